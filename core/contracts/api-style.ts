@@ -1,0 +1,47 @@
+import type { ErrorBody } from '../errors.ts'
+import type { Reading } from '../call.ts'
+
+/** One provider dialect: how to read its requests, meter its replies and speak our errors in it. */
+export interface ApiStyle {
+  readonly id: string
+  /** Counted POST paths. */
+  readonly paths: readonly string[]
+  /** The top-level member that holds the conversation as an array, one message or item an element. */
+  readonly list: string
+  /** Reads everything but the elements of `list`; `members` holds the other top-level members, and `list` itself if it is no array. */
+  envelope(members: Readonly<Record<string, unknown>>): Envelope
+  /** Reads one element of `list`. Pure: the same element always gives equal parts. */
+  parts(element: unknown): readonly Part[]
+  meter(about: { readonly status: number; readonly stream: boolean }): Meter
+  /** One of our own errors in this dialect. */
+  refusal(error: ErrorBody, requestId: string): object
+}
+
+/** What a request says beside its conversation. */
+export interface Envelope {
+  readonly model: string
+  readonly stream: boolean
+  readonly max_tokens: number | null
+  /** Parts that stand before those of the list: system prompt, instructions, an input that is plain text. */
+  readonly before: readonly Part[]
+  /** Parts that stand after those of the list: a body-level tool call. */
+  readonly after: readonly Part[]
+  readonly tools: unknown
+  readonly tool_choice: unknown
+  readonly previous_response_id: string | null
+  readonly conversation: string | null
+  /** Session ids found in the body, by source, for the sessions plugin: `metadata.user_id`, `prompt_cache_key`, `conversation`. */
+  readonly hints: Readonly<Record<string, string>>
+}
+
+/** A piece of a conversation as its style tells it: raw text and values, neither normalised nor hashed. */
+export type Part =
+  | { readonly kind: 'system' | 'user' | 'beside' | 'text'; readonly text: string; readonly blocks?: readonly unknown[] }
+  | { readonly kind: 'call'; readonly tool: string; readonly args: unknown; readonly id?: string }
+  | { readonly kind: 'result'; readonly id?: string; readonly text: string; readonly blocks?: readonly unknown[]; readonly error?: boolean }
+
+/** Watches one reply as it passes; gets decoded copies, changes and keeps back nothing. */
+export interface Meter {
+  push(chunk: Uint8Array): void
+  end(): Reading
+}

@@ -1,0 +1,26 @@
+/** What was typed after a command's name. */
+export interface Input {
+  readonly args: readonly string[]
+  /** Flags by camelCase name. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Everything behind `--`, untouched. */
+  readonly rest: readonly string[]
+}
+
+/** Where a command writes: results to `out`, everything else to `err`. */
+export interface Io {
+  readonly out: NodeJS.WritableStream
+  readonly err: NodeJS.WritableStream
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+}
+
+/** One command of the command line; `id` is one or two words. The number `run` gives is the exit code. */
+export interface Command {
+  readonly id: string
+  readonly args?: string
+  readonly summary: string
+  /** Flag (`--port <number>`) to what it means. */
+  readonly options?: Readonly<Record<string, string>>
+  run(input: Input, io: Io): Promise<number>
+}

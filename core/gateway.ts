@@ -1,0 +1,100 @@
+import { type Clock, systemClock } from './clock.ts'
+import type { ApiStyle } from './contracts/api-style.ts'
+import type { Command } from './contracts/command.ts'
+import type { Detector } from './contracts/detector.ts'
+import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
+import { GuardError } from './errors.ts'
+import { createHooks } from './hooks.ts'
+import { Keys } from './keys.ts'
+import type { Plugin } from './plugin.ts'
+import { type Redactor, redactor } from './redact.ts'
+import { Registry } from './registry.ts'
+import { Secrets } from './secrets.ts'
+import { createStore } from './store.ts'
+
+export interface GatewayOptions {
+  readonly clock?: Clock
+  /** Id of the storage backend; the first registered one if absent. */
+  readonly storage?: string
+  readonly redaction?: { readonly names?: readonly string[]; readonly emails?: boolean }
+}
+
+/** The house: hooks where things happen, registries of what there is, and the store. Plugins fill it; it knows none of them. */
+export class Gateway {
+  readonly hooks = createHooks()
+  readonly detectors = new Registry<Detector>('detector')
+  readonly apiStyles = new Registry<ApiStyle>('API style')
+  readonly storages = new Registry<StorageBackend>('storage backend')
+  readonly tables = new Registry<Table>('table')
+  readonly commands = new Registry<Command>('command')
+  /** What `/api/health` shows, one section a feature. */
+  readonly health = new Map<string, () => unknown>()
+  readonly secrets = new Secrets()
+  readonly keys = new Keys()
+  readonly clock: Clock
+  readonly redact: Redactor
+  readonly #storageId: string | undefined
+  readonly #plugins = new Set<string>()
+  #storage: Storage | undefined
+
+  constructor(options: GatewayOptions = {}) {
+    this.clock = options.clock ?? systemClock
+    this.#storageId = options.storage
+    this.redact = redactor({ ...options.redaction, finders: [this.secrets.find] })
+  }
+
+  /** Applies plugins in order; refuses a name twice and an absent requirement. */
+  use(...plugins: readonly Plugin[]): this {
+    for (const plugin of plugins) {
+      if (this.#plugins.has(plugin.name)) throw new GuardError('DUPLICATE', `Plugin "${plugin.name}" is applied twice.`)
+      const missing = plugin.requires?.find((name) => !this.#plugins.has(name))
+      if (missing !== undefined) {
+        throw new GuardError('MISSING_PLUGIN', `Plugin "${plugin.name}" needs "${missing}" before it; applied so far: ${this.plugins().join(', ') || 'none'}.`)
+      }
+      plugin.apply(this)
+      this.#plugins.add(plugin.name)
+    }
+    return this
+  }
+
+  plugins(): string[] {
+    return [...this.#plugins]
+  }
+
+  /** The store; there is none before `open`. */
+  get storage(): Storage {
+    if (this.#storage === undefined) throw new GuardError('STORAGE_UNAVAILABLE', 'The gateway is not open.')
+    return this.#storage
+  }
+
+  /** Opens the storage, then everything that taps `open`; what was opened is closed again if one fails. */
+  async open(): Promise<this> {
+    const [first] = this.storages
+    const backend = this.#storageId === undefined ? first : this.storages.need(this.#storageId)
+    if (backend === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
+    const tables = [...this.tables]
+    this.#storage = createStore(await backend.open(tables, { fault: this.fault }), tables, { redact: this.redact, fault: this.fault })
+    try {
+      await this.hooks.open.promise()
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+    return this
+  }
+
+  async close(): Promise<void> {
+    await this.hooks.close.promise()
+    await this.#storage?.close()
+    this.#storage = undefined
+  }
+
+  /** Reports a failure that nobody waits for. */
+  readonly fault = (error: unknown, where: string): void => {
+    try {
+      this.hooks.fault.call(error, where)
+    } catch {
+      // a failing reporter has nobody left to report to
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable'
+import type { Call, Decision, Settled } from './call.ts'
+import type { Client, Reply } from './contracts/reply.ts'
+
+/** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
+export const createHooks = () => {
+  const fault = new SyncHook<[error: unknown, where: string]>(['error', 'where'])
+  return Object.freeze({
+    /** Acquire what is needed, before anything listens. A tap that throws stops the start. */
+    open: new AsyncSeriesHook<[]>([]),
+    /** Register routes. */
+    http: new AsyncSeriesHook<[app: FastifyInstance]>(['app']),
+    /** Fill in agent, project, session, mode and upstream. A tap that throws refuses the call; nothing is recorded. */
+    request: new AsyncSeriesHook<[call: Call]>(['call']),
+    /** Amend the decision. A tap that throws refuses the call. */
+    decision: new AsyncSeriesWaterfallHook<[decision: Decision, call: Call]>(['decision', 'call']),
+    /** The first tap that answers, answers. A tap that throws gives 502 or 504, settled as unreachable. */
+    forward: new AsyncSeriesBailHook<[call: Call, client: Client], Reply>(['call', 'client']),
+    /** Exactly once a guarded call, before its reply ends. Isolated. */
+    settle: isolated(new AsyncSeriesHook<[settled: Settled]>(['settled']), 'settle', fault),
+    /** Something failed that nobody waits for. */
+    fault,
+    /** Release what was acquired. Isolated. */
+    close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault),
+  })
+}
+
+export type Hooks = ReturnType<typeof createHooks>
+
+/** Wraps every tap: what it throws goes to `fault` with the tap's name, and the other taps still run. */
+const isolated = <T extends object, H extends AsyncSeriesHook<T>>(hook: H, name: string, fault: SyncHook<[unknown, string]>): H => {
+  hook.intercept({
+    register: (tap) => {
+      const { fn, type } = tap as { fn: (...args: unknown[]) => unknown; type: string }
+      const report = (error: unknown) => fault.call(error, `${name}:${tap.name}`)
+      const sync = (...args: unknown[]) => {
+        try {
+          return fn(...args)
+        } catch (error) {
+          report(error)
+        }
+      }
+      const promise = async (...args: unknown[]) => {
+        try {
+          return await fn(...args)
+        } catch (error) {
+          report(error)
+        }
+      }
+      if (type === 'async') throw new TypeError(`hook ${name} takes tap and tapPromise, not tapAsync`)
+      return { ...tap, fn: type === 'promise' ? promise : sync }
+    },
+  })
+  return hook
+}

@@ -1,0 +1,50 @@
+import { hash, randomBytes } from 'node:crypto'
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+
+const base32 = (bytes: Uint8Array, length: number): string => {
+  let text = ''
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xffff
+    bits += 8
+    while (bits >= 5 && text.length < length) {
+      bits -= 5
+      text += alphabet.charAt((value >> bits) & 31)
+    }
+  }
+  return text
+}
+
+/** A process-wide random prefix and a counter: unique, ordered by time, and free of system calls per id. */
+const process_prefix = base32(randomBytes(8), 12)
+let counter = 0
+
+/** `prefix` + 26 characters that sort by time of making: 9 of milliseconds, 5 of a counter, 12 of this process. */
+export const newId = (prefix: string, now: number): string => {
+  counter = (counter + 1) % 33554432
+  return prefix + ordered(now, 9) + ordered(counter, 5) + process_prefix
+}
+
+const ordered = (value: number, length: number): string => {
+  let text = ''
+  let rest = value
+  for (let place = 0; place < length; place++) {
+    text = ORDERED.charAt(rest % 32) + text
+    rest = Math.floor(rest / 32)
+  }
+  return text
+}
+/** Digits before letters, so that text order is number order. */
+const ORDERED = '0123456789abcdefghijklmnopqrstuv'
+
+/** `prefix` + 24 lower-case base32 characters of the SHA-256 of `parts` joined by NUL: the same parts give the same id. */
+export const derivedId = (prefix: string, ...parts: readonly string[]): string =>
+  prefix + base32(hash('sha256', parts.join('\0'), 'buffer'), 24)
+
+/** `prefix` + 43 base64url characters of 32 random bytes. */
+export const newKey = (prefix: string): string => prefix + randomBytes(32).toString('base64url')
+
+/** SHA-256 as 64 hex digits. */
+export const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex')

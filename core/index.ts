@@ -1,0 +1,15 @@
+export type {
+  Attempt, Call, Conversation, Decision, Finding, Identity, Match, Mode, Outcome, Reading, Row, Session, SessionRow, Settled, ToolCall, Turn, Usage,
+} from './call.ts'
+export { type Clock, systemClock } from './clock.ts'
+export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
+export type { Command, Input, Io } from './contracts/command.ts'
+export type { Detector, Ended, Evidence, Rule, Totals } from './contracts/detector.ts'
+export type { Client, Reply } from './contracts/reply.ts'
+export { catalogue, type Code, type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
+export { Gateway, type GatewayOptions } from './gateway.ts'
+export type { Hooks } from './hooks.ts'
+export { derivedId, newId, newKey, sha256 } from './ids.ts'
+export { type AgentKey, Keys } from './keys.ts'
+export { apiStyle, detector, type Plugin, storage } from './plugin.ts'
+export { Registry } from './registry.ts'

@@ -1,0 +1,45 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Identity } from './call.ts'
+
+/** An agent key as it is kept: never the key, only its SHA-256 in hex. */
+export interface AgentKey {
+  readonly id: string
+  readonly agent_id: string
+  readonly hash: string
+}
+
+const gatewayIdentity: Identity = Object.freeze({ agent_id: null, key_id: null })
+
+/** The keys that open the model proxy: the gateway's own, and those of agents. */
+export class Keys {
+  #gateway: Buffer | undefined
+  readonly #agents = new Map<string, AgentKey>()
+
+  setGateway(key: string): void {
+    this.#gateway = hash('sha256', key, 'buffer')
+  }
+  add(key: AgentKey): void {
+    this.#agents.set(key.hash, key)
+  }
+  remove(keyHash: string): void {
+    this.#agents.delete(keyHash)
+  }
+  /**
+   * Who the presented credentials belong to: an agent's key before the gateway's, undefined if none is valid or two agents' keys are given.
+   * The gateway key is compared in constant time; agent keys are found by digest, which tells an observer nothing about a key.
+   */
+  identify(credentials: readonly string[]): Identity | undefined {
+    let found: Identity | undefined
+    for (const credential of credentials) {
+      const digest = hash('sha256', credential, 'buffer')
+      const agent = this.#agents.size === 0 ? undefined : this.#agents.get(digest.toString('hex'))
+      if (agent !== undefined) {
+        if (found !== undefined && found.agent_id !== null && found.agent_id !== agent.agent_id) return undefined
+        found = { agent_id: agent.agent_id, key_id: agent.id }
+      } else if (this.#gateway !== undefined && timingSafeEqual(digest, this.#gateway)) {
+        found ??= gatewayIdentity
+      }
+    }
+    return found
+  }
+}

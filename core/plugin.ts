@@ -1,0 +1,36 @@
+import type { Static, TSchema } from 'typebox'
+import type { ApiStyle } from './contracts/api-style.ts'
+import type { Detector } from './contracts/detector.ts'
+import type { StorageBackend } from './contracts/storage.ts'
+import type { Gateway } from './gateway.ts'
+import type { Registry } from './registry.ts'
+
+/** What a preset is an array of. `name` is `kind/id` for a contribution and the folder's name for a feature. */
+export interface Plugin {
+  readonly name: string
+  /** Plugins that must have been applied before. */
+  readonly requires?: readonly string[]
+  /** Taps hooks and fills registries; synchronous, no I/O. */
+  apply(gateway: Gateway): void
+}
+
+/** Makes a registry entry a plugin that registers itself, while it stays usable as the entry it is. */
+const contribution =
+  <T extends { readonly id: string }>(kind: string, registry: (gateway: Gateway) => Registry<T>) =>
+  <E extends T>(entry: E): E & Plugin => ({
+    ...entry,
+    name: `${kind}/${entry.id}`,
+    apply: (gateway) => registry(gateway).add(entry),
+  })
+
+export const apiStyle = contribution<ApiStyle>('api-style', (gateway) => gateway.apiStyles)
+export const storage = contribution<StorageBackend>('storage', (gateway) => gateway.storages)
+
+/** A detector whose `rule.params` take their type from the schema beside them. */
+export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => ({
+  ...entry,
+  name: `detector/${entry.id}`,
+  apply: (gateway) => gateway.detectors.add(entry as Detector),
+})
+
+export type ParamsOf<D> = D extends Detector<infer P> ? Static<P> : never

@@ -1,0 +1,31 @@
+import { GuardError } from './errors.ts'
+
+/** Named things of one kind, in the order in which they were added. */
+export class Registry<T extends { readonly id: string }> {
+  readonly kind: string
+  readonly #entries = new Map<string, T>()
+  constructor(kind: string) {
+    this.kind = kind
+  }
+  add(entry: T): void {
+    if (this.#entries.has(entry.id)) throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
+    this.#entries.set(entry.id, entry)
+  }
+  get(id: string): T | undefined {
+    return this.#entries.get(id)
+  }
+  /** The entry of this id; throws UNKNOWN naming those there are. */
+  need(id: string): T {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) {
+      throw new GuardError('UNKNOWN', `There is no ${this.kind} "${id}"; there is ${this.ids().join(', ') || 'none'}.`, { known: this.ids() })
+    }
+    return entry
+  }
+  ids(): string[] {
+    return [...this.#entries.keys()]
+  }
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#entries.values()
+  }
+}
