@@ -112,6 +112,8 @@ export interface Call {
   readonly conversation: Conversation
   /** The client says that this is another attempt of a request it sent before. */
   readonly retry_mark: boolean
+  /** Mode asked for by header, where the configuration honours it. */
+  readonly mode_override: Mode | null
   project_id: string
   agent_id: string | null
   mode: Mode

@@ -29,6 +29,8 @@ export class Gateway {
   readonly commands = new Registry<Command>('command')
   /** What `/api/health` shows, one section a feature. */
   readonly health = new Map<string, () => unknown>()
+  /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
+  heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
   readonly secrets = new Secrets()
   readonly keys = new Keys()
   readonly clock: Clock

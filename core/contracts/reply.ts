@@ -5,15 +5,21 @@ import type { Attempt } from '../call.ts'
 export interface Client {
   /** The client has left or takes no more bytes. */
   readonly gone: boolean
-  /** Status and headers (name, value, name, value …); called once, before any body byte. */
-  head(status: number, headers: readonly string[]): void
+  /** It is gone because the gateway itself ended the exchange, for example at shutdown. */
+  readonly interrupted: boolean
+  /** Status and headers (name, value, name, value …); called once, before any body byte. `flush`: send them at once, the body may take its time. */
+  head(status: number, headers: readonly string[], flush: boolean): void
   /** False: full; wait for `onDrain`. */
   write(chunk: Uint8Array): boolean
   end(last?: Uint8Array): void
   /** Ends the connection so that the reply looks broken. */
   cut(): void
+  /** One listener an exchange, called every time there is room again. */
   onDrain(listener: () => void): void
+  /** Called at most once, at once if it is gone already. */
   onGone(listener: () => void): void
+  /** The status this client is told instead of a block's 409 or 429. */
+  blockStatus?(status: number): number
 }
 
 /** What answered a call, as it came. */

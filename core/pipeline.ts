@@ -1,0 +1,173 @@
+import type { Call, Decision, Outcome, Reading, Settled } from './call.ts'
+import type { ApiStyle } from './contracts/api-style.ts'
+import type { Client, Reply } from './contracts/reply.ts'
+import { errorBody, GuardError, statusOf } from './errors.ts'
+import type { Gateway } from './gateway.ts'
+import { metered } from './metering.ts'
+import { headerOf, type Relayed, relay } from './relay.ts'
+import { createTap, noReading } from './tap.ts'
+
+const TAP_LIMIT_MS = 10_000
+const SETTLE_LIMIT_MS = 5_000
+
+const undecided: Decision = Object.freeze({
+  decision: 'allow',
+  reason: null,
+  rule_id: null,
+  message: '',
+  matches: Object.freeze([]),
+  policy_version: '',
+  probe: false,
+  faults: Object.freeze([]),
+  repeats: null,
+  row: null,
+})
+
+/**
+ * Takes one call from arrival to settlement and answers its client.
+ * Throws only before anything was decided; nothing is recorded or sent then.
+ */
+export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
+  await within(TAP_LIMIT_MS, gateway.hooks.request.promise(call), 'request')
+  const { session } = call
+  if (session !== null) session.open++
+  try {
+    const decision = await within(TAP_LIMIT_MS, gateway.hooks.decision.promise(undecided, call), 'decision')
+    if (decision.decision === 'block') await refuse(gateway, call, decision, client)
+    else await exchange(gateway, call, decision, client)
+  } finally {
+    if (session !== null) session.open--
+  }
+}
+
+/** What `settle` is told beside what every ending has in common. */
+interface Ending {
+  readonly outcome: Outcome
+  readonly status: number
+  readonly reading?: Reading
+  readonly error?: Settled['error']
+  readonly reply?: Reply
+  readonly forwarded_at?: number
+  readonly relayed?: Relayed
+  readonly bytes?: number
+}
+
+const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: Ending): Promise<void> => {
+  const { outcome, status, reading = noReading, reply, relayed } = ending
+  const { usage, usage_source } = metered(reading, outcome, call.conversation.text_bytes)
+  const settled: Settled = {
+    call,
+    decision,
+    outcome,
+    status,
+    reading,
+    usage,
+    usage_source,
+    error: ending.error ?? reading.error,
+    upstream: reply?.upstream ?? call.upstream,
+    attempts: reply?.attempts ?? [],
+    upstream_request_id: reply?.upstream_request_id ?? null,
+    forwarded_at: ending.forwarded_at ?? null,
+    first_byte_at: relayed?.first_byte_at ?? null,
+    ended_at: gateway.clock.now(),
+    bytes_out: relayed?.bytes ?? ending.bytes ?? 0,
+    head: relayed?.head ?? EMPTY,
+  }
+  try {
+    await within(SETTLE_LIMIT_MS, gateway.hooks.settle.promise(settled), 'settle')
+  } catch (error) {
+    gateway.fault(error, 'settle')
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
+  const wire = decision.status ?? 429
+  const status = client.blockStatus?.(wire) ?? wire
+  const body = styleOf(gateway, call).refusal(
+    {
+      type: 'guard_block',
+      code: decision.reason ?? '',
+      message: decision.message,
+      session_id: call.session?.row.id ?? '',
+      rule_id: decision.rule_id ?? '',
+    },
+    call.id,
+  )
+  const bytes = Buffer.from(JSON.stringify(body))
+  await settle(gateway, call, decision, { outcome: 'blocked', status, bytes: bytes.length })
+  const headers = ['content-type', 'application/json', 'x-should-retry', 'false', 'x-request-id', call.id, 'request-id', call.id]
+  answer(client, status, [...headers, ...guardHeaders(call, decision)], bytes)
+}
+
+const exchange = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
+  const forwardedAt = gateway.clock.now()
+  let reply: Reply | undefined
+  try {
+    reply = await gateway.hooks.forward.promise(call, client)
+    if (reply === undefined) throw new GuardError('NO_UPSTREAM')
+  } catch (error) {
+    return unreachable(gateway, call, decision, client, forwardedAt, error)
+  }
+  client.head(reply.status, reply.headers.concat(guardHeaders(call, decision)), headerOf(reply.headers, 'content-length') === undefined)
+  const meter = styleOf(gateway, call).meter({ status: reply.status, stream: isEventStream(reply) })
+  const tap = createTap(meter, headerOf(reply.headers, 'content-encoding'), gateway.fault)
+  const keep = isEventStream(reply) ? gateway.heads.stream : gateway.heads.whole
+  const relayed = await relay(reply, client, tap, gateway.clock, keep)
+  const reading = await tap.end()
+  const outcome = outcomeOf(reply, relayed, reading, client)
+  await settle(gateway, call, decision, { outcome, status: reply.status, reading, reply, relayed, forwarded_at: forwardedAt })
+  if (relayed.ended === 'whole') client.end(relayed.held)
+  else client.cut()
+}
+
+/** The upstream could not be asked, or did not answer: 502 or 504 in the path's style, recorded like any other ending. */
+const unreachable = async (gateway: Gateway, call: Call, decision: Decision, client: Client, forwardedAt: number, cause: unknown) => {
+  const error = cause instanceof GuardError ? cause : new GuardError('UPSTREAM_UNREACHABLE', undefined, { cause })
+  if (error !== cause) gateway.fault(cause, 'forward')
+  const body = errorBody(error)
+  const outcome = client.gone ? gone(client) : 'unreachable'
+  const bytes = Buffer.from(JSON.stringify(styleOf(gateway, call).refusal(body, call.id)))
+  const status = client.gone ? 0 : statusOf(error)
+  await settle(gateway, call, decision, { outcome, status, forwarded_at: forwardedAt, bytes: client.gone ? 0 : bytes.length, error: body })
+  if (!client.gone) answer(client, status, ['content-type', 'application/json', ...guardHeaders(call, decision)], bytes)
+}
+
+const answer = (client: Client, status: number, headers: readonly string[], body: Uint8Array): void => {
+  client.head(status, ['content-length', String(body.length), ...headers], false)
+  client.end(body)
+}
+
+const gone = (client: Client): Outcome => (client.interrupted ? 'interrupted' : 'client_aborted')
+
+const outcomeOf = (reply: Reply, relayed: Relayed, reading: Reading, client: Client): Outcome => {
+  if (relayed.ended === 'gone') return gone(client)
+  if (relayed.ended === 'cut') return 'truncated'
+  if (reply.status >= 400 || reading.error !== null) return 'upstream_error'
+  return isEventStream(reply) && !reading.complete ? 'truncated' : 'ok'
+}
+
+const isEventStream = (reply: Reply): boolean => headerOf(reply.headers, 'content-type')?.startsWith('text/event-stream') ?? false
+
+const guardHeaders = (call: Call, decision: Decision): string[] => {
+  const headers = ['x-guard-request-id', call.id, 'x-guard-decision', decision.decision]
+  if (decision.reason !== null) headers.push('x-guard-reason', decision.reason)
+  if (call.session !== null) headers.push('x-guard-session-id', call.session.row.id)
+  return headers
+}
+
+const styleOf = (gateway: Gateway, call: Call): ApiStyle => gateway.apiStyles.need(call.style)
+
+/** The promise's value; after so many milliseconds it counts as thrown. */
+const within = async <T>(limit: number, work: Promise<T>, what: string): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new GuardError('INTERNAL', `A plugin on "${what}" did not answer within ${limit / 1000} s.`)), limit)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

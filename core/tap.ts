@@ -1,0 +1,76 @@
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import type { Reading } from './call.ts'
+import type { Meter } from './contracts/api-style.ts'
+
+/** A meter beside a reply: it sees every chunk, decoded if need be, and can neither delay nor break what it watches. */
+export interface Tap {
+  push(chunk: Uint8Array): void
+  end(): Reading | Promise<Reading>
+}
+
+/** What is known of a reply that nobody could read. */
+export const noReading: Reading = Object.freeze({
+  usage: null,
+  output_bytes: 0,
+  model: null,
+  response_id: null,
+  finish_reason: null,
+  calls: Object.freeze([]),
+  error: null,
+  complete: false,
+})
+
+const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress() as never,
+  zstd: () => createZstdDecompress() as never,
+}
+
+type Fault = (error: unknown, where: string) => void
+
+/** A tap for a reply of this content encoding; a reply in an encoding that nobody knows passes unread. */
+export const createTap = (meter: Meter, encoding: string | undefined, fault: Fault): Tap => {
+  const watched = guarded(meter, fault)
+  if (encoding === undefined || encoding === 'identity') return watched
+  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
+  if (decoder === undefined) return { push: () => {}, end: () => noReading }
+  decoder.on('data', (chunk: Uint8Array) => watched.push(chunk))
+  const decoded = new Promise<void>((resolve) => {
+    decoder.once('end', resolve)
+    decoder.once('error', () => resolve())
+  })
+  return {
+    push: (chunk) => void decoder.write(chunk),
+    end: async () => {
+      decoder.end()
+      await decoded
+      return watched.end()
+    },
+  }
+}
+
+const guarded = (meter: Meter, fault: Fault): Tap => {
+  let failed = false
+  return {
+    push: (chunk) => {
+      if (failed) return
+      try {
+        meter.push(chunk)
+      } catch (error) {
+        failed = true
+        fault(error, 'meter')
+      }
+    },
+    end: () => {
+      if (failed) return noReading
+      try {
+        return meter.end()
+      } catch (error) {
+        fault(error, 'meter')
+        return noReading
+      }
+    },
+  }
+}
