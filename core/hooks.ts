@@ -28,29 +28,33 @@ export const createHooks = () => {
 
 export type Hooks = ReturnType<typeof createHooks>
 
+/** The part of a hook that wrapping its taps needs. */
+interface Interceptable {
+  intercept(interceptor: { register: <T extends { name: string; type: string; fn: unknown }>(tap: T) => T }): void
+}
+
 /** Wraps every tap: what it throws goes to `fault` with the tap's name, and the other taps still run. */
-const isolated = <T extends object, H extends AsyncSeriesHook<T>>(hook: H, name: string, fault: SyncHook<[unknown, string]>): H => {
-  hook.intercept({
-    register: (tap) => {
-      const { fn, type } = tap as { fn: (...args: unknown[]) => unknown; type: string }
-      const report = (error: unknown) => fault.call(error, `${name}:${tap.name}`)
-      const sync = (...args: unknown[]) => {
-        try {
-          return fn(...args)
-        } catch (error) {
-          report(error)
-        }
+const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, where: string]>): H => {
+  const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
+    const run = tap.fn as (...args: unknown[]) => unknown
+    const report = (error: unknown) => fault.call(error, `${name}:${tap.name}`)
+    const sync = (...args: unknown[]) => {
+      try {
+        return run(...args)
+      } catch (error) {
+        report(error)
       }
-      const promise = async (...args: unknown[]) => {
-        try {
-          return await fn(...args)
-        } catch (error) {
-          report(error)
-        }
+    }
+    const promise = async (...args: unknown[]) => {
+      try {
+        return await run(...args)
+      } catch (error) {
+        report(error)
       }
-      if (type === 'async') throw new TypeError(`hook ${name} takes tap and tapPromise, not tapAsync`)
-      return { ...tap, fn: type === 'promise' ? promise : sync }
-    },
-  })
+    }
+    if (tap.type === 'async') throw new TypeError(`hook ${name} takes tap and tapPromise, not tapAsync`)
+    return { ...tap, fn: tap.type === 'promise' ? promise : sync }
+  }
+  ;(hook as Interceptable).intercept({ register })
   return hook
 }
