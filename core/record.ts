@@ -1,0 +1,138 @@
+import type { Decision, Match, Mode, Outcome, Row, SessionRow, Settled, Turn, Usage } from './call.ts'
+import { newId } from './ids.ts'
+
+declare module './contracts/storage.ts' {
+  interface Tables {
+    calls: CallRecord
+    session_events: SessionEvent
+  }
+}
+
+/**
+ * One guarded request as recorded: a row of table `calls`. Times are milliseconds since 1970, sizes bytes.
+ * Hashes, names, counts and outcomes; text only in the two previews.
+ */
+export interface CallRecord extends Usage {
+  readonly id: string
+  readonly session_id: string | null
+  readonly project_id: string
+  readonly agent_id: string | null
+  /** The user agent. */
+  readonly client: string
+  readonly style: string
+  readonly path: string
+  readonly model_requested: string
+  readonly model_replied: string | null
+  readonly stream: boolean
+  readonly mode: Mode
+  readonly decision: Decision['decision']
+  readonly reason: string | null
+  readonly rule_id: string | null
+  /** Null: no rule matched. */
+  readonly matches: readonly Match[] | null
+  readonly policy_version: string
+  readonly probe: boolean
+  /** Rules whose detector failed; null if none did. */
+  readonly faults: readonly string[] | null
+  /** Further facts of the decision event; null if there are none. */
+  readonly notes: Readonly<Record<string, unknown>> | null
+  readonly outcome: Outcome
+  /** Sent to the client; 0 if it left before. */
+  readonly status: number
+  readonly error_type: string | null
+  readonly error_fingerprint: string | null
+  readonly upstream: string | null
+  /** How many upstreams were tried. */
+  readonly attempts: number
+  readonly upstream_request_id: string | null
+  /** Another attempt of a request that the session knows. */
+  readonly retry: boolean
+  /** Identical blocked requests that came after this one; the last of them stands in the next two columns. */
+  readonly retries: number
+  readonly last_at: number | null
+  readonly last_request_id: string | null
+  readonly received_at: number
+  readonly forwarded_at: number | null
+  readonly first_byte_at: number | null
+  readonly ended_at: number
+  readonly bytes_in: number
+  readonly bytes_out: number
+  readonly usage_source: Settled['usage_source']
+  readonly finish_reason: string | null
+  readonly response_id: string | null
+  readonly fingerprint: string
+  readonly chain_tip: string
+  readonly talk_tip: string
+  readonly items: number
+  readonly talk_items: number
+  readonly thread: string
+  readonly root: boolean
+  readonly keys: readonly string[]
+  readonly new_turns: readonly Turn[]
+  readonly request_preview: string | null
+  readonly response_preview: string | null
+}
+
+/** What detection remembers of a recorded request: how a session's history is read back after a restart. */
+export const rowOf = (record: CallRecord): Row => ({
+  id: record.id,
+  at: record.received_at,
+  ended_at: record.ended_at,
+  fingerprint: record.fingerprint,
+  chain_tip: record.chain_tip,
+  talk_tip: record.talk_tip,
+  items: record.items,
+  talk_items: record.talk_items,
+  thread: record.thread,
+  root: record.root,
+  keys: record.keys,
+  new_turns: record.new_turns,
+  decision: record.decision,
+  reason: record.reason,
+  rule_id: record.rule_id,
+  matches: record.matches ?? [],
+  retry: record.retry,
+  probe: record.probe,
+  retries: record.retries,
+  outcome: record.outcome,
+  error_fingerprint: record.error_fingerprint,
+  response_id: record.response_id,
+  total_tokens: record.total_tokens,
+  reserved: 0,
+})
+
+/**
+ * One entry of a session's history: a row of table `session_events`. `at` is milliseconds since 1970.
+ * A `policy.decision` has no attributes of its own: they are read from the call that `request_id` names.
+ */
+export interface SessionEvent {
+  readonly id: string
+  readonly session_id: string
+  readonly project_id: string
+  readonly agent_id: string | null
+  readonly name: string
+  readonly at: number
+  readonly severity: 'info' | 'warn' | 'error'
+  readonly request_id: string | null
+  readonly decision: Decision['decision'] | null
+  readonly attributes: Readonly<Record<string, unknown>> | null
+}
+
+/** A history entry for something that happened to a session beside its requests, for example `session.paused`. */
+export const sessionEvent = (
+  session: SessionRow,
+  name: string,
+  at: number,
+  attributes: Readonly<Record<string, unknown>> = {},
+): SessionEvent => ({
+  id: newId('evt_', at),
+  session_id: session.id,
+  project_id: session.project_id,
+  agent_id: session.agent_id,
+  name,
+  at,
+  severity: 'info',
+  request_id: null,
+  decision: null,
+  attributes,
+})

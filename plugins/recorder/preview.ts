@@ -1,0 +1,81 @@
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+import {
+  type ApiStyle,
+  type Call,
+  cutText,
+  dropUnfinishedWord,
+  type Part,
+  type Redactor,
+  type Settled,
+} from 'guard-gateway/core'
+import { answerText } from './answer.ts'
+
+/** Characters of a stored preview. */
+export const PREVIEW_CHARS = 500
+/** Characters that are redacted to get a preview; what stands behind them cannot get into one. */
+const INPUT_CHARS = 8_192
+const MAX_BODY_BYTES = 64 * 1024 * 1024
+
+/** The two previews of a call; null where none is kept. */
+export interface Previews {
+  readonly request: string | null
+  readonly response: string | null
+}
+
+/** What a request adds to its conversation: the user's words and the results since the last assistant turn; null if that cannot be told. */
+export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
+  const body: unknown = JSON.parse((await plain(call)).toString())
+  const list = typeof body === 'object' && body !== null ? Reflect.get(body, style.list) : undefined
+  const text = newest(call, style, Array.isArray(list) ? list : [])
+  return text === '' ? null : preview(text.slice(0, INPUT_CHARS), text.length > INPUT_CHARS, redact)
+}
+
+/** The beginning of what was answered, or the provider's error message; never reasoning. Null if there is neither. */
+export const responsePreview = (settled: Settled, redact: Redactor): string | null => {
+  const { head, error } = settled
+  const cut = settled.bytes_out > head.length
+  const text = error === null ? answerText(head) : error.message
+  return text === ''
+    ? null
+    : preview(text.slice(0, INPUT_CHARS), (cut && error === null) || text.length > INPUT_CHARS, redact)
+}
+
+/** Redacted first, cut afterwards: the other way round half a secret would stay. */
+const preview = (text: string, cut: boolean, redact: Redactor): string =>
+  cutText(redact.text(cut ? dropUnfinishedWord(text) : text), PREVIEW_CHARS)
+
+const newest = (call: Call, style: ApiStyle, list: readonly unknown[]): string => {
+  const texts: string[] = []
+  if (isOver(call.envelope.after, texts)) return texts.join('\n')
+  for (let index = list.length - 1; index >= 0; index--) {
+    if (isOver(style.parts(list[index]), texts)) return texts.join('\n')
+  }
+  isOver(call.envelope.before, texts)
+  return texts.join('\n')
+}
+
+/** Puts the texts of these parts before those that follow them; true where an assistant turn ends the search. */
+const isOver = (parts: readonly Part[], texts: string[]): boolean => {
+  const found: string[] = []
+  let turn = false
+  for (const part of parts) {
+    if (part.kind === 'text' || part.kind === 'call') turn = true
+    else if (part.kind !== 'system' && part.text !== '') found.push(part.text)
+  }
+  texts.unshift(...found)
+  return turn && texts.length > 0
+}
+
+const decoders: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(zlib.gunzip),
+  'x-gzip': promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
+}
+
+const plain = (call: Call): Buffer | Promise<Buffer> => {
+  const decode = decoders[call.headers['content-encoding'] ?? '']
+  return decode === undefined ? call.body : decode(call.body, { maxOutputLength: MAX_BODY_BYTES })
+}

@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Gateway, GuardError, sessionById } from 'guard-gateway/core'
+import { aggregatesCsv } from './aggregates.ts'
+import { projected } from './history.ts'
+import { aggregatesQuery, eventsPage, eventsQuery, sessionParams } from './schemas.ts'
+import { sessionJson } from './session-export.ts'
+
+/** The history of a session and the two exports, below `/api`. */
+export const routes =
+  (gateway: Gateway): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const events = { params: sessionParams, querystring: eventsQuery, response: { 200: eventsPage } }
+    app.get(
+      '/sessions/:id/events',
+      { schema: { summary: 'Session decision history', ...events } },
+      async ({ params, query }) => {
+        knownOnly(query, eventsQuery)
+        const { decision, name, limit, cursor, order } = query
+        const session = await sessionById(gateway.storage, params.id)
+        const { rows, next_cursor, truncated } = await gateway.storage.find('session_events', {
+          where: {
+            session_id: session.id,
+            ...(decision === undefined ? {} : { decision }),
+            ...(name === undefined ? {} : { name }),
+          },
+          order: ['recorded', order],
+          limit,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        return { events: [...(await projected(gateway.storage, rows))], next_cursor, truncated }
+      },
+    )
+
+    const file = { summary: 'Export one session', params: sessionParams, produces: ['application/json'] }
+    app.get('/export/sessions/:id.json', { schema: file }, async ({ params }, reply) => {
+      const session = await sessionById(gateway.storage, params.id)
+      const text = sessionJson(gateway.storage, session, gateway.clock.now())
+      return reply
+        .type('application/json; charset=utf-8')
+        .headers(attachment(`${session.id}.json`))
+        .send(Readable.from(text))
+    })
+
+    const table = { summary: 'Export aggregate metrics', querystring: aggregatesQuery, produces: ['text/csv'] }
+    app.get('/export/aggregates.csv', { schema: table }, async ({ query }, reply) => {
+      knownOnly(query, aggregatesQuery)
+      const { project_id } = query
+      const range = {
+        ...time('since', query.since),
+        ...time('until', query.until),
+        ...(project_id === undefined ? {} : { project_id }),
+      }
+      const lines = aggregatesCsv(gateway.storage, range)
+      return reply
+        .type('text/csv; charset=utf-8; header=present')
+        .headers(attachment('aggregates.csv'))
+        .send(Readable.from(lines))
+    })
+  }
+
+/** Header that makes a browser keep a file; its name can hold nothing that means anything to a shell or a path. */
+const attachment = (name: string) => ({
+  'content-disposition': `attachment; filename="${name.replaceAll(/[^A-Za-z0-9._-]/g, '_')}"`,
+})
+
+const time = (name: 'since' | 'until', text: string | undefined): { readonly [key in typeof name]?: number } => {
+  if (text === undefined) return {}
+  const at = Date.parse(text)
+  if (Number.isNaN(at))
+    throw new GuardError(
+      'INVALID_REQUEST',
+      `"${name}" is not a time: ${text}. Send a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z.`,
+      { path: `/${name}` },
+    )
+  return { [name]: at }
+}
+
+/** A filter that nobody knows is refused: ignoring it would answer another question. */
+const knownOnly = (query: object, schema: { readonly properties: object }): void => {
+  const known = Object.keys(schema.properties)
+  const odd = Object.keys(query).find((name) => !known.includes(name))
+  if (odd !== undefined)
+    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
+}

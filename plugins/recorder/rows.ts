@@ -1,0 +1,125 @@
+import {
+  type CallRecord,
+  cutText,
+  type Redactor,
+  type SessionEvent,
+  type SessionRow,
+  type Settled,
+} from 'guard-gateway/core'
+import type { Previews } from './preview.ts'
+
+/** What upstreams and clients name freely is kept to this many characters. */
+const NAME_CHARS = 256
+
+/** The `calls` row of a settled call. */
+export const callRecord = (settled: Settled, redact: Redactor, previews: Previews): CallRecord => {
+  const { call, decision, reading, usage } = settled
+  const { conversation, envelope, session } = call
+  const { row } = decision
+  return {
+    id: call.id,
+    session_id: session === null ? null : session.row.id,
+    project_id: call.project_id,
+    agent_id: call.agent_id,
+    client: call.client,
+    style: call.style,
+    path: call.path,
+    model_requested: short(envelope.model, redact),
+    model_replied: shortOrNull(reading.model, redact),
+    stream: envelope.stream,
+    mode: call.mode,
+    decision: decision.decision,
+    reason: decision.reason,
+    rule_id: decision.rule_id,
+    matches: unlessEmpty(decision.matches),
+    policy_version: decision.policy_version,
+    probe: decision.probe,
+    faults: unlessEmpty(decision.faults),
+    notes: hasMembers(call.notes) ? call.notes : null,
+    outcome: settled.outcome,
+    status: settled.status,
+    error_type: errorType(settled, redact),
+    error_fingerprint: row === null ? null : row.error_fingerprint,
+    upstream: settled.upstream,
+    attempts: settled.attempts.length,
+    upstream_request_id: shortOrNull(settled.upstream_request_id, redact),
+    retry: row === null ? call.retry_mark : row.retry,
+    retries: 0,
+    last_at: null,
+    last_request_id: null,
+    received_at: call.at,
+    forwarded_at: settled.forwarded_at,
+    first_byte_at: settled.first_byte_at,
+    ended_at: settled.ended_at,
+    bytes_in: call.body.length,
+    bytes_out: settled.bytes_out,
+    input_tokens: usage.input_tokens,
+    cache_read_tokens: usage.cache_read_tokens,
+    cache_write_tokens: usage.cache_write_tokens,
+    cache_write_5m_tokens: usage.cache_write_5m_tokens,
+    cache_write_1h_tokens: usage.cache_write_1h_tokens,
+    output_tokens: usage.output_tokens,
+    reasoning_tokens: usage.reasoning_tokens,
+    total_tokens: usage.total_tokens,
+    usage_source: settled.usage_source,
+    finish_reason: shortOrNull(reading.finish_reason, redact),
+    response_id: shortOrNull(reading.response_id, redact),
+    fingerprint: conversation.fingerprint,
+    chain_tip: row === null ? (conversation.chain.at(-1) ?? '') : row.chain_tip,
+    talk_tip: row === null ? (conversation.talk.at(-1) ?? '') : row.talk_tip,
+    items: conversation.chain.length,
+    talk_items: row === null ? conversation.talk.length : row.talk_items,
+    thread: row === null ? call.id : row.thread,
+    root: row === null || row.root,
+    keys: row === null ? [] : row.keys,
+    new_turns: row === null ? [] : row.new_turns,
+    request_preview: previews.request,
+    response_preview: previews.response,
+  }
+}
+
+/** The decision's place in the session's history; what was decided stands in the call it names. */
+export const decisionEvent = ({ call, decision }: Settled, session: SessionRow): SessionEvent => ({
+  id: eventId(call.id),
+  session_id: session.id,
+  project_id: call.project_id,
+  agent_id: call.agent_id,
+  name: 'policy.decision',
+  at: call.at,
+  severity: decision.decision === 'allow' ? 'info' : 'warn',
+  request_id: call.id,
+  decision: decision.decision,
+  attributes: null,
+})
+
+/** One decision a request, so the request's id serves for both: `guardreq_x` decides in `evt_x`. */
+const eventId = (requestId: string): string => `evt_${requestId.slice(requestId.indexOf('_') + 1)}`
+
+/** The columns of a session that every request moves. */
+export const sessionTotals = (row: SessionRow): Partial<SessionRow> => ({
+  requests: row.requests,
+  flagged: row.flagged,
+  blocked: row.blocked,
+  errors: row.errors,
+  input_tokens: row.input_tokens,
+  output_tokens: row.output_tokens,
+  total_tokens: row.total_tokens,
+  last_seen_at: row.last_seen_at,
+})
+
+const errorType = ({ error }: Settled, redact: Redactor): string | null =>
+  error === null ? null : shortOrNull(error.type ?? error.code, redact)
+
+const unlessEmpty = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list)
+
+const hasMembers = (notes: Readonly<Record<string, unknown>>): boolean => {
+  for (const _ in notes) return true
+  return false
+}
+
+const shortOrNull = (text: string | null, redact: Redactor): string | null =>
+  text === null ? null : short(text, redact)
+
+/** Redacted before it is cut, so that no half of a secret stays; short text is redacted by the store. */
+const short = (text: string, redact: Redactor): string =>
+  text.length <= NAME_CHARS ? text : cutText(redact.text(text), NAME_CHARS)

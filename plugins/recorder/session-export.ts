@@ -1,0 +1,28 @@
+import { type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
+import { pages, projected } from './history.ts'
+
+/** A session with its calls and its history, oldest first, as the text of one JSON object. */
+export async function* sessionJson(storage: Reader, session: SessionRow, now: number): AsyncGenerator<string> {
+  yield `{"schema":"session.v1","exported_at":"${new Date(now).toISOString()}","session":${writeJson(session)},"calls":[`
+  yield* elements(pages(storage, 'calls', { where: { session_id: session.id }, order: ['recorded', 'asc'] }))
+  yield '],"events":['
+  yield* elements(history(storage, session.id))
+  yield ']}\n'
+}
+
+async function* history(storage: Reader, session_id: string): AsyncGenerator<readonly unknown[]> {
+  const found = pages(storage, 'session_events', { where: { session_id }, order: ['recorded', 'asc'] })
+  for await (const events of found) yield await projected(storage, events)
+}
+
+async function* elements(lists: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+  let separator = '\n'
+  for await (const list of lists) {
+    let text = ''
+    for (const element of list) {
+      text += separator + writeJson(element)
+      separator = ',\n'
+    }
+    if (text !== '') yield text
+  }
+}
