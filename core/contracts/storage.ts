@@ -1,0 +1,193 @@
+/** Row types by table name. Features merge theirs in: `declare module 'guard-gateway/core' { interface Tables { runs: Run } }`. */
+export interface Tables {}
+
+/** What a column holds: `int64` is a bigint, `search` a list of tokens that is indexed and never returned. Any column outside the key may be null. */
+export type Column = 'text' | 'integer' | 'int64' | 'real' | 'boolean' | 'json' | 'search'
+
+/** A kind of row that storage keeps. Plain data, since it is posted to other threads. */
+export interface Table {
+  readonly id: string
+  /** Text columns that identify a row; `['id']` if absent. */
+  readonly key?: readonly string[]
+  readonly columns: Readonly<Record<string, Column>>
+  /** Columns to order and filter by. `recorded`, the order of first put, may stand last. */
+  readonly indexes?: readonly (readonly string[])[]
+  /** Columns that no two rows share, null apart. */
+  readonly unique?: readonly (readonly string[])[]
+  /** Text, search and json columns that are stored without redaction: enumerations, hashes, ids already checked. */
+  readonly exact?: readonly string[]
+}
+
+/** A row as backends see it. */
+export type AnyRow = Readonly<Record<string, unknown>>
+
+type Scalar = string | number | bigint | boolean
+
+/** Equal to a value, null, not null, one of several, or within a half-open range. */
+export type Test<V> =
+  | NonNullable<V>
+  | null
+  | { readonly in: readonly NonNullable<V>[] }
+  | { readonly not: null }
+  | { readonly gte?: NonNullable<V>; readonly lt?: NonNullable<V> }
+
+/** Tests by column; all must hold. Json and search columns cannot be tested. */
+export type Where<R> = { readonly [K in keyof R as NonNullable<R[K]> extends Scalar ? K : never]?: Test<R[K]> }
+export type AnyWhere = Readonly<Record<string, Test<Scalar>>>
+
+/** `recorded` is the order of first put; it is the default, newest first. Nulls come last; ties go by `recorded`. */
+export type Order<C extends string = string> = readonly [column: C | 'recorded', direction: 'asc' | 'desc']
+
+export interface Query<R> {
+  readonly where?: Where<R>
+  /** Tokens that all must occur; `abc*` is a prefix. */
+  readonly search?: readonly string[]
+  readonly order?: Order<keyof R & string>
+  /** 50 if absent. */
+  readonly limit?: number
+  /** `next_cursor` of the page before, for the same query. */
+  readonly cursor?: string
+}
+
+export interface Found<R> {
+  readonly rows: readonly R[]
+  /** Null: there is no more. */
+  readonly next_cursor: string | null
+  /** The page ended because too many rows would have been examined; the cursor goes on. */
+  readonly truncated: boolean
+}
+
+type Put<R> = { readonly put: R; readonly when?: 'absent'; readonly patch?: undefined; readonly remove?: undefined }
+type Patch<R> = {
+  readonly key: Key
+  readonly patch: Partial<R>
+  readonly expected?: Where<R>
+  readonly put?: undefined
+  readonly remove?: undefined
+}
+type Remove = { readonly key: Key; readonly remove: true; readonly put?: undefined; readonly patch?: undefined }
+/** `sync`: the batch is safe from a power cut before it is answered. */
+type ChangeOf<N, R> = { readonly table: N; readonly sync?: boolean } & (Put<R> | Patch<R> | Remove)
+
+/** One step of a batch. `put` writes the whole row; what it leaves out is null. */
+export type Change = { [N in TableName]: ChangeOf<N, Tables[N]> }[TableName]
+
+/** Values of the key columns, in the order of `table.key`. */
+export type Key = string | readonly string[]
+export type TableName = keyof Tables & string
+
+/** Busy: a commit waits over a second. Full: the disk. Failing: the database cannot be written for another reason. */
+export type StorageState = 'ok' | 'busy' | 'full' | 'failing'
+
+/** The zero value is the least capable. `shared`: several gateways may write the same sessions. */
+export interface Capabilities {
+  readonly search: 'tokens' | 'none'
+  readonly shared: boolean
+}
+
+export interface WriteOptions {
+  /** While the disk is full or the database fails, wait until it can be written instead of being refused. */
+  readonly hold?: boolean
+}
+
+export interface Reader {
+  get<N extends TableName>(table: N, key: Key): Promise<Tables[N] | undefined>
+  find<N extends TableName>(table: N, query?: Query<Tables[N]>): Promise<Found<Tables[N]>>
+}
+
+/** What features use. Every write is redacted on its way in. */
+export interface Storage extends Reader {
+  readonly capabilities: Capabilities
+  readonly state: StorageState
+  /** Calls `listener` at each change of state; the function returned ends that. */
+  onState(listener: (state: StorageState) => void): () => void
+  /** False, and nothing written: `when: 'absent'` and the row exists, or a unique column is taken. */
+  put<N extends TableName>(table: N, row: Tables[N], when?: 'absent'): Promise<boolean>
+  /** Compare and set. False, and nothing written: no such row, or it does not meet `expected`. */
+  patch<N extends TableName>(
+    table: N,
+    key: Key,
+    changes: Partial<Tables[N]>,
+    expected?: Where<Tables[N]>,
+  ): Promise<boolean>
+  /** Removes up to `limit` rows; resolves to how many. */
+  remove<N extends TableName>(table: N, where: Where<Tables[N]>, limit: number): Promise<number>
+  /** All or nothing; resolves when durable. False, and nothing written, if one condition failed. */
+  write(batch: readonly Change[], options?: WriteOptions): Promise<boolean>
+  /** Runs `work` while nobody else runs it for this row, then commits the batch it returns; throws STORAGE_BUSY if that met a failed condition. */
+  exclusive<N extends TableName, T>(
+    table: N,
+    key: Key,
+    work: (read: Reader) => Promise<readonly [result: T, batch: readonly Change[]]>,
+  ): Promise<T>
+  /** Bytes in use, about. */
+  bytes(): Promise<number>
+  close(): Promise<void>
+}
+
+/** A change as backends see it: names checked, values redacted, keys as lists. */
+export type DriverChange =
+  | { readonly kind: 'put'; readonly table: Table; readonly row: AnyRow; readonly absent: boolean }
+  | {
+      readonly kind: 'patch'
+      readonly table: Table
+      readonly key: readonly string[]
+      readonly changes: AnyRow
+      readonly expected: AnyWhere
+    }
+  | { readonly kind: 'remove'; readonly table: Table; readonly key: readonly string[] }
+
+/** Where a page ends: value of the order column and `recorded` of its last row. */
+export interface Position {
+  readonly value: Scalar | null
+  readonly recorded: number
+}
+
+/** A query as backends see it: complete, names checked, its order served by an index. */
+export interface DriverQuery {
+  readonly where: AnyWhere
+  readonly search: readonly string[]
+  readonly order: Order
+  readonly limit: number
+  readonly after: Position | null
+}
+
+export interface DriverPage {
+  readonly rows: readonly AnyRow[]
+  readonly next: Position | null
+  readonly truncated: boolean
+}
+
+/** What a backend writes. Values return as they went in, bigint, null and `__proto__` members included; columns never set return null. */
+export interface Driver {
+  readonly capabilities: Capabilities
+  readonly state: StorageState
+  onState(listener: (state: StorageState) => void): () => void
+  get(table: Table, key: readonly string[]): Promise<AnyRow | undefined>
+  find(table: Table, query: DriverQuery): Promise<DriverPage>
+  /** All or nothing; false if a condition failed. Order counts: a change sees those before it. */
+  write(batch: readonly DriverChange[], options: { readonly sync: boolean; readonly hold: boolean }): Promise<boolean>
+  remove(table: Table, where: AnyWhere, limit: number): Promise<number>
+  /** Holds a lock on the row that other processes respect; absent where one process is enough. */
+  exclusive?<T>(
+    table: Table,
+    key: readonly string[],
+    work: (read: DriverReader) => Promise<readonly [result: T, batch: readonly DriverChange[]]>,
+  ): Promise<T>
+  bytes(): Promise<number>
+  close(): Promise<void>
+}
+
+export type DriverReader = Pick<Driver, 'get' | 'find'>
+
+export interface DriverContext {
+  /** Reports a failure that nobody waits for. */
+  readonly fault: (error: unknown, where: string) => void
+}
+
+/** A place to keep rows in. */
+export interface StorageBackend {
+  readonly id: string
+  /** Makes sure that the tables exist, adding what is missing and changing nothing else. */
+  open(tables: readonly Table[], context: DriverContext): Promise<Driver>
+}

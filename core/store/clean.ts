@@ -1,0 +1,40 @@
+import type { AnyRow } from '../contracts/storage.ts'
+import type { Redactor } from '../redact.ts'
+import type { Plan } from './table.ts'
+
+/** How rows are redacted; values in `cleaned` were redacted before and are not scanned again. */
+export interface Cleaning {
+  readonly redact: Pick<Redactor, 'text' | 'value'>
+  readonly cleaned: WeakSet<object>
+}
+
+const cleanTokens = (tokens: readonly string[], { redact }: Cleaning): readonly string[] =>
+  tokens.every((token) => redact.text(token) === token)
+    ? tokens
+    : tokens.filter((token) => redact.text(token) === token)
+
+const cleanValue = (kind: 'text' | 'json' | 'search', value: unknown, cleaning: Cleaning): unknown => {
+  if (typeof value === 'object' && value !== null && cleaning.cleaned.has(value)) return value
+  if (kind === 'json') return cleaning.redact.value(value)
+  if (kind === 'search') return cleanTokens(value as readonly string[], cleaning)
+  return typeof value === 'string' ? cleaning.redact.text(value) : value
+}
+
+/** The row with its secrets hidden; the same object if there are none. */
+export const cleanRow = (plan: Plan, row: AnyRow, cleaning: Cleaning): AnyRow => {
+  let copy: Record<string, unknown> | undefined
+  for (const { name, kind } of plan.scrubbed) {
+    const value = row[name]
+    if (value === undefined || value === null) continue
+    const clean = cleanValue(kind, value, cleaning)
+    if (clean !== value) {
+      copy ??= { ...row }
+      copy[name] = clean
+    }
+  }
+  return copy ?? row
+}
+
+/** The key as `cleanRow` would have stored it. */
+export const cleanKey = (plan: Plan, key: readonly string[], { redact }: Cleaning): readonly string[] =>
+  key.map((part, place) => (plan.scrubbedKey[place] === true ? redact.text(part) : part))

@@ -1,0 +1,113 @@
+import type { Column, Key, Table, TableName, Tables } from '../contracts/storage.ts'
+import { GuardError } from '../errors.ts'
+
+type ColumnFor<V> = [V] extends [boolean]
+  ? 'boolean'
+  : [V] extends [bigint]
+    ? 'int64'
+    : [V] extends [string]
+      ? 'text'
+      : [V] extends [number]
+        ? 'integer' | 'real'
+        : [V] extends [readonly string[]]
+          ? 'json' | 'search'
+          : 'json'
+type ColumnsOf<R> = { readonly [C in keyof R]-?: ColumnFor<NonNullable<R[C]>> }
+type Names<R> = readonly (keyof R & string)[]
+
+/** A table whose columns agree with its row type, field by field. */
+export interface TableOf<N extends TableName> {
+  readonly id: N
+  readonly key?: Names<Tables[N]>
+  readonly columns: ColumnsOf<Tables[N]>
+  readonly indexes?: readonly (readonly ((keyof Tables[N] & string) | 'recorded')[])[]
+  readonly unique?: readonly Names<Tables[N]>[]
+  readonly exact?: Names<Tables[N]>
+}
+
+/** Declares a table; its columns are checked against `Tables[id]` when compiled. */
+export const table = <N extends TableName>(definition: TableOf<N>): Table => definition as Table
+
+type Scrubbed = { readonly name: string; readonly kind: 'text' | 'json' | 'search' }
+
+/** A table with what every write and query needs of it, worked out once. */
+export interface Plan {
+  readonly table: Table
+  readonly key: readonly string[]
+  readonly columns: ReadonlyMap<string, Column>
+  /** Columns to redact. */
+  readonly scrubbed: readonly Scrubbed[]
+  /** Key columns to redact, by position in the key. */
+  readonly scrubbedKey: readonly boolean[]
+  readonly search: string | undefined
+}
+
+const NAME = /^[a-z][a-z0-9_]{0,62}$/
+
+const wrong = (table: Table, what: string) => new GuardError('UNKNOWN_COLUMN', `Table "${table.id}": ${what}.`)
+
+const checkColumns = ({ id, columns }: Table): void => {
+  for (const name of [id, ...Object.keys(columns)]) {
+    if (!NAME.test(name))
+      throw wrong({ id, columns }, `"${name}" is no name; use lower-case letters, digits and underscores`)
+  }
+  if (Object.hasOwn(columns, 'recorded'))
+    throw wrong({ id, columns }, '"recorded" is kept by the storage and cannot be declared')
+  if (Object.values(columns).filter((kind) => kind === 'search').length > 1)
+    throw wrong({ id, columns }, 'more than one search column')
+}
+
+const checkReferences = (table: Table, key: readonly string[]): void => {
+  const { columns, indexes = [], unique = [], exact = [] } = table
+  for (const name of key)
+    if (columns[name] !== 'text') throw wrong(table, `key column "${name}" is not a declared text column`)
+  const referred = new Set([...indexes.flat(), ...unique.flat(), ...exact])
+  for (const name of referred)
+    if (name !== 'recorded' && columns[name] === undefined) throw wrong(table, `"${name}" is not declared`)
+  for (const list of [...indexes, ...unique]) {
+    if (list.some((name) => columns[name] === 'json' || columns[name] === 'search'))
+      throw wrong(table, 'json and search columns cannot be indexed so')
+    if (list.includes('recorded') && list.indexOf('recorded') !== list.length - 1)
+      throw wrong(table, '"recorded" may only stand last in an index')
+  }
+}
+
+export const keyOf = (table: Table): readonly string[] => table.key ?? ['id']
+
+/** Checks a table and works out its plan; throws UNKNOWN_COLUMN naming what does not fit. */
+export const planOf = (table: Table): Plan => {
+  const key = keyOf(table)
+  checkColumns(table)
+  checkReferences(table, key)
+  const columns = new Map(Object.entries(table.columns))
+  const exact = new Set(table.exact)
+  const scrubbed: Scrubbed[] = []
+  let search: string | undefined
+  for (const [name, kind] of columns) {
+    if (kind === 'search') search = name
+    if ((kind === 'text' || kind === 'json' || kind === 'search') && !exact.has(name)) scrubbed.push({ name, kind })
+  }
+  return { table, key, columns, scrubbed, scrubbedKey: key.map((name) => !exact.has(name)), search }
+}
+
+/** Throws UNKNOWN_COLUMN if a name is not declared. */
+export const checkNames = ({ table, columns }: Plan, row: object): void => {
+  for (const name of Object.keys(row)) {
+    if (!columns.has(name)) {
+      throw new GuardError('UNKNOWN_COLUMN', `Table "${table.id}" has no column "${name}".`, {
+        known: [...columns.keys()],
+      })
+    }
+  }
+}
+
+/** The key as a list; throws if it has another number of parts than the table's. */
+export const keyParts = ({ table, key }: Plan, given: Key): readonly string[] => {
+  const parts = typeof given === 'string' ? [given] : given
+  if (parts.length !== key.length || parts.some((part) => typeof part !== 'string')) {
+    throw new TypeError(
+      `A key of table "${table.id}" is ${key.join(', ')}: ${key.length} texts, not ${JSON.stringify(given)}.`,
+    )
+  }
+  return parts
+}

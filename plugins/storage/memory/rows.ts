@@ -1,0 +1,145 @@
+import {
+  type AnyRow,
+  type AnyWhere,
+  type Column,
+  type DriverChange,
+  type DriverPage,
+  type DriverQuery,
+  readJson,
+  type Table,
+  writeJson,
+} from 'guard-gateway/core'
+import { comparePositions, holdsAll, meets, positionOf, type Stored } from './match.ts'
+
+type Undo = () => void
+
+const NONE: ReadonlySet<string> = new Set()
+const nameOf = (key: readonly string[]): string => key.join('\0')
+
+const stored = (kind: Column, value: unknown): unknown => (kind === 'json' && value !== null ? writeJson(value) : value)
+const returned = (kind: Column, value: unknown): unknown =>
+  kind === 'json' && typeof value === 'string' ? readJson(value) : value
+
+/** The rows of one table, with its unique columns watched. */
+export class Rows {
+  readonly #key: readonly string[]
+  readonly #columns: readonly (readonly [name: string, kind: Column])[]
+  readonly #search: string | undefined
+  readonly #rows = new Map<string, Stored>()
+  readonly #taken: readonly { readonly columns: readonly string[]; readonly by: Map<string, string> }[]
+  #recorded = 0
+
+  constructor(table: Table) {
+    this.#key = table.key ?? ['id']
+    const columns = Object.entries(table.columns)
+    this.#columns = columns.filter(([, kind]) => kind !== 'search')
+    this.#search = columns.find(([, kind]) => kind === 'search')?.[0]
+    this.#taken = (table.unique ?? []).map((unique) => ({ columns: unique, by: new Map() }))
+  }
+
+  get(key: readonly string[]): AnyRow | undefined {
+    const row = this.#rows.get(nameOf(key))
+    return row && this.#out(row)
+  }
+
+  find({ where, search, order, limit, after }: DriverQuery): DriverPage {
+    const found: Stored[] = []
+    for (const row of this.#rows.values()) {
+      if (after !== null && comparePositions(positionOf(row, order), after, order) <= 0) continue
+      if (meets(row.values, where) && holdsAll(row.tokens, search)) found.push(row)
+    }
+    found.sort((a, b) => comparePositions(positionOf(a, order), positionOf(b, order), order))
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    return {
+      rows: page.map((row) => this.#out(row)),
+      next: found.length > limit && last !== undefined ? positionOf(last, order) : null,
+      truncated: false,
+    }
+  }
+
+  /** Makes one change and returns how to take it back; undefined, and nothing changed, if a condition failed. */
+  apply(change: DriverChange): Undo | undefined {
+    if (change.kind === 'put') return this.#put(change.row, change.absent)
+    const name = nameOf(change.key)
+    const before = this.#rows.get(name)
+    if (change.kind === 'remove') return this.#set(name, undefined)
+    if (before === undefined || !meets(before.values, change.expected)) return undefined
+    return this.#set(
+      name,
+      this.#in({ ...before.values, ...this.#encoded(change.changes) }, before.recorded, change.changes, before.tokens),
+    )
+  }
+
+  remove(where: AnyWhere, limit: number): number {
+    let removed = 0
+    for (const [name, row] of this.#rows) {
+      if (removed === limit) break
+      if (!meets(row.values, where)) continue
+      this.#set(name, undefined)
+      removed++
+    }
+    return removed
+  }
+
+  /** Characters of text and 8 for everything else. */
+  bytes(): number {
+    let bytes = 0
+    for (const { values } of this.#rows.values()) {
+      for (const value of Object.values(values)) bytes += typeof value === 'string' ? value.length : 8
+    }
+    return bytes
+  }
+
+  #put(row: AnyRow, absent: boolean): Undo | undefined {
+    const name = nameOf(this.#key.map((column) => String(row[column])))
+    const before = this.#rows.get(name)
+    if (before !== undefined && absent) return undefined
+    return this.#set(name, this.#in(this.#encoded(row), before?.recorded ?? this.#recorded + 1, row, NONE))
+  }
+
+  #encoded(row: AnyRow): Record<string, unknown> {
+    const values: Record<string, unknown> = {}
+    for (const [name, kind] of this.#columns) {
+      const value = row[name]
+      if (value !== undefined) values[name] = stored(kind, value)
+    }
+    return values
+  }
+
+  #in(values: AnyRow, recorded: number, written: AnyRow, tokens: ReadonlySet<string>): Stored {
+    const words = this.#search === undefined ? undefined : written[this.#search]
+    return { recorded, values, tokens: words === undefined ? tokens : new Set((words ?? []) as readonly string[]) }
+  }
+
+  #out({ values }: Stored): AnyRow {
+    const row: Record<string, unknown> = {}
+    for (const [name, kind] of this.#columns) row[name] = returned(kind, values[name] ?? null)
+    return row
+  }
+
+  /** Undefined if another row has one of the unique values. */
+  #set(name: string, row: Stored | undefined): Undo | undefined {
+    const before = this.#rows.get(name)
+    const wanted = this.#taken.map(({ columns, by }) => ({
+      by,
+      value: row && uniqueValue(row, columns),
+      old: before && uniqueValue(before, columns),
+    }))
+    if (wanted.some(({ by, value }) => value !== undefined && (by.get(value) ?? name) !== name)) return undefined
+    for (const { by, value, old } of wanted) {
+      if (old !== undefined) by.delete(old)
+      if (value !== undefined) by.set(value, name)
+    }
+    if (row === undefined) this.#rows.delete(name)
+    else this.#rows.set(name, row)
+    this.#recorded = Math.max(this.#recorded, row?.recorded ?? 0)
+    return () => void this.#set(name, before)
+  }
+}
+
+/** Text that two rows share exactly if they share all the columns; undefined if one is null. */
+const uniqueValue = ({ values }: Stored, columns: readonly string[]): string | undefined => {
+  const parts = columns.map((column) => values[column] ?? null)
+  return parts.includes(null) ? undefined : writeJson(parts)
+}
