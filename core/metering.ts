@@ -16,9 +16,13 @@ const BYTES_PER_TOKEN = 4
 export const metered = (reading: Reading, outcome: Outcome, requestBytes: number): Metered => {
   if (outcome === 'blocked' || outcome === 'unreachable') return { usage: noUsage, usage_source: 'none' }
   if (reading.usage !== null) return { usage: reading.usage, usage_source: reading.complete ? 'reported' : 'partial' }
-  if (outcome === 'upstream_error' || (outcome !== 'ok' && reading.output_bytes === 0)) return { usage: noUsage, usage_source: 'none' }
+  if (outcome === 'upstream_error' || (outcome !== 'ok' && reading.output_bytes === 0))
+    return { usage: noUsage, usage_source: 'none' }
   return {
-    usage: totalled({ input_tokens: Math.ceil(requestBytes / BYTES_PER_TOKEN), output_tokens: Math.ceil(reading.output_bytes / BYTES_PER_TOKEN) }),
+    usage: totalled({
+      input_tokens: Math.ceil(requestBytes / BYTES_PER_TOKEN),
+      output_tokens: Math.ceil(reading.output_bytes / BYTES_PER_TOKEN),
+    }),
     usage_source: 'estimated',
   }
 }

@@ -97,7 +97,16 @@ const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: 
   )
   const bytes = Buffer.from(JSON.stringify(body))
   await settle(gateway, call, decision, { outcome: 'blocked', status, bytes: bytes.length })
-  const headers = ['content-type', 'application/json', 'x-should-retry', 'false', 'x-request-id', call.id, 'request-id', call.id]
+  const headers = [
+    'content-type',
+    'application/json',
+    'x-should-retry',
+    'false',
+    'x-request-id',
+    call.id,
+    'request-id',
+    call.id,
+  ]
   answer(client, status, [...headers, ...guardHeaders(call, decision)], bytes)
 }
 
@@ -110,27 +119,51 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   } catch (error) {
     return unreachable(gateway, call, decision, client, forwardedAt, error)
   }
-  client.head(reply.status, reply.headers.concat(guardHeaders(call, decision)), headerOf(reply.headers, 'content-length') === undefined)
+  client.head(
+    reply.status,
+    reply.headers.concat(guardHeaders(call, decision)),
+    headerOf(reply.headers, 'content-length') === undefined,
+  )
   const meter = styleOf(gateway, call).meter({ status: reply.status, stream: isEventStream(reply) })
   const tap = createTap(meter, headerOf(reply.headers, 'content-encoding'), gateway.fault)
   const keep = isEventStream(reply) ? gateway.heads.stream : gateway.heads.whole
   const relayed = await relay(reply, client, tap, gateway.clock, keep)
   const reading = await tap.end()
   const outcome = outcomeOf(reply, relayed, reading, client)
-  await settle(gateway, call, decision, { outcome, status: reply.status, reading, reply, relayed, forwarded_at: forwardedAt })
+  await settle(gateway, call, decision, {
+    outcome,
+    status: reply.status,
+    reading,
+    reply,
+    relayed,
+    forwarded_at: forwardedAt,
+  })
   if (relayed.ended === 'whole') client.end(relayed.held)
   else client.cut()
 }
 
 /** The upstream could not be asked, or did not answer: 502 or 504 in the path's style, recorded like any other ending. */
-const unreachable = async (gateway: Gateway, call: Call, decision: Decision, client: Client, forwardedAt: number, cause: unknown) => {
+const unreachable = async (
+  gateway: Gateway,
+  call: Call,
+  decision: Decision,
+  client: Client,
+  forwardedAt: number,
+  cause: unknown,
+) => {
   const error = cause instanceof GuardError ? cause : new GuardError('UPSTREAM_UNREACHABLE', undefined, { cause })
   if (error !== cause) gateway.fault(cause, 'forward')
   const body = errorBody(error)
   const outcome = client.gone ? gone(client) : 'unreachable'
   const bytes = Buffer.from(JSON.stringify(styleOf(gateway, call).refusal(body, call.id)))
   const status = client.gone ? 0 : statusOf(error)
-  await settle(gateway, call, decision, { outcome, status, forwarded_at: forwardedAt, bytes: client.gone ? 0 : bytes.length, error: body })
+  await settle(gateway, call, decision, {
+    outcome,
+    status,
+    forwarded_at: forwardedAt,
+    bytes: client.gone ? 0 : bytes.length,
+    error: body,
+  })
   if (!client.gone) answer(client, status, ['content-type', 'application/json', ...guardHeaders(call, decision)], bytes)
 }
 
@@ -148,7 +181,8 @@ const outcomeOf = (reply: Reply, relayed: Relayed, reading: Reading, client: Cli
   return isEventStream(reply) && !reading.complete ? 'truncated' : 'ok'
 }
 
-const isEventStream = (reply: Reply): boolean => headerOf(reply.headers, 'content-type')?.startsWith('text/event-stream') ?? false
+const isEventStream = (reply: Reply): boolean =>
+  headerOf(reply.headers, 'content-type')?.startsWith('text/event-stream') ?? false
 
 const guardHeaders = (call: Call, decision: Decision): string[] => {
   const headers = ['x-guard-request-id', call.id, 'x-guard-decision', decision.decision]
@@ -163,7 +197,10 @@ const styleOf = (gateway: Gateway, call: Call): ApiStyle => gateway.apiStyles.ne
 const within = async <T>(limit: number, work: Promise<T>, what: string): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new GuardError('INTERNAL', `A plugin on "${what}" did not answer within ${limit / 1000} s.`)), limit)
+    timer = setTimeout(
+      () => reject(new GuardError('INTERNAL', `A plugin on "${what}" did not answer within ${limit / 1000} s.`)),
+      limit,
+    )
   })
   try {
     return await Promise.race([work, late])

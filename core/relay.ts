@@ -24,7 +24,13 @@ export const relay = (reply: Reply, client: Client, tap: Tap, clock: Clock, keep
   const { body } = reply
   if (body instanceof Uint8Array) {
     tap.push(body)
-    return Promise.resolve({ ended: client.gone ? 'gone' : 'whole', held: body, bytes: body.length, first_byte_at: clock.now(), head: body.subarray(0, keep) })
+    return Promise.resolve({
+      ended: client.gone ? 'gone' : 'whole',
+      held: body,
+      bytes: body.length,
+      first_byte_at: clock.now(),
+      head: body.subarray(0, keep),
+    })
   }
   return stream(body, reply, client, tap, clock, keep)
 }
@@ -41,7 +47,13 @@ const stream = (body: Readable, reply: Reply, client: Client, tap: Tap, clock: C
     const finish = (ended: Relayed['ended']) => {
       if (over) return
       over = true
-      resolve({ ended, held, bytes, first_byte_at: firstByteAt, head: heads.length === 1 && heads[0] ? heads[0] : Buffer.concat(heads) })
+      resolve({
+        ended,
+        held,
+        bytes,
+        first_byte_at: firstByteAt,
+        head: heads.length === 1 && heads[0] ? heads[0] : Buffer.concat(heads),
+      })
     }
     body.on('data', (chunk: Uint8Array) => {
       firstByteAt ??= clock.now()
@@ -77,6 +89,7 @@ const contentLength = (headers: readonly string[]): number => {
 export const headerOf = (headers: readonly string[], name: string): string | undefined => {
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const candidate = headers[index]
-    if (candidate !== undefined && candidate.length === name.length && candidate.toLowerCase() === name) return headers[index + 1]
+    if (candidate !== undefined && candidate.length === name.length && candidate.toLowerCase() === name)
+      return headers[index + 1]
   }
 }

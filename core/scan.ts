@@ -1,0 +1,147 @@
+import type { ApiStyle, Part } from './contracts/api-style.ts'
+import { GuardError } from './errors.ts'
+import type { Fold, Mark } from './fold.ts'
+import { type Piece, pieceOf } from './pieces.ts'
+import { parseSlice, type Skimmer, skimArray, skimObject, skipValue } from './skim.ts'
+import type { Tape } from './tapes.ts'
+
+/** Bytes of a value in its body, and what they were read as. */
+export interface Slice<T> {
+  readonly start: number
+  readonly end: number
+  readonly value: T
+}
+
+/** What reading a body left behind, for the next body that begins like it. */
+export interface Known {
+  readonly members: ReadonlyMap<string, Slice<unknown>>
+  /** Elements of the conversation as hashes. */
+  readonly elements: readonly Slice<readonly Piece[]>[]
+  /** The fold before each element, and behind the last one. */
+  readonly marks: Mark[]
+  readonly fold: Fold
+  /** What stands before the list. */
+  readonly before: readonly Part[]
+  /** Once asked for, and how many elements it was read from; infinite if more elements could change it. */
+  opening: { readonly hash: string; readonly span: number } | undefined
+}
+
+/** Members that, like the list, a request may hold once only: two readers of doubles could see two requests. */
+const single = new Set(['model', 'system', 'tools', 'tool_choice'])
+
+/** Shorter values are parsed sooner than compared. */
+const WORTH_COMPARING = 32
+
+const OPEN_ARRAY = 0x5b
+
+/** One pass over a body: every value is either recognised byte for byte from an earlier body, or parsed. */
+export class Scan implements Skimmer {
+  readonly members = new Map<string, Slice<unknown>>()
+  readonly elements: Slice<readonly Piece[]>[] = []
+  /** The earlier body whose conversation begins most like this one. */
+  tape: Tape<Known> | undefined
+  /** How many first elements are equal to the tape's. */
+  same = 0
+  readonly #style: ApiStyle
+  readonly #body: Buffer
+  readonly #tapes: readonly Tape<Known>[]
+  #listSeen = false
+
+  constructor(style: ApiStyle, body: Buffer, tapes: readonly Tape<Known>[]) {
+    this.#style = style
+    this.#body = body
+    this.#tapes = tapes
+    skimObject(body, this)
+  }
+
+  member(name: string, at: number): number {
+    const list = name === this.#style.list
+    if ((list && this.#listSeen) || ((list || single.has(name)) && this.members.has(name))) {
+      throw new GuardError('INVALID_BODY', `The request body holds "${name}" twice.`, { path: `/${name}` })
+    }
+    if (list && this.#body[at] === OPEN_ARRAY) {
+      this.#listSeen = true
+      return this.#list(at)
+    }
+    const slice = this.#known(name, at) ?? this.#parsed(at)
+    this.members.set(name, slice)
+    return slice.end
+  }
+
+  #known(name: string, at: number): Slice<unknown> | undefined {
+    for (const { bytes, state } of this.#tapes) {
+      const slice = state.members.get(name)
+      if (slice === undefined || slice.end - slice.start < WORTH_COMPARING || !this.#equal(at, bytes, slice)) continue
+      return { start: at, end: at + slice.end - slice.start, value: slice.value }
+    }
+  }
+
+  #parsed(at: number): Slice<unknown> {
+    const end = skipValue(this.#body, at, 1)
+    return { start: at, end, value: parseSlice(this.#body, at, end) }
+  }
+
+  /** Strings, objects and arrays end by themselves, so equal bytes are equal values; numbers and words are left to the parser. */
+  #equal(at: number, bytes: Buffer, slice: Slice<unknown>): boolean {
+    const length = slice.end - slice.start
+    return (
+      at + length <= this.#body.length &&
+      this.#body.compare(bytes, slice.start, slice.end, at, at + length) === 0 &&
+      closes(bytes[slice.end - 1])
+    )
+  }
+
+  #list(at: number): number {
+    let index = 0
+    let equal = true
+    return skimArray(this.#body, at, (start) => {
+      if (index === 0) this.#choose(start)
+      const known = this.tape?.state.elements[index++]
+      if (known !== undefined && this.tape !== undefined && this.#equal(start, this.tape.bytes, known)) {
+        if (equal) this.same++
+        return this.#add(start, start + known.end - known.start, known.value)
+      }
+      equal = false
+      const end = skipValue(this.#body, start, 2)
+      return this.#add(start, end, this.#style.parts(parseSlice(this.#body, start, end)).map(pieceOf))
+    })
+  }
+
+  #add(start: number, end: number, value: readonly Piece[]): number {
+    this.elements.push({ start, end, value })
+    return end
+  }
+
+  /** The tape with the longest equal beginning; one that is equal for more than half of its length is taken at once. */
+  #choose(start: number): void {
+    let best = -1
+    for (const tape of this.#tapes) {
+      const count = this.#leading(start, tape)
+      if (count > best) {
+        best = count
+        this.tape = tape
+      }
+      if (count * 2 > tape.state.elements.length) return
+    }
+  }
+
+  /** How many of a tape's elements stand here unchanged, spacing between them included. */
+  #leading(start: number, { bytes, state }: Tape<Known>): number {
+    const first = state.elements[0]
+    if (first === undefined) return 0
+    const shift = start - first.start
+    let low = 0
+    let high = state.elements.length
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      const from = state.elements[low]?.start ?? first.start
+      const to = state.elements[middle - 1]?.end ?? first.end
+      const fits = to + shift <= this.#body.length
+      if (fits && this.#body.compare(bytes, from, to, from + shift, to + shift) === 0) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}
+
+const closes = (byte: number | undefined): boolean => byte === 0x22 || byte === 0x7d || byte === 0x5d

@@ -1,0 +1,86 @@
+import { canonical, collapse, inArguments, withoutReminders } from './fingerprint.ts'
+import { sha256 } from './ids.ts'
+
+/** Deeper argument text is compared as text. */
+const DEPTH_LIMIT = 128
+
+/** SHA-256 of a tool's name and its arguments as `argumentText` gives them: equal keys are the same call, whatever its id. */
+export const callKey = (tool: string, args: string): string => sha256(`${tool}\0${args}`)
+
+/** Arguments in one spelling: JSON text and the value it stands for are equal, and so are none, null, `""` and `{}`. */
+export const argumentText = (args: unknown): string => {
+  if (typeof args !== 'string') return args === undefined || args === null ? '{}' : canonical(args, inArguments)
+  const text = args.trim()
+  if (text === '') return '{}'
+  if (text[0] !== '{' && text[0] !== '[') return text
+  if (deep(text)) return text
+  try {
+    return canonical(JSON.parse(text), inArguments)
+  } catch {
+    return text
+  }
+}
+
+/** Whether brackets nest too deep to parse; brackets inside strings count too, which errs on the side of plain text. */
+const deep = (text: string): boolean => {
+  if (text.length <= DEPTH_LIMIT) return false
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index) | 0x20
+    if (unit === 0x7b && ++depth > DEPTH_LIMIT) return true
+    if (unit === 0x7d) depth--
+  }
+  return false
+}
+
+/** What a tool result is to the rules. */
+export interface ResultPrint {
+  /** Null for an empty result, which is no evidence. */
+  readonly result: string | null
+  readonly error: boolean
+}
+
+/** Hash and error flag of a result's text; `flagged` is what the dialect itself says. */
+export const resultPrint = (text: string, blocks: string, flagged: boolean): ResultPrint => {
+  const plain = collapse(withoutRunLines(withoutReminders(text)))
+  const error = flagged || failedByText(plain)
+  if (plain === '' && blocks === '') return { result: null, error }
+  return { result: sha256(`${error ? masked(plain) : plain}\0${blocks}`), error }
+}
+
+/** Codex heads each command result with lines that differ every time. */
+const withoutRunLines = (text: string): string =>
+  text.includes('Chunk ID: ') || text.includes('Wall time: ')
+    ? text.replace(/^(?:Chunk ID|Wall time): .*(?:\n|$)/gm, '')
+    : text
+
+const masked = (text: string): string => text.replace(/0x[0-9a-f]+|\d+/gi, '#')
+
+const exitLine = /\b(?:exit code:?|exited with code|non-zero exit status)[ \t]*(-?\d{1,10})/i
+
+/** By an exit code or a structured flag, never by words such as "exception". */
+const failedByText = (text: string): boolean => {
+  const first = text[0]
+  if ((first === '{' || first === '[') && failedByJson(text)) return true
+  const exit = /exit/i.test(text) ? exitLine.exec(text) : null
+  return exit !== null && Number(exit[1]) !== 0
+}
+
+const hint = /"(?:isError|success|exit_?[cC]ode|returncode)"/
+
+const failedByJson = (text: string): boolean => {
+  if (!hint.test(text) || deep(text)) return false
+  try {
+    const value: unknown = JSON.parse(text)
+    return (Array.isArray(value) ? value : [value]).some(failedRecord)
+  } catch {
+    return false
+  }
+}
+
+const failedRecord = (value: unknown): boolean => {
+  if (value === null || typeof value !== 'object') return false
+  const record = value as Readonly<Record<string, unknown>>
+  if (record.isError === true || record.success === false) return true
+  return ['exit_code', 'exitCode', 'returncode'].some((name) => typeof record[name] === 'number' && record[name] !== 0)
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import type { ApiStyle, Part } from '../../core/contracts/api-style.ts'
+import { readRequest } from '../../core/conversation.ts'
+import { GuardError } from '../../core/errors.ts'
+
+/** The smallest dialect: elements are parts already. */
+const plain: ApiStyle = {
+  id: 'plain',
+  paths: [],
+  list: 'items',
+  envelope: (members) => ({
+    model: String(members.model ?? ''),
+    stream: false,
+    max_tokens: null,
+    before: typeof members.system === 'string' ? [{ kind: 'system', text: members.system }] : [],
+    after: [],
+    tools: members.tools,
+    tool_choice: members.tool_choice,
+    previous_response_id: null,
+    conversation: null,
+    hints: {},
+  }),
+  parts: (element) => (Array.isArray(element) ? (element as Part[]) : [element as Part]),
+  meter: () => ({ push: () => {}, end: () => assert.fail('not metered here') }),
+  refusal: () => ({}),
+}
+
+const user = (text: string): Part => ({ kind: 'user', text })
+const call = (tool: string, args: unknown, id?: string): Part => ({
+  kind: 'call',
+  tool,
+  args,
+  ...(id === undefined ? {} : { id }),
+})
+const result = (text: string, id?: string): Part => ({ kind: 'result', text, ...(id === undefined ? {} : { id }) })
+
+let fresh = 0
+const read = (items: unknown, rest: object = {}, hint = `fresh ${fresh++}`) =>
+  readRequest(plain, Buffer.from(JSON.stringify({ model: 'm', ...rest, items })), hint).conversation
+const raw = (text: string) => readRequest(plain, Buffer.from(text), '')
+
+describe('a conversation as hashes', () => {
+  it('is equal for equal content whatever its white space, key order and ids', () => {
+    const left = read([user('do  it\n now'), call('read', { path: 'a', n: 1 }, 'call_1'), result('x', 'call_1')])
+    const right = read([user(' do it now '), call('read', '{ "n": 1, "path": "a" }', 'call_9'), result('x', 'call_9')])
+    assert.equal(left.fingerprint, right.fingerprint)
+    assert.deepEqual(left.chain, right.chain)
+    assert.equal(left.turns[0]?.calls[0]?.key, right.turns[0]?.calls[0]?.key)
+  })
+  it('differs when a value differs, white space inside argument strings included', () => {
+    const key = (args: unknown) => read([call('write', args)]).turns[0]?.calls[0]?.key
+    assert.notEqual(key({ text: 'a b' }), key({ text: 'a  b' }))
+    assert.notEqual(key({ id: 41 }), key({ id: 42 }))
+    assert.equal(key({ a: 1, request_id: 'x', traceId: 'y', nonce: 1 }), key({ a: 1 }))
+    assert.equal(key(''), key({}))
+    assert.equal(key(null), key('{}'))
+    assert.notEqual(key('plain words'), key('other words'))
+  })
+  it('covers model, tools and tool choice, but not the cache marks of a tool', () => {
+    const print = (rest: object) => read([user('hi')], rest).fingerprint
+    assert.notEqual(print({ model: 'a' }), print({ model: 'b' }))
+    assert.notEqual(print({ tools: [{ name: 'a' }] }), print({ tools: [{ name: 'b' }] }))
+    assert.notEqual(print({ tool_choice: 'auto' }), print({ tool_choice: 'none' }))
+    assert.equal(
+      print({ tools: [{ name: 'a', cache_control: { type: 'ephemeral' } }] }),
+      print({ tools: [{ name: 'a' }] }),
+    )
+    assert.notEqual(
+      print({ tools: [{ name: 'a', parameters: { id: 1 } }] }),
+      print({ tools: [{ name: 'a', parameters: { id: 2 } }] }),
+    )
+  })
+  it('keeps reminder spans in the fingerprint and out of the chain', () => {
+    const bare = read([user('go on')])
+    const reminded = read([
+      user('go <system-reminder>todo is empty</system-reminder>on'),
+      user('<system-reminder>x</system-reminder>'),
+    ])
+    assert.notEqual(bare.fingerprint, reminded.fingerprint)
+    assert.deepEqual(bare.chain, reminded.chain)
+  })
+  it('leaves system items out of the talk chain', () => {
+    const one = read([{ kind: 'system', text: 'it is 10:00' }, user('hi')])
+    const two = read([{ kind: 'system', text: 'it is 10:05' }, user('hi')])
+    assert.notEqual(one.chain.at(-1), two.chain.at(-1))
+    assert.deepEqual(one.talk, two.talk)
+    assert.equal(one.chain.length, 2)
+    assert.equal(one.talk.length, 1)
+  })
+})
+
+describe('turns', () => {
+  it('join texts and calls that follow one another, and count equal parallel calls once', () => {
+    const { turns, chain } = read([
+      user('go'),
+      { kind: 'text', text: 'I look' },
+      call('read', { p: 1 }, 'a'),
+      call('read', { p: 1 }, 'b'),
+      call('list', {}, 'c'),
+    ])
+    assert.equal(turns.length, 1)
+    assert.equal(chain.length, 2)
+    assert.deepEqual(turns[0]?.calls.map(({ tool }) => tool).sort(), ['list', 'read'])
+    assert.equal(turns[0]?.item, 1)
+  })
+  it('pair results by id, else by position, and know errors', () => {
+    const byId = read([call('a', {}, '1'), call('b', {}, '2'), result('of b', '2'), result('exit code 1', '1')])
+      .turns[0]
+    const error = byId?.calls.find(({ tool }) => tool === 'a')
+    assert.equal(error?.error, true)
+    assert.equal(byId?.calls.find(({ tool }) => tool === 'b')?.error, false)
+    const byPlace = read([call('a', {}), call('b', {}), result('one'), result('two')]).turns[0]
+    assert.ok(byPlace?.calls.every(({ result }) => result !== null))
+    assert.equal(read([call('a', {}, '1'), result('  \n ', '1')]).turns[0]?.calls[0]?.result, null)
+  })
+  it('mask digits in errors only', () => {
+    const of = (text: string) => read([call('a', {}, '1'), result(text, '1')]).turns[0]?.calls[0]?.result
+    assert.equal(of('line 12: exited with code 2'), of('line 99: exited with code 2'))
+    assert.notEqual(of('progress 12 of 90'), of('progress 13 of 90'))
+    assert.equal(of('Chunk ID: 1\nWall time: 2 s\nok'), of('Chunk ID: 7\nWall time: 9 s\nok'))
+  })
+  it('know the user message that follows, and results that came without their call', () => {
+    const { turns, loose_results } = read([
+      call('a', {}, '1'),
+      result('x', '1'),
+      user('stop'),
+      call('b', {}, '2'),
+      result('y', 'elsewhere'),
+    ])
+    assert.deepEqual(
+      turns.map(({ user_after }) => user_after),
+      [true, false],
+    )
+    assert.deepEqual(
+      loose_results.map(({ id }) => id),
+      ['elsewhere'],
+    )
+  })
+  it('list the positions of texts beside results', () => {
+    const { besides } = read([
+      user('a'),
+      call('a', {}, '1'),
+      result('x', '1'),
+      { kind: 'beside', text: 'new prompt' },
+      { kind: 'beside', text: '<system-reminder>r</system-reminder>' },
+    ])
+    assert.deepEqual(besides, [3])
+  })
+})
+
+describe('the opening', () => {
+  it('masks times and ids in the system text, and nothing in the first user text', () => {
+    const of = (system: string, text: string) => read([user(text)], { system }).opening
+    assert.equal(
+      of('Now: 2026-11-21T10:00:01, id 4f9c1a2b77', 'fix it'),
+      of('Now: 2027-01-02T23:59:59, id 0a1b2c3d4e', 'fix it'),
+    )
+    assert.equal(of('Today is Sat Nov 21 2026.', 'fix it'), of('Today is Tue Dec 1 2026.', 'fix it'))
+    assert.notEqual(of('s', 'fix issue 1'), of('s', 'fix issue 2'))
+    assert.notEqual(of('s', 'fix it'), of('t', 'fix it'))
+  })
+})
+
+describe('bodies', () => {
+  it('are refused when they are no JSON object, doubled or too deep', () => {
+    const refused = [
+      '',
+      '[]',
+      '1',
+      '{',
+      '{"a":1,}',
+      '{"a" 1}',
+      '{"a":1}x',
+      '{"items":[{"kind":"user","text":""},]}',
+      '{"items":[{"kind":}]}',
+      '{"a":"\u0001"}',
+      '{"model":1,"model":2}',
+      '{"items":[],"items":[]}',
+      `{"a":${'['.repeat(600)}${']'.repeat(600)}}`,
+    ]
+    for (const text of refused)
+      assert.throws(
+        () => raw(text),
+        (error) => error instanceof GuardError && error.code === 'INVALID_BODY',
+        text.slice(0, 40),
+      )
+    assert.throws(() => readRequest(plain, Buffer.from([0x7b, 0xff, 0x7d]), ''), { code: 'INVALID_BODY' })
+  })
+  it('are accepted exactly where JSON.parse accepts an object', () => {
+    const accepts = (read: () => unknown) => {
+      try {
+        read()
+        return true
+      } catch {
+        return false
+      }
+    }
+    const spoiled = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom('', '"', '\\', '{', '}', '[', ']', ',', ':', ' ', '0', 'e', '\n'))
+      .map(([json, at, noise]) => {
+        const text = `{"a":${json},"items":[]}`
+        const place = at % text.length
+        return text.slice(0, place) + noise + text.slice(place + (at % 2))
+      })
+    fc.assert(
+      fc.property(spoiled, (text) => {
+        const object = accepts(() =>
+          assert.ok(typeof JSON.parse(text) === 'object' && !Array.isArray(JSON.parse(text))),
+        )
+        const doubled = /"items"[\s\S]*"items"/.test(text)
+        if (!doubled)
+          assert.equal(
+            accepts(() => readRequest({ ...plain, parts: () => [] }, Buffer.from(text), '')),
+            object,
+            text,
+          )
+      }),
+      { seed: 7, numRuns: 2000 },
+    )
+  })
+})
+
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('user' as const, 'system' as const, 'text' as const, 'beside' as const),
+    text: fc.constantFrom('a', 'b', 'go on', '<system-reminder>r</system-reminder>'),
+  }),
+  fc.record({
+    kind: fc.constant('call' as const),
+    tool: fc.constantFrom('read', 'run'),
+    args: fc.constantFrom({}, { p: 1 }),
+    id: fc.constantFrom('1', '2', '3'),
+  }),
+  fc.record({
+    kind: fc.constant('result' as const),
+    text: fc.constantFrom('', 'x', 'exit code 3'),
+    id: fc.constantFrom('1', '2', '3'),
+  }),
+)
+const history = fc.array(fc.oneof(part, fc.array(part, { maxLength: 3 })), { maxLength: 14 })
+
+describe('a body that begins like an earlier one', () => {
+  it('is read as if nothing were known', () => {
+    const padding = 'p'.repeat(3000)
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(history, fc.nat(14), fc.constantFrom('s', 't')), { minLength: 2, maxLength: 6 }),
+        (steps) => {
+          const hint = `grown ${fresh++}`
+          let items: unknown[] = []
+          for (const [more, keep, system] of steps) {
+            items = [...items.slice(0, keep), ...more]
+            const rest = { padding, system, tools: [{ name: padding }] }
+            const known = read(items, rest, hint)
+            const anew = read(items, rest)
+            assert.deepEqual({ ...known }, { ...anew })
+          }
+        },
+      ),
+      { seed: 11, numRuns: 300 },
+    )
+  })
+})
