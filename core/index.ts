@@ -50,19 +50,49 @@ export type {
   WriteOptions,
 } from './contracts/storage.ts'
 export { type ReadRequest, readRequest } from './conversation.ts'
+export {
+  callOf,
+  periodOf,
+  reachOf,
+  requestPlaces,
+  sameCalls,
+  sameResults,
+  turnPlaces,
+} from './detection.ts'
+export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envelope.ts'
+export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type Code, catalogue, type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
 export type { Hooks } from './hooks.ts'
 export { derivedId, newId, newKey, sha256 } from './ids.ts'
 export { readJson, writeJson } from './json.ts'
+export { KeyCursor } from './json-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
+export {
+  addBlock,
+  type Content,
+  callPart,
+  callsAmong,
+  contentOf,
+  genericCall,
+  noContent,
+  resultPart,
+  saidParts,
+  saysFailed,
+  strangeParts,
+} from './parts.ts'
 export { handle } from './pipeline.ts'
 export { apiStyle, detector, type Plugin, storage } from './plugin.ts'
 export { type CallRecord, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
 export { headerOf } from './relay.ts'
+export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
 export { sessionById } from './session-id.ts'
+export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './shape.ts'
+export { EventSplitter, type OnData } from './sse.ts'
 export { createStore, type StoreOptions, table } from './store.ts'
+export { cutText, dropUnfinishedWord, terminalText } from './text.ts'
 export { argumentText, callKey } from './tool-calls.ts'
-export { cutText, dropUnfinishedWord } from './text.ts'
+export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './usage.ts'
+export { readYaml, type Yaml, type YamlPlace } from './yaml.ts'

@@ -1,0 +1,238 @@
+import {
+  ArgumentText,
+  addBlock,
+  apiStyle,
+  type Counts,
+  callPart,
+  callsAmong,
+  commonEnvelope,
+  contentOf,
+  type Draft,
+  type Envelope,
+  errorFields,
+  firstOf,
+  genericCall,
+  isShape,
+  KeyCursor,
+  listOf,
+  noCounts,
+  noteCounts,
+  type Part,
+  parsedEvent,
+  providerError,
+  type ReplyReader,
+  replyMeter,
+  resultPart,
+  type Shape,
+  saidParts,
+  saysNothing,
+  shapeOf,
+  strangeParts,
+  tokenLimit,
+  totalled,
+  type Usage,
+  wordOf,
+} from 'guard-gateway/core'
+
+const countPaths = {
+  prompt: ['prompt_tokens'],
+  cached: ['prompt_tokens_details', 'cached_tokens'],
+  output: ['completion_tokens'],
+  reasoning: ['completion_tokens_details', 'reasoning_tokens'],
+} as const
+
+type ChatCounts = Counts<keyof typeof countPaths>
+
+/** OpenAI's Chat Completions, which most local and third-party servers speak too. */
+export const chatCompletions = apiStyle({
+  id: 'chat_completions',
+  paths: ['/v1/chat/completions'],
+  list: 'messages',
+
+  envelope(members: Shape): Envelope {
+    const common = commonEnvelope(members, 'messages')
+    return {
+      ...common,
+      max_tokens: tokenLimit(members.max_completion_tokens) ?? common.max_tokens,
+      tools: members.tools ?? members.functions,
+      tool_choice: members.tool_choice ?? members.function_call,
+    }
+  },
+
+  parts(element: unknown): readonly Part[] {
+    const message = shapeOf(element)
+    const generic = genericCall(message)
+    if (generic !== undefined) return [generic]
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+      case 'user': {
+        const content = contentOf(message.content)
+        return [...saidParts(message.role === 'user' ? 'user' : 'system', content), ...content.calls]
+      }
+      case 'assistant':
+        return assistantParts(message)
+      case 'tool':
+      case 'function':
+        return [resultPart(message.tool_call_id, contentOf(message.content), false)]
+      default:
+        return strangeParts(element)
+    }
+  },
+
+  meter: (about) => replyMeter(about, chatReader),
+
+  refusal: (error) => ({ error: { ...errorFields(error), param: null } }),
+})
+
+const assistantParts = (message: Shape): Part[] => {
+  const content = contentOf(message.content)
+  if (typeof message.refusal === 'string') addBlock(content, message.refusal)
+  const audio = wordOf(shapeOf(message.audio).id)
+  if (audio !== null) content.blocks.push(audio)
+  return [...saidParts('text', content), ...content.calls, ...callsOf(message)]
+}
+
+/** The calls of an assistant message: `tool_calls`, and the one of the form before it. */
+const callsOf = (message: Shape): Part[] => {
+  const calls = listOf(message.tool_calls).filter(isShape).map(callOf)
+  if (isShape(message.function_call)) calls.push(callOf({ function: message.function_call }))
+  return calls
+}
+
+const callOf = (call: Shape): Part => {
+  const body = isShape(call.function) ? call.function : shapeOf(call.custom)
+  return genericCall(call) ?? callPart(body.name, firstOf(body.arguments, body.input), call.id)
+}
+
+/** Names under which deltas and messages carry text that is paid for. */
+const spoken = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const
+
+/** Names that make a chunk worth parsing, unless their value is null. */
+const telling = ['tool_calls', 'finish_reason', 'usage', 'error', 'function_call'] as const
+
+const NULL = 'n'.charCodeAt(0)
+const SLOTS = 65_536
+
+/** A call that is still arriving in pieces. */
+interface Arriving {
+  readonly id: string | null
+  name: string
+  readonly args: ArgumentText
+}
+
+const chatReader = (draft: Draft): ReplyReader => {
+  const counts = noCounts(countPaths)
+  const keys = new KeyCursor()
+  const arriving = new Arrivals(draft)
+  let first = true
+
+  /** Counts the text of a chunk, and says whether it holds anything else of interest. */
+  const tells = (bytes: Buffer, start: number, end: number): boolean => {
+    let found = false
+    keys.open(bytes, start, end)
+    while (keys.next()) {
+      if (keys.isAmong(spoken)) draft.output_bytes += keys.textBytes()
+      else if (keys.first !== NULL && keys.isAmong(telling)) found = true
+    }
+    return found
+  }
+
+  return {
+    event(bytes, start, end) {
+      if (isDone(bytes, start, end)) {
+        draft.complete = true
+        return
+      }
+      if (!tells(bytes, start, end) && !first) return
+      first = false
+      const chunk = parsedEvent(bytes, start, end)
+      noteReply(draft, counts, chunk)
+      for (const choice of listOf(chunk.choices)) arriving.add(shapeOf(choice))
+    },
+    body(value) {
+      noteReply(draft, counts, value)
+      for (const choice of listOf(value.choices)) noteMessage(draft, shapeOf(choice))
+    },
+    close() {
+      if (draft.complete || draft.finish_reason !== null) arriving.close()
+      return usageOf(counts)
+    },
+  }
+}
+
+const DONE = Buffer.from('[DONE]')
+
+const isDone = (bytes: Buffer, start: number, end: number): boolean =>
+  bytes[start] === DONE[0] && end - start < 16 && bytes.toString('latin1', start, end).trim() === '[DONE]'
+
+const noteReply = (draft: Draft, counts: ChatCounts, reply: Shape): void => {
+  draft.model = wordOf(reply.model) ?? draft.model
+  draft.response_id = wordOf(reply.id) ?? draft.response_id
+  if (reply.error !== undefined && reply.error !== null) draft.error = providerError(reply) ?? draft.error
+  noteCounts(counts, countPaths, reply.usage)
+}
+
+const noteMessage = (draft: Draft, choice: Shape): void => {
+  const message = shapeOf(choice.message)
+  const calls = callsAmong(callsOf(message))
+  draft.finish_reason = wordOf(choice.finish_reason) ?? draft.finish_reason
+  draft.calls.push(...calls)
+  for (const name of spoken)
+    for (const text of contentOf(message[name]).texts) draft.output_bytes += Buffer.byteLength(text)
+  for (const { args } of calls) if (typeof args === 'string') draft.output_bytes += Buffer.byteLength(args)
+}
+
+const usageOf = (counts: ChatCounts): Usage | null => {
+  if (saysNothing(counts)) return null
+  const cached = counts.cached ?? 0
+  return totalled({
+    input_tokens: (counts.prompt ?? 0) - cached,
+    cache_read_tokens: cached,
+    output_tokens: counts.output ?? 0,
+    reasoning_tokens: counts.reasoning ?? 0,
+  })
+}
+
+/** Puts the calls of a stream together, each known by its choice and index, in order of appearance. */
+class Arrivals {
+  readonly #draft: Draft
+  readonly #calls: Arriving[] = []
+  readonly #slots = new Map<number, Arriving>()
+
+  constructor(draft: Draft) {
+    this.#draft = draft
+  }
+
+  add(choice: Shape): void {
+    const delta = shapeOf(choice.delta)
+    const base = (typeof choice.index === 'number' ? choice.index : 0) * SLOTS
+    this.#draft.finish_reason = wordOf(choice.finish_reason) ?? this.#draft.finish_reason
+    for (const call of listOf(delta.tool_calls)) if (isShape(call)) this.#piece(base, call)
+    if (isShape(delta.function_call)) this.#piece(base, { index: SLOTS - 1, function: delta.function_call })
+  }
+
+  close(): void {
+    for (const { id, name, args } of this.#calls) this.#draft.calls.push({ id, tool: name, args: args.text })
+    this.#calls.length = 0
+  }
+
+  #piece(base: number, call: Shape): void {
+    const body = isShape(call.function) ? call.function : shapeOf(call.custom)
+    const id = wordOf(call.id)
+    const slot = base + (typeof call.index === 'number' ? call.index : 0)
+    const known = this.#slots.get(slot)
+    const target =
+      known === undefined || (id !== null && known.id !== null && id !== known.id) ? this.#begin(slot, id) : known
+    target.name ||= wordOf(body.name) ?? ''
+    this.#draft.output_bytes += target.args.add(firstOf(body.arguments, body.input))
+  }
+
+  /** Some servers number all calls 0: another id at the same place begins another call. */
+  #begin(slot: number, id: string | null): Arriving {
+    const call = { id, name: '', args: new ArgumentText() }
+    this.#slots.set(slot, call)
+    this.#calls.push(call)
+    return call
+  }
+}

@@ -1,0 +1,250 @@
+import {
+  ArgumentText,
+  addBlock,
+  apiStyle,
+  type Content,
+  type Counts,
+  callPart,
+  callsAmong,
+  commonEnvelope,
+  contentOf,
+  type Draft,
+  type Envelope,
+  errorFields,
+  genericCall,
+  isShape,
+  KeyCursor,
+  listOf,
+  noContent,
+  noCounts,
+  noteCounts,
+  type Part,
+  parsedEvent,
+  providerError,
+  type ReplyReader,
+  replyMeter,
+  resultPart,
+  type Shape,
+  saidParts,
+  saysFailed,
+  saysNothing,
+  shapeOf,
+  strangeParts,
+  totalled,
+  type Usage,
+  wordOf,
+} from 'guard-gateway/core'
+
+const countPaths = {
+  input: ['input_tokens'],
+  read: ['cache_read_input_tokens'],
+  written: ['cache_creation_input_tokens'],
+  written5m: ['cache_creation', 'ephemeral_5m_input_tokens'],
+  written1h: ['cache_creation', 'ephemeral_1h_input_tokens'],
+  output: ['output_tokens'],
+  reasoning: ['output_tokens_details', 'thinking_tokens'],
+} as const
+
+type MessageCounts = Counts<keyof typeof countPaths>
+
+/** Anthropic's Messages. */
+export const messages = apiStyle({
+  id: 'messages',
+  paths: ['/v1/messages'],
+  list: 'messages',
+
+  envelope(members: Shape): Envelope {
+    const common = commonEnvelope(members, 'messages')
+    return { ...common, before: [...systemParts(members.system), ...common.before] }
+  },
+
+  parts(element: unknown): readonly Part[] {
+    const message = shapeOf(element)
+    const generic = genericCall(message)
+    if (generic !== undefined) return [generic]
+    if (message.role === 'system') return systemParts(message.content)
+    if (message.role === 'assistant') return assistantParts(message.content)
+    return message.role === 'user' ? userParts(message.content) : strangeParts(element)
+  },
+
+  meter: (about) => replyMeter(about, messagesReader),
+
+  refusal: (error, requestId) => ({ type: 'error', error: errorFields(error), request_id: requestId }),
+})
+
+/** A block that some builds of a client change with every request. */
+const BILLING = 'x-anthropic-billing-header:'
+
+const systemParts = (system: unknown): Part[] => {
+  const blocks = Array.isArray(system) ? system : [system]
+  const said = blocks.filter((block) => !textOf(block).trimStart().startsWith(BILLING))
+  const content = contentOf(said.filter((block) => block !== undefined && block !== null))
+  return [...saidParts('system', content), ...content.calls]
+}
+
+const textOf = (block: unknown): string => {
+  const text = typeof block === 'string' ? block : shapeOf(block).text
+  return typeof text === 'string' ? text : ''
+}
+
+const isResult = (block: unknown): block is Shape => {
+  const { type } = shapeOf(block)
+  return typeof type === 'string' && (type === 'tool_result' || type.endsWith('_tool_result'))
+}
+
+const isCall = (block: unknown): block is Shape => {
+  const { type } = shapeOf(block)
+  return type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use'
+}
+
+const userParts = (content: unknown): Part[] => {
+  const blocks = listOf(content)
+  if (!blocks.some(isResult)) {
+    const read = contentOf(content)
+    return [...saidParts('user', read), ...read.calls]
+  }
+  const beside = blocks.filter((block) => !isResult(block)).map(contentOf)
+  return [
+    ...blocks.filter(isResult).map(resultOf),
+    ...beside.flatMap((read) => saidParts('beside', read)),
+    ...beside.flatMap(({ calls }) => calls),
+  ]
+}
+
+/** Texts and calls in one turn; a result that stands among them, of a tool that ran at the provider, parts it in two. */
+const assistantParts = (content: unknown): Part[] => {
+  const parts: Part[] = []
+  let read: Content = noContent()
+  const flush = () => {
+    parts.push(...saidParts('text', read), ...read.calls)
+    read = noContent()
+  }
+  for (const block of Array.isArray(content) ? content : [content ?? '']) {
+    if (isResult(block)) {
+      flush()
+      parts.push(resultOf(block))
+    } else if (isCall(block)) read.calls.push(callOf(block))
+    else addBlock(read, block)
+  }
+  flush()
+  return parts
+}
+
+const callOf = (block: Shape): Part => {
+  const server = wordOf(block.server_name)
+  const name = wordOf(block.name) ?? ''
+  return callPart(server === null ? name : `${server}.${name}`, block.input, block.id)
+}
+
+const resultOf = (block: Shape): Part => {
+  const { type } = shapeOf(block.content)
+  const failed =
+    block.is_error === true || (typeof type === 'string' && type.endsWith('_error')) || saysFailed(block.content)
+  return resultPart(block.tool_use_id, contentOf(block.content), failed)
+}
+
+/** Types of events that carry nothing but text, and of the deltas in them. */
+const quiet = ['content_block_delta', 'text_delta', 'thinking_delta', 'signature_delta', 'ping'] as const
+
+/** Names under which a delta carries text that is paid for. */
+const spoken = ['text', 'thinking'] as const
+
+const messagesReader = (draft: Draft): ReplyReader => {
+  const counts = noCounts(countPaths)
+  const keys = new KeyCursor()
+  const open = new Map<unknown, { readonly block: Shape; readonly args: ArgumentText }>()
+
+  /** Counts the text of an event, and says whether it is anything but a piece of text. */
+  const tells = (bytes: Buffer, start: number, end: number): boolean => {
+    let types = 0
+    let length = 0
+    keys.open(bytes, start, end)
+    while (keys.next()) {
+      if (keys.is('type')) {
+        if (!keys.equalsAmong(quiet)) return true
+        types++
+      } else if (keys.isAmong(spoken)) length += keys.textBytes()
+    }
+    draft.output_bytes += length
+    return types === 0
+  }
+
+  const finish = (index: unknown): void => {
+    const call = open.get(index)
+    if (call === undefined) return
+    open.delete(index)
+    const { block, args } = call
+    draft.calls.push(...callsAmong([callOf(args.text === '' ? block : { ...block, input: args.text })]))
+  }
+
+  const handlers: Readonly<Record<string, (event: Shape) => void>> = {
+    message_start: (event) => noteMessage(draft, counts, shapeOf(event.message)),
+    content_block_start: (event) => {
+      if (isCall(event.content_block)) open.set(event.index, { block: event.content_block, args: new ArgumentText() })
+      else draft.output_bytes += Buffer.byteLength(textOf(event.content_block))
+    },
+    content_block_delta: (event) => {
+      const piece = shapeOf(event.delta).partial_json
+      draft.output_bytes += open.get(event.index)?.args.add(piece) ?? 0
+    },
+    content_block_stop: (event) => finish(event.index),
+    message_delta: (event) => {
+      draft.finish_reason = wordOf(shapeOf(event.delta).stop_reason) ?? draft.finish_reason
+      noteCounts(counts, countPaths, event.usage)
+    },
+    message_stop: () => {
+      draft.complete = true
+    },
+    error: (event) => {
+      draft.error = providerError(event) ?? { type: null, code: null, message: '' }
+      draft.complete = true
+    },
+  }
+
+  return {
+    event(bytes, start, end) {
+      if (!tells(bytes, start, end)) return
+      const event = parsedEvent(bytes, start, end)
+      const type = wordOf(event.type) ?? ''
+      if (Object.hasOwn(handlers, type)) handlers[type]?.(event)
+    },
+    body(value) {
+      if (value.type === 'error' || isShape(value.error)) draft.error = providerError(value)
+      noteMessage(draft, counts, value)
+      draft.calls.push(...callsAmong(assistantParts(value.content)))
+      for (const block of listOf(value.content)) draft.output_bytes += bytesOf(shapeOf(block))
+    },
+    close: () => usageOf(counts),
+  }
+}
+
+const noteMessage = (draft: Draft, counts: MessageCounts, message: Shape): void => {
+  draft.model = wordOf(message.model) ?? draft.model
+  draft.response_id = wordOf(message.id) ?? draft.response_id
+  draft.finish_reason = wordOf(message.stop_reason) ?? draft.finish_reason
+  noteCounts(counts, countPaths, message.usage)
+}
+
+/** UTF-8 bytes of what the model wrote into this block; arguments that nest too deep to print count as none. */
+const bytesOf = (block: Shape): number => {
+  const written = wordOf(block.text) ?? wordOf(block.thinking)
+  if (written !== null) return Buffer.byteLength(written)
+  try {
+    return isCall(block) ? Buffer.byteLength(JSON.stringify(block.input) ?? '') : 0
+  } catch {
+    return 0
+  }
+}
+
+const usageOf = (counts: MessageCounts): Usage | null =>
+  saysNothing(counts)
+    ? null
+    : totalled({
+        input_tokens: counts.input ?? 0,
+        cache_read_tokens: counts.read ?? 0,
+        cache_write_tokens: counts.written ?? (counts.written5m ?? 0) + (counts.written1h ?? 0),
+        cache_write_5m_tokens: counts.written5m ?? 0,
+        cache_write_1h_tokens: counts.written1h ?? 0,
+        output_tokens: counts.output ?? 0,
+        reasoning_tokens: counts.reasoning ?? 0,
+      })
