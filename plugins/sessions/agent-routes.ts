@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Gateway, GuardError, newId } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { type Agents, registration } from './agents.ts'
+import type { Identifiers } from './identifiers.ts'
+import type { AgentKeys } from './keys.ts'
+import { boundedMetadata, knownFilters, knownMembers } from './members.ts'
+import {
+  agentParams,
+  agentsPage,
+  agentsQuery,
+  issued,
+  keyParams,
+  newAgentBody,
+  newAgentMembers,
+  oneAgent,
+  registered,
+} from './schemas.ts'
+import { agentView } from './views.ts'
+
+const one = { params: agentParams, response: { 200: oneAgent } }
+
+/** Registering, pausing and resuming agents, and their keys, below `/api`. */
+export const agentRoutes =
+  (gateway: Gateway, agents: Agents, keys: AgentKeys, ids: Identifiers): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const view = async (id: string) => agentView(await agents.need(id), keys.of(id))
+
+    const list = { summary: 'List agents, newest first', querystring: agentsQuery, response: { 200: agentsPage } }
+    app.get('/agents', { schema: list }, async ({ query }) => {
+      knownFilters(query, agentsQuery)
+      const { limit, cursor, ...where } = query
+      const page = { where, limit, ...(cursor === undefined ? {} : { cursor }) }
+      const { rows, next_cursor, truncated } = await gateway.storage.find('agents', page)
+      return { agents: rows.map((row) => agentView(row, keys.of(row.id))), next_cursor, truncated }
+    })
+
+    const register = { summary: 'Register an agent', body: newAgentBody, response: { 201: registered } }
+    app.post('/agents', { schema: register }, async ({ body }, reply) => {
+      const {
+        id = newId('agent_', gateway.clock.now()),
+        name = null,
+        project_id,
+        metadata = {},
+        issue_key = true,
+      } = body ?? {}
+      knownMembers(body ?? {}, newAgentMembers)
+      checkName('id', id, ids)
+      if (project_id !== undefined) checkName('project_id', project_id, ids)
+      const agent = {
+        id,
+        name: name === null ? null : gateway.redact.text(name),
+        metadata: gateway.redact.value(boundedMetadata(metadata)),
+        project_id: project_id ?? null,
+        created_at: gateway.clock.now(),
+      }
+      const key = await registerAgent(gateway, keys, agent, issue_key)
+      return reply.code(201).send({ agent: await view(id), ...key })
+    })
+
+    app.get('/agents/:id', { schema: { summary: 'Inspect an agent', ...one } }, async ({ params }) => ({
+      agent: await view(params.id),
+    }))
+
+    const pause = { summary: 'Pause an agent: nothing of it is forwarded', ...one }
+    app.post('/agents/:id/pause', { schema: pause }, async ({ params }) => {
+      await agents.setPaused(await agents.need(params.id), true)
+      return { agent: await view(params.id) }
+    })
+
+    const resume = { summary: 'Resume an agent', ...one }
+    app.post('/agents/:id/resume', { schema: resume }, async ({ params }) => {
+      await agents.setPaused(await agents.need(params.id), false)
+      return { agent: await view(params.id) }
+    })
+
+    const issue = { summary: 'Issue a further key for an agent', params: agentParams, response: { 201: issued } }
+    app.post('/agents/:id/keys', { schema: issue }, async ({ params }, reply) => {
+      await agents.need(params.id)
+      const made = await keys.issue(params.id)
+      if (made === undefined) throw new GuardError('STORAGE_BUSY')
+      return reply.code(201).send({ agent: await view(params.id), key: made.key, key_id: made.row.id })
+    })
+
+    const revoke = { summary: 'Revoke a key of an agent, at once', params: keyParams, response: { 204: Type.Null() } }
+    app.delete('/agents/:id/keys/:key_id', { schema: revoke }, async ({ params }, reply) => {
+      await agents.need(params.id)
+      await keys.revoke(params.id, params.key_id)
+      return reply.code(204).send(null)
+    })
+  }
+
+/** Writes a new agent, and its first key if one is wanted, in one batch. Throws AGENT_EXISTS. */
+const registerAgent = async (
+  gateway: Gateway,
+  keys: AgentKeys,
+  agent: Parameters<typeof registration>[0],
+  withKey: boolean,
+) => {
+  const change = registration(agent)
+  const exists = () =>
+    new GuardError(
+      'AGENT_EXISTS',
+      `There is an agent "${agent.id}" already. Choose another id, or issue a key for that one with POST /api/agents/${agent.id}/keys.`,
+    )
+  if (!withKey) {
+    if (!(await gateway.storage.write([change]))) throw exists()
+    return {}
+  }
+  const issued = await keys.issue(agent.id, [change])
+  if (issued === undefined) throw exists()
+  return { key: issued.key, key_id: issued.row.id }
+}
+
+const checkName = (member: 'id' | 'project_id', text: string, { isName }: Identifiers): void => {
+  if (isName(text)) return
+  throw new GuardError(
+    'INVALID_REQUEST',
+    `"${member}" cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential.`,
+    { path: `/${member}` },
+  )
+}

@@ -1,0 +1,61 @@
+import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { applied } from './durable.ts'
+import { Recent } from './recent.ts'
+import type { AgentRow } from './tables.ts'
+
+const MAX_AGENTS = 10_000
+
+/** The agents in use; each is one object, so that a pause holds at once. */
+export class Agents {
+  readonly #gateway: Gateway
+  readonly #agents = new Recent<AgentRow>(MAX_AGENTS)
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  get size(): number {
+    return this.#agents.size
+  }
+
+  find(id: string): Promise<AgentRow | undefined> {
+    return this.#agents.load(id, () => this.#gateway.storage.get('agents', id))
+  }
+
+  /** The agent of this id; throws AGENT_NOT_FOUND. */
+  async need(id: string): Promise<AgentRow> {
+    const agent = await this.find(id)
+    if (agent === undefined)
+      throw new GuardError('AGENT_NOT_FOUND', `There is no agent "${id}". List them with GET /api/agents.`)
+    return agent
+  }
+
+  /** The agent that a request names; one that nobody registered is registered now, so that it can be paused. */
+  async seen(id: string, at: number): Promise<AgentRow> {
+    const known = await this.find(id)
+    if (known !== undefined) return known
+    const row: AgentRow = { ...blank, id, registered_by: 'request', created_at: at }
+    await this.#gateway.storage.put('agents', row, 'absent')
+    return (await this.find(id)) ?? this.#agents.set(id, row)
+  }
+
+  /** Pauses or un-pauses; durable when it resolves. */
+  async setPaused(agent: AgentRow, paused: boolean): Promise<void> {
+    const paused_at = paused ? (agent.paused_at ?? this.#gateway.clock.now()) : null
+    const patch = { paused, paused_at }
+    const batch: readonly Change[] = [{ table: 'agents', key: agent.id, patch, sync: true }]
+    await applied(agent, patch, async () => {
+      if (!(await this.#gateway.storage.write(batch))) throw new GuardError('AGENT_NOT_FOUND')
+    })
+  }
+}
+
+const blank = { name: null, project_id: null, metadata: {}, paused: false, paused_at: null } as const
+
+/** The change that registers an agent; the batch it stands in is refused if the id is taken. */
+export const registration = (agent: Pick<AgentRow, 'id' | 'created_at'> & Partial<AgentRow>): Change => ({
+  table: 'agents',
+  put: { ...blank, registered_by: 'api', ...agent },
+  when: 'absent',
+  sync: true,
+})

@@ -1,0 +1,56 @@
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { agentRoutes } from './agent-routes.ts'
+import { Agents } from './agents.ts'
+import { identifiers } from './identifiers.ts'
+import { AgentKeys } from './keys.ts'
+import { LiveSessions } from './live.ts'
+import { Openings } from './openings.ts'
+import { pauses } from './pause.ts'
+import { resolver } from './resolve.ts'
+import { Responses } from './responses.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { tables } from './tables.ts'
+
+export interface SessionsOptions {
+  /** Minutes without a request after which a client that names no session begins a new one. */
+  readonly idle_timeout_minutes?: number
+}
+
+const MINUTE_MS = 60_000
+
+/** Finds each call's project, agent and session, keeps the agents' keys, and stops what is paused. */
+export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): Plugin => ({
+  name: 'sessions',
+  apply(gateway: Gateway) {
+    const ids = identifiers(gateway)
+    const live = new LiveSessions(gateway)
+    const agents = new Agents(gateway)
+    const keys = new AgentKeys(gateway)
+    const openings = new Openings(gateway, live, idle_timeout_minutes * MINUTE_MS)
+    const responses = new Responses(gateway)
+    const resolve = resolver({ ids, agents, live, openings, responses })
+
+    for (const table of tables) gateway.tables.add(table)
+    gateway.health.set('sessions', () => ({
+      in_memory: live.size,
+      agents_in_memory: agents.size,
+      agent_keys: keys.size,
+    }))
+    gateway.hooks.open.tapPromise('sessions', () => keys.load())
+    gateway.hooks.request.tapPromise('sessions', async (call) => {
+      await resolve(call)
+      if (call.identity.key_id !== null) keys.used(call.identity.key_id, call.at)
+    })
+    gateway.hooks.decision.tapPromise({ name: 'sessions', stage: -100 }, pauses(agents))
+    gateway.hooks.settle.tap('sessions', (settled) => {
+      responses.learn(settled)
+      const row = settled.call.session?.row
+      if (row !== undefined) row.last_seen_at = Math.max(row.last_seen_at, settled.ended_at)
+    })
+    gateway.hooks.close.tapPromise('sessions', () => keys.noted())
+    gateway.hooks.http.tapPromise('sessions', async (app) => {
+      await app.register(sessionRoutes(gateway, live), { prefix: '/api' })
+      await app.register(agentRoutes(gateway, agents, keys, ids), { prefix: '/api' })
+    })
+  },
+})

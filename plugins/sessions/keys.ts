@@ -1,0 +1,126 @@
+import { type Change, type Gateway, GuardError, newId, newKey, sha256 } from 'guard-gateway/core'
+import type { AgentKeyRow } from './tables.ts'
+
+const MAX_LIVE_KEYS = 5
+const PREFIX_CHARS = 8
+const PAGE = 1000
+const MINUTE_MS = 60_000
+
+/** A key just made; `key` is seen here and never again. */
+export interface IssuedKey {
+  readonly key: string
+  readonly row: AgentKeyRow
+}
+
+/** The live keys of all agents. */
+export class AgentKeys {
+  readonly #gateway: Gateway
+  readonly #byId = new Map<string, AgentKeyRow>()
+  readonly #byAgent = new Map<string, AgentKeyRow[]>()
+  /** Ends when every use noted so far is written. */
+  #noted: Promise<unknown> = Promise.resolve()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  /** Reads all live keys, so that they open the proxy. */
+  async load(): Promise<void> {
+    const query = { where: { revoked_at: null }, limit: PAGE }
+    let page = await this.#gateway.storage.find('agent_keys', query)
+    for (;;) {
+      for (const row of page.rows) {
+        this.#keep(row)
+        this.#gateway.keys.add(row)
+      }
+      if (page.next_cursor === null) return
+      page = await this.#gateway.storage.find('agent_keys', { ...query, cursor: page.next_cursor })
+    }
+  }
+
+  /** The live keys of an agent, oldest first. */
+  of(agentId: string): readonly AgentKeyRow[] {
+    return (this.#byAgent.get(agentId) ?? []).toSorted((one, other) => one.created_at - other.created_at)
+  }
+
+  /** Makes a key, written in one batch with `first`; undefined if a condition of `first` failed. Throws TOO_MANY_KEYS. */
+  async issue(agent_id: string, first: readonly Change[] = []): Promise<IssuedKey | undefined> {
+    if (this.of(agent_id).length >= MAX_LIVE_KEYS) {
+      throw new GuardError(
+        'TOO_MANY_KEYS',
+        `Agent "${agent_id}" has ${MAX_LIVE_KEYS} live keys, as many as it may have. Revoke one first.`,
+      )
+    }
+    const created_at = this.#gateway.clock.now()
+    const key = newKey('gak_')
+    const row: AgentKeyRow = {
+      id: newId('gk_', created_at),
+      agent_id,
+      hash: sha256(key),
+      prefix: key.slice(0, PREFIX_CHARS),
+      created_at,
+      last_used_at: null,
+      revoked_at: null,
+    }
+    // kept before it is written: two requests at once must not pass the limit together
+    this.#keep(row)
+    let written = false
+    try {
+      written = await this.#gateway.storage.write([...first, { table: 'agent_keys', put: row, sync: true }])
+    } finally {
+      if (!written) this.#drop(row)
+    }
+    if (!written) return undefined
+    this.#gateway.keys.add(row)
+    return { key, row }
+  }
+
+  /** Ends a key at once; durable when it resolves. If that fails the key stays shut here and can be revoked again. Throws KEY_NOT_FOUND. */
+  async revoke(agentId: string, keyId: string): Promise<void> {
+    const row = this.#byId.get(keyId)
+    if (row === undefined || row.agent_id !== agentId) {
+      const known = this.of(agentId).map((key) => key.id)
+      throw new GuardError(
+        'KEY_NOT_FOUND',
+        `Agent "${agentId}" has no live key "${keyId}"; it has ${known.join(', ') || 'none'}.`,
+        { known },
+      )
+    }
+    this.#gateway.keys.remove(row.hash)
+    const patch = { revoked_at: this.#gateway.clock.now() }
+    await this.#gateway.storage.write([{ table: 'agent_keys', key: keyId, patch, sync: true }])
+    this.#drop(row)
+  }
+
+  /** Notes that a key was used, to the minute; nobody waits for the writing. */
+  used(keyId: string, at: number): void {
+    const row = this.#byId.get(keyId)
+    const last_used_at = at - (at % MINUTE_MS)
+    if (row === undefined || (row.last_used_at ?? 0) >= last_used_at) return
+    row.last_used_at = last_used_at
+    this.#noted = this.#noted
+      .then(() => this.#gateway.storage.patch('agent_keys', keyId, { last_used_at }))
+      .catch((error: unknown) => this.#gateway.fault(error, 'sessions:key_used'))
+  }
+
+  /** Resolves when every use noted so far is written. */
+  async noted(): Promise<void> {
+    await this.#noted
+  }
+
+  #keep(row: AgentKeyRow): void {
+    this.#byId.set(row.id, row)
+    this.#byAgent.set(row.agent_id, [...(this.#byAgent.get(row.agent_id) ?? []), row])
+  }
+
+  #drop(row: AgentKeyRow): void {
+    this.#byId.delete(row.id)
+    const left = (this.#byAgent.get(row.agent_id) ?? []).filter((key) => key.id !== row.id)
+    if (left.length === 0) this.#byAgent.delete(row.agent_id)
+    else this.#byAgent.set(row.agent_id, left)
+  }
+}

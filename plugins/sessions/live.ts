@@ -1,0 +1,96 @@
+import { derivedId, type Gateway, type Session, type SessionRow } from 'guard-gateway/core'
+import { Recent } from './recent.ts'
+import type { ExternalId } from './sources.ts'
+
+const MAX_SESSIONS = 10_000
+/** Ids of this form that a client chooses serve as they are. */
+const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
+
+/** What a new session begins with beside its id. */
+export type Beginning = Pick<SessionRow, 'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'> & {
+  readonly at: number
+}
+
+/** The sessions in use: each exists once in the process, so that everything about it happens to one object. */
+export class LiveSessions {
+  readonly #gateway: Gateway
+  readonly #sessions = new Recent<Session>(MAX_SESSIONS, (session) => session.open > 0)
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  /** The session of this id, from memory or storage; undefined if there is none. */
+  find(id: string): Promise<Session | undefined> {
+    return this.#sessions.load(id, () => this.#read(id))
+  }
+
+  /** A session that did not exist before; it is in memory only, until its first request or change is written. */
+  begin(id: string, beginning: Beginning): Session {
+    return this.#sessions.set(id, { row: this.#newRow(id, beginning), open: 0 })
+  }
+
+  /**
+   * The session that a project knows by an external id, begun if there is none.
+   * Projects never share one: an id that another project holds is passed over for the next one derived from both names.
+   */
+  async named(named: ExternalId, beginning: Omit<Beginning, keyof ExternalId>): Promise<Session> {
+    for (let turn = 0; ; turn++) {
+      const id = candidate(beginning.project_id, named.external_id, turn)
+      const session = await this.#sessions.obtain(
+        id,
+        () => this.#read(id),
+        () => ({ row: this.#newRow(id, { ...beginning, ...named }), open: 0 }),
+      )
+      if (session.row.project_id === beginning.project_id) return session
+    }
+  }
+
+  /** As `named`, for those who must not begin one. */
+  async findNamed(project: string, externalId: string): Promise<Session | undefined> {
+    for (let turn = 0; ; turn++) {
+      const session = await this.find(candidate(project, externalId, turn))
+      if (session === undefined || session.row.project_id === project) return session
+    }
+  }
+
+  async #read(id: string): Promise<Session | undefined> {
+    const row = await this.#gateway.storage.get('sessions', id)
+    return row === undefined ? undefined : { row, open: 0 }
+  }
+
+  #newRow(id: string, { at, client, ...beginning }: Beginning): SessionRow {
+    return {
+      id,
+      ...beginning,
+      name: null,
+      metadata: {},
+      client: this.#gateway.redact.text(client),
+      paused: false,
+      paused_at: null,
+      pause_reason: null,
+      resumed_at: null,
+      seen_tips: [],
+      requests: 0,
+      flagged: 0,
+      blocked: 0,
+      errors: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      total_tokens: 0,
+      created_at: at,
+      last_seen_at: at,
+    }
+  }
+}
+
+/** The id under which a project's session stands unless another project holds it, then the next one. */
+const candidate = (project: string, externalId: string, turn: number): string => {
+  const salt = OWN_FORM.test(externalId) ? turn - 1 : turn
+  if (salt < 0) return externalId
+  return salt === 0 ? derivedId('ses_', project, externalId) : derivedId('ses_', project, externalId, String(salt))
+}

@@ -1,0 +1,101 @@
+import {
+  type Call,
+  type Change,
+  type Decision,
+  type Gateway,
+  GuardError,
+  type Session,
+  type SessionRow,
+  sessionEvent,
+} from 'guard-gateway/core'
+import type { Agents } from './agents.ts'
+import { applied } from './durable.ts'
+
+/** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. */
+export const pauseSession = (gateway: Gateway, session: Session, reason: string | null): Promise<void> => {
+  const pause_reason = reason === null ? session.row.pause_reason : gateway.redact.text(reason)
+  const paused_at = session.row.paused_at ?? gateway.clock.now()
+  return changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused')
+}
+
+/**
+ * Un-pauses a session and makes loop rules begin anew, paused or not: earlier requests and the conversations as they stand no longer count.
+ * Budgets stay used. Durable when it resolves.
+ */
+export const resumeSession = async (gateway: Gateway, session: Session): Promise<void> => {
+  const tips = session.tips?.() ?? (await storedTips(gateway, session.row.id))
+  const seen_tips = [...new Set([...tips, ...session.row.seen_tips])].slice(0, MAX_TIPS)
+  const resumed_at = gateway.clock.now()
+  const changes = { paused: false, paused_at: null, pause_reason: null, resumed_at, seen_tips }
+  await changeSession(gateway, session, changes, 'session.resumed')
+  session.cleared?.()
+}
+const MAX_TIPS = 256
+
+/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. */
+export const changeSession = (
+  gateway: Gateway,
+  session: Session,
+  changes: Partial<SessionRow>,
+  event: string,
+): Promise<void> =>
+  applied(session.row, changes, async () => {
+    const events: readonly Change[] =
+      gateway.tables.get('session_events') === undefined
+        ? []
+        : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now()) }]
+    const patch: Change = { table: 'sessions', key: session.row.id, patch: changes, sync: true }
+    // a session may be in memory only, and its first request may be written between the two attempts
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (await gateway.storage.write([patch, ...events])) return
+      const put: Change = { table: 'sessions', put: { ...session.row }, when: 'absent', sync: true }
+      if (await gateway.storage.write([put, ...events])) return
+    }
+    throw new GuardError('STORAGE_BUSY', `Session ${session.row.id} changed too often at the same time. Try again.`)
+  })
+const ATTEMPTS = 3
+
+/** Tips of the last request of each thread, for a session whose history is not in memory. */
+const storedTips = async (gateway: Gateway, session_id: string): Promise<readonly string[]> => {
+  if (gateway.tables.get('calls') === undefined) return []
+  const { rows } = await gateway.storage.find('calls', { where: { session_id }, limit: HISTORY })
+  const newest = new Map<string, readonly string[]>()
+  for (const { thread, chain_tip, talk_tip } of rows) if (!newest.has(thread)) newest.set(thread, [chain_tip, talk_tip])
+  return [...newest.values()].flat().filter((tip) => tip !== '')
+}
+const HISTORY = 1000
+
+/** Turns what a paused session or agent sends into a block, whatever the mode. */
+export const pauses =
+  (agents: Agents) =>
+  async (decision: Decision, call: Call): Promise<Decision> => {
+    if (call.session?.row.paused === true) {
+      call.notes.paused = 'session'
+      return paused('PAUSED_SESSION', sessionPaused(call.session.row.id))
+    }
+    if (call.agent_id === null || (await agents.find(call.agent_id))?.paused !== true) return decision
+    call.notes.paused = 'agent'
+    return paused('PAUSED_AGENT', agentPaused(call.agent_id))
+  }
+
+/** Why nothing of a session is forwarded, and what to do; within 300 characters for any id. */
+export const sessionPaused = (id: string): string =>
+  `Guard blocked this request: its session is paused. Resume it with POST /api/sessions/${id}/resume.`
+
+/** Why nothing of an agent is forwarded, and what to do; within 300 characters for any id. */
+export const agentPaused = (id: string): string =>
+  `Guard blocked this request: its agent is paused. Resume it with POST /api/agents/${id}/resume.`
+
+const paused = (reason: 'PAUSED_SESSION' | 'PAUSED_AGENT', message: string): Decision => ({
+  decision: 'block',
+  status: 409,
+  reason,
+  rule_id: null,
+  message,
+  matches: [],
+  policy_version: '',
+  probe: false,
+  faults: [],
+  repeats: null,
+  row: null,
+})

@@ -1,0 +1,73 @@
+/**
+ * Things known by id, at most `limit` of them: the least recently used goes first, one that is held never.
+ * What is not there is loaded once, however many ask for it, so that every thing exists once in the process.
+ */
+export class Recent<T> {
+  readonly #limit: number
+  readonly #held: (value: T) => boolean
+  readonly #values = new Map<string, T>()
+  readonly #loading = new Map<string, Promise<T | undefined>>()
+
+  constructor(limit: number, held: (value: T) => boolean = () => false) {
+    this.#limit = limit
+    this.#held = held
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  /** The value, which counts as used now. */
+  get(id: string): T | undefined {
+    const value = this.#values.get(id)
+    if (value === undefined) return undefined
+    this.#values.delete(id)
+    this.#values.set(id, value)
+    return value
+  }
+
+  set(id: string, value: T): T {
+    this.#values.delete(id)
+    this.#values.set(id, value)
+    if (this.#values.size > this.#limit) this.#makeRoom(id)
+    return value
+  }
+
+  /** The value, read if it is not there; undefined if there is none to read. Concurrent callers share one reading. */
+  async load(id: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    const value = this.get(id)
+    if (value !== undefined) return value
+    const loading = this.#loading.get(id) ?? this.#read(id, read)
+    await loading
+    return this.get(id)
+  }
+
+  /** As `load`; what cannot be read is made, in the same step in which its absence is seen. */
+  async obtain(id: string, read: () => Promise<T | undefined>, make: () => T): Promise<T> {
+    return (await this.load(id, read)) ?? this.set(id, make())
+  }
+
+  #read(id: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    const loading = (async () => {
+      try {
+        const value = await read()
+        return value === undefined || this.#values.has(id) ? undefined : this.set(id, value)
+      } finally {
+        this.#loading.delete(id)
+      }
+    })()
+    this.#loading.set(id, loading)
+    return loading
+  }
+
+  /** Drops the first that is neither held nor `newest`; the held ones before it are in use, so they move to the end. */
+  #makeRoom(newest: string): void {
+    let left = this.#values.size
+    for (const [id, value] of this.#values) {
+      if (left-- === 0) return
+      this.#values.delete(id)
+      if (id !== newest && !this.#held(value)) return
+      this.#values.set(id, value)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import { Type } from 'typebox'
+
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+const time = Type.String({ format: 'date-time' })
+const timeOrNull = Type.Union([time, Type.Null()])
+const count = Type.Integer({ minimum: 0 })
+const metadata = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'At most 64 KiB of JSON, at most 8 levels deep.',
+})
+const name = Type.Union([Type.String({ maxLength: 200 }), Type.Null()])
+
+/** A session as the administration API gives it. */
+export const sessionSchema = Type.Object({
+  id: Type.String(),
+  project_id: Type.String(),
+  agent_id: textOrNull,
+  external_id: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The id its client uses; one beginning with "opening:" stands for a session recognised by its first words.',
+  }),
+  external_source: Type.String({ description: 'Header or body field that held the external id, or "derived".' }),
+  name: textOrNull,
+  metadata,
+  client: Type.String({ description: 'User agent of the first request.' }),
+  paused: Type.Boolean(),
+  paused_at: timeOrNull,
+  pause_reason: textOrNull,
+  resumed_at: timeOrNull,
+  requests: count,
+  flagged: count,
+  blocked: count,
+  errors: count,
+  input_tokens: count,
+  output_tokens: count,
+  total_tokens: count,
+  created_at: time,
+  last_seen_at: time,
+})
+
+/** A key of an agent as the administration API gives it: never the key itself. */
+const keySchema = Type.Object({
+  id: Type.String(),
+  prefix: Type.String({ description: 'First characters of the key.' }),
+  created_at: time,
+  last_used_at: timeOrNull,
+})
+
+/** An agent as the administration API gives it. */
+export const agentSchema = Type.Object({
+  id: Type.String(),
+  name: textOrNull,
+  project_id: textOrNull,
+  metadata,
+  registered_by: Type.Union([Type.Literal('api'), Type.Literal('request')]),
+  paused: Type.Boolean(),
+  paused_at: timeOrNull,
+  created_at: time,
+  keys: Type.Array(keySchema, { description: 'The live keys, oldest first.' }),
+})
+
+export const oneSession = Type.Object({ session: sessionSchema })
+export const oneAgent = Type.Object({ agent: agentSchema })
+
+const page = {
+  next_cursor: textOrNull,
+  truncated: Type.Boolean({ description: 'The page ended early; the cursor goes on.' }),
+}
+export const sessionsPage = Type.Object({ sessions: Type.Array(sessionSchema), ...page })
+export const agentsPage = Type.Object({ agents: Type.Array(agentSchema), ...page })
+
+const paging = {
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+  cursor: Type.Optional(Type.String()),
+}
+export const sessionsQuery = Type.Object({
+  project_id: Type.Optional(Type.String()),
+  agent_id: Type.Optional(Type.String()),
+  external_id: Type.Optional(Type.String()),
+  paused: Type.Optional(Type.Boolean()),
+  ...paging,
+})
+export const agentsQuery = Type.Object({
+  project_id: Type.Optional(Type.String()),
+  paused: Type.Optional(Type.Boolean()),
+  ...paging,
+})
+export const projectQuery = Type.Object({ project_id: Type.Optional(Type.String()) })
+
+export const sessionParams = Type.Object({
+  id: Type.String({ description: 'Session id, or its external id if only one session bears it.' }),
+})
+export const externalParams = Type.Object({ external_id: Type.String() })
+export const agentParams = Type.Object({ id: Type.String() })
+export const keyParams = Type.Object({ id: Type.String(), key_id: Type.String() })
+
+/** What may be changed of a session. */
+export const sessionChanges = Type.Object({ name: Type.Optional(name), metadata: Type.Optional(metadata) })
+
+const pauseReason = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) })
+/** A pause needs no body. */
+export const pauseBody = Type.Union([Type.Null(), pauseReason])
+export const pauseMembers = Object.keys(pauseReason.properties)
+
+const newAgent = Type.Object({
+  id: Type.Optional(Type.String({ description: '1 to 128 of A-Z a-z 0-9 . _ -; made if absent.' })),
+  name: Type.Optional(name),
+  project_id: Type.Optional(Type.String({ description: 'Project of its requests that name none.' })),
+  metadata: Type.Optional(metadata),
+  issue_key: Type.Optional(Type.Boolean({ description: 'True if absent.' })),
+})
+/** A registration needs no body. */
+export const newAgentBody = Type.Union([Type.Null(), newAgent])
+export const newAgentMembers = Object.keys(newAgent.properties)
+
+const shownOnce = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
+export const registered = Type.Object({
+  agent: agentSchema,
+  key: Type.Optional(shownOnce),
+  key_id: Type.Optional(Type.String()),
+})
+export const issued = Type.Object({ agent: agentSchema, key: shownOnce, key_id: Type.String() })

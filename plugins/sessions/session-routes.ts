@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Gateway, GuardError, type Session, type SessionRow, sessionById } from 'guard-gateway/core'
+import type { Static } from 'typebox'
+import type { LiveSessions } from './live.ts'
+import { boundedMetadata, knownFilters, knownMembers } from './members.ts'
+import { changeSession, pauseSession, resumeSession } from './pause.ts'
+import {
+  externalParams,
+  oneSession,
+  pauseBody,
+  pauseMembers,
+  projectQuery,
+  sessionChanges,
+  sessionParams,
+  sessionsPage,
+  sessionsQuery,
+} from './schemas.ts'
+import { sessionView } from './views.ts'
+
+const one = { params: sessionParams, response: { 200: oneSession } }
+
+/** Reading, changing, pausing and resuming sessions, below `/api`. */
+export const sessionRoutes =
+  (gateway: Gateway, live: LiveSessions): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const need = (id: string): Promise<Session> => liveById(gateway, live, id)
+
+    const list = { summary: 'List sessions, newest first', querystring: sessionsQuery, response: { 200: sessionsPage } }
+    app.get('/sessions', { schema: list }, async ({ query }) => {
+      knownFilters(query, sessionsQuery)
+      const { limit, cursor, ...where } = query
+      const page = { where, limit, ...(cursor === undefined ? {} : { cursor }) }
+      const { rows, next_cursor, truncated } = await gateway.storage.find('sessions', page)
+      return { sessions: rows.map(sessionView), next_cursor, truncated }
+    })
+
+    const external = {
+      summary: 'Find the session that a client knows by its own id',
+      params: externalParams,
+      querystring: projectQuery,
+      response: { 200: oneSession },
+    }
+    app.get('/sessions/by-external/:external_id', { schema: external }, async ({ params, query }) => {
+      knownFilters(query, projectQuery)
+      const row = await rowByExternal(gateway, { ...params, ...query })
+      return { session: sessionView((await live.find(row.id))?.row ?? row) }
+    })
+
+    app.get('/sessions/:id', { schema: { summary: 'Inspect a session', ...one } }, async ({ params }) => ({
+      session: sessionView((await need(params.id)).row),
+    }))
+
+    const patch = { summary: 'Change name or metadata of a session', body: sessionChanges, ...one }
+    app.patch('/sessions/:id', { schema: patch }, async ({ params, body }) => {
+      const changes = changesOf(gateway, body)
+      const session = await need(params.id)
+      if (Object.keys(changes).length > 0) await changeSession(gateway, session, changes, 'session.updated')
+      return { session: sessionView(session.row) }
+    })
+
+    const pause = { summary: 'Pause a session: nothing of it is forwarded', body: pauseBody, ...one }
+    app.post('/sessions/:id/pause', { schema: pause }, async ({ params, body }) => {
+      knownMembers(body ?? {}, pauseMembers)
+      const session = await need(params.id)
+      await pauseSession(gateway, session, body?.reason ?? null)
+      return { session: sessionView(session.row) }
+    })
+
+    const resume = { summary: 'Resume a session, and let loop rules begin anew', ...one }
+    app.post('/sessions/:id/resume', { schema: resume }, async ({ params }) => {
+      const session = await need(params.id)
+      await resumeSession(gateway, session)
+      return { session: sessionView(session.row) }
+    })
+  }
+
+/** The columns that a PATCH changes, checked and redacted. Throws INVALID_REQUEST. */
+const changesOf = (gateway: Gateway, body: Static<typeof sessionChanges>): Partial<SessionRow> => {
+  knownMembers(body, Object.keys(sessionChanges.properties))
+  const { name, metadata } = body
+  return {
+    ...(name === undefined ? {} : { name: name === null ? null : gateway.redact.text(name) }),
+    ...(metadata === undefined ? {} : { metadata: gateway.redact.value(boundedMetadata(metadata)) }),
+  }
+}
+
+/** The live session of an id, or of an external id if only one session bears it. */
+const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> => {
+  const session = (await live.find(id)) ?? (await live.find((await sessionById(gateway.storage, id)).id))
+  if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
+  return session
+}
+
+/** The one session that an external id means. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+const rowByExternal = async (
+  gateway: Gateway,
+  where: { readonly external_id: string; readonly project_id?: string },
+): Promise<SessionRow> => {
+  const { rows } = await gateway.storage.find('sessions', { where, limit: 10 })
+  const [first, second] = rows
+  if (first === undefined) {
+    throw new GuardError(
+      'SESSION_NOT_FOUND',
+      `There is no session whose external id is "${where.external_id}". List them with GET /api/sessions.`,
+    )
+  }
+  if (second === undefined) return first
+  const known = rows.map(({ id }) => id)
+  throw new GuardError(
+    'AMBIGUOUS_ID',
+    `Several sessions bear the external id "${where.external_id}": ${known.join(', ')}. Name a project with ?project_id=, or use one of these ids.`,
+    { known },
+  )
+}

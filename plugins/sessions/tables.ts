@@ -1,0 +1,102 @@
+import { type Table, table } from 'guard-gateway/core'
+
+/** An agent as stored. Times are milliseconds since 1970. */
+export interface AgentRow {
+  readonly id: string
+  readonly name: string | null
+  /** The project of requests that name none. */
+  readonly project_id: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** `api`: registered by hand; `request`: seen in a header first. */
+  readonly registered_by: 'api' | 'request'
+  paused: boolean
+  paused_at: number | null
+  readonly created_at: number
+}
+
+/** A key of an agent as stored: its SHA-256 in hex and what is shown of it, never the key. Times are milliseconds since 1970. */
+export interface AgentKeyRow {
+  readonly id: string
+  readonly agent_id: string
+  readonly hash: string
+  /** The first characters. */
+  readonly prefix: string
+  readonly created_at: number
+  /** To the minute. */
+  last_used_at: number | null
+  readonly revoked_at: number | null
+}
+
+declare module 'guard-gateway/core' {
+  interface Tables {
+    agents: AgentRow
+    agent_keys: AgentKeyRow
+  }
+}
+
+const sessions = table<'sessions'>({
+  id: 'sessions',
+  columns: {
+    id: 'text',
+    project_id: 'text',
+    agent_id: 'text',
+    external_id: 'text',
+    external_source: 'text',
+    name: 'text',
+    metadata: 'json',
+    client: 'text',
+    paused: 'boolean',
+    paused_at: 'integer',
+    pause_reason: 'text',
+    resumed_at: 'integer',
+    seen_tips: 'json',
+    requests: 'integer',
+    flagged: 'integer',
+    blocked: 'integer',
+    errors: 'integer',
+    input_tokens: 'integer',
+    output_tokens: 'integer',
+    total_tokens: 'integer',
+    created_at: 'integer',
+    last_seen_at: 'integer',
+  },
+  indexes: [['project_id', 'recorded'], ['agent_id', 'recorded'], ['external_id', 'recorded'], ['last_seen_at']],
+  exact: ['id', 'project_id', 'agent_id', 'external_id', 'external_source', 'seen_tips'],
+})
+
+const agents = table<'agents'>({
+  id: 'agents',
+  columns: {
+    id: 'text',
+    name: 'text',
+    project_id: 'text',
+    metadata: 'json',
+    registered_by: 'text',
+    paused: 'boolean',
+    paused_at: 'integer',
+    created_at: 'integer',
+  },
+  exact: ['id', 'project_id', 'registered_by'],
+})
+
+const agentKeys = table<'agent_keys'>({
+  id: 'agent_keys',
+  columns: {
+    id: 'text',
+    agent_id: 'text',
+    hash: 'text',
+    prefix: 'text',
+    created_at: 'integer',
+    last_used_at: 'integer',
+    revoked_at: 'integer',
+  },
+  indexes: [
+    ['agent_id', 'recorded'],
+    ['revoked_at', 'recorded'],
+  ],
+  unique: [['hash']],
+  exact: ['id', 'agent_id', 'hash', 'prefix'],
+})
+
+/** Everything this feature stores. */
+export const tables: readonly Table[] = [sessions, agents, agentKeys]

@@ -1,0 +1,29 @@
+import type { SessionRow } from 'guard-gateway/core'
+import type { Static } from 'typebox'
+import type { agentSchema, sessionSchema } from './schemas.ts'
+import type { AgentKeyRow, AgentRow } from './tables.ts'
+
+/** A session for people and programs: its detection marks left out, its times as RFC 3339 in UTC. */
+export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<typeof sessionSchema> => ({
+  ...row,
+  paused_at: timeOrNull(row.paused_at),
+  resumed_at: timeOrNull(row.resumed_at),
+  created_at: time(row.created_at),
+  last_seen_at: time(row.last_seen_at),
+})
+
+/** An agent with its live keys, of which only the beginning is told. */
+export const agentView = (row: AgentRow, keys: readonly AgentKeyRow[]): Static<typeof agentSchema> => ({
+  ...row,
+  paused_at: timeOrNull(row.paused_at),
+  created_at: time(row.created_at),
+  keys: keys.map(({ id, prefix, created_at, last_used_at }) => ({
+    id,
+    prefix,
+    created_at: time(created_at),
+    last_used_at: timeOrNull(last_used_at),
+  })),
+})
+
+const time = (at: number): string => new Date(at).toISOString()
+const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
