@@ -1,19 +1,23 @@
+import { EventSplitter, listOf, shapeOf } from 'guard-gateway/core'
+
 /**
  * The answer's text in the first bytes of a reply, whole JSON or event stream, in any of the known dialects.
  * Only members that are known to hold answer text are read, so that reasoning and encrypted content cannot get in. Empty if there is none.
  */
 export const answerText = (head: Uint8Array): string => {
-  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString()
-  const whole = text.startsWith('{') ? parsed(text) : undefined
-  if (whole !== undefined) return wholeText(whole)
-  let answer = ''
-  for (const line of text.split('\n')) {
-    if (line.startsWith('data:')) answer += deltaText(parsed(line.slice(5)))
-  }
-  return answer
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
+  if (bytes[0] === BRACE) return wholeText(parsed(bytes.toString()))
+  const deltas: string[] = []
+  const events = new EventSplitter(
+    (data, start, end) => void deltas.push(deltaText(parsed(data.toString('utf8', start, end)))),
+  )
+  events.push(bytes)
+  return deltas.join('')
 }
 
-/** Undefined where the bytes kept end in the middle of the value. */
+const BRACE = 0x7b
+
+/** Undefined where the bytes kept end in the middle of the value, or hold none. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -23,36 +27,31 @@ const parsed = (text: string): unknown => {
 }
 
 const wholeText = (body: unknown): string => {
-  const texts = [blocksText(member(body, 'content'))]
-  for (const choice of elements(member(body, 'choices')))
-    texts.push(blocksText(member(member(choice, 'message'), 'content')))
-  for (const item of elements(member(body, 'output'))) {
-    if (member(item, 'type') === 'message') texts.push(blocksText(member(item, 'content')))
-  }
-  return texts.filter((text) => text !== '').join('\n')
+  const { content, choices, output } = shapeOf(body)
+  const messages = listOf(choices).map((choice) => shapeOf(choice).message)
+  const items = listOf(output).filter((item) => shapeOf(item).type === 'message')
+  const contents = [content, ...[...messages, ...items].map((message) => shapeOf(message).content)]
+  return contents.flatMap(textsOf).join('\n')
 }
 
-/** Content that is plain text, or blocks some of which are text. */
-const blocksText = (content: unknown): string => {
-  if (typeof content === 'string') return content
-  return elements(content)
-    .filter((block) => TEXT_BLOCKS.has(member(block, 'type')))
-    .map((block) => string(member(block, 'text')))
-    .join('\n')
-}
-const TEXT_BLOCKS = new Set<unknown>(['text', 'output_text'])
+/** Content is plain text, or blocks some of which are text. */
+const textsOf = (content: unknown): readonly string[] =>
+  typeof content === 'string'
+    ? [content]
+    : listOf(content)
+        .map(shapeOf)
+        .filter(isText)
+        .map(({ text }) => stringOf(text))
+
+const isText = ({ type }: Readonly<Record<string, unknown>>): boolean => type === 'text' || type === 'output_text'
 
 const deltaText = (event: unknown): string => {
-  const type = member(event, 'type')
-  const delta = member(event, 'delta')
-  if (type === 'response.output_text.delta') return string(delta)
-  if (type === 'content_block_delta') return member(delta, 'type') === 'text_delta' ? string(member(delta, 'text')) : ''
-  return elements(member(event, 'choices'))
-    .map((choice) => string(member(member(choice, 'delta'), 'content')))
+  const { type, delta, choices } = shapeOf(event)
+  if (type === 'response.output_text.delta') return stringOf(delta)
+  if (type === 'content_block_delta') return shapeOf(delta).type === 'text_delta' ? stringOf(shapeOf(delta).text) : ''
+  return listOf(choices)
+    .map((choice) => stringOf(shapeOf(shapeOf(choice).delta).content))
     .join('')
 }
 
-const member = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
-const elements = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-const string = (value: unknown): string => (typeof value === 'string' ? value : '')
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -3,6 +3,7 @@ import * as zlib from 'node:zlib'
 import {
   type ApiStyle,
   type Call,
+  cutBeforeRedaction,
   cutText,
   dropUnfinishedWord,
   type Part,
@@ -27,23 +28,23 @@ export interface Previews {
 export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
   const body: unknown = JSON.parse((await plain(call)).toString())
   const list = typeof body === 'object' && body !== null ? Reflect.get(body, style.list) : undefined
-  const text = newest(call, style, Array.isArray(list) ? list : [])
-  return text === '' ? null : preview(text.slice(0, INPUT_CHARS), text.length > INPUT_CHARS, redact)
+  return preview(newest(call, style, Array.isArray(list) ? list : []), false, redact)
 }
 
 /** The beginning of what was answered, or the provider's error message; never reasoning. Null if there is neither. */
 export const responsePreview = (settled: Settled, redact: Redactor): string | null => {
-  const { head, error } = settled
-  const cut = settled.bytes_out > head.length
-  const text = error === null ? answerText(head) : error.message
-  return text === ''
-    ? null
-    : preview(text.slice(0, INPUT_CHARS), (cut && error === null) || text.length > INPUT_CHARS, redact)
+  const { head, error, bytes_out } = settled
+  return error === null
+    ? preview(answerText(head), bytes_out > head.length, redact)
+    : preview(error.message, false, redact)
 }
 
-/** Redacted first, cut afterwards: the other way round half a secret would stay. */
-const preview = (text: string, cut: boolean, redact: Redactor): string =>
-  cutText(redact.text(cut ? dropUnfinishedWord(text) : text), PREVIEW_CHARS)
+/** Redacted first, cut afterwards: the other way round half a secret would stay. `broken`: the text was cut before it came here. */
+const preview = (text: string, broken: boolean, redact: Redactor): string | null => {
+  if (text === '') return null
+  const whole = broken && text.length <= INPUT_CHARS ? dropUnfinishedWord(text) : cutBeforeRedaction(text, INPUT_CHARS)
+  return cutText(redact.text(whole), PREVIEW_CHARS)
+}
 
 const newest = (call: Call, style: ApiStyle, list: readonly unknown[]): string => {
   const texts: string[] = []

@@ -1,4 +1,5 @@
 import {
+  type Call,
   type CallRecord,
   cutText,
   type Redactor,
@@ -15,7 +16,7 @@ const NAME_CHARS = 256
 export const callRecord = (settled: Settled, redact: Redactor, previews: Previews): CallRecord => {
   const { call, decision, reading, usage } = settled
   const { conversation, envelope, session } = call
-  const { row } = decision
+  const row = decision.row ?? unjudged(call)
   return {
     id: call.id,
     session_id: session === null ? null : session.row.id,
@@ -39,11 +40,11 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     outcome: settled.outcome,
     status: settled.status,
     error_type: errorType(settled, redact),
-    error_fingerprint: row === null ? null : row.error_fingerprint,
+    error_fingerprint: row.error_fingerprint,
     upstream: settled.upstream,
     attempts: settled.attempts.length,
     upstream_request_id: shortOrNull(settled.upstream_request_id, redact),
-    retry: row === null ? call.retry_mark : row.retry,
+    retry: row.retry,
     retries: 0,
     last_at: null,
     last_request_id: null,
@@ -65,18 +66,31 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     finish_reason: shortOrNull(reading.finish_reason, redact),
     response_id: shortOrNull(reading.response_id, redact),
     fingerprint: conversation.fingerprint,
-    chain_tip: row === null ? (conversation.chain.at(-1) ?? '') : row.chain_tip,
-    talk_tip: row === null ? (conversation.talk.at(-1) ?? '') : row.talk_tip,
+    chain_tip: row.chain_tip,
+    talk_tip: row.talk_tip,
     items: conversation.chain.length,
-    talk_items: row === null ? conversation.talk.length : row.talk_items,
-    thread: row === null ? call.id : row.thread,
-    root: row === null || row.root,
-    keys: row === null ? [] : row.keys,
-    new_turns: row === null ? [] : row.new_turns,
+    talk_items: row.talk_items,
+    thread: row.thread,
+    root: row.root,
+    keys: row.keys,
+    new_turns: row.new_turns,
     request_preview: previews.request,
     response_preview: previews.response,
   }
 }
+
+/** What would be remembered of a request that no rule looked at, since its session or agent is paused: a thread of its own. */
+const unjudged = ({ id, conversation, retry_mark }: Call) => ({
+  chain_tip: conversation.chain.at(-1) ?? '',
+  talk_tip: conversation.talk.at(-1) ?? '',
+  talk_items: conversation.talk.length,
+  thread: id,
+  root: true,
+  keys: [],
+  new_turns: [],
+  retry: retry_mark,
+  error_fingerprint: null,
+})
 
 /** The decision's place in the session's history; what was decided stands in the call it names. */
 export const decisionEvent = ({ call, decision }: Settled, session: SessionRow): SessionEvent => ({

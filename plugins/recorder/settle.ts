@@ -17,7 +17,7 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
     const call: Change = { table: 'calls', put: callRecord(settled, gateway.redact, previews) }
     if (session === null) return void (await gateway.storage.write([call], HOLD))
     const event: Change = { table: 'session_events', put: decisionEvent(settled, session.row) }
-    const likely = stored.has(session) || session.row.requests > 1
+    const likely = stored.has(session) || session.row.requests + session.row.blocked > 1
     if (
       !(await gateway.storage.write([call, event, sessionChange(session.row, likely)], HOLD)) &&
       !(await gateway.storage.write([call, event, sessionChange(session.row, !likely)], HOLD))

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { answerText } from '../../../plugins/recorder/answer.ts'
+
+const whole = (body: unknown) => answerText(Buffer.from(JSON.stringify(body)))
+const stream = (...events: readonly unknown[]) =>
+  Buffer.from(events.map((event) => `event: e\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+
+const messages = {
+  content: [
+    { type: 'thinking', thinking: 'hidden' },
+    { type: 'text', text: 'Done.' },
+    { type: 'tool_use', input: { a: 'hidden' } },
+  ],
+}
+const chat = { choices: [{ message: { role: 'assistant', reasoning_content: 'hidden', content: 'Done.' } }] }
+const responses = {
+  output: [
+    {
+      type: 'reasoning',
+      encrypted_content: 'hidden',
+      summary: [{ type: 'summary_text', text: 'hidden' }],
+      content: [{ type: 'text', text: 'hidden' }],
+    },
+    { type: 'message', content: [{ type: 'output_text', text: 'Done.' }] },
+  ],
+}
+
+describe('answerText: whole replies', () => {
+  it('reads the text blocks of Messages, no thinking', () => assert.equal(whole(messages), 'Done.'))
+  it('reads the message of Chat Completions, no reasoning', () => assert.equal(whole(chat), 'Done.'))
+  it('reads the message items of Responses, no reasoning', () => assert.equal(whole(responses), 'Done.'))
+  it('is empty where there is no answer', () => assert.equal(whole({ error: { message: 'no' } }), ''))
+  it('is empty where the kept bytes end in the middle', () =>
+    assert.equal(answerText(Buffer.from(JSON.stringify(messages)).subarray(0, 60)), ''))
+})
+
+describe('answerText: streams', () => {
+  it('joins the text deltas of Messages, no thinking, no arguments', () => {
+    const delta = (part: object) => ({ type: 'content_block_delta', index: 0, delta: part })
+    const events = [
+      delta({ type: 'thinking_delta', thinking: 'hidden' }),
+      delta({ type: 'text_delta', text: 'Do' }),
+      delta({ type: 'text_delta', text: 'ne.' }),
+    ]
+    assert.equal(answerText(stream(...events, delta({ type: 'input_json_delta', partial_json: 'hidden' }))), 'Done.')
+  })
+  it('joins the content deltas of Chat Completions, no reasoning', () => {
+    const events = [
+      { delta: { reasoning: 'hidden', content: null } },
+      { delta: { content: 'Do' } },
+      { delta: { content: 'ne.' } },
+    ]
+    assert.equal(answerText(stream(...events.map((choice) => ({ choices: [choice] })))), 'Done.')
+  })
+  it('joins the output text of Responses, no reasoning', () => {
+    const events = [
+      { type: 'response.reasoning_text.delta', delta: 'hidden' },
+      { type: 'response.output_text.delta', delta: 'Do' },
+      { type: 'response.output_text.delta', delta: 'ne.' },
+      { type: 'response.function_call_arguments.delta', delta: 'hidden' },
+    ]
+    assert.equal(answerText(stream(...events)), 'Done.')
+  })
+  it('ends before an event that was cut', () => {
+    const bytes = stream({ choices: [{ delta: { content: 'Do' } }] }, { choices: [{ delta: { content: 'né.' } }] })
+    assert.equal(answerText(bytes.subarray(0, bytes.length - 9)), 'Do')
+  })
+  it('is empty for bytes of another kind', () => assert.equal(answerText(Buffer.from([0x1f, 0x8b, 8, 0])), ''))
+})

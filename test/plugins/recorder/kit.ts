@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import {
+  type Change,
+  errorBody,
+  Gateway,
+  type GatewayOptions,
+  type Plugin,
+  type Settled,
+  type Storage,
+  statusOf,
+  type WriteOptions,
+} from 'guard-gateway/core'
+import { recorder } from 'guard-gateway/plugins/recorder'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { tables } from '../../../plugins/sessions/tables.ts'
+
+/** Only the tables that the recorder shares with the sessions feature. */
+const sessionTables: Plugin = {
+  name: 'sessions',
+  apply: (gateway) => {
+    for (const table of tables) gateway.tables.add(table)
+  },
+}
+
+interface Written {
+  readonly batch: readonly Change[]
+  readonly options: WriteOptions | undefined
+}
+
+/** A gateway that keeps records in memory and collects its faults. */
+export interface Bench {
+  readonly gateway: Gateway
+  readonly app: FastifyInstance
+  readonly faults: { readonly error: unknown; readonly where: string }[]
+  /** Writes as they were handed to the storage. */
+  readonly writes: readonly Written[]
+  settle(...settled: readonly Settled[]): Promise<void>
+  close(): Promise<void>
+}
+
+export interface BenchOptions extends GatewayOptions {
+  readonly full_content_logging?: boolean
+  readonly plugins?: readonly Plugin[]
+}
+
+export const startBench = async ({
+  full_content_logging = false,
+  plugins = [],
+  ...options
+}: BenchOptions = {}): Promise<Bench> => {
+  const gateway = new Gateway(options).use(memory(), ...plugins, sessionTables, recorder({ full_content_logging }))
+  const faults: { error: unknown; where: string }[] = []
+  gateway.hooks.fault.tap('test', (error, where) => void faults.push({ error, where }))
+  await gateway.open()
+  const writes = watched(gateway.storage)
+  const app = fastify({ logger: false })
+  app.setErrorHandler((error: FastifyError, _request, reply) =>
+    reply.code(error.validation === undefined ? statusOf(error) : 400).send({ error: errorBody(error) }),
+  )
+  await gateway.hooks.http.promise(app)
+  return {
+    gateway,
+    app,
+    faults,
+    writes,
+    settle: async (...all) => {
+      for (const one of all) await gateway.hooks.settle.promise(one)
+    },
+    close: async () => {
+      await app.close()
+      await gateway.close()
+    },
+  }
+}
+
+const watched = (storage: Storage): readonly Written[] => {
+  const writes: Written[] = []
+  const write = storage.write
+  storage.write = (batch, options) => {
+    writes.push({ batch, options })
+    return write.call(storage, batch, options)
+  }
+  return writes
+}
+
+/** The value, or a failed test where there is none. */
+export const present = <T>(value: T | undefined | null): T => {
+  assert.ok(value !== undefined && value !== null)
+  return value
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { rowOf } from 'guard-gateway/core'
+import {
+  aCall,
+  aDecision,
+  aMatch,
+  aReading,
+  aRow,
+  aSession,
+  aSessionRow,
+  blocked,
+  NOON,
+  settled,
+} from '../../kit/settled.ts'
+import { type Bench, present, startBench } from './kit.ts'
+
+const SECRET = 'the quick brown canary'
+
+describe('recorder: a settled call', () => {
+  let bench: Bench
+  beforeEach(async () => {
+    bench = await startBench()
+  })
+  afterEach(() => bench.close())
+
+  const callRow = async (id = 'guardreq_1') => present(await bench.gateway.storage.get('calls', id))
+  const sessionRow = async (id = 'ses_a') => present(await bench.gateway.storage.get('sessions', id))
+  const count = async (table: 'calls' | 'session_events') => (await bench.gateway.storage.find(table)).rows.length
+
+  it('is one write of call, decision event and session, which waits for a full disk', async () => {
+    await bench.settle(settled())
+    assert.deepEqual(
+      bench.writes.map(({ batch, options }) => [batch.map((change) => change.table), options]),
+      [[['calls', 'session_events', 'sessions'], { hold: true }]],
+    )
+    assert.deepEqual(bench.faults, [])
+  })
+
+  it('keeps who asked, what was decided, what happened and what it used', async () => {
+    await bench.settle(
+      settled({
+        decision: aDecision({
+          decision: 'shadow_flag',
+          reason: 'LOOP_TOOL_CALL',
+          rule_id: 'tool_repeat',
+          matches: [aMatch()],
+          faults: ['r2'],
+        }),
+      }),
+    )
+    const row = await callRow()
+    assert.deepEqual(
+      [row.session_id, row.project_id, row.agent_id, row.client],
+      ['ses_a', 'shop', 'builder', 'agent/1.0'],
+    )
+    assert.deepEqual(
+      [row.style, row.path, row.model_requested, row.model_replied, row.stream],
+      ['messages', '/v1/messages', 'm-1', 'm-1-0301', false],
+    )
+    assert.deepEqual(
+      [row.mode, row.decision, row.reason, row.rule_id, row.policy_version],
+      ['shadow', 'shadow_flag', 'LOOP_TOOL_CALL', 'tool_repeat', 'v7'],
+    )
+    assert.deepEqual([row.matches, row.faults, row.notes], [[aMatch()], ['r2'], null])
+    assert.deepEqual(
+      [row.outcome, row.status, row.upstream, row.attempts, row.upstream_request_id],
+      ['ok', 200, 'main', 1, 'req_up'],
+    )
+    assert.deepEqual(
+      [row.received_at, row.forwarded_at, row.first_byte_at, row.ended_at],
+      [NOON, NOON + 5, NOON + 300, NOON + 900],
+    )
+    assert.deepEqual([row.bytes_in, row.bytes_out], [aCall().body.length, 512])
+    assert.deepEqual(
+      [row.input_tokens, row.output_tokens, row.total_tokens, row.usage_source],
+      [20, 10, 30, 'reported'],
+    )
+    assert.deepEqual([row.finish_reason, row.response_id, row.fingerprint], ['end_turn', 'msg_1', 'f1'])
+    assert.deepEqual([row.request_preview, row.response_preview], [null, null])
+  })
+
+  it('gives detection back what it remembered', async () => {
+    await bench.settle(settled())
+    assert.deepEqual(rowOf(await callRow()), aRow())
+  })
+
+  it('keeps type and fingerprint of an error, not its text', async () => {
+    const error = { type: 'overloaded_error', code: null, message: SECRET }
+    await bench.settle(
+      settled({
+        outcome: 'upstream_error',
+        status: 529,
+        error,
+        decision: aDecision({ row: aRow({ error_fingerprint: 'e1' }) }),
+      }),
+    )
+    const row = await callRow()
+    assert.deepEqual([row.error_type, row.error_fingerprint, row.status], ['overloaded_error', 'e1', 529])
+  })
+
+  it('keeps no text of prompt, arguments, reply or error by default', async () => {
+    const call = aCall({}, { messages: [{ role: 'user', content: SECRET }] })
+    const reading = aReading({ calls: [{ id: 'toolu_2', tool: 'write_file', args: { text: SECRET } }] })
+    const head = Buffer.from(JSON.stringify({ content: [{ type: 'text', text: SECRET }] }))
+    await bench.settle(settled({ call, reading, head, error: { type: 'x', code: null, message: SECRET } }))
+    const tables = ['calls', 'session_events', 'sessions'] as const
+    const stored = await Promise.all(tables.map((table) => bench.gateway.storage.find(table)))
+    assert.ok(stored.every(({ rows }) => rows.length === 1))
+    assert.ok(!JSON.stringify(stored).includes('canary'))
+    assert.deepEqual(bench.gateway.heads, { stream: 0, whole: 0 })
+  })
+
+  it('keeps a request that a pause refused as a thread of its own', async () => {
+    const decision = aDecision({ decision: 'block', status: 409, reason: 'PAUSED_SESSION', row: null })
+    await bench.settle(
+      settled({ call: aCall({ retry_mark: true }), decision, outcome: 'blocked', status: 409, forwarded_at: null }),
+    )
+    const row = await callRow()
+    assert.deepEqual(
+      [row.thread, row.root, row.chain_tip, row.talk_tip, row.items, row.talk_items],
+      ['guardreq_1', true, 'c2', 't1', 2, 1],
+    )
+    assert.deepEqual([row.keys, row.new_turns, row.retry, row.error_fingerprint], [[], [], true, null])
+  })
+
+  it('cuts names that others choose, and hides a secret before the cut', async () => {
+    const long = `m-${'x'.repeat(245)} sk-ant-api03-${'aB3'.repeat(31)}AA`
+    await bench.settle(settled({ reading: aReading({ model: long, finish_reason: 'y'.repeat(5_000) }) }))
+    const row = await callRow()
+    assert.ok(!present(row.model_replied).includes('sk-ant'))
+    assert.equal(present(row.model_replied).length <= 256, true)
+    assert.equal(row.finish_reason, 'y'.repeat(256))
+  })
+
+  it('records a call without session alone', async () => {
+    await bench.settle(settled({ call: aCall({ session: null }) }))
+    assert.equal((await callRow()).session_id, null)
+    assert.equal(await count('session_events'), 0)
+  })
+
+  it('reports a write that fails as a fault', async () => {
+    const failure = new Error('disk gone')
+    bench.gateway.storage.write = () => Promise.reject(failure)
+    await bench.settle(settled())
+    assert.deepEqual(bench.faults, [{ error: failure, where: 'settle:recorder' }])
+  })
+
+  it('reports a record that the storage refuses twice', async () => {
+    bench.gateway.storage.write = () => Promise.resolve(false)
+    await bench.settle(settled())
+    assert.deepEqual(
+      bench.faults.map(({ error }) => (error as { code?: string }).code),
+      ['STORAGE_BUSY'],
+    )
+  })
+
+  describe('and its session', () => {
+    it('is put whole at first, then only its totals move', async () => {
+      const session = aSession()
+      await bench.settle(settled({ call: aCall({ session }) }))
+      assert.deepEqual(await sessionRow(), aSessionRow())
+      await bench.gateway.storage.patch('sessions', 'ses_a', { paused: true, name: 'night shift' })
+      Object.assign(session.row, { requests: 2, total_tokens: 60, last_seen_at: NOON + 50 })
+      await bench.settle(settled({ call: aCall({ id: 'guardreq_2', session }) }))
+      assert.deepEqual(
+        await sessionRow(),
+        aSessionRow({ paused: true, name: 'night shift', requests: 2, total_tokens: 60, last_seen_at: NOON + 50 }),
+      )
+      assert.equal(bench.writes.length, 2)
+    })
+
+    it('keeps what is stored of a session that this process has not written yet', async () => {
+      await bench.gateway.storage.put('sessions', aSessionRow({ paused: true, requests: 0 }))
+      await bench.settle(settled())
+      assert.deepEqual(await sessionRow(), aSessionRow({ paused: true }))
+      assert.equal(await count('calls'), 1)
+    })
+
+    it('is put although it has had earlier requests, if those are still under way', async () => {
+      await bench.settle(settled({ call: aCall({ session: aSession({ requests: 4 }) }) }))
+      assert.deepEqual(await sessionRow(), aSessionRow({ requests: 4 }))
+    })
+  })
+
+  describe('that repeats a blocked one', () => {
+    const again = (id: string, at: number) => blocked(aCall({ id, at }), 'guardreq_1')
+
+    it('is counted on the record of the first, with no row of its own', async () => {
+      await bench.settle(blocked(aCall()), again('guardreq_2', NOON + 1_000), again('guardreq_3', NOON + 2_000))
+      const row = await callRow()
+      assert.deepEqual([row.retries, row.last_at, row.last_request_id], [2, NOON + 2_000, 'guardreq_3'])
+      assert.deepEqual([await count('calls'), await count('session_events')], [1, 1])
+    })
+
+    it('is counted exactly when several come at once', async () => {
+      await bench.settle(blocked(aCall()))
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) => bench.settle(again(`guardreq_r${index}`, NOON + index))),
+      )
+      assert.equal((await callRow()).retries, 20)
+    })
+
+    it('moves the totals of its session', async () => {
+      const session = aSession({ requests: 0, blocked: 1 })
+      await bench.settle(blocked(aCall({ session })))
+      session.row.last_seen_at = NOON + 1_000
+      await bench.settle(blocked(aCall({ id: 'guardreq_2', session }), 'guardreq_1'))
+      assert.equal((await sessionRow()).last_seen_at, NOON + 1_000)
+    })
+
+    it('gets a row of its own where the first is not on record', async () => {
+      await bench.settle(again('guardreq_2', NOON))
+      assert.equal((await callRow('guardreq_2')).retries, 0)
+      assert.equal(await count('session_events'), 1)
+    })
+  })
+})
