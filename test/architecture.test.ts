@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { describe, it } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const filesBelow = (folder: string): string[] =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    : []
+
+const sources = ['core', 'plugins', 'presets', 'examples', 'bench'].flatMap(filesBelow)
+const tests = filesBelow('test')
+
+/** Module specifiers of a file, and whether only types are taken. */
+const importsOf = (file: string): { specifier: string; typeOnly: boolean }[] =>
+  [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map((match) => ({
+    specifier: match[2] ?? match[3] ?? match[4] ?? '',
+    typeOnly: match[1] !== undefined,
+  }))
+
+const contributions = ['detectors', 'api-styles', 'storage']
+const isPackage = (specifier: string): boolean => !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
+
+/** The room of a plugin file: the file itself for contributions of one file, else its folder. */
+const roomOf = (file: string): string => {
+  const [, feature = '', thing = ''] = file.split('/')
+  return contributions.includes(feature) ? `${feature}/${thing.replace(/\.ts$/, '')}` : feature
+}
+
+const leaves = (file: string, specifier: string): boolean => {
+  const target = join(file, '..', specifier).split(sep).join('/')
+  return target.split('/')[0] !== file.split('/')[0]
+}
+
+describe('import rules', () => {
+  for (const file of sources.filter((name) => name.startsWith('core/'))) {
+    it(`${file} imports core, node and tapable only`, () => {
+      for (const { specifier, typeOnly } of importsOf(file)) {
+        if (specifier.startsWith('node:') || specifier === 'tapable') continue
+        if (typeOnly && ['fastify', 'typebox'].includes(specifier)) continue
+        assert.ok(specifier.startsWith('.') && !leaves(file, specifier), `${file} imports ${specifier}`)
+      }
+    })
+  }
+  for (const file of sources.filter((name) => name.startsWith('plugins/'))) {
+    it(`${file} imports core, its own room and packages only`, () => {
+      for (const { specifier } of importsOf(file)) {
+        if (specifier.startsWith('node:') || isPackage(specifier)) continue
+        if (specifier.startsWith('guard-gateway')) {
+          assert.equal(specifier, 'guard-gateway/core', `${file} imports ${specifier}`)
+          continue
+        }
+        const target = join(file, '..', specifier).split(sep).join('/')
+        const shared = target.startsWith('plugins/storage/kysely/') && file.startsWith('plugins/storage/')
+        assert.ok(shared || roomOf(target) === roomOf(file), `${file} reaches into ${target}`)
+      }
+    })
+  }
+  for (const file of sources.filter((name) => name.startsWith('presets/'))) {
+    it(`${file} imports public names, other presets and few packages`, () => {
+      for (const { specifier } of importsOf(file)) {
+        if (specifier.startsWith('node:') || ['yaml', 'ajv', 'typebox', 'fastest-levenshtein'].some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue
+        if (specifier.startsWith('.')) assert.ok(!leaves(file, specifier), `${file} imports ${specifier}`)
+        else assert.match(specifier, /^guard-gateway\/(core|plugins\/|presets\/)/, `${file} imports ${specifier}`)
+      }
+    })
+  }
+  it('examples use public names only', () => {
+    for (const file of sources.filter((name) => name.startsWith('examples/'))) {
+      for (const { specifier } of importsOf(file)) {
+        assert.ok(!specifier.startsWith('../../') || specifier.startsWith('./'), `${file} imports ${specifier}`)
+      }
+    }
+  })
+  it('has no circle', () => {
+    const graph = new Map(
+      sources.map((file) => [
+        file,
+        importsOf(file)
+          .filter(({ specifier, typeOnly }) => specifier.startsWith('.') && !typeOnly)
+          .map(({ specifier }) => join(file, '..', specifier).split(sep).join('/')),
+      ]),
+    )
+    const done = new Set<string>()
+    const visit = (file: string, path: readonly string[]): void => {
+      assert.ok(!path.includes(file), `circle: ${[...path, file].join(' -> ')}`)
+      if (done.has(file)) return
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+      done.add(file)
+    }
+    for (const file of sources) visit(file, [])
+  })
+})
+
+describe('rooms', () => {
+  const things = (folder: string): string[] => (existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')) : [])
+  for (const [folder, helper] of [['detectors', 'detector'], ['api-styles', 'apiStyle'], ['storage', 'storage']] as const) {
+    for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
+      it(`plugins/${folder}/${name} registers the id of its name, has a test and a line in the catalogue`, () => {
+        const file = existsSync(join(root, `plugins/${folder}/${name}.ts`)) ? `plugins/${folder}/${name}.ts` : `plugins/${folder}/${name}/index.ts`
+        const source = read(file)
+        assert.match(source, new RegExp(`${helper}(<[^(]*>)?\\(`))
+        assert.ok(source.includes(`id: '${folder === 'storage' ? name : name.replaceAll('-', '_')}'`), `${file} has another id`)
+        assert.ok(tests.includes(`test/plugins/${folder}/${name}.test.ts`), `no test/plugins/${folder}/${name}.test.ts`)
+        assert.ok(read('plugins/README.md').includes(`\`${folder}/${name}\``), `plugins/README.md does not name ${folder}/${name}`)
+      })
+    }
+  }
+  for (const name of things('plugins').filter((thing) => !contributions.includes(thing) && thing !== 'README.md')) {
+    it(`plugins/${name} has an index, tests and a line in the catalogue`, () => {
+      assert.ok(existsSync(join(root, `plugins/${name}/index.ts`)))
+      assert.ok(tests.some((file) => file.startsWith(`test/plugins/${name}/`)))
+      assert.ok(read('plugins/README.md').includes(`\`${name}\``), `plugins/README.md does not name ${name}`)
+    })
+  }
+  it('hold small files with names that say what is in them', () => {
+    for (const file of [...sources, ...tests]) {
+      const lines = read(file).split('\n').length - 1
+      assert.ok(lines <= 250, `${file} has ${lines} lines`)
+      assert.doesNotMatch(file, /(^|\/)(utils?|helpers?|common|misc|manager)(\.|\/|$)/)
+    }
+  })
+  it('switch no type off and leave no note to come back to', () => {
+    const self = 'test/architecture.test.ts'
+    for (const file of [...sources, ...tests].filter((name) => name !== self)) {
+      assert.doesNotMatch(read(file), /\bas any\b|: any\b|<any>|@ts-ignore|@ts-nocheck|biome-ignore|\bTODO\b|\bFIXME\b|\b(?:it|test|describe)\.(?:skip|only|todo)\b/, file)
+    }
+  })
+})
+
+describe('hostile text', () => {
+  it('is parsed by one reader per format', () => {
+    for (const file of sources.filter((name) => name.startsWith('plugins/') || name.startsWith('presets/'))) {
+      assert.doesNotMatch(read(file), /\byaml\.parse\(|\bparseDocument\(/, `${file} parses YAML itself`)
+    }
+  })
+})
+
+describe('the error catalogue', () => {
+  const codes = [...read('core/errors.ts').matchAll(/^ {2}([A-Z][A-Z_]+): \[/gm)].map((match) => match[1] ?? '')
+  const tested = tests.filter((name) => name !== 'test/architecture.test.ts').map(read).join('\n')
+  const raised = sources.filter((name) => name !== 'core/errors.ts').map(read).join('\n')
+  it('is not empty', () => assert.ok(codes.length > 20))
+  for (const code of codes) {
+    it(`${code} is raised somewhere and seen by a test`, () => {
+      assert.ok(raised.includes(`'${code}'`), `nothing raises ${code}`)
+      assert.ok(tested.includes(code), `no test names ${code}`)
+    })
+  }
+})
