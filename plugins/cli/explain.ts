@@ -1,0 +1,29 @@
+import { type Code, type Command, catalogue, type Plugin } from 'guard-gateway/core'
+import { suggestion } from './nearest.ts'
+import { exits, printUsage } from './print.ts'
+
+const isCode = (text: string): text is Code => Object.hasOwn(catalogue, text)
+
+/** `guard explain <code>`: what an error code means and what to do. */
+export const explain: Command = {
+  id: 'explain',
+  args: '<code>',
+  summary: 'say what an error code means and what to do',
+  example: 'guard explain PORT_TAKEN',
+  standalone: true,
+  async run({ args, options }, io) {
+    const typed = args[0] ?? ''
+    const code = typed.toUpperCase().replaceAll('-', '_')
+    if (!isCode(code)) {
+      printUsage(`There is no code "${typed}".${suggestion(code, Object.keys(catalogue))}`, options, io)
+      return exits.failed
+    }
+    const [status, type, message, help] = catalogue[code]
+    if (options.json === true) io.out.write(`${JSON.stringify({ code, status, type, message, help })}\n`)
+    else io.out.write(`${code}  HTTP ${status}  ${type}\n${message}.\n${help}\n`)
+    return exits.done
+  },
+}
+
+/** The commands that belong to the command line itself. */
+export const cli = (): Plugin => ({ name: 'cli', apply: (gateway) => gateway.commands.add(explain) })

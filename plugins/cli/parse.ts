@@ -1,0 +1,105 @@
+import { cac } from 'cac'
+import type { Command, Input } from 'guard-gateway/core'
+import { globalFlags, prepare, unmarked } from './argv.ts'
+import { suggestion } from './nearest.ts'
+
+/** What a command line asks for. `unknown` is a command that none of those given is. */
+export type Parsed = { readonly options: Input['options'] } & (
+  | { readonly kind: 'help'; readonly topic?: Command }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'run'; readonly command: Command; readonly input: Input }
+  | { readonly kind: 'unknown'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly message: string }
+)
+
+/** Reads the arguments of a process (without node and script). Never throws: what is wrong is part of the answer. */
+export const parse = (commands: readonly Command[], argv: readonly string[]): Parsed => {
+  const prepared = prepare(argv, commands)
+  const command = commands.find(({ id }) => id === prepared.id)
+  const { args, options } = tokens(prepared.argv, command)
+  if (options.version === true && command === undefined) return { kind: 'version', options }
+  if (options.help === true && (command !== undefined || prepared.id === '')) {
+    return command === undefined ? { kind: 'help', options } : { kind: 'help', topic: command, options }
+  }
+  if (command === undefined) return withoutCommand(prepared.id, options, commands)
+  const message = flagFault(options, command) ?? arityFault(args, command)
+  return message === undefined
+    ? { kind: 'run', command, input: { args, options, rest: prepared.rest }, options }
+    : { kind: 'wrong', message, options }
+}
+
+const tokens = (
+  argv: readonly string[],
+  command: Command | undefined,
+): { args: readonly string[]; options: Record<string, unknown> } => {
+  const parser = cac('guard')
+  for (const [flag, meaning] of Object.entries(globalFlags)) parser.option(flag, meaning)
+  if (command !== undefined) {
+    const known = parser.command(`${command.id} ${command.args ?? ''}`.trim())
+    for (const [flag, meaning] of Object.entries(command.options ?? {})) known.option(flag, meaning)
+  }
+  const { args, options } = parser.parse(['node', 'guard', ...argv], { run: false })
+  const read = Object.entries(options)
+    .filter(([name]) => name !== '--')
+    .map(([name, value]) => [name, typeof value === 'string' ? unmarked(value) : value])
+  return { args: args.map((argument) => unmarked(String(argument))), options: Object.fromEntries(read) }
+}
+
+const withoutCommand = (id: string, options: Input['options'], commands: readonly Command[]): Parsed => {
+  if (id === '') {
+    const message = flagFault(options)
+    return message === undefined ? { kind: 'help', options } : { kind: 'wrong', message, options }
+  }
+  const seconds = commands.flatMap((command) =>
+    command.id.startsWith(`${id} `) ? [command.id.slice(id.length + 1)] : [],
+  )
+  if (seconds.length > 0)
+    return { kind: 'unknown', message: `"${id}" needs one more word: ${seconds.join(', ')}.`, options }
+  const words = commands.flatMap((command) => [command.id, ...command.id.split(' ').slice(0, 1)])
+  return { kind: 'unknown', message: `Unknown command "${id}".${suggestion(id, [...new Set(words)])}`, options }
+}
+
+/** `--port <number>` is called `port` and takes a value. */
+interface Flag {
+  readonly name: string
+  readonly text: string
+  readonly valued: boolean
+}
+
+const flagsOf = (command?: Command): readonly Flag[] =>
+  Object.keys({ ...globalFlags, ...command?.options }).flatMap((spelled) =>
+    (spelled.split('<', 1)[0]?.match(/-{1,2}[A-Za-z][\w-]*/g) ?? []).map((text) => ({
+      name: text.replace(/^--no-|^-+/, '').replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
+      text,
+      valued: spelled.includes('<'),
+    })),
+  )
+
+const flagFault = (options: Input['options'], command?: Command): string | undefined => {
+  const flags = flagsOf(command)
+  for (const [name, value] of Object.entries(options)) {
+    const flag = flags.find((candidate) => candidate.name === name)
+    if (flag === undefined) return unknownFlag(name, flags, command)
+    if (flag.valued && Array.isArray(value)) return `${flag.text} is given twice.`
+    if (flag.valued && typeof value !== 'string') return `${flag.text} needs a value.`
+    if (!flag.valued && typeof value !== 'boolean') return `${flag.text} takes no value.`
+  }
+}
+
+const unknownFlag = (name: string, flags: readonly Flag[], command?: Command): string => {
+  const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const text = name.length === 1 ? `-${name}` : `--${dashed}`
+  return `Unknown option ${text}${command === undefined ? '' : ` for "${command.id}"`}.${suggestion(
+    text,
+    flags.map((flag) => flag.text),
+  )}`
+}
+
+/** `<code>` must be there, `[client]` may be, `[...clients]` takes all that follow. */
+const arityFault = (args: readonly string[], command: Command): string | undefined => {
+  const wanted = command.args?.split(' ') ?? []
+  const missing = wanted[args.length]
+  if (missing?.startsWith('<')) return `"guard ${command.id}" needs ${missing}.`
+  const extra = args[wanted.length]
+  if (extra !== undefined && !command.args?.includes('...')) return `"guard ${command.id}" does not take "${extra}".`
+}

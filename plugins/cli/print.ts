@@ -1,0 +1,89 @@
+import { styleText } from 'node:util'
+import { type Code, catalogue, errorBody, GuardError, type Input, type Io, terminalText } from 'guard-gateway/core'
+
+/** How a process ends, by the meaning of the number. */
+export const exits = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  unavailable: 69,
+  config: 78,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+/** The exit code that an error calls for. */
+export const exitOf = (error: unknown): number => {
+  if (!(error instanceof GuardError)) return exits.failed
+  if (error.code === 'USAGE') return exits.usage
+  if (unavailable.has(error.code)) return exits.unavailable
+  return unusable.has(error.code) ? exits.config : exits.failed
+}
+
+const unavailable: ReadonlySet<Code> = new Set([
+  'DATABASE_DAMAGED',
+  'DATABASE_LOCKED',
+  'DATABASE_NEWER',
+  'DATABASE_UNWRITABLE',
+  'STORAGE_BUSY',
+  'STORAGE_FULL',
+  'STORAGE_UNAVAILABLE',
+])
+const unusable: ReadonlySet<Code> = new Set([
+  'DUPLICATE',
+  'HOST_NOT_LOOPBACK',
+  'INVALID_CONFIG',
+  'INVALID_POLICY',
+  'INVALID_YAML',
+  'MISSING_PLUGIN',
+  'UNKNOWN',
+])
+
+/** Prints an error on `io.err`, as text or with `--json` as one object; a stack only with `--verbose`. `redact` cleans what it says. */
+export const printError = (
+  error: unknown,
+  options: Input['options'],
+  io: Io,
+  redact: (text: string) => string,
+): void => {
+  const known = error instanceof GuardError
+  const message = redact(known ? error.message : `The gateway failed: ${firstLine(error)}`)
+  if (options.json === true) {
+    const body = { ...errorBody(error), message, ...(known ? { hint: catalogue[error.code][3] } : {}) }
+    io.err.write(`${JSON.stringify({ error: body })}\n`)
+    return
+  }
+  const code = known ? ` (${error.code})` : ''
+  io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}\n`)
+  if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
+}
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
+
+/** A command line that cannot be used: what is wrong, and where help is. */
+export const printUsage = (message: string, options: Input['options'], io: Io): void => {
+  const hint = 'Run "guard --help" for what there is.'
+  if (options.json === true)
+    io.err.write(`${JSON.stringify({ error: { type: 'usage_error', code: 'USAGE', message, hint } })}\n`)
+  else io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}\n${hint}\n`)
+}
+
+/** A line that deserves attention; `--quiet` hides it. */
+export const printWarning = (message: string, options: Input['options'], io: Io): void => {
+  if (options.quiet === true) return
+  if (options.json === true) io.err.write(`${JSON.stringify({ warning: message })}\n`)
+  else io.err.write(`${paint('yellow', 'warning:', options, io)} ${terminalText(message)}\n`)
+}
+
+/** Coloured text where somebody sees it in colour. */
+export const paint = (
+  colour: 'red' | 'yellow' | 'green' | 'dim',
+  text: string,
+  options: Input['options'],
+  { err, env }: Io,
+): string => {
+  const terminal = 'isTTY' in err && err.isTTY === true && env.TERM !== 'dumb'
+  const off = options.color === false || options.json === true || Boolean(env.NO_COLOR)
+  return !off && (terminal || Boolean(env.FORCE_COLOR)) ? styleText(colour, text, { validateStream: false }) : text
+}

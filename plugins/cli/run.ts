@@ -1,0 +1,65 @@
+import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
+import { helpText } from './help.ts'
+import { type Parsed, parse } from './parse.ts'
+import { exitOf, exits, printError, printUsage } from './print.ts'
+
+/** Where a command line finds its commands. */
+export interface CommandSource {
+  readonly version: string
+  /** A gateway of built-in plugins; nothing was read to make it. */
+  builtIn(): Promise<Gateway>
+  /** The gateway of the configuration, made for this command; `command` is undefined while it is only looked for. */
+  configured(options: Input['options'], command: Command | undefined): Promise<Gateway>
+  /** The configuration names plugins, which may bring commands. */
+  extended(options: Input['options']): Promise<boolean>
+}
+
+/** Runs one command line; resolves to the exit code. Never throws. */
+export const runCli = async (argv: readonly string[], io: Io, source: CommandSource): Promise<number> => {
+  let gateway: Gateway | undefined
+  let options: Input['options'] = { json: argv.includes('--json'), verbose: argv.includes('--verbose') }
+  try {
+    gateway = await source.builtIn()
+    const { parsed, commands } = await parseAll(argv, [...gateway.commands], source)
+    options = parsed.options
+    if (parsed.kind !== 'run') return answer(parsed, commands, source.version, io)
+    const { command, input } = parsed
+    if (command.standalone === true) return await command.run(input, io)
+    gateway = await source.configured(options, command)
+    return await gateway.commands.need(command.id).run(input, io)
+  } catch (error) {
+    printError(error, options, io, (text) => gateway?.redact.text(text) ?? text)
+    return exitOf(error)
+  }
+}
+
+/** Commands of the user's own plugins are looked for only where the built-in ones do not answer. */
+const parseAll = async (argv: readonly string[], builtIn: readonly Command[], source: CommandSource) => {
+  const first = { parsed: parse(builtIn, argv), commands: builtIn }
+  const { kind, options } = first.parsed
+  const overview = first.parsed.kind === 'help' && first.parsed.topic === undefined
+  if ((kind !== 'unknown' && !overview) || !(await source.extended(options))) return first
+  try {
+    const commands = [...(await source.configured(options, undefined)).commands]
+    return { parsed: parse(commands, argv), commands }
+  } catch (error) {
+    if (overview) return first
+    throw error
+  }
+}
+
+const answer = (
+  parsed: Exclude<Parsed, { kind: 'run' }>,
+  commands: readonly Command[],
+  version: string,
+  io: Io,
+): number => {
+  if (parsed.kind === 'help') io.out.write(helpText(commands, parsed.topic))
+  else if (parsed.kind === 'version')
+    io.out.write(parsed.options.json === true ? `${JSON.stringify({ version })}\n` : `${version}\n`)
+  else {
+    printUsage(parsed.message, parsed.options, io)
+    return exits.usage
+  }
+  return exits.done
+}
