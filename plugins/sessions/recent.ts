@@ -44,7 +44,8 @@ export class Recent<T> {
 
   /** As `load`; what cannot be read is made, in the same step in which its absence is seen. */
   async obtain(id: string, read: () => Promise<T | undefined>, make: () => T): Promise<T> {
-    return (await this.load(id, read)) ?? this.set(id, make())
+    await this.load(id, read)
+    return this.get(id) ?? this.set(id, make())
   }
 
   #read(id: string, read: () => Promise<T | undefined>): Promise<T | undefined> {

@@ -9,7 +9,7 @@ const metadata = Type.Unsafe<Readonly<Record<string, unknown>>>({
   additionalProperties: true,
   description: 'At most 64 KiB of JSON, at most 8 levels deep.',
 })
-const name = Type.Union([Type.String({ maxLength: 200 }), Type.Null()])
+const name = Type.Union([Type.Null(), Type.String({ maxLength: 200 })])
 
 /** A session as the administration API gives it. */
 export const sessionSchema = Type.Object({

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Recent } from '../../../plugins/sessions/recent.ts'
+
+interface Thing {
+  readonly name: string
+  open: number
+}
+const thing = (name: string, open = 0): Thing => ({ name, open })
+const absent = async () => undefined
+
+describe('the cache of live things', () => {
+  it('drops the least recently used', () => {
+    const recent = new Recent<Thing>(2)
+    recent.set('a', thing('a'))
+    recent.set('b', thing('b'))
+    recent.get('a')
+    recent.set('c', thing('c'))
+    assert.deepEqual([recent.get('a')?.name, recent.get('b'), recent.get('c')?.name], ['a', undefined, 'c'])
+  })
+
+  it('never drops one that is held, and drops the next instead', () => {
+    const recent = new Recent<Thing>(2, ({ open }) => open > 0)
+    const held = recent.set('held', thing('held', 1))
+    recent.set('free', thing('free'))
+    recent.set('new', thing('new'))
+    assert.equal(recent.get('held'), held)
+    assert.equal(recent.get('free'), undefined)
+    assert.equal(recent.size, 2)
+  })
+
+  it('grows rather than drop held ones, and shrinks when they are let go', () => {
+    const recent = new Recent<Thing>(1, ({ open }) => open > 0)
+    const things = ['a', 'b', 'c'].map((name) => recent.set(name, thing(name, 1)))
+    assert.equal(recent.size, 3)
+    for (const each of things) each.open = 0
+    recent.set('d', thing('d'))
+    recent.set('e', thing('e'))
+    assert.equal(recent.size, 3)
+    assert.equal(recent.get('e')?.name, 'e')
+  })
+
+  it('reads once for all who ask at once', async () => {
+    const recent = new Recent<Thing>(10)
+    let reads = 0
+    const read = async () => {
+      reads++
+      await Promise.resolve()
+      return thing('read')
+    }
+    const found = await Promise.all([
+      recent.load('x', read),
+      recent.load('x', read),
+      recent.obtain('x', read, () => thing('made')),
+    ])
+    assert.equal(reads, 1)
+    assert.ok(found[0])
+    assert.ok(found.every((one) => one === found[0]))
+  })
+
+  it('makes what cannot be read, once for all who ask at once', async () => {
+    const recent = new Recent<Thing>(10)
+    const [one, other] = await Promise.all([
+      recent.obtain('x', absent, () => thing('one')),
+      recent.obtain('x', absent, () => thing('other')),
+    ])
+    assert.equal(one, other)
+    assert.equal(one.name, 'one')
+  })
+
+  it('keeps what was put while it was being read', async () => {
+    const recent = new Recent<Thing>(10)
+    const loading = recent.load('x', async () => thing('stale'))
+    const put = recent.set('x', thing('put'))
+    assert.equal(await loading, put)
+  })
+})
