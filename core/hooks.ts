@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable'
 import type { Call, Decision, Settled } from './call.ts'
-import type { Client, Reply } from './contracts/reply.ts'
+import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
 export const createHooks = () => {
@@ -17,6 +17,8 @@ export const createHooks = () => {
     decision: new AsyncSeriesWaterfallHook<[decision: Decision, call: Call]>(['decision', 'call']),
     /** The first tap that answers, answers. A tap that throws gives 502 or 504, settled as unreachable. */
     forward: new AsyncSeriesBailHook<[call: Call, client: Client], Reply>(['call', 'client']),
+    /** An unguarded request: the first tap that answers, answers; one that throws refuses it. Nothing is decided or recorded. */
+    proxy: new AsyncSeriesBailHook<[request: ProxyRequest, client: Client], Reply>(['request', 'client']),
     /** Exactly once a guarded call, before its reply ends. Isolated. */
     settle: isolated(new AsyncSeriesHook<[settled: Settled]>(['settled']), 'settle', fault),
     /** Something failed that nobody waits for. */

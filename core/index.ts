@@ -21,7 +21,7 @@ export { type Clock, systemClock } from './clock.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
 export type { Command, Input, Io } from './contracts/command.ts'
 export type { Detector, Ended, Evidence, Rule, Totals } from './contracts/detector.ts'
-export type { Client, Reply } from './contracts/reply.ts'
+export type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 export type {
   AnyRow,
   AnyWhere,
@@ -63,11 +63,14 @@ export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envel
 export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type Code, catalogue, type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
+export { glob } from './glob.ts'
 export type { Hooks } from './hooks.ts'
 export { derivedId, newId, newKey, sha256 } from './ids.ts'
-export { readJson, writeJson } from './json.ts'
+export { checkEncoding, inflated, isPlain } from './inflate.ts'
+export { readJson, readJsonStrict, writeJson } from './json.ts'
 export { KeyCursor } from './json-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
+export { logins } from './logins.ts'
 export {
   addBlock,
   type Content,
@@ -84,12 +87,14 @@ export {
 export { handle } from './pipeline.ts'
 export { apiStyle, detector, type Plugin, storage } from './plugin.ts'
 export { type CallRecord, rowOf, type SessionEvent, sessionEvent } from './record.ts'
-export type { Redactor } from './redact.ts'
+export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
 export { headerOf } from './relay.ts'
 export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
+export type { Secrets } from './secrets.ts'
 export { sessionById } from './session-id.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './shape.ts'
+export { skimObject, skipValue } from './skim.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export type { Known, RepliedCall } from './stateful.ts'
 export { createStore, type StoreOptions, table } from './store.ts'

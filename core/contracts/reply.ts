@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Attempt } from '../call.ts'
+import type { Attempt, Identity } from '../call.ts'
 
 /** The client's side of an exchange: an HTTP response, or whoever runs a scripted request. */
 export interface Client {
@@ -33,4 +33,25 @@ export interface Reply {
   readonly upstream_request_id: string | null
   /** `drain`: read on when the client has left. */
   readonly on_disconnect: 'abort' | 'drain'
+}
+
+/** An unguarded request on its way to an upstream: a token count, a model list, a path that is passed through. */
+export interface ProxyRequest {
+  /** `guardreq_…` */
+  readonly id: string
+  readonly method: string
+  /** Canonical path at the upstream. */
+  readonly path: string
+  /** With its question mark, or empty. */
+  readonly query: string
+  /** Ids of the styles of which an upstream must serve one. */
+  readonly styles: readonly string[]
+  /** The requested model; null if the request names none. */
+  readonly model: string | null
+  /** Names in lower case; nothing in it is a credential. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Name, value, name, value … as they came, without credentials. */
+  readonly raw_headers: readonly string[]
+  readonly identity: Identity
+  readonly body: Buffer | undefined
 }
