@@ -1,0 +1,219 @@
+import type { Call, Conversation, Row, Turn } from './call.ts'
+import { sha256 } from './ids.ts'
+import { earlierTurns, type Known, ownTurns, sameTurn } from './stateful.ts'
+
+/** Where a request stands among the requests of its session, and what of it counts. */
+export interface Place {
+  /** Id of the request or conversation that began the thread; a subagent's threads end in `~` and a hash of its id. */
+  readonly thread: string
+  /** Extends nothing known. */
+  readonly root: boolean
+  /** The forwarded row of which this request is another attempt. */
+  readonly original: Row | undefined
+  /** The row whose turns come before `new_turns`. */
+  readonly parent: Row | undefined
+  /** Assistant turns that rules may count, oldest first; `user_after` of the last one is final. */
+  readonly turns: readonly Turn[]
+  /** Call keys of the last turn, if they count for this request. */
+  readonly keys: readonly string[]
+  readonly new_turns: readonly Turn[]
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** Places a request among its session's rows. */
+export const place = (call: Call, known: Known): Place => {
+  const original = call.retry_mark ? originalOf(call, known.rows) : undefined
+  if (original !== undefined) {
+    const { thread, root } = original
+    return { thread, root, original, parent: original, turns: call.conversation.turns, keys: NONE, new_turns: NONE }
+  }
+  const { previous_response_id, conversation } = call.envelope
+  return previous_response_id === null && conversation === null ? byChain(call, known) : byReference(call, known)
+}
+
+/** Tips of the newest row of each thread: what a resume marks as seen. `rows` are newest first, blocked ones included. */
+export const tipsOf = (rows: readonly Row[]): string[] => {
+  const threads = new Set<string>()
+  const tips = new Set<string>()
+  for (const row of rows) {
+    if (threads.has(row.thread)) continue
+    threads.add(row.thread)
+    for (const tip of [row.chain_tip, row.talk_tip]) if (tip !== '') tips.add(tip)
+  }
+  return [...tips]
+}
+
+const originalOf = ({ conversation }: Call, rows: readonly Row[]): Row | undefined => {
+  let attempt: Row | undefined
+  for (const row of rows) {
+    if (row.fingerprint !== conversation.fingerprint || row.decision === 'block') continue
+    if (!row.retry) return row
+    attempt ??= row
+  }
+  return attempt
+}
+
+/** What a look at every row tells; positions are among the items of this request. */
+interface Search {
+  /** Newest row with this request's beginning, by `chain` and by `talk`. */
+  chained: Row | undefined
+  talked: Row | undefined
+  /** Extends a forwarded row. */
+  continues: boolean
+  /** Up to here a forwarded row held this history. */
+  held: number
+  /** Ends of the blocked rows that this request extends. */
+  readonly refused: number[]
+}
+
+const byChain = (call: Call, known: Known): Place => {
+  const { conversation } = call
+  const suffix = subagentSuffix(call)
+  const found = search(conversation, known.rows, suffix)
+  const parent = found.chained ?? found.talked
+  const root = parent === undefined || (parent.root && !isLonger(conversation, parent))
+  const turns = withRefusal(conversation, found.refused)
+  const seen = seenUpTo(conversation, known.seen)
+  const last = turns.at(-1)
+  const quiet =
+    last === undefined ||
+    last.item < seen ||
+    found.held > last.item ||
+    (found.continues && last.user_after) ||
+    isRepeat(conversation, known.window)
+  return {
+    thread: parent?.thread ?? call.id + suffix,
+    root,
+    original: undefined,
+    parent: root ? undefined : parent,
+    turns: from(turns, seen),
+    keys: quiet ? NONE : keysOf(last),
+    new_turns: from(turns, parent === undefined || root ? 0 : endIn(conversation, parent)).slice(-known.limit),
+  }
+}
+
+const search = (conversation: Conversation, rows: readonly Row[], suffix: string): Search => {
+  const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: [] }
+  for (const row of rows) {
+    const chained = hasTip(conversation.chain, row.items, row.chain_tip)
+    if (!chained && !hasTip(conversation.talk, row.talk_items, row.talk_tip)) continue
+    if (!isSubagent(row.thread, suffix)) continue
+    if (chained) found.chained ??= row
+    else found.talked ??= row
+    note(found, conversation, row)
+  }
+  return found
+}
+
+const note = (found: Search, conversation: Conversation, row: Row): void => {
+  const longer = isLonger(conversation, row)
+  if (row.decision === 'block') {
+    if (longer) found.refused.push(endIn(conversation, row))
+    return
+  }
+  if (longer) found.continues = true
+  if (longer || !row.root) found.held = Math.max(found.held, endIn(conversation, row))
+}
+
+const hasTip = (hashes: readonly string[], length: number, tip: string): boolean =>
+  length > 0 && hashes[length - 1] === tip
+
+/** More items than the row, counted in the way in which the two are alike. */
+const isLonger = ({ chain, talk }: Conversation, row: Row): boolean =>
+  hasTip(chain, row.items, row.chain_tip) ? chain.length > row.items : talk.length > row.talk_items
+
+/**
+ * Where in this request the row's history ends. If only the talk is alike, the place of system items is not known:
+ * the later of the two possible ends, since a turn that is taken for seen is missed, and one taken for new is counted twice.
+ */
+const endIn = ({ chain, talk }: Conversation, row: Row): number =>
+  hasTip(chain, row.items, row.chain_tip) ? row.items : Math.max(row.items, row.talk_items + chain.length - talk.length)
+
+/**
+ * The turns; the last one counts as followed by a user message if a blocked request ended in it and this one has a text beside its
+ * results that the blocked one had not: so clients send what their user typed after a refusal.
+ */
+const withRefusal = ({ turns, besides }: Conversation, refused: readonly number[]): readonly Turn[] => {
+  const last = turns.at(-1)
+  const beside = besides.at(-1)
+  if (refused.length === 0 || beside === undefined || last === undefined || last.user_after || beside < last.item)
+    return turns
+  if (!refused.some((end) => end > last.item && end <= beside)) return turns
+  return [...turns.slice(0, -1), { ...last, user_after: true }]
+}
+
+/** Length of the longest beginning that a resume marked as seen. */
+const seenUpTo = ({ chain, talk }: Conversation, seen: ReadonlySet<string>): number => {
+  if (seen.size === 0) return 0
+  const systems = chain.length - talk.length
+  for (let index = chain.length - 1; index >= 0; index--) {
+    const talked = talk[index - systems]
+    if (seen.has(chain[index] ?? '') || (talked !== undefined && seen.has(talked))) return index + 1
+  }
+  return 0
+}
+
+/** Turns that stand at `item` or behind it. */
+const from = (turns: readonly Turn[], item: number): readonly Turn[] => {
+  const first = item === 0 ? 0 : turns.findIndex((turn) => turn.item >= item)
+  if (first === 0) return turns
+  return first === -1 ? NONE : turns.slice(first)
+}
+
+const keysOf = (turn: Turn): readonly string[] => (turn.calls.length === 0 ? NONE : turn.calls.map((call) => call.key))
+
+const isRepeat = ({ fingerprint }: Conversation, window: readonly Row[]): boolean => {
+  for (const row of window) if (row.fingerprint === fingerprint) return true
+  return false
+}
+
+/** A request that names what came before it instead of sending it. */
+const byReference = (call: Call, known: Known): Place => {
+  const { conversation } = call
+  const suffix = subagentSuffix(call)
+  const parent = referred(call, known.rows, suffix)
+  const thread = parent?.thread ?? beginning(call) + suffix
+  const seen = seenUpTo(conversation, known.seen)
+  const own = ownTurns(conversation, known)
+  const counted = from(own, seen)
+  const last = counted.at(-1)
+  const quiet =
+    last === undefined ||
+    (parent !== undefined && last.user_after) ||
+    isRepeat(conversation, known.window) ||
+    known.window.some((row) => row.thread === thread && sameTurn(row.new_turns.at(-1), last))
+  return {
+    thread,
+    root: parent === undefined,
+    original: undefined,
+    parent,
+    turns: parent === undefined ? counted : [...earlierTurns(parent, known), ...counted],
+    keys: quiet ? NONE : keysOf(last),
+    new_turns: own.slice(-known.limit),
+  }
+}
+
+const referred = ({ envelope }: Call, rows: readonly Row[], suffix: string): Row | undefined => {
+  const { previous_response_id, conversation } = envelope
+  if (previous_response_id !== null) {
+    return rows.find((row) => row.response_id === previous_response_id && isSubagent(row.thread, suffix))
+  }
+  if (conversation === null) return undefined
+  const thread = conversationThread(conversation) + suffix
+  return rows.find((row) => row.thread === thread && row.decision !== 'block')
+}
+
+const beginning = ({ id, envelope }: Call): string =>
+  envelope.conversation === null ? id : conversationThread(envelope.conversation)
+
+/** Ids of an unusual form are hashed, since threads are recorded. */
+const conversationThread = (id: string): string => (/^[\w.-]{1,96}$/.test(id) ? id : sha256(id))
+
+const subagentSuffix = ({ headers }: Call): string => {
+  const id = headers['x-claude-code-agent-id']
+  return id === undefined ? '' : `~${sha256(id).slice(0, 16)}`
+}
+
+const isSubagent = (thread: string, suffix: string): boolean =>
+  suffix === '' ? !thread.includes('~') : thread.endsWith(suffix)

@@ -1,0 +1,59 @@
+import { detector, type Ended, type Finding, requestPlaces } from 'guard-gateway/core'
+import { Type } from 'typebox'
+
+const COOLDOWN_SECONDS = 60
+
+/** The same upstream error, one request after another; after a cool-down one request may try whether it is over. */
+export const errorRetry = detector({
+  id: 'error_retry',
+  code: 'LOOP_ERROR_RETRY',
+  version: '1',
+  kind: 'outcome',
+  defaults: { threshold: 5, window_size: 0 },
+  params: Type.Object(
+    {
+      cooldown_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 5,
+          maximum: 86_400,
+          description: 'Seconds after the last error until one request may pass',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  reachable: ({ threshold }) => threshold <= 1000,
+
+  detect({ rule, call, session }): Finding | undefined {
+    const count = streakOf(session.outcomes)
+    if (count === 0 || count < rule.threshold) return undefined
+    const errors = session.outcomes.filter((ended) => !isNeutral(ended)).slice(-count)
+    const cooldown = (rule.params?.cooldown_seconds ?? COOLDOWN_SECONDS) * 1000
+    const probe = !session.probe_open && call.at >= (errors.at(-1)?.ended_at ?? 0) + cooldown
+    return {
+      message: `the same upstream error came ${count} times in a row`,
+      evidence: 'outcomes',
+      count,
+      where: requestPlaces(errors.map((ended) => ended.id).reverse()),
+      probe,
+    }
+  },
+})
+
+/** How many equal errors stand at the end. */
+const streakOf = (outcomes: readonly Ended[]): number => {
+  let print: string | null = null
+  let count = 0
+  for (let index = outcomes.length - 1; index >= 0; index--) {
+    const ended = outcomes[index]
+    if (ended === undefined || isNeutral(ended)) continue
+    if (ended.error_fingerprint === null || (print !== null && ended.error_fingerprint !== print)) break
+    print = ended.error_fingerprint
+    count++
+  }
+  return count
+}
+
+/** Says nothing about the upstream. */
+const isNeutral = ({ outcome }: Ended): boolean =>
+  outcome === 'client_aborted' || outcome === 'interrupted' || outcome === 'blocked'

@@ -1,0 +1,130 @@
+import {
+  type Call,
+  type Code,
+  catalogue,
+  type Decision,
+  type Match,
+  type Place,
+  place,
+  type Row,
+  type Session,
+} from 'guard-gateway/core'
+import { evaluate } from './evaluate.ts'
+import type { History } from './history.ts'
+import type { Policy } from './policy.ts'
+
+const BYTES_PER_TOKEN = 4
+const MESSAGE_CHARS = 300
+
+type Fault = (error: unknown, where: string) => void
+type Draft = { -readonly [K in keyof Row]: Row[K] }
+
+/**
+ * Judges a request and remembers it, in one step that nothing can come between.
+ * A block that another plugin decided before stays, and no rule is evaluated.
+ */
+export const decide = (
+  before: Decision,
+  call: Call,
+  session: Session,
+  history: History,
+  policy: Policy,
+  fault: Fault,
+): Decision => {
+  // Only this request is under way, so whatever is still held belongs to none.
+  if (session.open <= 1) history.release()
+  history.limit = policy.reach
+  const placed = place(call, history)
+  const row = draftOf(call, placed)
+  const policy_version = String(policy.version)
+  if (before.decision === 'block') return block({ ...before, policy_version }, row, placed, session, history)
+  const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
+  const base = { ...before, matches, faults, policy_version }
+  const blocking = call.mode === 'enforce' ? matches.find(blocks) : undefined
+  if (blocking !== undefined) return block({ ...base, ...refusal(blocking) }, row, placed, session, history)
+  return forward({ ...base, ...flag(matches[0]) }, row, placed, session, history)
+}
+
+const blocks = ({ action, probe }: Match): boolean => action === 'block' && probe !== true
+
+const refusal = (match: Match): Pick<Decision, 'decision' | 'status' | 'reason' | 'rule_id' | 'message'> => ({
+  decision: 'block',
+  status: 429,
+  reason: match.code,
+  rule_id: match.rule_id,
+  message: `Guard blocked this request: ${match.message}. ${wayOut(match.code)}`.slice(0, MESSAGE_CHARS),
+})
+
+const wayOut = (code: string): string =>
+  Object.hasOwn(catalogue, code) ? catalogue[code as Code][3] : 'Send a new instruction, or resume the session.'
+
+const flag = (match: Match | undefined): Pick<Decision, 'decision' | 'reason' | 'rule_id' | 'message'> =>
+  match === undefined
+    ? { decision: 'allow', reason: null, rule_id: null, message: '' }
+    : { decision: 'shadow_flag', reason: match.code, rule_id: match.rule_id, message: match.message }
+
+const forward = (decision: Decision, row: Draft, placed: Place, session: Session, history: History): Decision => {
+  const probe = decision.matches.some((match) => match.probe === true)
+  row.probe = probe
+  remember(decision, row, placed, history)
+  if (probe) history.probe = row.id
+  history.reserved += row.reserved
+  session.row.requests++
+  if (decision.decision === 'shadow_flag') session.row.flagged++
+  return { ...decision, probe, row }
+}
+
+/** A request that was blocked before for the same reason is the same refusal again: the earlier row counts it. */
+const block = (decision: Decision, row: Draft, placed: Place, session: Session, history: History): Decision => {
+  const { reason, rule_id } = decision
+  const earlier = history.rows.find(
+    (known) =>
+      known.decision === 'block' &&
+      known.fingerprint === row.fingerprint &&
+      known.reason === reason &&
+      known.rule_id === rule_id,
+  )
+  if (earlier !== undefined) {
+    earlier.retries++
+    return { ...decision, repeats: earlier.id, row: earlier }
+  }
+  row.reserved = 0
+  remember(decision, row, placed, history)
+  session.row.blocked++
+  return { ...decision, row }
+}
+
+const remember = (decision: Decision, row: Draft, placed: Place, history: History): void => {
+  row.decision = decision.decision
+  row.reason = decision.reason
+  row.rule_id = decision.rule_id
+  row.matches = decision.matches
+  history.append(row, placed.parent)
+}
+
+const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place): Draft => ({
+  id,
+  at,
+  ended_at: null,
+  fingerprint: conversation.fingerprint,
+  chain_tip: conversation.chain.at(-1) ?? '',
+  talk_tip: conversation.talk.at(-1) ?? '',
+  items: conversation.chain.length,
+  talk_items: conversation.talk.length,
+  thread: placed.thread,
+  root: placed.root,
+  keys: placed.keys,
+  new_turns: placed.new_turns,
+  decision: 'allow',
+  reason: null,
+  rule_id: null,
+  matches: [],
+  retry: placed.original !== undefined,
+  probe: false,
+  retries: 0,
+  outcome: null,
+  error_fingerprint: null,
+  response_id: null,
+  total_tokens: 0,
+  reserved: Math.ceil(body.length / BYTES_PER_TOKEN) + (envelope.max_tokens ?? 0),
+})

@@ -1,0 +1,89 @@
+import type { Call, Evidence, Finding, Match, Place, Row, Session } from 'guard-gateway/core'
+import type { History } from './history.ts'
+import type { ActiveRule, Policy } from './policy.ts'
+
+const MESSAGE_CHARS = 200
+
+/** What the rules said of a request. */
+export interface Verdict {
+  /** In the order of the policy. */
+  readonly matches: readonly Match[]
+  /** Ids of rules whose detector threw. */
+  readonly faults: readonly string[]
+}
+
+const quiet: Verdict = Object.freeze({ matches: Object.freeze([]), faults: Object.freeze([]) })
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Evaluates every rule. A detector that throws is no match: `fault` is told, and the others still speak. */
+export const evaluate = (
+  policy: Policy,
+  call: Call,
+  session: Session,
+  history: History,
+  place: Place,
+  row: Row,
+  fault: (error: unknown, where: string) => void,
+): Verdict => {
+  const [first] = policy.active
+  if (first === undefined) return quiet
+  const evidence: Writable<Evidence> = {
+    rule: first.rule,
+    call,
+    row,
+    past: history.window,
+    turns: place.turns,
+    session: {
+      requests: session.row.requests,
+      tokens: session.row.total_tokens,
+      reserved: history.reserved,
+      outcomes: history.outcomes,
+      probe_open: history.probe !== null,
+    },
+  }
+  let matches = quiet.matches
+  let faults = quiet.faults
+  for (const active of policy.active) {
+    try {
+      const match = matchOf(active, evidence, place, history)
+      if (match !== undefined) matches = [...matches, match]
+    } catch (error) {
+      fault(error, `detector:${active.detector.id}`)
+      faults = [...faults, active.rule.id]
+    }
+  }
+  return { matches, faults }
+}
+
+const matchOf = (
+  active: ActiveRule,
+  evidence: Writable<Evidence>,
+  place: Place,
+  history: History,
+): Match | undefined => {
+  const { rule, detector } = active
+  if (place.original !== undefined && detector.kind === 'loop') return inherited(active, place.original, history)
+  evidence.rule = rule
+  const found = detector.detect(evidence)
+  if (found === undefined) return undefined
+  return matched(active, typeof found === 'string' ? { message: found, evidence: 'session' } : found)
+}
+
+const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({
+  rule_id: rule.id,
+  rule_type: rule.rule_type,
+  code: detector.code,
+  action: rule.action,
+  threshold: rule.threshold,
+  window_size: rule.window_size,
+  ...finding,
+  message: finding.message.slice(0, MESSAGE_CHARS),
+})
+
+/** Another attempt is what its original was, unless a resume has been since, or the rule is gone. */
+const inherited = (active: ActiveRule, original: Row, history: History): Match | undefined => {
+  const { rule } = active
+  const match = original.matches.find(({ rule_id, rule_type }) => rule_id === rule.id && rule_type === rule.rule_type)
+  return match !== undefined && history.window.includes(original) ? matched(active, match) : undefined
+}

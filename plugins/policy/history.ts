@@ -1,0 +1,90 @@
+import { type Ended, type Known, type RepliedCall, type Row, type Session, tipsOf } from 'guard-gateway/core'
+
+const BLOCKED_ROWS = 16
+const REPLIED_CALLS = 512
+
+/** What a session's past means to its rules: hashes, counts and outcomes of its last requests. */
+export class History implements Known {
+  readonly rows: Row[] = []
+  readonly window: Row[] = []
+  readonly parents = new Map<string, string>()
+  readonly replied = new Map<string, RepliedCall>()
+  /** In completion order, oldest first, since the last resume. */
+  readonly outcomes: Ended[] = []
+  fresh = 0
+  limit = 64
+  /** Tokens held by requests under way. */
+  reserved = 0
+  /** Id of the request that probes the upstream. */
+  probe: string | null = null
+  readonly #session: Session
+  #tips: readonly string[] = []
+  #seen: ReadonlySet<string> = new Set()
+
+  constructor(session: Session) {
+    this.#session = session
+    session.tips = () => tipsOf(this.rows)
+    session.cleared = () => this.clear()
+  }
+
+  get seen(): ReadonlySet<string> {
+    const tips = this.#session.row.seen_tips
+    if (tips !== this.#tips) {
+      this.#tips = tips
+      this.#seen = new Set(tips)
+    }
+    return this.#seen
+  }
+
+  /** The newest row, and the row whose turns come before its own. */
+  append(row: Row, parent: Row | undefined): void {
+    this.rows.unshift(row)
+    this.fresh++
+    if (parent !== undefined) this.parents.set(row.id, parent.id)
+    const blocked = row.decision === 'block'
+    if (!blocked && !row.retry) this.window.unshift(row)
+    if (this.window.length > this.limit) this.window.length = this.limit
+    this.#trim(blocked, blocked ? BLOCKED_ROWS : this.limit)
+  }
+
+  /** Begins the loop windows and the error streak anew; what is known of threads stays. */
+  clear(): void {
+    this.fresh = 0
+    this.window.length = 0
+    this.outcomes.length = 0
+  }
+
+  ended(entry: Ended): void {
+    this.outcomes.push(entry)
+    if (this.outcomes.length > this.limit) this.outcomes.shift()
+  }
+
+  replies(id: string, call: RepliedCall): void {
+    this.replied.delete(id)
+    this.replied.set(id, call)
+    if (this.replied.size <= REPLIED_CALLS) return
+    for (const oldest of this.replied.keys()) {
+      this.replied.delete(oldest)
+      return
+    }
+  }
+
+  /** Lets go of what is held for requests that nobody will settle, for example after a failure behind the decision. */
+  release(): void {
+    this.reserved = 0
+    this.probe = null
+  }
+
+  #trim(blocked: boolean, keep: number): void {
+    if (this.rows.length <= keep) return
+    let count = 0
+    for (let index = 0; index < this.rows.length; index++) {
+      const row = this.rows[index]
+      if (row === undefined || (row.decision === 'block') !== blocked || ++count <= keep) continue
+      this.rows.splice(index, 1)
+      this.parents.delete(row.id)
+      if (index < this.fresh) this.fresh--
+      index--
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
+import { History } from './history.ts'
+
+const BLOCKED_ROWS = 16
+
+/** Knows the history of every session in memory; reads it from the recorded calls when a session is first touched. */
+export class Histories {
+  readonly #gateway: Gateway
+  readonly #known = new WeakMap<Session, History>()
+  readonly #reading = new WeakMap<Session, Promise<History>>()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** The history, if it need not be read first. */
+  at(session: Session): History | undefined {
+    const known = this.#known.get(session)
+    if (known !== undefined) return known
+    const { requests, blocked } = session.row
+    if (requests + blocked > 0 || this.#reading.has(session)) return undefined
+    return this.#keep(session, new History(session))
+  }
+
+  /** The history, read once however many ask; `limit` is how many rows are wanted. */
+  read(session: Session, limit: number): Promise<History> {
+    const reading =
+      this.#reading.get(session) ?? this.#read(session, limit).finally(() => this.#reading.delete(session))
+    this.#reading.set(session, reading)
+    return reading
+  }
+
+  async #read(session: Session, limit: number): Promise<History> {
+    const [forwarded, blocked] = await Promise.all([
+      this.#rows(session, ['allow', 'shadow_flag'], limit),
+      this.#rows(session, ['block'], BLOCKED_ROWS),
+    ])
+    const history = new History(session)
+    history.limit = limit
+    const rows = [...forwarded, ...blocked].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+    restore(history, rows, session.row.resumed_at ?? -1)
+    return this.#keep(session, history)
+  }
+
+  async #rows(session: Session, decisions: readonly CallRecord['decision'][], limit: number): Promise<Row[]> {
+    if (this.#gateway.tables.get('calls') === undefined) return []
+    const where = { session_id: session.row.id, decision: { in: decisions } }
+    const { rows } = await this.#gateway.storage.find('calls', { where, order: ['recorded', 'desc'], limit })
+    return rows.map(rowOf)
+  }
+
+  #keep(session: Session, history: History): History {
+    this.#known.set(session, history)
+    return history
+  }
+}
+
+/** Lives through the rows again, oldest first. Whose turns came before a row's own is taken from their order. */
+const restore = (history: History, rows: readonly Row[], resumedAt: number): void => {
+  const newest = new Map<string, Row>()
+  const remember = (row: Row) => {
+    history.append(row, row.root ? undefined : newest.get(row.thread))
+    if (row.decision !== 'block') newest.set(row.thread, row)
+  }
+  for (const row of rows) if (row.at <= resumedAt) remember(row)
+  history.clear()
+  for (const row of rows) if (row.at > resumedAt) remember(row)
+  const finished = rows.filter((row) => row.at > resumedAt && row.decision !== 'block')
+  for (const row of finished.sort((a, b) => endOf(a) - endOf(b))) {
+    const { id, outcome, error_fingerprint } = row
+    if (outcome !== null) history.ended({ id, ended_at: endOf(row), outcome, error_fingerprint })
+  }
+}
+
+const endOf = (row: Row): number => row.ended_at ?? row.at

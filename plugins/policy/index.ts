@@ -1,0 +1,62 @@
+import type { Gateway, Mode, Plugin, Rule } from 'guard-gateway/core'
+import { decide } from './decide.ts'
+import { readRuleList } from './document.ts'
+import { Histories } from './hydrate.ts'
+import { Policies } from './policies.ts'
+import { settle } from './settle.ts'
+import { tables } from './tables.ts'
+
+export interface PolicyOptions {
+  /** Mode where neither the request nor the project's policy says one. */
+  readonly default_mode?: Mode
+  /** Rules of projects without a policy of their own; one for each registered detector if absent. */
+  readonly defaults?: unknown
+  /** Lists of rules that a policy can be set to by name. */
+  readonly presets?: Readonly<Record<string, unknown>>
+}
+
+/** Judges requests: the rules of a project's policy, evaluated by the registered detectors over the session's history. */
+export const policy = (options: PolicyOptions = {}): Plugin => ({
+  name: 'policy',
+  requires: ['sessions'],
+  apply(gateway) {
+    for (const table of tables) gateway.tables.add(table)
+    const policies = new Policies(gateway, options.defaults)
+    const presets: Record<string, readonly Rule[]> = {}
+    gateway.hooks.open.tapPromise('policy', async () => {
+      await policies.open()
+      for (const [name, rules] of Object.entries(options.presets ?? {})) {
+        presets[name] = await readRuleList(rules, gateway.detectors)
+      }
+    })
+    gateway.hooks.http.tapPromise('policy', async (app) => {
+      const { routes } = await import('./routes.ts')
+      await app.register(routes(gateway, policies, presets), { prefix: '/api' })
+    })
+    judge(gateway, policies, options.default_mode ?? 'shadow')
+  },
+})
+
+const judge = (gateway: Gateway, policies: Policies, defaultMode: Mode): void => {
+  const histories = new Histories(gateway)
+
+  gateway.hooks.request.tapPromise({ name: 'policy', stage: 10 }, async (call) => {
+    const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
+    call.mode = call.mode_override ?? found.mode ?? defaultMode
+  })
+
+  gateway.hooks.decision.tapPromise('policy', async (decision, call) => {
+    const { session } = call
+    if (session === null) return decision
+    const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
+    const history = histories.at(session) ?? (await histories.read(session, found.reach))
+    return decide(decision, call, session, history, found, gateway.fault)
+  })
+
+  gateway.hooks.settle.tap('policy', (settled) => {
+    const { call, decision } = settled
+    if (call.session === null || decision.row === null) return
+    const history = histories.at(call.session)
+    if (history !== undefined) settle(settled, decision.row, call.session.row, history)
+  })
+}

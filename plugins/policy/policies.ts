@@ -1,0 +1,115 @@
+import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { type PolicyChange, readRuleList } from './document.ts'
+import { type Policy, policyOf } from './policy.ts'
+import type { PolicyRow } from './tables.ts'
+
+const VERSIONS_KEPT = 50
+const MOST_CACHED = 10_000
+const ATTEMPTS = 5
+
+/** The policies of all projects: stored ones, and the default for the others. */
+export class Policies {
+  readonly #gateway: Gateway
+  readonly #defaults: unknown
+  readonly #cache = new Map<string, Policy>()
+  #rules: readonly Rule[] = []
+
+  /** `defaults` are the rules of projects without a policy of their own; one for each detector if absent. */
+  constructor(gateway: Gateway, defaults: unknown) {
+    this.#gateway = gateway
+    this.#defaults = defaults
+  }
+
+  /** Reads the default rules, now that every detector is registered. */
+  async open(): Promise<void> {
+    const { detectors } = this.#gateway
+    this.#rules = await readRuleList(this.#defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
+  }
+
+  /** The policy, if it was needed before. */
+  at(project: string): Policy | undefined {
+    return this.#cache.get(project)
+  }
+
+  async load(project: string): Promise<Policy> {
+    return this.#cache.get(project) ?? this.#keep(this.#policy(project, await this.#stored(project)))
+  }
+
+  /**
+   * Replaces a policy and keeps the last 50 versions. Calls that were judged before end under the version that judged them.
+   * Throws VERSION_CONFLICT if the version is not the one expected.
+   */
+  async change(project: string, change: PolicyChange): Promise<Policy> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const stored = await this.#stored(project)
+      const version = stored?.version ?? 0
+      if (change.expected_version !== undefined && change.expected_version !== version) throw conflict(version, change)
+      const current = this.#policy(project, stored)
+      const next: PolicyRow = {
+        project_id: project,
+        version: version + 1,
+        mode: change.mode === undefined ? current.mode : change.mode,
+        rules: change.rules ?? current.rules,
+        updated_at: this.#gateway.clock.now(),
+      }
+      if (await this.#write(next)) return this.#keep(this.#policy(project, next))
+    }
+    throw new GuardError(
+      'STORAGE_BUSY',
+      `The policy of "${project}" changed ${ATTEMPTS} times while it was being written. Try again.`,
+    )
+  }
+
+  #stored(project: string): Promise<PolicyRow | undefined> {
+    return this.#gateway.storage.get('policies', project)
+  }
+
+  #write(next: PolicyRow): Promise<boolean> {
+    const { project_id, version, ...changes } = next
+    return this.#gateway.storage.write([
+      version === 1
+        ? { table: 'policies', put: next, when: 'absent', sync: true }
+        : {
+            table: 'policies',
+            key: project_id,
+            patch: { version, ...changes },
+            expected: { version: version - 1 },
+            sync: true,
+          },
+      { table: 'policy_versions', put: { id: versionId(project_id, version), ...next } },
+      { table: 'policy_versions', key: versionId(project_id, version - VERSIONS_KEPT), remove: true },
+    ])
+  }
+
+  #policy(project_id: string, stored: PolicyRow | undefined): Policy {
+    const { detectors } = this.#gateway
+    if (stored === undefined) {
+      return policyOf({ project_id, version: 0, source: 'default', mode: null, rules: this.#rules }, detectors)
+    }
+    const { version, mode, rules } = stored
+    return policyOf({ project_id, version, source: 'stored', mode, rules }, detectors)
+  }
+
+  /** A reader that was slower than a writer must not bring an old version back. */
+  #keep(policy: Policy): Policy {
+    const known = this.#cache.get(policy.project_id)
+    if (known !== undefined && known.version > policy.version) return known
+    if (known === undefined && this.#cache.size >= MOST_CACHED) {
+      for (const oldest of this.#cache.keys()) {
+        this.#cache.delete(oldest)
+        break
+      }
+    }
+    this.#cache.set(policy.project_id, policy)
+    return policy
+  }
+}
+
+const versionId = (project: string, version: number): string => `${project}:${version}`
+
+const conflict = (version: number, { expected_version }: PolicyChange): GuardError =>
+  new GuardError(
+    'VERSION_CONFLICT',
+    `The policy is at version ${version}, not ${expected_version}. Read it again and repeat the change.`,
+    { path: '/expected_version' },
+  )

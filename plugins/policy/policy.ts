@@ -1,0 +1,44 @@
+import type { Detector, Mode, Registry, Rule } from 'guard-gateway/core'
+
+/** The fewest rows a session remembers, and the most. */
+const ROWS = 64
+const MOST_ROWS = 1000
+
+/** An enabled rule with the detector that evaluates it; `rule.params` are complete. */
+export interface ActiveRule {
+  readonly rule: Rule
+  readonly detector: Detector
+}
+
+/** The policy of a project, ready to be evaluated. */
+export interface Policy {
+  readonly project_id: string
+  /** 0 for the default. */
+  readonly version: number
+  readonly source: 'default' | 'stored'
+  readonly mode: Mode | null
+  readonly rules: readonly Rule[]
+  readonly active: readonly ActiveRule[]
+  /** How many rows and outcomes its rules look at. */
+  readonly reach: number
+}
+
+/** Finds a detector for each enabled rule; a rule of a type that has none is left out. */
+export const policyOf = (
+  about: Pick<Policy, 'project_id' | 'version' | 'source' | 'mode' | 'rules'>,
+  detectors: Registry<Detector>,
+): Policy => {
+  const active: ActiveRule[] = []
+  let reach = ROWS
+  for (const rule of about.rules) {
+    const detector = rule.enabled ? detectors.get(rule.rule_type) : undefined
+    if (detector === undefined) continue
+    const params = { ...asParams(detector.defaults.params), ...rule.params }
+    active.push({ rule: { ...rule, params }, detector })
+    reach = Math.max(reach, rule.window_size, detector.kind === 'outcome' ? rule.threshold : 0)
+  }
+  return { ...about, active, reach: Math.min(reach, MOST_ROWS) }
+}
+
+const asParams = (params: unknown): Readonly<Record<string, unknown>> =>
+  typeof params === 'object' && params !== null ? (params as Readonly<Record<string, unknown>>) : {}

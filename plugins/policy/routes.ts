@@ -1,0 +1,68 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { readChange } from './document.ts'
+import type { Policies } from './policies.ts'
+import type { Policy } from './policy.ts'
+import { PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
+import { warningsOf } from './warnings.ts'
+
+const project = /^[\w.-]{1,128}$/
+
+/** Reading and replacing the policy of a project, below `/api`. */
+export const routes =
+  (
+    gateway: Gateway,
+    policies: Policies,
+    presets: Readonly<Record<string, readonly Rule[]>>,
+  ): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const answer = ({ project_id, version, source, mode, rules }: Policy): PolicyAnswer => ({
+      project_id,
+      version,
+      source,
+      mode,
+      rules: rules.map((rule) => ({ ...rule })),
+      warnings: warningsOf(rules, gateway.detectors),
+    })
+    // The schemas describe; the document is checked where every wrong field gets its own words.
+    const validatorCompiler = () => () => true
+
+    app.get(
+      '/policies/:project_id',
+      {
+        validatorCompiler,
+        schema: {
+          summary: 'Read the policy of a project',
+          tags: ['policies'],
+          params: ProjectParams,
+          response: { 200: PolicyAnswer },
+        },
+      },
+      async ({ params }) => answer(await policies.load(projectOf(params))),
+    )
+
+    app.put(
+      '/policies/:project_id',
+      {
+        validatorCompiler,
+        schema: {
+          summary: 'Replace the policy of a project',
+          tags: ['policies'],
+          params: ProjectParams,
+          body: PolicyInput,
+          response: { 200: PolicyAnswer },
+        },
+      },
+      async ({ params, body }) => {
+        const projectId = projectOf(params)
+        return answer(await policies.change(projectId, await readChange(body, gateway.detectors, presets)))
+      },
+    )
+  }
+
+const projectOf = ({ project_id }: { readonly project_id: string }): string => {
+  if (project.test(project_id)) return project_id
+  throw new GuardError('INVALID_REQUEST', 'A project id is 1 to 128 of the characters A-Z a-z 0-9 . _ -', {
+    path: '/project_id',
+  })
+}

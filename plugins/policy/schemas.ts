@@ -1,0 +1,47 @@
+import { type Static, Type } from 'typebox'
+
+const Mode = Type.Union([Type.Literal('shadow'), Type.Literal('enforce'), Type.Null()])
+
+const RuleShape = {
+  id: Type.String({ description: 'Unique within the policy' }),
+  rule_type: Type.String({ description: 'Which detector evaluates it' }),
+  threshold: Type.Integer({ description: 'Count that triggers the rule' }),
+  window_size: Type.Integer({ description: 'How many recent requests or turns it looks at' }),
+  action: Type.String({ description: '`block` blocks in enforce mode; anything else flags' }),
+  enabled: Type.Boolean(),
+  params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  note: Type.Optional(Type.String()),
+}
+
+/** A rule as answered: complete. */
+const RuleAnswer = Type.Object(RuleShape)
+
+/** A rule as sent: all but the type may be left to the detector's defaults. */
+const RuleInput = Type.Object({ ...Type.Partial(Type.Object(RuleShape)).properties, rule_type: Type.String() })
+
+export const ProjectParams = Type.Object({ project_id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' }) })
+
+export const PolicyInput = Type.Union([
+  Type.Object({
+    mode: Type.Optional(Mode),
+    preset: Type.Optional(Type.String({ description: 'Instead of rules' })),
+    rules: Type.Optional(Type.Array(RuleInput)),
+    expected_version: Type.Optional(
+      Type.Integer({ description: 'Refused with 409 if the policy is at another version' }),
+    ),
+  }),
+  Type.Array(RuleInput),
+])
+
+export const PolicyAnswer = Type.Object({
+  project_id: Type.String(),
+  version: Type.Integer({ description: '0: the default, never stored' }),
+  source: Type.Union([Type.Literal('default'), Type.Literal('stored')]),
+  mode: Mode,
+  rules: Type.Array(RuleAnswer),
+  warnings: Type.Array(
+    Type.Object({ code: Type.String(), rule_id: Type.String(), path: Type.String(), message: Type.String() }),
+  ),
+})
+
+export type PolicyAnswer = Static<typeof PolicyAnswer>

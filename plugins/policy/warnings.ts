@@ -1,0 +1,36 @@
+import type { Detector, Registry, Rule } from 'guard-gateway/core'
+
+/** Something in a policy that works, but hardly as it was meant. */
+export interface Warning {
+  readonly code: 'NO_EVALUATOR' | 'UNREACHABLE' | 'BUDGET_BEFORE_LOOP'
+  readonly rule_id: string
+  /** JSON pointer. */
+  readonly path: string
+  readonly message: string
+}
+
+/** What whoever wrote these rules should know. */
+export const warningsOf = (rules: readonly Rule[], detectors: Registry<Detector>): Warning[] => {
+  const lastLoop = rules.findLastIndex((rule) => rule.enabled && detectors.get(rule.rule_type)?.kind === 'loop')
+  return rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, detectors))
+}
+
+const warningsOfRule = (rule: Rule, path: string, beforeLoop: boolean, detectors: Registry<Detector>): Warning[] => {
+  const { id: rule_id, rule_type, threshold, window_size } = rule
+  const detector = detectors.get(rule_type)
+  if (detector === undefined) {
+    const message = `"${rule_type}" has no detector: the rule is stored and does nothing. There is ${detectors.ids().join(', ')}.`
+    return [{ code: 'NO_EVALUATOR', rule_id, path: `${path}/rule_type`, message }]
+  }
+  const warnings: Warning[] = []
+  if (detector.reachable?.(rule) === false) {
+    const message = `A threshold of ${threshold} cannot be reached within a window of ${window_size}: the rule never matches.`
+    warnings.push({ code: 'UNREACHABLE', rule_id, path: `${path}/threshold`, message })
+  }
+  if (rule.enabled && beforeLoop && detector.kind === 'budget') {
+    const message =
+      'The budget stands above a loop rule, so that it is reported where both match. Put loop rules first.'
+    warnings.push({ code: 'BUDGET_BEFORE_LOOP', rule_id, path, message })
+  }
+  return warnings
+}

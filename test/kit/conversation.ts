@@ -1,0 +1,87 @@
+import { argumentText, type Conversation, callKey, sha256, type ToolCall, type Turn } from 'guard-gateway/core'
+
+/** An item of a hand-made conversation. */
+export type Item =
+  | { readonly kind: 'system' | 'user' | 'beside'; readonly text: string }
+  | { readonly kind: 'turn'; readonly calls: readonly Called[]; readonly text: string }
+  | { readonly kind: 'result'; readonly id: string; readonly text: string; readonly error: boolean }
+
+/** A call within a turn. */
+export interface Called {
+  readonly tool: string
+  readonly args: unknown
+  readonly id: string
+}
+
+let ids = 0
+
+export const system = (text: string): Item => ({ kind: 'system', text })
+export const user = (text: string): Item => ({ kind: 'user', text })
+/** Text next to tool results, outside reminders. */
+export const beside = (text: string): Item => ({ kind: 'beside', text })
+/** An assistant turn of words only. */
+export const says = (text: string): Item => ({ kind: 'turn', calls: [], text })
+export const called = (tool: string, args: unknown = {}, id = `call_${++ids}`): Called => ({ tool, args, id })
+export const turn = (...calls: readonly Called[]): Item => ({ kind: 'turn', calls, text: '' })
+export const result = (id: string, text: string, error = false): Item => ({ kind: 'result', id, text, error })
+/** A turn with one call, and its result. */
+export const step = (tool: string, args: unknown = {}, text = 'done'): Item[] => {
+  const call = called(tool, args)
+  return [turn(call), result(call.id, text)]
+}
+
+export const keyOf = (tool: string, args: unknown = {}): string => callKey(tool, argumentText(args))
+const resultOf = (text: string): string | null => (text === '' ? null : sha256(`result ${text}`))
+
+/** What else makes requests differ: model, tools, stateful ids. */
+export const conversation = (items: readonly Item[], extra = ''): Conversation => {
+  const chained = items.map(itemText)
+  const talked = chained.filter((_, index) => items[index]?.kind !== 'system')
+  const known = new Set(items.flatMap((item) => (item.kind === 'turn' ? item.calls.map((call) => call.id) : [])))
+  return {
+    chain: chainOf(chained),
+    talk: chainOf(talked),
+    turns: items.flatMap((item, index) => (item.kind === 'turn' ? [turnOf(items, item.calls, index)] : [])),
+    besides: items.flatMap((item, index) => (item.kind === 'beside' ? [index] : [])),
+    fingerprint: sha256(['request', extra, ...chained].join('\0')),
+    opening: sha256(items.find((item) => item.kind === 'user')?.text ?? ''),
+    text_bytes: Buffer.byteLength(chained.join('')),
+    loose_results: items.flatMap((item) =>
+      item.kind === 'result' && !known.has(item.id)
+        ? [{ id: item.id, result: resultOf(item.text), error: item.error }]
+        : [],
+    ),
+  }
+}
+
+/** What an item says, without its ids. */
+const itemText = (item: Item): string =>
+  item.kind === 'turn'
+    ? `turn ${item.text} ${item.calls.map((call) => keyOf(call.tool, call.args)).join(' ')}`
+    : `${item.kind} ${item.text}`
+
+const chainOf = (texts: readonly string[]): string[] => {
+  let tip = 'start'
+  return texts.map((text) => {
+    tip = sha256(`${tip}\0${text}`)
+    return tip
+  })
+}
+
+const turnOf = (items: readonly Item[], calls: readonly Called[], index: number): Turn => {
+  const behind = items.slice(index + 1)
+  const next = behind.findIndex((item) => item.kind === 'turn')
+  const own = next === -1 ? behind : behind.slice(0, next)
+  const byKey = new Map(calls.map((call) => [keyOf(call.tool, call.args), toolCall(call, behind)]))
+  return {
+    calls: [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1)),
+    item: index,
+    user_after: own.some((item) => item.kind === 'user'),
+  }
+}
+
+const toolCall = ({ tool, args, id }: Called, behind: readonly Item[]): ToolCall => {
+  const found = behind.find((item) => item.kind === 'result' && item.id === id)
+  const { text, error } = found?.kind === 'result' ? found : { text: '', error: false }
+  return { key: keyOf(tool, args), tool, id, result: resultOf(text), error }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Finding } from 'guard-gateway/core'
+import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
+import { detectorConforms } from '../../conformance/detector.ts'
+import { called, conversation, type Item, result, says, step, turn, user } from '../../kit/conversation.ts'
+import { evidence } from '../../kit/evidence.ts'
+
+const requests = (word: string, rule = {}) =>
+  sequenceRepeat.detect(evidence(sequenceRepeat, word, { rule })) as Finding | undefined
+const turnsOf = (items: readonly Item[], rule = {}) =>
+  sequenceRepeat.detect(evidence(sequenceRepeat, 'a', { rule, turns: conversation(items).turns })) as
+    | Finding
+    | undefined
+/** A turn with one call a letter. */
+const turns = (word: string, rule = {}) =>
+  turnsOf(
+    [...word].flatMap((letter) => step(letter)),
+    rule,
+  )
+const aware = { params: { result_aware: true } }
+
+detectorConforms(sequenceRepeat, evidence(sequenceRepeat, 'abababab'))
+
+describe('sequence_repeat over requests: 3 repetitions in 15', () => {
+  it('speaks for each period from 2 to 5', () => {
+    for (const unit of ['ab', 'abc', 'abcd', 'abcde']) {
+      assert.equal(requests(unit.repeat(3))?.message, `a sequence of ${unit.length} requests was repeated 3 times`)
+      assert.equal(requests(unit.repeat(3).slice(1)), undefined)
+    }
+  })
+  it('leaves period 1 and a sixth to other rules', () => {
+    assert.equal(requests('aaaaaaaaaaaaaaa'), undefined)
+    assert.equal(requests('abcdef'.repeat(3), { window_size: 40 }), undefined)
+  })
+  it('does not take a repetition for a unit', () => {
+    assert.match(requests('abab'.repeat(3))?.message ?? '', /^a sequence of 2 /)
+    assert.equal(requests('aabaab'), undefined)
+    assert.match(requests('aabaabaab')?.message ?? '', /^a sequence of 3 /)
+  })
+  it('breaks at anything else inside, and ends at this request', () => {
+    assert.equal(requests('ababxab'), undefined)
+    assert.equal(requests('abababx'), undefined)
+    assert.notEqual(requests('xyzababab'), undefined)
+  })
+  it('keeps to the window', () => {
+    assert.equal(requests('abababab', { threshold: 4, window_size: 7 }), undefined)
+    assert.notEqual(requests('abababab', { threshold: 4, window_size: 8 }), undefined)
+  })
+  it('names the requests, and calls their results equal', () => {
+    const finding = requests('ababab')
+    assert.deepEqual(finding?.where?.at(0), { request: 'request_0' })
+    assert.deepEqual(finding?.where?.at(-1), { request: 'request_5' })
+    assert.equal(finding?.results_equal, true)
+    assert.equal(finding?.evidence, 'session')
+  })
+})
+
+describe('sequence_repeat over turns', () => {
+  it('speaks for a cycle of calls', () => {
+    const finding = turns('xyzyzyz')
+    assert.equal(finding?.message, 'a sequence of 2 tool turns was repeated 3 times')
+    assert.equal(finding?.evidence, 'history')
+    assert.deepEqual(
+      finding?.where,
+      [-6, -5, -4, -3, -2, -1].map((turn) => ({ turn })),
+    )
+  })
+  it('compares turns as sets of calls', () => {
+    const both = (one: string, other: string): Item[] => {
+      const calls = [called(one), called(other)]
+      return [turn(...calls), ...calls.map((call) => result(call.id, 'x'))]
+    }
+    const cycle = [both('p', 'q'), step('r'), both('q', 'p'), step('r'), both('p', 'q'), step('r')]
+    assert.notEqual(turnsOf(cycle.flat()), undefined)
+  })
+  it('breaks at a turn of words', () => {
+    assert.equal(
+      turnsOf([...'abab'].flatMap((letter) => step(letter)).concat(says('hm'), step('a'), step('b'))),
+      undefined,
+    )
+    const words = [says('1'), says('2'), says('1'), says('2'), says('1'), says('2')]
+    assert.equal(turnsOf(words), undefined)
+  })
+  it('breaks at a user message, also one after the last turn', () => {
+    const cycle = [...'ababab'].flatMap((letter) => step(letter))
+    assert.equal(turnsOf([...cycle, user('stop')]), undefined)
+    assert.equal(turnsOf([...cycle.slice(0, 4), user('go on'), ...cycle.slice(4)]), undefined)
+    assert.notEqual(turnsOf([user('a'), ...cycle]), undefined)
+  })
+  it('says whether the results were equal', () => {
+    const cycle = (...texts: string[]) => texts.flatMap((text, index) => step(index % 2 === 0 ? 'a' : 'b', {}, text))
+    assert.equal(turnsOf(cycle('x', 'y', 'x', 'y', 'x', 'y'))?.results_equal, true)
+    assert.equal(turnsOf(cycle('x', 'y', 'x', 'z', 'x', 'y'))?.results_equal, false)
+    assert.equal(turnsOf(cycle('x', 'y', 'x', '', 'x', 'y'))?.results_equal, null)
+  })
+  it('with result_aware asks for equal results that are not empty', () => {
+    const cycle = (...texts: string[]) => texts.flatMap((text, index) => step(index % 2 === 0 ? 'a' : 'b', {}, text))
+    assert.notEqual(turnsOf(cycle('x', 'y', 'x', 'y', 'x', 'y'), aware), undefined)
+    assert.equal(turnsOf(cycle('x', 'y', 'x', 'z', 'x', 'y'), aware), undefined)
+    assert.equal(turnsOf(cycle('', '', '', '', '', ''), aware), undefined)
+  })
+})
