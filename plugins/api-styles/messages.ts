@@ -205,7 +205,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
     event(bytes, start, end) {
       if (!tells(bytes, start, end)) return
       const event = parsedEvent(bytes, start, end)
-      const type = wordOf(event.type) ?? ''
+      const type = wordOf(event.type) ?? (isShape(event.error) ? 'error' : '')
       if (Object.hasOwn(handlers, type)) handlers[type]?.(event)
     },
     body(value) {
