@@ -1,0 +1,159 @@
+import type { Table } from 'guard-gateway/core'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { selection, testsOf } from './query.ts'
+import { type Db, wordsTable } from './schema.ts'
+import { type Clause, keyOf, type Shape, takesValue } from './shape.ts'
+
+type Find = Extract<Shape, { readonly kind: 'find' }>
+
+/** How the rows of a query are walked: in its order, so that a walk can stop anywhere and go on later. */
+export interface Scan {
+  /** `words`: by the token index, where the order is that of `recorded`. */
+  readonly by: 'rows' | 'words'
+  /** Columns whose tests the index itself serves. */
+  readonly held: ReadonlySet<string>
+  /** Every row walked is a row found, so that the page's limit bounds the walk. */
+  readonly exact: boolean
+  /** The order column may be null, and nulls are walked last. */
+  readonly nulls: boolean
+}
+
+const prefixOf = (index: readonly string[], equal: ReadonlySet<string>): number => {
+  const end = index.findIndex((name) => !equal.has(name))
+  return end === -1 ? index.length : end
+}
+
+/** The longest run of equality-tested columns that some index has before the order column. */
+const heldColumns = (table: Table, column: string, equal: ReadonlySet<string>): ReadonlySet<string> => {
+  let best: readonly string[] = []
+  for (const given of [keyOf(table), ...(table.unique ?? []), ...(table.indexes ?? [])]) {
+    const index = given.filter((name) => name !== 'recorded')
+    const place = column === 'recorded' ? index.length : index.indexOf(column)
+    if (place > best.length && prefixOf(index, equal) >= place) best = index.slice(0, place)
+  }
+  return new Set(best)
+}
+
+/** Whether walking the index passes over no row that fails this test. */
+const serves = (held: ReadonlySet<string>, [column]: Find['order'], [name, op]: Clause): boolean =>
+  held.has(name) || (name === column && op !== 'in')
+
+/** Chooses how to walk the rows of a query. */
+export const scanOf = (table: Table, { where, order, search }: Find): Scan => {
+  const [column] = order
+  const key = keyOf(table)
+  const nulls = column !== 'recorded' && !key.includes(column)
+  if (search && column === 'recorded') return { by: 'words', held: new Set(), exact: where.length === 0, nulls }
+  const equal = new Set(where.filter(([, op]) => op === 'eq' || op === 'null').map(([name]) => name))
+  const held = heldColumns(table, column, equal)
+  const served = where.every((clause) => serves(held, order, clause))
+  // rows that share the first part of a longer key belong to one thing, and a thing is small
+  const group = key.length > 1 && equal.has(key[0] ?? '')
+  return { by: 'rows', held, exact: (served || group) && !search, nulls }
+}
+
+/** Which stretch of the walk: `values` before `nulls`, or `all` where nothing is null; behind a row; up to and with a row. */
+export interface Stretch {
+  readonly phase: 'all' | 'values' | 'nulls'
+  readonly after: boolean
+  readonly upto: boolean
+}
+
+/** Places of a query's values: those of its tests come first. */
+export const placesOf = ({ where }: Pick<Find, 'where'>) => {
+  const first = where.filter(takesValue).length
+  return {
+    match: first,
+    afterValue: first + 1,
+    afterRecorded: first + 2,
+    uptoValue: first + 3,
+    uptoRecorded: first + 4,
+    count: first + 5,
+  }
+}
+
+type Rows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
+
+const walk = (db: Db, table: Table, shape: Find, scan: Scan, { phase, after, upto }: Stretch): Rows => {
+  const places = placesOf(shape)
+  const [column, direction] = shape.order
+  const words = sql.ref(`${wordsTable(table.id)}.rowid`)
+  const recorded = scan.by === 'words' ? words : sql.ref(`${table.id}.recorded`)
+  const byColumn = column !== 'recorded' && phase !== 'nulls'
+  const target = sql.ref(`${table.id}.${column}`)
+  const compare = (op: RawBuilder<unknown>, value: number, row: number): RawBuilder<boolean> =>
+    byColumn ? sql`(${target}, ${recorded}) ${op} (${value}, ${row})` : sql`${recorded} ${op} ${row}`
+  const forward = direction === 'asc'
+  let rows: Rows = scan.by === 'words' ? db.selectFrom(wordsTable(table.id)) : db.selectFrom(table.id)
+  if (phase === 'values') rows = rows.where(sql<boolean>`${target} is not null`)
+  if (phase === 'nulls') rows = rows.where(sql<boolean>`${target} is null`)
+  if (after) rows = rows.where(compare(forward ? sql`>` : sql`<`, places.afterValue, places.afterRecorded))
+  if (upto) rows = rows.where(compare(forward ? sql`<=` : sql`>=`, places.uptoValue, places.uptoRecorded))
+  if (byColumn) rows = rows.orderBy(target, direction)
+  return rows.orderBy(recorded, direction)
+}
+
+const matching = (table: Table, place: number): RawBuilder<boolean> =>
+  sql`${sql.ref(wordsTable(table.id))} match ${place}`
+
+const ends = (table: Table, [column]: Find['order'], recorded: RawBuilder<unknown>) => {
+  const target = sql.ref(`${table.id}.${column}`)
+  const exact = table.columns[column] === 'int64' ? sql`cast(${target} as text)` : target
+  const value = column === 'recorded' ? sql`null` : exact
+  return [sql`${value}`.as('order_value'), sql`${recorded}`.as('order_recorded')]
+}
+
+/** Where the stretch's `count`-th row (from 0) stands: order value and `recorded`. Only tests that the index serves are applied. */
+export const boundSql = (db: Db, table: Table, shape: Find, scan: Scan, stretch: Stretch) => {
+  const rows = walk(db, table, shape, scan, stretch)
+  const { match, count } = placesOf(shape)
+  if (scan.by === 'words') {
+    return rows
+      .select(ends(table, shape.order, sql.ref(`${wordsTable(table.id)}.rowid`)))
+      .where(matching(table, match))
+      .limit(sql<number>`1`)
+      .offset(count)
+      .compile()
+  }
+  return rows
+    .select(ends(table, shape.order, sql.ref(`${table.id}.recorded`)))
+    .where(heldTests(table, shape, scan))
+    .limit(sql<number>`1`)
+    .offset(count)
+    .compile()
+}
+
+/** The tests that the index serves, each with its value's place among all. */
+const heldTests = (table: Table, { where, order }: Find, { held }: Scan): RawBuilder<boolean> => {
+  const tests: RawBuilder<boolean>[] = []
+  let place = 0
+  for (const clause of where) {
+    if (serves(held, order, clause)) tests.push(testsOf(table.id, [clause], place))
+    if (takesValue(clause)) place++
+  }
+  return tests.length === 0 ? sql`true` : sql`${sql.join(tests, sql` and `)}`
+}
+
+/** Up to `count` rows of the stretch: all columns, then order value and `recorded`. */
+export const pageSql = (db: Db, table: Table, shape: Find, scan: Scan, stretch: Stretch) => {
+  const { match, count } = placesOf(shape)
+  const loose = (clause: Clause) => !scan.exact && !serves(scan.held, shape.order, clause)
+  let rows = walk(db, table, shape, scan, stretch)
+  // a cross join keeps its order: tokens first, then the row of each
+  if (scan.by === 'words') {
+    rows = rows
+      .crossJoin(table.id)
+      .where(matching(table, match))
+      .where(sql<boolean>`${sql.ref(`${table.id}.recorded`)} = ${sql.ref(`${wordsTable(table.id)}.rowid`)}`)
+  } else if (shape.search) {
+    rows = rows.where(
+      sql<boolean>`${sql.ref(`${table.id}.recorded`)} in (select rowid from ${sql.table(wordsTable(table.id))} where ${matching(table, match)})`,
+    )
+  }
+  return rows
+    .where(testsOf(table.id, shape.where, 0, loose))
+    .select(selection(table))
+    .select(ends(table, shape.order, sql.ref(`${table.id}.recorded`)))
+    .limit(count)
+    .compile()
+}

@@ -1,0 +1,86 @@
+import type { Column, Table } from 'guard-gateway/core'
+import type { Kysely } from 'kysely'
+import { keyOf, searchColumn, storedColumns } from './shape.ts'
+
+export type Db = Kysely<Record<string, Record<string, unknown>>>
+
+/** Columns by table, with their SQL types, and the names of all indexes: what a database has. */
+export interface Existing {
+  readonly tables: ReadonlyMap<string, ReadonlyMap<string, string>>
+  readonly indexes: ReadonlySet<string>
+}
+
+/** One thing to add. */
+export type Addition =
+  | { readonly kind: 'table'; readonly table: Table }
+  | { readonly kind: 'column'; readonly table: string; readonly column: string; readonly type: SqlType }
+  | { readonly kind: 'words'; readonly name: string }
+  | {
+      readonly kind: 'index'
+      readonly table: string
+      readonly name: string
+      readonly columns: readonly string[]
+      readonly unique: boolean
+    }
+
+type SqlType = 'text' | 'integer' | 'real'
+
+export const SQL_TYPES = {
+  text: 'text',
+  integer: 'integer',
+  int64: 'integer',
+  real: 'real',
+  boolean: 'integer',
+  json: 'text',
+  search: 'text',
+} as const satisfies Record<Column, SqlType>
+
+/** Name of the table that indexes a table's tokens; its rowid is the row's `recorded`. */
+export const wordsTable = (table: string): string => `${table}__words`
+
+/** Indexes that a table wants; `recorded` needs no column of its own, since every index ends in it. */
+const indexesOf = (table: Table): Extract<Addition, { kind: 'index' }>[] => {
+  const named = (columns: readonly string[], unique: boolean) => {
+    const name = `${table.id}__${unique ? 'u' : 'i'}__${columns.join('__')}`
+    return { kind: 'index' as const, table: table.id, name, columns, unique }
+  }
+  const ordered = (table.indexes ?? []).map((columns) =>
+    named(
+      columns.filter((name) => name !== 'recorded'),
+      false,
+    ),
+  )
+  return [
+    named(keyOf(table), true),
+    ...(table.unique ?? []).map((columns) => named(columns, true)),
+    ...ordered.filter(({ columns }) => columns.length > 0),
+  ]
+}
+
+const missingOf = (table: Table, { tables, indexes }: Existing): Addition[] => {
+  const has = tables.get(table.id)
+  const made: Addition[] = []
+  if (has === undefined) made.push({ kind: 'table', table })
+  for (const [column, kind] of has === undefined ? [] : storedColumns(table)) {
+    if (has?.has(column) === false) made.push({ kind: 'column', table: table.id, column, type: SQL_TYPES[kind] })
+  }
+  const words = wordsTable(table.id)
+  if (searchColumn(table) !== undefined && !tables.has(words)) made.push({ kind: 'words', name: words })
+  return [...made, ...indexesOf(table).filter(({ name }) => !indexes.has(name))]
+}
+
+/** What has to be added for these tables, in order; nothing is ever changed or dropped. */
+export const missing = (tables: readonly Table[], existing: Existing): Addition[] =>
+  tables.flatMap((table) => missingOf(table, existing))
+
+/** Says which existing column has another type than declared; undefined if none has. */
+export const conflict = (tables: readonly Table[], existing: Existing): string | undefined => {
+  for (const table of tables) {
+    for (const [name, kind] of storedColumns(table)) {
+      const type = existing.tables.get(table.id)?.get(name)
+      if (type !== undefined && type !== SQL_TYPES[kind])
+        return `column ${table.id}.${name} is ${type} there and ${SQL_TYPES[kind]} here`
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,63 @@
+import { type AnyWhere, type Column, readJson, type Table, writeJson } from 'guard-gateway/core'
+import type { Clause, Op, SqlValue } from './shape.ts'
+
+/** JSON text; the exact writer is slower and only needed where a bigint is inside. */
+const jsonText = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return writeJson(value)
+  }
+}
+
+/** A column's value as SQL takes it; what SQL cannot take is refused when it is bound. */
+export const toSql = (kind: Column, value: unknown): SqlValue => {
+  if (value === null || value === undefined) return null
+  if (kind === 'json') return jsonText(value)
+  if (kind === 'boolean') return value === true ? 1 : 0
+  return value as SqlValue
+}
+
+type Range = { readonly in?: readonly unknown[]; readonly not?: null; readonly gte?: unknown; readonly lt?: unknown }
+
+const opsOf = (test: Range): readonly (readonly [Op, unknown])[] => {
+  if (test.in !== undefined) return [['in', test.in]]
+  if (test.not === null) return [['not_null', null]]
+  const ops: (readonly [Op, unknown])[] = []
+  if (test.gte !== undefined) ops.push(['gte', test.gte])
+  if (test.lt !== undefined) ops.push(['lt', test.lt])
+  return ops
+}
+
+/** Splits tests into their shape, which is returned, and their values, which are appended to `values`. */
+export const clausesOf = ({ columns }: Table, where: AnyWhere, values: SqlValue[]): Clause[] => {
+  const clauses: Clause[] = []
+  for (const [name, test] of Object.entries(where)) {
+    const kind = columns[name] ?? 'text'
+    if (test === undefined) continue
+    if (test === null) clauses.push([name, 'null'])
+    else if (typeof test !== 'object') {
+      clauses.push([name, 'eq'])
+      values.push(toSql(kind, test))
+    } else {
+      for (const [op, value] of opsOf(test)) {
+        clauses.push([name, op])
+        if (op === 'in') values.push(writeJson((value as readonly unknown[]).map((one) => toSql(kind, one))))
+        else if (op !== 'not_null') values.push(toSql(kind, value))
+      }
+    }
+  }
+  return clauses
+}
+
+/** Tokens as one text, null if there are none. */
+export const wordsOf = (value: unknown): string | null =>
+  Array.isArray(value) && value.length > 0 ? value.join(' ') : null
+
+/** The inverse of `toSql`; int64 columns are read as text. */
+export const fromSql = (kind: Column, value: SqlValue): unknown => {
+  if (value === null) return null
+  if (kind === 'json') return readJson(String(value))
+  if (kind === 'boolean') return value === 1
+  return kind === 'int64' ? BigInt(value) : value
+}

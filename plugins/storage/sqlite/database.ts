@@ -1,0 +1,81 @@
+import { existsSync, statSync } from 'node:fs'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { APPLICATION_ID, createFile, damaged, inspect, newer, SCHEMA_VERSION } from './file.ts'
+import { holdLock } from './lock.ts'
+import { migrate } from './migrate.ts'
+import type { Start } from './protocol.ts'
+import { Refusal } from './refusal.ts'
+import { applySettings } from './settings.ts'
+
+/** Files up to this size are read through before they are opened for writing; reading them takes well under a second. */
+const CHECKED_BYTES = 64 * 1024 * 1024
+
+const number = (db: Database, pragma: string): number => Number(db.pragma(pragma, { simple: true }))
+
+/** Reads through an existing file on a connection that cannot write. Throws DATABASE_DAMAGED or DATABASE_NEWER. */
+const checkContents = (file: string): void => {
+  let db: Database | undefined
+  try {
+    db = new Sqlite(file, { readonly: true })
+    if (number(db, 'user_version') > SCHEMA_VERSION) throw newer(file, number(db, 'user_version'))
+    db.prepare('select count(*) from sqlite_schema').get()
+    const found = statSync(file).size > CHECKED_BYTES ? 'ok' : db.pragma('quick_check(1)', { simple: true })
+    if (found !== 'ok') throw damaged(file, `is damaged (${String(found)})`)
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code)
+    if (error instanceof Refusal) throw error
+    // a first start that was killed left its journal: opening for writing takes it back
+    if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_BUSY')) return
+    throw damaged(file, `is damaged (${code})`)
+  } finally {
+    db?.close()
+  }
+}
+
+/** Writes what marks a file as ours, before anything else is in it. */
+const initialise = (db: Database): void => {
+  db.pragma('auto_vacuum = INCREMENTAL')
+  db.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; pragma user_version = ${SCHEMA_VERSION}; commit`)
+}
+
+export interface Opened {
+  readonly db: Database
+  close(): void
+}
+
+/**
+ * Opens the file, after looking whether it may be: first its header, then the lock, then its contents, and only then for writing.
+ * Throws Refusal; a file that is refused was not changed.
+ */
+export const openDatabase = async (start: Start): Promise<Opened> => {
+  const { file } = start
+  const existed = existsSync(file)
+  createFile(file)
+  const kind = existed ? inspect(file) : 'new'
+  const lock = start.exclusive ? holdLock(file, start.address) : undefined
+  let db: Database | undefined
+  try {
+    if (kind === 'ours') checkContents(file)
+    db = new Sqlite(file, { timeout: start.busy_ms })
+    if (number(db, 'page_count') === 0) initialise(db)
+    if (number(db, 'auto_vacuum') !== 2)
+      throw damaged(file, 'was not made by this program: auto_vacuum is not incremental')
+    applySettings(db, start)
+    await migrate(db, start)
+    return {
+      db,
+      close: () => {
+        db?.close()
+        lock?.close()
+      },
+    }
+  } catch (error) {
+    db?.close()
+    lock?.close()
+    if (error instanceof Refusal) throw error
+    throw new Refusal(
+      'DATABASE_UNWRITABLE',
+      `The database ${file} cannot be opened: ${String(error)}. Check the folder and its rights, or name another file in storage.file.`,
+    )
+  }
+}

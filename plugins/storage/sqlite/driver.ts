@@ -1,0 +1,101 @@
+import type { Driver, DriverContext, Position, Table } from 'guard-gateway/core'
+import type { SqlValue } from '../kysely/shape.ts'
+import { fromSql, toSql } from '../kysely/values.ts'
+import { Encoder } from './encode.ts'
+import { Link } from './link.ts'
+import type { BatchValues, FromWorker, RawPage, RawPosition, Start } from './protocol.ts'
+import { Questions } from './questions.ts'
+import { State } from './state.ts'
+import { type Delays, Writes } from './writes.ts'
+
+/** How a file is opened; times in milliseconds. */
+export type DriverOptions = Omit<Start, 'tables'> & Delays
+
+const columnOf = (table: Table, column: string) => table.columns[column] ?? 'integer'
+
+const rawPosition = (table: Table, column: string, { value, recorded }: Position): RawPosition => ({
+  recorded,
+  value: toSql(columnOf(table, column), value),
+})
+
+const position = (table: Table, column: string, { value, recorded }: RawPosition): Position => ({
+  recorded,
+  value: column === 'recorded' ? null : (fromSql(columnOf(table, column), value) as Position['value']),
+})
+
+/** Opens the file in a worker thread of its own and speaks to it. */
+export const openDriver = async (
+  tables: readonly Table[],
+  { fault }: DriverContext,
+  { slow_ms, retry_ms, ...start }: DriverOptions,
+): Promise<Driver> => {
+  const state = new State()
+  const onMessage = (message: FromWorker): void => {
+    if (message.kind === 'wrote') writes.answered(message.done, message.failed)
+    else if (message.kind === 'answer') questions.answered(message.id, message.value)
+    else if (message.kind === 'failed') questions.failed(message)
+  }
+  const link = new Link(
+    { ...start, tables },
+    {
+      onMessage,
+      onReplaced: () => {
+        encoder.announceAll()
+        writes.resend()
+        questions.resend()
+      },
+      onFailing: (message) => {
+        writes.unavailable(message)
+        questions.unavailable(message)
+      },
+      fault: (error) => fault(error, 'storage:sqlite'),
+    },
+  )
+  const post = link.post.bind(link)
+  const encoder = new Encoder(tables, (number, shape) => post({ kind: 'shape', number, shape }))
+  const writes = new Writes(post, state, { slow_ms, retry_ms })
+  const questions = new Questions(post)
+  await link.open()
+
+  return {
+    capabilities: { search: 'tokens', shared: false },
+    get state() {
+      return state.now
+    },
+    onState: (listener) => state.listen(listener),
+    async get(table, key) {
+      const values = (await questions.ask({ kind: 'get', shape: encoder.get(table), values: key })) as
+        | readonly SqlValue[]
+        | undefined
+      return values && encoder.row(table, values)
+    },
+    async find(table, query) {
+      const values: SqlValue[] = []
+      const shape = encoder.find(table, query, values)
+      const [column] = query.order
+      const after = query.after && rawPosition(table, column, query.after)
+      const page = (await questions.ask({ kind: 'find', shape, values, after, limit: query.limit })) as RawPage
+      return {
+        rows: page.rows.map((row) => encoder.row(table, row)),
+        next: page.next && position(table, column, page.next),
+        truncated: page.truncated,
+      }
+    },
+    write(batch, { sync, hold }) {
+      const values: BatchValues = [0, sync ? 1 : 0]
+      let bytes = 0
+      for (const change of batch) bytes += encoder.change(change, values)
+      return writes.add(values, bytes, hold)
+    },
+    async remove(table, where, limit) {
+      const values: SqlValue[] = []
+      const shape = encoder.prune(table, where, values)
+      return Number(await questions.ask({ kind: 'prune', shape, values, limit }))
+    },
+    bytes: async () => Number(await questions.ask({ kind: 'bytes' })),
+    async close() {
+      await writes.end()
+      await link.close()
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import type { AnyRow, DriverChange, DriverQuery, Table } from 'guard-gateway/core'
+import { type Clause, type Shape, type SqlValue, searchColumn, storedColumns } from '../kysely/shape.ts'
+import { clausesOf, fromSql, toSql, wordsOf } from '../kysely/values.ts'
+import type { BatchValues } from './protocol.ts'
+
+const sizeOf = (value: SqlValue): number => (typeof value === 'string' ? value.length + 8 : 8)
+
+const clauseName = (clauses: readonly Clause[]): string => clauses.map(([column, op]) => `${column} ${op}`).join()
+
+/** Turns changes and queries into the numbers of their shapes and flat values. `announce` is called with each new shape. */
+export class Encoder {
+  readonly #numbers = new Map<string, number>()
+  readonly #columns = new Map<string, ReturnType<typeof storedColumns>>()
+  readonly #search = new Map<string, string | undefined>()
+  readonly #shapes: Shape[] = []
+  readonly #announce: (number: number, shape: Shape) => void
+
+  constructor(tables: readonly Table[], announce: (number: number, shape: Shape) => void) {
+    this.#announce = announce
+    for (const table of tables) {
+      this.#columns.set(table.id, storedColumns(table))
+      this.#search.set(table.id, searchColumn(table))
+    }
+  }
+
+  /** Announces every shape again, to a worker that knows none. */
+  announceAll(): void {
+    for (const [number, shape] of this.#shapes.entries()) this.#announce(number, shape)
+  }
+
+  /** Appends a change to a batch; returns its size in bytes, about. */
+  change(change: DriverChange, values: BatchValues): number {
+    const from = values.push(0)
+    if (change.kind === 'put') this.#put(change, values, from - 1)
+    else if (change.kind === 'patch') this.#patch(change, values, from - 1)
+    else {
+      values[from - 1] = this.#number(`remove ${change.table.id}`, () => ({ kind: 'remove', table: change.table.id }))
+      values.push(...change.key)
+    }
+    let size = 0
+    for (let at = from; at < values.length; at++) size += sizeOf(values[at] ?? null)
+    return size
+  }
+
+  get(table: Table): number {
+    return this.#number(`get ${table.id}`, () => ({ kind: 'get', table: table.id }))
+  }
+
+  prune(table: Table, where: DriverQuery['where'], values: SqlValue[]): number {
+    const clauses = clausesOf(table, where, values)
+    return this.#number(`prune ${table.id} ${clauseName(clauses)}`, () => ({
+      kind: 'prune',
+      table: table.id,
+      where: clauses,
+    }))
+  }
+
+  find(table: Table, { where, order, search }: DriverQuery, values: SqlValue[]): number {
+    const clauses = clausesOf(table, where, values)
+    const words = search.length > 0
+    values.push(words ? search.map(matchTerm).join(' AND ') : null)
+    const name = `find ${table.id} ${order.join(' ')} ${words} ${clauseName(clauses)}`
+    return this.#number(name, () => ({ kind: 'find', table: table.id, where: clauses, order, search: words }))
+  }
+
+  /** A row from its values; what follows the stored columns is left out. */
+  row(table: Table, values: readonly SqlValue[]): AnyRow {
+    const row: Record<string, unknown> = {}
+    let place = 0
+    for (const [name, kind] of this.#columns.get(table.id) ?? []) row[name] = fromSql(kind, values[place++] ?? null)
+    return row
+  }
+
+  #put({ table, row, absent }: Extract<DriverChange, { kind: 'put' }>, values: BatchValues, at: number): void {
+    for (const [name, kind] of this.#columns.get(table.id) ?? []) values.push(toSql(kind, row[name]))
+    const search = this.#search.get(table.id)
+    const words = search === undefined ? null : wordsOf(row[search])
+    if (words !== null) values.push(words)
+    const name = `put ${table.id} ${absent} ${words !== null}`
+    values[at] = this.#number(name, () => ({ kind: 'put', table: table.id, absent, words: words !== null }))
+  }
+
+  #patch(
+    { table, key, changes, expected }: Extract<DriverChange, { kind: 'patch' }>,
+    values: BatchValues,
+    at: number,
+  ): void {
+    const search = this.#search.get(table.id)
+    const columns: string[] = []
+    for (const name of Object.keys(changes)) {
+      const kind = table.columns[name] ?? 'text'
+      if (name === search || changes[name] === undefined) continue
+      columns.push(name)
+      values.push(toSql(kind, changes[name]))
+    }
+    values.push(...key)
+    const clauses = clausesOf(table, expected, values)
+    const tokens = search !== undefined && changes[search] !== undefined ? changes[search] : undefined
+    const text = wordsOf(tokens)
+    if (text !== null) values.push(text)
+    const words = tokens === undefined ? 'keep' : text === null ? 'clear' : 'set'
+    const name = `patch ${table.id} ${words} ${columns.join()} ${clauseName(clauses)}`
+    values[at] = this.#number(name, () => ({ kind: 'patch', table: table.id, columns, words, expected: clauses }))
+  }
+
+  #number(name: string, make: () => Shape): number {
+    const known = this.#numbers.get(name)
+    if (known !== undefined) return known
+    const shape = make()
+    const number = this.#shapes.push(shape) - 1
+    this.#numbers.set(name, number)
+    this.#announce(number, shape)
+    return number
+  }
+}
+
+/** A token, or the beginning of one, as the token index takes it. */
+const matchTerm = (token: string): string => (token.endsWith('*') ? `"${token.slice(0, -1)}"*` : `"${token}"`)

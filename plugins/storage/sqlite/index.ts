@@ -1,0 +1,35 @@
+import { storage } from 'guard-gateway/core'
+import { openDriver } from './driver.ts'
+
+export interface SqliteOptions {
+  /** `guard.db` if absent. */
+  readonly file?: string
+  /** What a commit survives: `normal` the death of the process, `full` a power cut too. Changes marked `sync` always survive both. */
+  readonly synchronous?: 'normal' | 'full'
+  /** Refuse to open while another gateway has the file; false for programs that work beside one. True if absent. */
+  readonly exclusive?: boolean
+  /** Where this gateway answers, told to a second one that is refused. */
+  readonly address?: string
+}
+
+/** One SQLite file, kept by one worker thread, so that the event loop never waits for a disk. */
+export const sqlite = ({
+  file = 'guard.db',
+  synchronous = 'normal',
+  exclusive = true,
+  address = '',
+}: SqliteOptions = {}) =>
+  storage({
+    id: 'sqlite',
+    open: (tables, context) =>
+      openDriver(tables, context, {
+        file,
+        synchronous,
+        exclusive,
+        address,
+        busy_ms: 5_000,
+        max_pages: 0,
+        slow_ms: 1_000,
+        retry_ms: 1_000,
+      }),
+  })

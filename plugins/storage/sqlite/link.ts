@@ -1,0 +1,112 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { GuardError } from 'guard-gateway/core'
+import type { FromWorker, Start, ToWorker } from './protocol.ts'
+
+/** Deaths within `window_ms` after which the storage counts as failing. */
+const DEATHS = { allowed: 3, window_ms: 60_000 }
+const BACKOFF = { first_ms: 50, most_ms: 2_000 }
+
+export interface LinkEvents {
+  onMessage(message: FromWorker): void
+  /** A new worker has opened the file and knows nothing of what the last one was sent. */
+  onReplaced(): void
+  /** Workers die again and again; the link goes on trying. */
+  onFailing(message: string): void
+  fault(error: unknown): void
+}
+
+/** The worker thread that keeps the file, replaced when it dies. */
+export class Link {
+  readonly #start: Start
+  readonly #events: LinkEvents
+  #worker: Worker | undefined
+  #up = false
+  #closing = false
+  #deaths: number[] = []
+  #backoff = BACKOFF.first_ms
+  #restart: NodeJS.Timeout | undefined
+  #gone: (() => void) | undefined
+
+  constructor(start: Start, events: LinkEvents) {
+    this.#start = start
+    this.#events = events
+  }
+
+  /** Resolves when the file is open; throws the GuardError that says why it cannot be. */
+  open(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // .ts from source, .js from a build
+      const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
+        workerData: this.#start,
+        name: 'guard-sqlite',
+      })
+      let last: unknown
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind === 'open') {
+          this.#worker = worker
+          this.#up = true
+          for (const warning of message.warnings) this.#events.fault(new Error(warning))
+          resolve()
+        } else if (message.kind === 'refused') {
+          last = new GuardError(message.code, message.message)
+          reject(last)
+        } else this.#events.onMessage(message)
+      })
+      worker.on('error', (error) => {
+        last = error
+      })
+      worker.on('exit', () => {
+        const cause = last ?? new Error('the storage worker ended')
+        reject(new GuardError('STORAGE_UNAVAILABLE', `The storage worker ended: ${String(cause)}.`, { cause }))
+        if (this.#worker === worker) this.#died(cause)
+      })
+    })
+  }
+
+  /** Posts unless there is no worker just now; what must not be lost is sent again by `onReplaced`. */
+  post(message: ToWorker): void {
+    if (this.#up) this.#worker?.postMessage(message)
+  }
+
+  /** Lets the worker finish and close the file. */
+  async close(): Promise<void> {
+    this.#closing = true
+    clearTimeout(this.#restart)
+    if (!this.#up) return
+    await new Promise<void>((resolve) => {
+      this.#gone = resolve
+      this.#worker?.postMessage({ kind: 'close' } satisfies ToWorker)
+    })
+  }
+
+  #died(cause: unknown): void {
+    this.#up = false
+    this.#worker = undefined
+    if (this.#closing) {
+      this.#gone?.()
+      return
+    }
+    this.#events.fault(cause)
+    const now = performance.now()
+    this.#deaths = [...this.#deaths.filter((at) => now - at < DEATHS.window_ms), now]
+    if (this.#deaths.length >= DEATHS.allowed) this.#events.onFailing(String(cause))
+    this.#again()
+  }
+
+  #again(): void {
+    this.#restart = setTimeout(() => void this.#replace(), this.#backoff)
+    this.#backoff = Math.min(this.#backoff * 2, BACKOFF.most_ms)
+  }
+
+  async #replace(): Promise<void> {
+    try {
+      await this.open()
+      this.#backoff = BACKOFF.first_ms
+      this.#events.onReplaced()
+    } catch (error) {
+      this.#events.onFailing(error instanceof Error ? error.message : String(error))
+      if (!this.#closing) this.#again()
+    }
+  }
+}

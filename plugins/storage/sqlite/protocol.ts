@@ -1,0 +1,76 @@
+import type { Code, Position, Table } from 'guard-gateway/core'
+import type { Shape, SqlValue } from '../kysely/shape.ts'
+
+/** What the worker is started with. */
+export interface Start {
+  readonly file: string
+  readonly tables: readonly Table[]
+  readonly synchronous: 'normal' | 'full'
+  /** Refuse to open while another gateway holds the file. */
+  readonly exclusive: boolean
+  /** Where this gateway answers, for the message another one shows. */
+  readonly address: string
+  /** Milliseconds that SQLite waits for another program's lock. */
+  readonly busy_ms: number
+  /** Pages the file may have; 0: as many as SQLite allows. */
+  readonly max_pages: number
+}
+
+/** One batch, flat: id, 1 if it must be synced, then for each change the number of its shape and its values. */
+export type BatchValues = (SqlValue | number)[]
+
+/** A question that has one answer of its own. */
+export type Ask =
+  | { readonly kind: 'get'; readonly id: number; readonly shape: number; readonly values: readonly SqlValue[] }
+  | {
+      readonly kind: 'find'
+      readonly id: number
+      readonly shape: number
+      readonly values: readonly SqlValue[]
+      readonly after: RawPosition | null
+      readonly limit: number
+    }
+  | {
+      readonly kind: 'prune'
+      readonly id: number
+      readonly shape: number
+      readonly values: readonly SqlValue[]
+      readonly limit: number
+    }
+  | { readonly kind: 'bytes'; readonly id: number }
+
+export type ToWorker =
+  | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
+  | { readonly kind: 'write'; readonly batches: readonly BatchValues[] }
+  | { readonly kind: 'probe' }
+  | { readonly kind: 'close' }
+  | Ask
+
+/** A place in an order as SQL has it; int64 as text. */
+export interface RawPosition {
+  readonly value: SqlValue
+  readonly recorded: Position['recorded']
+}
+
+/** Rows as lists of values, in the order of the table's stored columns. */
+export interface RawPage {
+  readonly rows: readonly (readonly SqlValue[])[]
+  readonly next: RawPosition | null
+  readonly truncated: boolean
+}
+
+/** Why a batch was not written: the disk is full, the database cannot be written now, or the batch itself is at fault. */
+export interface Failure {
+  readonly id: number
+  readonly reason: 'full' | 'failing' | 'fault'
+  readonly message: string
+}
+
+export type FromWorker =
+  | { readonly kind: 'open'; readonly warnings: readonly string[] }
+  | { readonly kind: 'refused'; readonly code: Code; readonly message: string }
+  /** `done` is flat: id, 1 for written or 0 for a failed condition. */
+  | { readonly kind: 'wrote'; readonly done: readonly number[]; readonly failed: readonly Failure[] }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: RawPage | readonly SqlValue[] | number | undefined }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
+  | { readonly kind: 'closed' }

@@ -1,0 +1,24 @@
+import type { StorageState } from 'guard-gateway/core'
+
+/** The state of a storage and who listens to it. */
+export class State {
+  #now: StorageState = 'ok'
+  readonly #listeners = new Set<(state: StorageState) => void>()
+
+  get now(): StorageState {
+    return this.#now
+  }
+  /** Whether writing is known to be impossible for now. */
+  get down(): boolean {
+    return this.#now === 'full' || this.#now === 'failing'
+  }
+  set(state: StorageState): void {
+    if (state === this.#now) return
+    this.#now = state
+    for (const listener of this.#listeners) listener(state)
+  }
+  listen(listener: (state: StorageState) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+}
