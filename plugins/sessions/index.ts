@@ -5,7 +5,7 @@ import { identifiers } from './identifiers.ts'
 import { AgentKeys } from './keys.ts'
 import { LiveSessions } from './live.ts'
 import { Openings } from './openings.ts'
-import { pauses } from './pause.ts'
+import { pausedProxy, pauses } from './pause.ts'
 import { resolver } from './resolve.ts'
 import { Responses } from './responses.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -42,6 +42,10 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
       if (call.identity.key_id !== null) keys.used(call.identity.key_id, call.at)
     })
     gateway.hooks.decision.tapPromise({ name: 'sessions', stage: -100 }, pauses(agents))
+    gateway.hooks.proxy.tapPromise({ name: 'sessions', stage: -100 }, async (request) => {
+      if (request.identity.key_id !== null) keys.used(request.identity.key_id, gateway.clock.now())
+      return pausedProxy({ ids, agents, live })(request)
+    })
     gateway.hooks.settle.tap('sessions', (settled) => {
       responses.learn(settled)
       const row = settled.call.session?.row

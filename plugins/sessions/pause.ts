@@ -4,12 +4,14 @@ import {
   type Decision,
   type Gateway,
   GuardError,
+  type ProxyRequest,
   type Session,
   type SessionRow,
   sessionEvent,
 } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
 import { applied } from './durable.ts'
+import { knownBy } from './resolve.ts'
 
 /** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. */
 export const pauseSession = (gateway: Gateway, session: Session, reason: string | null): Promise<void> => {
@@ -78,12 +80,20 @@ export const pauses =
     return paused('PAUSED_AGENT', agentPaused(call.agent_id))
   }
 
-/** Why nothing of a session is forwarded, and what to do; within 300 characters for any id. */
-export const sessionPaused = (id: string): string =>
-  `Guard blocked this request: its session is paused. Resume it with POST /api/sessions/${id}/resume.`
+/** Refuses what a paused session or agent sends beside guarded calls. What only reads, such as a list of models, passes. */
+export const pausedProxy =
+  (finders: Parameters<typeof knownBy>[0]) =>
+  async ({ method, headers, identity }: ProxyRequest): Promise<undefined> => {
+    if (method === 'GET') return
+    const { agent, session } = await knownBy(finders, headers, identity)
+    if (session?.row.paused === true) throw new GuardError('PAUSED_SESSION', sessionPaused(session.row.id))
+    if (agent?.paused === true) throw new GuardError('PAUSED_AGENT', agentPaused(agent.id))
+  }
 
-/** Why nothing of an agent is forwarded, and what to do; within 300 characters for any id. */
-export const agentPaused = (id: string): string =>
+// both within 300 characters for the longest id
+const sessionPaused = (id: string): string =>
+  `Guard blocked this request: its session is paused. Resume it with POST /api/sessions/${id}/resume.`
+const agentPaused = (id: string): string =>
   `Guard blocked this request: its agent is paused. Resume it with POST /api/agents/${id}/resume.`
 
 const paused = (reason: 'PAUSED_SESSION' | 'PAUSED_AGENT', message: string): Decision => ({

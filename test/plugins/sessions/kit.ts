@@ -4,76 +4,18 @@ import {
   type Call,
   type Change,
   type Decision,
-  type Driver,
   errorBody,
   Gateway,
   GuardError,
   type Plugin,
   type Session,
   statusOf,
-  storage,
   table,
 } from 'guard-gateway/core'
 import { type SessionsOptions, sessions } from 'guard-gateway/plugins/sessions'
-import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aCall, aDecision, NOON, settled } from '../../kit/settled.ts'
-
-/** A storage backend whose rows outlive the gateways that open it, with a look at what passes through. */
-export interface Disk {
-  readonly plugin: Plugin
-  driver(): Driver
-  /** Whether each write so far was to survive a power cut. */
-  readonly syncs: boolean[]
-  /** How often each table was read by key. */
-  readonly gets: Map<string, number>
-  /** Set: the next write fails with it. */
-  failure: Error | undefined
-  /** Set: the conditions of every write fail. */
-  refuse: boolean
-  /** Set: reads by key wait for it. */
-  gate: Promise<void> | undefined
-}
-
-export const disk = (): Disk => {
-  let inner: Driver | undefined
-  const self: Disk = {
-    syncs: [],
-    gets: new Map(),
-    failure: undefined,
-    refuse: false,
-    gate: undefined,
-    driver: () => {
-      assert.ok(inner)
-      return inner
-    },
-    plugin: storage({
-      id: 'disk',
-      open: async (tables) => {
-        inner ??= await memory().open(tables)
-        const driver = inner
-        return {
-          ...driver,
-          get: async (of, key) => {
-            self.gets.set(of.id, (self.gets.get(of.id) ?? 0) + 1)
-            await self.gate
-            return driver.get(of, key)
-          },
-          write: async (batch, options) => {
-            const { failure } = self
-            self.failure = undefined
-            if (failure !== undefined) throw failure
-            if (self.refuse) return false
-            self.syncs.push(options.sync)
-            return driver.write(batch, options)
-          },
-          close: async () => {},
-        }
-      },
-    }),
-  }
-  return self
-}
+import { type Disk, disk } from './disk.ts'
 
 /** The columns of the recorder's tables that this feature reads and writes. */
 export const records: Plugin = {
