@@ -3,7 +3,14 @@ import type { Envelope } from './contracts/api-style.ts'
 export type Mode = 'shadow' | 'enforce'
 
 /** How a guarded request ended. */
-export type Outcome = 'ok' | 'upstream_error' | 'unreachable' | 'truncated' | 'client_aborted' | 'interrupted' | 'blocked'
+export type Outcome =
+  | 'ok'
+  | 'upstream_error'
+  | 'unreachable'
+  | 'truncated'
+  | 'client_aborted'
+  | 'interrupted'
+  | 'blocked'
 
 /** A tool call of the history as rules see it: hashes, names and flags, no text. */
 export interface ToolCall {
@@ -56,6 +63,10 @@ export interface Session {
   row: SessionRow
   /** Requests under way. */
   open: number
+  /** Tips of the newest request of each thread: what a resume marks as seen. There once detection knows the session's history. */
+  tips?: () => readonly string[]
+  /** Tells detection of a resume: loop windows and the error streak begin anew. */
+  cleared?: () => void
 }
 
 /** A session as stored and as the administration API shows it. Times are milliseconds since 1970. */

@@ -8,6 +8,9 @@ export interface Place {
   readonly thread: string
   /** Extends nothing known. */
   readonly root: boolean
+  /** What later requests that hold this one's items are known by. */
+  readonly chain_tip: string
+  readonly talk_tip: string
   /** The forwarded row of which this request is another attempt. */
   readonly original: Row | undefined
   /** The row whose turns come before `new_turns`. */
@@ -25,8 +28,9 @@ const NONE: readonly never[] = Object.freeze([])
 export const place = (call: Call, known: Known): Place => {
   const original = call.retry_mark ? originalOf(call, known.rows) : undefined
   if (original !== undefined) {
-    const { thread, root } = original
-    return { thread, root, original, parent: original, turns: call.conversation.turns, keys: NONE, new_turns: NONE }
+    const { thread, root, chain_tip, talk_tip } = original
+    const { turns } = call.conversation
+    return { thread, root, chain_tip, talk_tip, original, parent: original, turns, keys: NONE, new_turns: NONE }
   }
   const { previous_response_id, conversation } = call.envelope
   return previous_response_id === null && conversation === null ? byChain(call, known) : byReference(call, known)
@@ -85,6 +89,8 @@ const byChain = (call: Call, known: Known): Place => {
   return {
     thread: parent?.thread ?? call.id + suffix,
     root,
+    chain_tip: conversation.chain.at(-1) ?? '',
+    talk_tip: conversation.talk.at(-1) ?? '',
     original: undefined,
     parent: root ? undefined : parent,
     turns: from(turns, seen),
@@ -174,9 +180,9 @@ const byReference = (call: Call, known: Known): Place => {
   const suffix = subagentSuffix(call)
   const parent = referred(call, known.rows, suffix)
   const thread = parent?.thread ?? beginning(call) + suffix
-  const seen = seenUpTo(conversation, known.seen)
+  const tip = referenceTip(call)
   const own = ownTurns(conversation, known)
-  const counted = from(own, seen)
+  const counted = known.seen.has(tip) ? NONE : own
   const last = counted.at(-1)
   const quiet =
     last === undefined ||
@@ -186,6 +192,8 @@ const byReference = (call: Call, known: Known): Place => {
   return {
     thread,
     root: parent === undefined,
+    chain_tip: tip,
+    talk_tip: tip,
     original: undefined,
     parent,
     turns: parent === undefined ? counted : [...earlierTurns(parent, known), ...counted],
@@ -209,6 +217,14 @@ const beginning = ({ id, envelope }: Call): string =>
 
 /** Ids of an unusual form are hashed, since threads are recorded. */
 const conversationThread = (id: string): string => (/^[\w.-]{1,96}$/.test(id) ? id : sha256(id))
+
+/** The items of such a body are part of a history only together with what they refer to. */
+const referenceTip = ({ envelope, conversation }: Call): string => {
+  const answered = conversation.loose_results.map((one) => one.id)
+  return sha256(
+    [envelope.previous_response_id ?? envelope.conversation, ...answered, conversation.chain.at(-1)].join('\0'),
+  )
+}
 
 const subagentSuffix = ({ headers }: Call): string => {
   const id = headers['x-claude-code-agent-id']

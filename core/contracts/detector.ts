@@ -61,5 +61,7 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly params?: Params
   /** Loop rules are inherited by another attempt of the same request and quieted by a resume; budget and outcome rules are judged anew. */
   readonly kind: 'loop' | 'outcome' | 'budget'
+  /** Whether a rule with these numbers can ever match; who writes a policy is warned of one that cannot. */
+  reachable?(rule: Rule): boolean
   detect(evidence: Evidence<Static<Params>>): Finding | string | undefined
 }

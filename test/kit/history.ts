@@ -1,0 +1,43 @@
+import { type Call, type Known, type Place, place, type RepliedCall, type Row } from 'guard-gateway/core'
+import { aRow } from './settled.ts'
+
+/** The rows of a session as placing sees them; requests are added by hand. */
+export class Session implements Known {
+  readonly rows: Row[] = []
+  readonly window: Row[] = []
+  readonly parents = new Map<string, string>()
+  readonly replied = new Map<string, RepliedCall>()
+  fresh = 0
+  limit = 64
+  seen: ReadonlySet<string> = new Set()
+
+  place(call: Call): Place {
+    return place(call, this)
+  }
+
+  /** Remembers a request as the gateway would. */
+  add(call: Call, over: Partial<Row> = {}): Row {
+    const placed = this.place(call)
+    const { chain, talk, fingerprint } = call.conversation
+    const row = aRow({
+      id: call.id,
+      fingerprint,
+      chain_tip: placed.chain_tip,
+      talk_tip: placed.talk_tip,
+      items: chain.length,
+      talk_items: talk.length,
+      thread: placed.thread,
+      root: placed.root,
+      keys: placed.keys,
+      new_turns: placed.new_turns,
+      retry: placed.original !== undefined,
+      response_id: null,
+      ...over,
+    })
+    this.rows.unshift(row)
+    this.fresh++
+    if (row.decision !== 'block' && !row.retry) this.window.unshift(row)
+    if (placed.parent !== undefined) this.parents.set(row.id, placed.parent.id)
+    return row
+  }
+}
