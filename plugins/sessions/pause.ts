@@ -5,9 +5,11 @@ import {
   type Gateway,
   GuardError,
   type ProxyRequest,
+  rowOf,
   type Session,
   type SessionRow,
   sessionEvent,
+  tipsOf,
 } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
 import { applied } from './durable.ts'
@@ -61,9 +63,7 @@ const ATTEMPTS = 3
 const storedTips = async (gateway: Gateway, session_id: string): Promise<readonly string[]> => {
   if (gateway.tables.get('calls') === undefined) return []
   const { rows } = await gateway.storage.find('calls', { where: { session_id }, limit: HISTORY })
-  const newest = new Map<string, readonly string[]>()
-  for (const { thread, chain_tip, talk_tip } of rows) if (!newest.has(thread)) newest.set(thread, [chain_tip, talk_tip])
-  return [...newest.values()].flat().filter((tip) => tip !== '')
+  return tipsOf(rows.map(rowOf))
 }
 const HISTORY = 1000
 
