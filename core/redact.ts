@@ -1,0 +1,68 @@
+import { type Finder, mark } from './redact/hit.ts'
+import { json } from './redact/json.ts'
+import { nameJudge } from './redact/names.ts'
+import { texts } from './redact/texts.ts'
+import { type Walker, walk } from './redact/walk.ts'
+
+export type { Finder } from './redact/hit.ts'
+
+/** Hides secrets, each as `[REDACTED:<kind>]`. Never throws; what it cannot examine it hides as well. */
+export interface Redactor {
+  /** Deep, names and values; the value itself where nothing changed, a copy of its changed parts otherwise. Idempotent. */
+  value<T>(value: T): T
+  text(text: string): string
+  /** An identifier is or holds a secret; mail addresses are allowed in identifiers. */
+  looksSecret(id: string): boolean
+}
+
+export interface RedactorOptions {
+  /** Configured credentials and users' patterns, beside the built-in rules. */
+  readonly finders?: readonly Finder[]
+  /** Names whose values are secrets, beside the built-in ones; matched by their last words. */
+  readonly names?: readonly string[]
+  /** False keeps mail addresses. */
+  readonly emails?: boolean
+  /** Told what went wrong where a part became `[REDACTED:fault]`. */
+  readonly fault?: (error: unknown) => void
+}
+
+/** Longer texts are not examined but hidden; callers cut before they redact. */
+const MAX_TEXT = 1_048_576
+
+/** Makes the redactor that stands above every store, log and export. */
+export const redactor = ({ finders = [], names = [], emails = true, fault }: RedactorOptions = {}): Redactor => {
+  const levelOf = nameJudge(names)
+  const report = (error: unknown): void => {
+    try {
+      fault?.(error)
+    } catch {
+      // a failing reporter must not undo that the part is hidden
+    }
+  }
+  const walker: Walker = { text: (text, level) => plain.redact(text, level), levelOf, fault: report }
+  const rewrite = json(walker)
+  const plain = texts({ levelOf, emails }, finders, rewrite)
+  const ids = texts({ levelOf, emails: false }, finders, rewrite)
+  return {
+    value<T>(value: T): T {
+      return walk(value, walker, 0) as T
+    },
+    text(text) {
+      if (text.length > MAX_TEXT) return mark('limit')
+      try {
+        return plain.redact(text, 0)
+      } catch (error) {
+        report(error)
+        return mark('fault')
+      }
+    },
+    looksSecret(id) {
+      try {
+        return ids.holds(id)
+      } catch (error) {
+        report(error)
+        return true
+      }
+    },
+  }
+}

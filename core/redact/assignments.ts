@@ -1,0 +1,200 @@
+import { isAlnum, isBlank, isDigit, isSpace, PARTS, runStart, skipBlanks } from './alphabet.ts'
+import { type Hit, marksAt } from './hit.ts'
+import { type Level, Levels } from './names.ts'
+import { isExpression, isNoValue, isOdd, isPlaceholder, isProse } from './placeholders.ts'
+import type { Scan } from './scan.ts'
+import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
+
+/** The longest name looked at, before `=` or `:`. */
+const MAX_NAME = 64
+/** A value is judged by so many characters at most; what is hidden goes on to its end. */
+const MAX_JUDGED = 256
+/** How far behind a name its value may stand when the two are members of a pair. */
+const PAIR_REACH = 200
+
+/** A name in front of a separator. */
+interface Name {
+  readonly text: string
+  readonly start: number
+  /** In quotes, as in JSON. */
+  readonly quoted: boolean
+}
+
+const QUOTES = new Set(['"', "'", '`'])
+
+/** The name that ends before `separator`, behind optional blanks, quotes, brackets and a question mark. */
+const nameBefore = (text: string, separator: number): Name | undefined => {
+  let end = separator
+  while (end > separator - 8 && isBlank(text.charCodeAt(end - 1))) end--
+  if (text[end - 1] === '?' || text[end - 1] === ']') end--
+  const quoted = QUOTES.has(text.charAt(end - 1))
+  if (quoted) end--
+  if (quoted && text[end - 1] === '\\') end--
+  let start = runStart(text, end, PARTS, MAX_NAME)
+  // No name begins with a digit; times and sizes do.
+  if (start === end || isDigit(text.charCodeAt(start))) return undefined
+  // "API key: …": the word that makes `key` sensitive stands before it.
+  if (isBlank(text.charCodeAt(start - 1)) && /^(?:key|string)$/i.test(text.slice(start, end))) {
+    start = runStart(text, start - 1, PARTS, MAX_NAME)
+  }
+  return { text: text.slice(start, end), start, quoted }
+}
+
+/** Where the value may begin behind a separator that assigns; undefined if it compares, scopes or begins an address. */
+const behindSeparator = (text: string, at: number): number | undefined =>
+  text[at] === ':' ? behindColon(text, at) : behindEquals(text, at)
+
+const behindColon = (text: string, at: number): number | undefined => {
+  const next = text[at + 1]
+  if (next === ':' || text[at - 1] === ':' || (next === '/' && text[at + 2] === '/')) return undefined
+  return next === '=' ? at + 2 : at + 1
+}
+
+const behindEquals = (text: string, at: number): number | undefined => {
+  const next = text[at + 1]
+  if (next === '=' || next === '~' || /[=!<>:+*/|&^%-]/.test(text[at - 1] ?? '')) return undefined
+  if (next === '>') return QUOTES.has(text.charAt(previousInk(text, at))) ? at + 2 : undefined
+  return at + 1
+}
+
+const previousInk = (text: string, at: number): number => {
+  let index = at - 1
+  while (index > at - 8 && isBlank(text.charCodeAt(index))) index--
+  return index
+}
+
+/** Query names that are secrets in addresses though not elsewhere. */
+const QUERY_NAMES =
+  /^(?:sig|signature|key|auth|code|hmac|(?:x-amz|x-goog|x-oss)-(?:signature|credential|security-token)|awsaccesskeyid|googleaccessid)$/i
+
+/** A sensitive name in the query or fragment of an address, with its value. */
+const queryValue = ({ text }: Scan, name: Name, from: number): Hit | undefined => {
+  const before = text[name.start - 1]
+  if ((before !== '?' && before !== '&' && before !== '#') || !QUERY_NAMES.test(name.text)) return undefined
+  const value = text.slice(from, unquotedEnd(text, from, MAX_JUDGED))
+  const short = /^(?:key|code|auth)$/i.test(name.text) && !(value.length >= 16 && /\d/.test(value))
+  return short || isPlaceholder(value) ? undefined : { start: from, end: unquotedEnd(text, from), kind: 'url' }
+}
+
+/** `name=value`, `name: value`, `"name": "value"`, `name := value` with a sensitive name; triggered at the separator. */
+export const assignment = (scan: Scan, at: number): Hit | undefined => {
+  const { text } = scan
+  const after = behindSeparator(text, at)
+  if (after === undefined) return undefined
+  const name = nameBefore(text, at)
+  if (name === undefined) return undefined
+  const from = skipBlanks(text, after)
+  if (marksAt(text, from)) return undefined
+  const level = levelHere(scan, name, at)
+  if (level === Levels.none)
+    return openPair(scan, name, from) ?? (text[at] === '=' ? queryValue(scan, name, from) : undefined)
+  if (isWorkingDirectory(name.text, text, from)) return undefined
+  if (level === Levels.line) return wholeLine(scan, name, from)
+  if (isQuoted(text, from)) return quotedValue(text, from, 'name')
+  return bareValue({ scan, name, level, at, from, tight: from === after })
+}
+
+/** The level of the name, or of the name it forms a pair with: `name: X, value: …`. */
+const levelHere = (scan: Scan, name: Name, at: number): Level => {
+  if (/^val(?:ue)?$/i.test(name.text) && scan.pair !== undefined && at < scan.pair.until) {
+    const { level } = scan.pair
+    scan.pair = undefined
+    return level
+  }
+  return scan.rules.levelOf(name.text)
+}
+
+/** Remembers the sensitive name that is the value of `name`, `key` or `header`. */
+const openPair = (scan: Scan, name: Name, from: number): undefined => {
+  if (!/(?:^|[ ._-])(?:name|key|header)$/i.test(name.text)) return undefined
+  const quoted = /^\\?["'`]/.exec(scan.text.slice(from, from + 2))?.[0].length ?? 0
+  const value = /^[\w.-]{1,64}/.exec(scan.text.slice(from + quoted, from + quoted + MAX_NAME))?.[0]
+  if (value === undefined) return undefined
+  const level = scan.rules.levelOf(value)
+  if (level !== Levels.none)
+    scan.pair = { level: Math.min(level, Levels.password) as Level, from, until: from + PAIR_REACH }
+  return undefined
+}
+
+/** `PWD=/home/me` is where a shell stands. */
+const isWorkingDirectory = (name: string, text: string, from: number): boolean =>
+  /^(?:OLD)?PWD$/.test(name) && text[from] === '/'
+
+const SCHEME = /^[A-Za-z][\w-]{2,30} +[^\s,;"']/
+
+/** `Authorization: …` and `Cookie: …`: all that stands on the line, up to the quote the header stands in. */
+const wholeLine = ({ text }: Scan, name: Name, from: number): Hit | undefined => {
+  const quote = text.charAt(name.start - 1)
+  if (isQuoted(text, from)) return quotedValue(text, from, 'token')
+  const stop = !name.quoted && QUOTES.has(quote) ? quote : undefined
+  const value = text.slice(from, lineEnd(text, from, stop, MAX_JUDGED)).trimEnd()
+  if (isPlaceholder(value) || isNoValue(value) || isExpression(value)) return undefined
+  const isCookie = /cookies?$/i.test(name.text)
+  const words = value.split(/\s+/)
+  const looksRight = isCookie
+    ? /^[^=;\s]{1,64}=/.test(value) || isOdd(value)
+    : (SCHEME.test(value) && !isProse(words)) || isOdd(words[0] ?? '')
+  return looksRight ? { start: from, end: lineEnd(text, from, stop), kind: 'token' } : undefined
+}
+
+/** A value without quotes, and what is known about its surroundings. */
+interface Bare {
+  readonly scan: Scan
+  readonly name: Name
+  readonly level: Level
+  readonly at: number
+  readonly from: number
+  /** The value stands directly behind the separator. */
+  readonly tight: boolean
+}
+
+const bareValue = (bare: Bare): Hit | undefined => {
+  const { text } = bare.scan
+  const end = unquotedEnd(text, bare.from, MAX_JUDGED)
+  const value = text.slice(bare.from, end)
+  if (value === '' || '{[(|>'.includes(value.charAt(0)) || isNotSecret(bare, value)) return undefined
+  const rest = restOfLine(text, end)
+  if (isAloneSecret(bare, value, rest)) return { start: bare.from, end: unquotedEnd(text, bare.from), kind: 'name' }
+  return !bare.tight && isPassphrase(bare, `${value}${rest}`)
+    ? { start: bare.from, end: lineEnd(text, bare.from, undefined), kind: 'name' }
+    : undefined
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/
+const isNotSecret = ({ scan, name, level }: Bare, value: string): boolean => {
+  if (isPlaceholder(value) || isNoValue(value) || isExpression(value)) return true
+  if (NUMBER.test(value))
+    return level !== Levels.password && (name.quoted || value.length < 6 || level === Levels.likely)
+  return value.length <= MAX_NAME && /^[A-Za-z_$][\w$.]*$/.test(value) && scan.rules.levelOf(value) !== Levels.none
+}
+
+const isAloneSecret = (bare: Bare, value: string, rest: string): boolean => {
+  if (bare.tight) return isTightSecret(bare, value)
+  return /^\s*;?\s*$/.test(rest) ? isLineSecret(bare, value) : isOdd(value)
+}
+
+/** `name=value` says enough; `name:value` of a `token` may be a pair of words. */
+const isTightSecret = ({ scan, level, at }: Bare, value: string): boolean =>
+  scan.text[at] === '=' || level >= Levels.certain || isOdd(value)
+
+/** The value is all that stands on the line. */
+const isLineSecret = ({ scan, name, level, at }: Bare, value: string): boolean => {
+  if (level === Levels.likely) return isOdd(value)
+  return scan.text[at] === ':' || isOdd(value) || beginsLine(scan.text, name.start)
+}
+
+/** Several plain words behind a password name at the start of a line, which make no sentence. */
+const isPassphrase = ({ scan, name, level }: Bare, line: string): boolean => {
+  if (level !== Levels.password || !beginsLine(scan.text, name.start)) return false
+  const words = line.trim().split(/\s+/)
+  return words.length >= 3 && words.every((word) => /^[\w'-]+$/.test(word)) && !isProse(words)
+}
+
+const restOfLine = (text: string, from: number): string => /^[^\r\n]*/.exec(text.slice(from, from + 200))?.[0] ?? ''
+
+/** Nothing but blanks and list or comment signs stand before `start` on its line. */
+const beginsLine = (text: string, start: number): boolean => {
+  let at = start - 1
+  while (at > start - 32 && (isBlank(text.charCodeAt(at)) || text[at] === '-' || text[at] === '#')) at--
+  return at < 0 || (isSpace(text.charCodeAt(at)) && !isAlnum(text.charCodeAt(at)))
+}

@@ -1,0 +1,69 @@
+import { type Level, Levels } from './names.ts'
+import { isOdd } from './placeholders.ts'
+
+/** The header field names, option names and member names that stand in arrays. */
+const FIELD_NAME = /^[A-Za-z][\w-]{0,63}$/
+const OPTION = /^--?[A-Za-z][\w.-]{0,63}$/
+/** A value that could as well be one more name of a list of names. */
+const couldBeName = (value: unknown): boolean => typeof value !== 'string' || (FIELD_NAME.test(value) && !isOdd(value))
+
+/** Judges whether an element is a name whose value follows it. */
+type Judge = (name: string) => Level
+
+const levelOfElement = (list: readonly unknown[], at: number, levelOf: Judge): Level => {
+  const name = list[at]
+  return typeof name === 'string' && FIELD_NAME.test(name) ? levelOf(name) : Levels.none
+}
+
+/** The level of the option an argument stands behind: `--password`, `x`. */
+const optionLevel = (list: readonly unknown[], at: number, levelOf: Judge): Level => {
+  const option = list[at - 1]
+  const value = list[at]
+  const follows =
+    typeof option === 'string' && OPTION.test(option) && typeof value === 'string' && !value.startsWith('--')
+  return follows ? levelOf(option) : Levels.none
+}
+
+/** Name, value, name, value …: every name looks like one and some value does not, so that a list of names is none. */
+const alternates = (list: readonly unknown[]): boolean => {
+  if (list.length === 0 || list.length % 2 !== 0) return false
+  let hasValues = false
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]
+    if (typeof name !== 'string' || !FIELD_NAME.test(name)) return false
+    hasValues ||= !couldBeName(list[at + 1]) || typeof list[at + 1] !== 'string'
+  }
+  return hasValues
+}
+
+/** For each element how far the one before it makes it a secret; undefined if none does. `pair`: the list is an entry of a list of pairs. */
+export const listLevels = (list: readonly unknown[], pair: boolean, levelOf: Judge): readonly Level[] | undefined => {
+  if (!list.some((element) => typeof element === 'string' && levelOf(element) !== Levels.none)) return undefined
+  const paired = (pair && list.length === 2) || alternates(list)
+  const levels = list.map((_element, at): Level => {
+    const option = optionLevel(list, at, levelOf)
+    return option === Levels.none && paired && at % 2 === 1 ? levelOfElement(list, at - 1, levelOf) : option
+  })
+  return levels.some((level) => level !== Levels.none) ? levels : undefined
+}
+
+/** Every element is a list of two whose first is a text: the entries of a map or of headers. */
+export const isListOfPairs = (list: readonly unknown[]): boolean =>
+  list.length > 0 && list.every((entry) => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string')
+
+const NAMES = new Set(['name', 'key', 'header'])
+const VALUES = new Set(['value', 'values', 'val'])
+
+/** The level of the name that a `{ name, value }` object holds for its value. */
+export const pairLevel = (
+  object: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  levelOf: Judge,
+): Level => {
+  if (!keys.some((key) => VALUES.has(key.toLowerCase()))) return Levels.none
+  const name = keys.find((key) => NAMES.has(key.toLowerCase()) && typeof object[key] === 'string')
+  return name === undefined ? Levels.none : levelOf(String(object[name]))
+}
+
+/** The member holds the value of a `{ name, value }` object. */
+export const isPairValue = (key: string): boolean => VALUES.has(key.toLowerCase())
