@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Item, step, system, user } from '../../kit/conversation.ts'
+import { call } from '../../kit/evidence.ts'
+import { aReading } from '../../kit/settled.ts'
+import { busy, defaultRules, newSession, restarted, resume, startBench } from './kit.ts'
+
+const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enforce' })
+const begin: Item[] = [system('s'), user('fix it')]
+const looped: Item[] = [...begin, ...step('read'), ...step('read'), ...step('read')]
+
+describe('another attempt of a request', () => {
+  it('takes no place, and is judged as its original was', async () => {
+    const bench = await startBench({
+      defaults: [{ rule_type: 'exact_repeat' }, { rule_type: 'max_requests', threshold: 5 }],
+    })
+    const session = newSession()
+    const send = (retry = false) => bench.send(call({ session, items: [user('a')], retry }))
+    assert.equal((await send()).decision, 'allow')
+    assert.deepEqual([(await send(true)).decision, (await send(true)).decision], ['allow', 'allow'])
+    assert.equal((await send()).decision, 'allow')
+    assert.equal((await send()).reason, 'LOOP_EXACT')
+    const last = await send(true)
+    assert.deepEqual(
+      last.matches.map((match) => match.code),
+      ['LOOP_EXACT', 'LIMIT_REQUESTS'],
+    )
+    assert.equal(last.row?.retry, true)
+    assert.equal(session.row.requests, 6)
+  })
+  it('counts towards the error streak, since each attempt is answered', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    for (let n = 0; n < 5; n++) await bench.send(call({ session, items: [user('a')], retry: n > 0 }), busy)
+    assert.equal((await bench.send(call({ session, items: [user('a')], retry: true }))).reason, 'LOOP_ERROR_RETRY')
+  })
+})
+
+describe('a restart', () => {
+  it('finds window, errors and totals again', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    for (const text of ['a', 'b', 'a']) await bench.send(call({ session, items: [user(text)] }))
+    const later = restarted(session)
+    assert.equal((await bench.send(call({ session: later, items: [user('a')] }))).reason, 'LOOP_EXACT')
+    for (let n = 0; n < 5; n++) await bench.send(call({ session: later, items: [user(`${n}`)] }), busy)
+    assert.equal((await bench.send(call({ session: restarted(later), items: [user('z')] }))).reason, 'LOOP_ERROR_RETRY')
+    assert.equal(later.row.requests, 8)
+  })
+  it('finds blocked rows again', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    const first = await bench.send(call({ session, items: looped }))
+    const again = await bench.send(call({ session: restarted(session), items: looped }))
+    assert.equal(again.repeats, first.row?.id)
+  })
+  it('finds what a resume marked', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    const repeated = [...begin, ...step('x')]
+    for (const items of [looped, repeated, repeated]) await bench.send(call({ session, items, at: bench.clock.now() }))
+    bench.clock.advance(1000)
+    resume(session, bench.clock.now())
+    const later = restarted(session)
+    bench.clock.advance(1000)
+    for (const items of [looped, repeated]) {
+      assert.equal((await bench.send(call({ session: later, items, at: bench.clock.now() }))).decision, 'allow')
+    }
+  })
+  it('reads once, however many requests come first', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    for (const text of ['a', 'a']) await bench.send(call({ session, items: [user(text)] }))
+    const later = restarted(session)
+    const reads: string[] = []
+    const { find } = bench.gateway.storage
+    bench.gateway.storage.find = (table, query) => {
+      reads.push(table)
+      return find(table, query)
+    }
+    const decisions = await Promise.all([1, 2].map(() => bench.ask(call({ session: later, items: [user('a')] }))))
+    assert.deepEqual(
+      decisions.map((one) => one.reason),
+      ['LOOP_EXACT', 'LOOP_EXACT'],
+    )
+    assert.deepEqual(reads, ['calls', 'calls'])
+  })
+  it('asks storage nothing about a session that is new', async () => {
+    const bench = await enforced()
+    await bench.gateway.hooks.request.promise(call())
+    bench.gateway.storage.find = () => assert.fail('storage was read')
+    assert.equal((await bench.ask(call({ items: begin }))).decision, 'allow')
+  })
+})
+
+describe('requests at the same time', () => {
+  it('see one another: of two, a limit of one lets one pass', async () => {
+    const bench = await startBench({ defaults: [{ rule_type: 'max_requests', threshold: 1 }], default_mode: 'enforce' })
+    const session = newSession()
+    const decisions = await Promise.all([1, 2, 3].map((n) => bench.ask(call({ session, items: [user(`${n}`)] }))))
+    assert.deepEqual(decisions.map((one) => one.decision).sort(), ['allow', 'block', 'block'])
+  })
+  it('hold tokens until they end, where a rule asks for it', async () => {
+    const limit = { rule_type: 'max_tokens', threshold: 1000 }
+    for (const [params, wanted] of [
+      [{ reserve: true }, 'block'],
+      [{}, 'allow'],
+    ] as const) {
+      const bench = await startBench({ defaults: [{ ...limit, params }], default_mode: 'enforce' })
+      const session = newSession()
+      const first = call({ session, items: [user('a')], envelope: { max_tokens: 1000 } })
+      const held = await bench.ask(first)
+      assert.ok((held.row?.reserved ?? 0) >= 1000)
+      assert.equal((await bench.send(call({ session, items: [user('b')] }))).decision, wanted)
+      await bench.end(first, held)
+      assert.equal((await bench.send(call({ session, items: [user('c')] }))).decision, 'allow')
+    }
+  })
+})
+
+describe('a history that the provider keeps', () => {
+  it('is judged by the turns of its rows and the calls of the replies', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    const decisions = []
+    for (let n = 0; n < 4; n++) {
+      const items: Item[] =
+        n === 0 ? [user('go')] : [{ kind: 'result', id: `call_${n - 1}`, text: 'same', error: false }]
+      const envelope = { previous_response_id: n === 0 ? null : `resp_${n - 1}` }
+      const reading = aReading({
+        response_id: `resp_${n}`,
+        calls: [{ id: `call_${n}`, tool: 'poll', args: '{"id": 7}' }],
+      })
+      decisions.push(await bench.send(call({ session, items, envelope }), { reading }))
+    }
+    assert.deepEqual(
+      decisions.map((one) => one.reason),
+      [null, null, null, 'LOOP_TOOL_CALL'],
+    )
+    assert.equal(decisions.at(-1)?.matches[0]?.evidence, 'history')
+    assert.equal(decisions.at(-1)?.matches[0]?.results_equal, true)
+  })
+})
