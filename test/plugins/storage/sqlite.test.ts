@@ -1,10 +1,211 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
+import { after, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { sha256, type Table } from 'guard-gateway/core'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
-import { storageConforms } from '../../conformance/storage.ts'
+import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
+import { conformanceTables, item, openPlain, storageConforms } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-sqlite-'))
-storageConforms(sqlite({ file: join(folder, 'suite.db') }))
 after(() => rmSync(folder, { recursive: true }))
+const path = (name: string) => join(folder, name)
+
+storageConforms(sqlite({ file: path('suite.db') }))
+
+/** A file with rows in it, closed. */
+const written = async (name: string, rows = 50): Promise<string> => {
+  const file = path(name)
+  const store = await openPlain(sqlite({ file }))
+  await store.write(
+    Array.from({ length: rows }, (_, n) => ({
+      table: 'conformance_items',
+      put: item('g', String(n), { name: `name ${n} ${'x'.repeat(200)}` }),
+    })),
+  )
+  await store.close()
+  return file
+}
+const start = (file: string, tables: readonly Table[] = conformanceTables) =>
+  ({ file, tables, synchronous: 'normal', exclusive: false, address: '', busy_ms: 5_000, max_pages: 0 }) as const
+
+describe('sqlite: the file', () => {
+  it('is for its owner alone, journal included, whatever the umask', async () => {
+    const before = process.umask(0)
+    const file = path('mode.db')
+    const store = await openPlain(sqlite({ file })).finally(() => process.umask(before))
+    await store.put('conformance_items', item('g', 'a'))
+    for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}.lock`])
+      assert.equal(statSync(name).mode & 0o777, 0o600, name)
+    await store.close()
+  })
+
+  it('gets a warning with the remedy if others can read it', async () => {
+    const file = await written('wide.db')
+    chmodSync(file, 0o644)
+    const faults: string[] = []
+    const store = await openPlain(sqlite({ file }), (error) => faults.push(String(error)))
+    await store.close()
+    assert.match(faults.join(), /chmod 600 .*wide\.db/)
+  })
+
+  it('is run with every setting that matters', async () => {
+    const { db, close } = await openDatabase(start(path('settings.db')))
+    const read = (name: string) => db.pragma(name, { simple: true })
+    const names = [
+      'journal_mode',
+      'synchronous',
+      'busy_timeout',
+      'foreign_keys',
+      'trusted_schema',
+      'cell_size_check',
+      'mmap_size',
+      'secure_delete',
+      'auto_vacuum',
+      'journal_size_limit',
+      'wal_autocheckpoint',
+    ]
+    assert.deepEqual(names.map(read), ['wal', 1, 5_000, 1, 0, 1, 0, 2, 2, 64 * 1024 * 1024, 0])
+    close()
+    const full = await openDatabase({ ...start(path('settings.db')), synchronous: 'full' })
+    assert.equal(full.db.pragma('synchronous', { simple: true }), 2)
+    full.close()
+  })
+
+  it('keeps rows, their order and their tokens from one start to the next', async () => {
+    const file = path('again.db')
+    const first = await openPlain(sqlite({ file }))
+    await first.put('conformance_items', item('g', 'a', { words: ['kept'], total: 5n, data: { x: [1] } }))
+    await first.put('conformance_items', item('g', 'b', { words: ['kept'] }))
+    await first.close()
+    const second = await openPlain(sqlite({ file }))
+    const { rows } = await second.find('conformance_items', { search: ['kept'] })
+    assert.deepEqual(
+      rows.map((row) => [row.id, row.total, row.data]),
+      [
+        ['b', null, null],
+        ['a', 5n, { x: [1] }],
+      ],
+    )
+    await second.close()
+  })
+
+  it('grows by tables, columns and indexes and loses nothing', async () => {
+    const file = path('grow.db')
+    const [small, more]: Table[] = [
+      { id: 'things', columns: { id: 'text', size: 'integer' } },
+      {
+        id: 'things',
+        columns: { id: 'text', size: 'integer', label: 'text', words: 'search' },
+        indexes: [['label']],
+        unique: [['size']],
+      },
+    ]
+    const first = await openDatabase(start(file, [small as Table]))
+    first.db.exec("insert into things (id, size) values ('a', 1)")
+    first.close()
+    const second = await openDatabase(start(file, [more as Table, { id: 'others', columns: { id: 'text' } }]))
+    assert.deepEqual(second.db.prepare('select * from things').all(), [{ recorded: 1, id: 'a', size: 1, label: null }])
+    assert.throws(() => second.db.exec("insert into things (id, size) values ('b', 1)"), /UNIQUE/)
+    second.close()
+    const third = await openDatabase(start(file, [small as Table]))
+    assert.equal(
+      (third.db.prepare('select count(*) as n from sqlite_schema where name = ?').get('others') as { n: number }).n,
+      1,
+    )
+    third.close()
+  })
+})
+
+describe('sqlite: files it refuses, untouched', () => {
+  const refused = async (file: string, code: string, text: RegExp) => {
+    const before = sha256(readFileSync(file))
+    await assert.rejects(openPlain(sqlite({ file })), (error: Error & { code: string }) => {
+      assert.equal(error.code, code)
+      assert.match(error.message, text)
+      assert.ok(error.message.includes(file))
+      return true
+    })
+    assert.equal(sha256(readFileSync(file)), before)
+  }
+
+  it('what is no database', async () => {
+    const file = path('text.db')
+    writeFileSync(file, 'gateway_key: not a database\n'.repeat(10))
+    await refused(file, 'DATABASE_DAMAGED', /not an SQLite database/)
+  })
+
+  it('a file shorter than it says', async () => {
+    const file = await written('short.db')
+    truncateSync(file, statSync(file).size - 4096)
+    await refused(file, 'DATABASE_DAMAGED', /cut off/)
+  })
+
+  it('overwritten and zeroed pages', async () => {
+    for (const fill of [0x00, 0x5a]) {
+      const file = await written(`filled${fill}.db`)
+      const bytes = readFileSync(file)
+      bytes.fill(fill, 4096 * 2, 4096 * 9)
+      writeFileSync(file, bytes)
+      await refused(file, 'DATABASE_DAMAGED', /damaged/)
+    }
+  })
+
+  it("another program's database", async () => {
+    const file = path('foreign.db')
+    new Sqlite(file).exec('create table bookmarks (url text)').close()
+    await refused(file, 'DATABASE_DAMAGED', /another program/)
+  })
+
+  it('a newer version', async () => {
+    const file = await written('newer.db')
+    const db = new Sqlite(file)
+    db.pragma('user_version = 99')
+    db.close()
+    await refused(file, 'DATABASE_NEWER', /format 99/)
+  })
+
+  it('a newer version whose mark still stands in the journal', async () => {
+    const file = await written('newer-wal.db')
+    const db = new Sqlite(file)
+    db.pragma('wal_autocheckpoint = 0')
+    db.pragma('user_version = 98')
+    await refused(file, 'DATABASE_NEWER', /format 98/)
+    db.close()
+  })
+
+  it('a column of another type', async () => {
+    const file = path('type.db')
+    const { close } = await openDatabase(
+      start(file, [{ id: 'conformance_notes', columns: { id: 'text', text: 'integer' } }]),
+    )
+    close()
+    await refused(file, 'DATABASE_DAMAGED', /conformance_notes\.text is integer/)
+  })
+
+  it('a folder that is not there', () =>
+    assert.rejects(
+      openPlain(sqlite({ file: path('none/guard.db') })),
+      (error: Error & { code: string }) => error.code === 'DATABASE_UNWRITABLE' && error.message.includes(path('none')),
+    ))
+})
+
+describe('sqlite: one gateway per file', () => {
+  it('refuses a second one and says who is first; programs beside it may open the file', async () => {
+    const file = path('shared.db')
+    const first = await openPlain(sqlite({ file, address: 'http://127.0.0.1:8787' }))
+    await assert.rejects(openPlain(sqlite({ file })), (error: Error & { code: string }) => {
+      assert.equal(error.code, 'DATABASE_LOCKED')
+      assert.match(error.message, new RegExp(`process ${process.pid} at http://127\\.0\\.0\\.1:8787`))
+      return true
+    })
+    const beside = await openPlain(sqlite({ file, exclusive: false }))
+    await Promise.all([first.put('conformance_items', item('g', 'a')), beside.put('conformance_items', item('g', 'b'))])
+    assert.equal((await first.find('conformance_items')).rows.length, 2)
+    await first.close()
+    const second = await openPlain(sqlite({ file }))
+    await Promise.all([second.close(), beside.close()])
+  })
+})

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { type Query, type Storage, storage } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { type ConformanceItem, item, openPlain } from '../../conformance/storage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'guard-alike-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const small = fc.constantFrom<number | null>(null, 0, 1, 2, 3)
+const word = fc.constantFrom('alpha', 'alpine', 'beta', 'gamma_ray')
+const row = fc.record({
+  count: small,
+  total: fc.constantFrom<bigint | null>(null, -1n, 0n, 2n ** 62n),
+  done: fc.constantFrom(null, true, false),
+  ratio: fc.constantFrom(null, 0.5, 1),
+  words: fc.uniqueArray(word),
+})
+const test = fc.oneof(
+  small,
+  fc.record({ in: fc.uniqueArray(fc.constantFrom(0, 1, 2, 3)) }),
+  fc.constant({ not: null }),
+  fc.record({ gte: fc.constantFrom(0, 1, 2), lt: fc.constantFrom(2, 3) }, { requiredKeys: [] }),
+)
+const query: fc.Arbitrary<Query<ConformanceItem>> = fc.record(
+  {
+    where: fc.record(
+      {
+        group: fc.constantFrom('a', 'b'),
+        count: test,
+        total: fc.constantFrom({ gte: 0n }, null, -1n),
+        done: fc.constantFrom(null, true),
+      },
+      { requiredKeys: [] },
+    ),
+    search: fc.array(fc.oneof(word, fc.constantFrom('al*', 'gamma*', 'none')), { maxLength: 2 }),
+    order: fc.constantFrom(['recorded', 'asc'], ['recorded', 'desc'], ['total', 'asc'], ['total', 'desc']),
+    limit: fc.constantFrom(1, 3, 50),
+  },
+  { requiredKeys: [] },
+)
+
+const pages = async (store: Storage, asked: Query<ConformanceItem>): Promise<string[]> => {
+  const seen: string[] = []
+  let cursor: string | null = null
+  for (let page = 0; page < 4; page++) {
+    const found: Awaited<ReturnType<typeof store.find<'conformance_items'>>> = await store.find('conformance_items', {
+      ...asked,
+      ...(cursor === null ? {} : { cursor }),
+    })
+    seen.push(...found.rows.map((one) => `${one.group}${one.id}`), found.next_cursor === null ? 'end' : 'more')
+    cursor = found.next_cursor
+    if (cursor === null) break
+  }
+  return seen
+}
+
+describe('memory and sqlite', () => {
+  const stores: Storage[] = []
+  before(async () => {
+    stores.push(await openPlain(memory()), await openPlain(sqlite({ file: join(folder, 'alike.db') })))
+    const rows = fc.sample(row, { seed: 7, numRuns: 1_500 })
+    for (const store of stores) {
+      await store.write(
+        rows.map((values, n) => ({
+          table: 'conformance_items',
+          put: item(n % 3 === 0 ? 'a' : 'b', String(n), { ...values, name: `n${n}` }),
+        })),
+      )
+    }
+  })
+  after(() => Promise.all(stores.map((store) => store.close())))
+
+  it('give the same pages for any query', () =>
+    fc.assert(
+      fc.asyncProperty(query, async (asked) => {
+        const [first, second] = await Promise.all(stores.map((store) => pages(store, asked)))
+        assert.deepEqual(second, first)
+      }),
+      { seed: 11, numRuns: 150 },
+    ))
+
+  it('do the same with any changes', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof(
+            fc.record({
+              id: fc.constantFrom('x', 'y', 'z'),
+              put: row,
+              name: fc.constantFrom('one', 'two', null),
+              absent: fc.boolean(),
+            }),
+            fc.record({
+              id: fc.constantFrom('x', 'y', 'z'),
+              patch: fc.record(
+                { count: small, name: fc.constantFrom('one', 'two', null), words: fc.uniqueArray(word) },
+                { requiredKeys: [] },
+              ),
+              expected: fc.record({ count: test }, { requiredKeys: [] }),
+            }),
+            fc.record({ id: fc.constantFrom('x', 'y', 'z') }),
+          ),
+          { minLength: 1, maxLength: 5 },
+        ),
+        async (steps) => {
+          const batch = steps.map((step) => {
+            const table = 'conformance_items' as const
+            if ('put' in step)
+              return {
+                table,
+                put: item('any', step.id, { ...step.put, name: step.name }),
+                ...(step.absent ? { when: 'absent' as const } : {}),
+              }
+            const key = ['any', step.id]
+            return 'patch' in step
+              ? { table, key, patch: step.patch, expected: step.expected }
+              : { table, key, remove: true as const }
+          })
+          const [first, second] = await Promise.all(
+            stores.map(async (store) => [
+              await store.write(batch),
+              await store.find('conformance_items', { where: { group: 'any' }, limit: 9 }),
+              await pages(store, { where: { group: 'any' }, search: ['al*'] }),
+            ]),
+          )
+          assert.deepEqual(second, first)
+        },
+      ),
+      { seed: 13, numRuns: 150 },
+    ))
+
+  it('are found by the names they are registered under', () => {
+    assert.deepEqual([memory().name, sqlite().name], ['storage/memory', 'storage/sqlite'])
+    assert.equal(typeof storage({ id: 'own', open: memory().open }).apply, 'function')
+  })
+})
