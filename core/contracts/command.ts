@@ -1,7 +1,7 @@
 /** What was typed after a command's name. */
 export interface Input {
   readonly args: readonly string[]
-  /** Flags by camelCase name. */
+  /** Flags by camelCase name, those for every command included; a value is text as it was typed. */
   readonly options: Readonly<Record<string, unknown>>
   /** Everything behind `--`, untouched. */
   readonly rest: readonly string[]
@@ -22,5 +22,9 @@ export interface Command {
   readonly summary: string
   /** Flag (`--port <number>`) to what it means. */
   readonly options?: Readonly<Record<string, string>>
+  /** One complete command line, shown by `--help`. */
+  readonly example?: string
+  /** Runs without a configuration file, on built-in plugins alone. */
+  readonly standalone?: boolean
   run(input: Input, io: Io): Promise<number>
 }

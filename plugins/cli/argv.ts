@@ -42,7 +42,7 @@ export const prepare = (argv: readonly string[], commands: readonly Command[]): 
 const spelledOut = (argv: readonly string[]): readonly string[] => {
   const [first, ...others] = argv
   if (first === 'help') return [...others, '--help']
-  return first === 'version' && others.length === 0 ? ['--version'] : argv
+  return first === 'version' ? ['--version', ...others] : argv
 }
 
 /** Where the command begins: the first argument that is neither a flag nor a flag's value. */

@@ -5,17 +5,23 @@ import type { Io } from 'guard-gateway/core'
 export interface FakeIo extends Io {
   readonly outText: () => string
   readonly errText: () => string
+  /** Resolves once `err` holds the text. */
+  errHolds(part: string): Promise<void>
 }
 
-const collector = (tty: boolean): { readonly stream: Writable; readonly text: () => string } => {
+const collector = (tty: boolean) => {
   let text = ''
+  const waiting = new Map<string, () => void>()
   const stream = new Writable({
     write(chunk, _encoding, done) {
       text += String(chunk)
+      for (const [part, found] of waiting) if (text.includes(part)) found()
       done()
     },
   })
-  return { stream: Object.assign(stream, { isTTY: tty }), text: () => text }
+  const holds = (part: string) =>
+    text.includes(part) ? Promise.resolve() : new Promise<void>((resolve) => waiting.set(part, resolve))
+  return { stream: Object.assign(stream, { isTTY: tty }), text: () => text, holds }
 }
 
 /** An `Io` for a command under test; no environment and no terminal unless given. */
@@ -29,5 +35,5 @@ export const fakeIo = ({
   tty?: boolean
 } = {}): FakeIo => {
   const [out, err] = [collector(tty), collector(tty)]
-  return { out: out.stream, err: err.stream, env, cwd, outText: out.text, errText: err.text }
+  return { out: out.stream, err: err.stream, env, cwd, outText: out.text, errText: err.text, errHolds: err.holds }
 }

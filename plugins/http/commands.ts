@@ -1,0 +1,68 @@
+import { type Command, type Gateway, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { isLoopback } from './loopback.ts'
+import { checkPort, listenError } from './port.ts'
+import { untilStopped } from './stop.ts'
+
+/** What `guard gateway run` serves and says. */
+export interface RunOptions {
+  readonly version: string
+  readonly server: { readonly host: string; readonly port: number; readonly shutdown_grace_seconds: number }
+  /** What the line printed at start tells, for example mode and storage. */
+  readonly facts: Readonly<Record<string, string>>
+  /** Further lines for somebody who has just begun. */
+  readonly next?: (url: string) => readonly string[]
+}
+
+/** Gives the command line `gateway run`. */
+export const gatewayRun = (options: RunOptions): Plugin => ({
+  name: 'gateway-run',
+  requires: ['http'],
+  apply: (gateway) => gateway.commands.add(runCommand(gateway, options)),
+})
+
+const runCommand = (gateway: Gateway, options: RunOptions): Command => ({
+  id: 'gateway run',
+  summary: 'start the gateway (writes guard-config.yml the first time)',
+  options: {
+    '--host <address>': 'listen here instead of server.host',
+    '--port <number>': 'listen here instead of server.port; 0 lets the system choose',
+    '--data <path>': 'keep the database in this folder, or in this file',
+    '--allow-remote': 'let other machines reach the gateway; its administration pages have no login',
+    '--init': 'write the configuration file named by --config first',
+  },
+  example: 'guard gateway run --port 9000 --data /tmp/guard',
+  run: (input, io) => run(gateway, options, input, io),
+})
+
+const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io): Promise<number> => {
+  const { host, port } = options.server
+  if (!isLoopback(host) && input.options.allowRemote !== true) {
+    throw new GuardError(
+      'HOST_NOT_LOOPBACK',
+      `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or add --allow-remote.`,
+    )
+  }
+  await checkPort(host, port)
+  const server = await start(gateway, options)
+  announce(server.url, options, input, io)
+  return untilStopped(server, gateway, io)
+}
+
+const start = async (gateway: Gateway, { server }: RunOptions) => {
+  const { serve } = await import('./serve.ts')
+  try {
+    return await serve(gateway, server)
+  } catch (cause) {
+    // somebody may have taken the port since it was checked
+    throw (cause as NodeJS.ErrnoException).syscall === 'listen'
+      ? await listenError(cause, server.host, server.port)
+      : cause
+  }
+}
+
+const announce = (url: string, { version, facts, next }: RunOptions, { options }: Input, io: Io): void => {
+  if (options.json === true) return void io.out.write(`${JSON.stringify({ version, url, ...facts })}\n`)
+  const told = Object.entries(facts).map(([name, value]) => (name === 'mode' ? value : `${name} ${value}`))
+  io.err.write(`${[`Guard Gateway ${version}`, url, ...told].join('  ')}\n`)
+  if (next !== undefined && options.quiet !== true) io.err.write(`${next(url).join('\n')}\n`)
+}

@@ -1,0 +1,8 @@
+import { isIP } from 'node:net'
+
+/** The host name or address is this machine's own and nobody else can reach it. */
+export const isLoopback = (host: string): boolean => {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (isIP(bare) === 4) return bare.startsWith('127.')
+  return bare === 'localhost' || bare === '::1' || bare === '0:0:0:0:0:0:0:1'
+}

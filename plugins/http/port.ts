@@ -1,0 +1,54 @@
+import { createServer } from 'node:net'
+import { GuardError, readJson } from 'guard-gateway/core'
+
+/** How long whoever holds the port may take to say who it is, in milliseconds. */
+const PATIENCE_MS = 300
+
+/** Makes sure that the address can be listened on. Throws PORT_TAKEN, saying which gateway answers there if one does. */
+export const checkPort = async (host: string, port: number): Promise<void> => {
+  if (port === 0) return
+  try {
+    await listenOnce(host, port)
+  } catch (cause) {
+    throw await listenError(cause, host, port)
+  }
+}
+
+/** What a failed attempt to listen means to whoever started the gateway. */
+export const listenError = async (cause: unknown, host: string, port: number): Promise<GuardError> => {
+  const { code } = cause as NodeJS.ErrnoException
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (code !== 'EADDRINUSE')
+    return new GuardError('INVALID_CONFIG', `The gateway cannot listen on ${address}: ${code ?? String(cause)}.`, {
+      cause,
+    })
+  const version = await gatewayVersion(address)
+  const holder =
+    version === undefined ? 'another program uses it' : `a Guard Gateway ${version} is running there already`
+  const way =
+    version === undefined
+      ? 'Stop it, or choose another port with --port'
+      : 'Use that one, or start a second one with --port and --data'
+  return new GuardError('PORT_TAKEN', `${address} is taken: ${holder}. ${way}.`, { cause })
+}
+
+const listenOnce = (host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen({ host, port }, () => server.close(() => resolve()))
+  })
+
+/** The version that the gateway at this address tells; undefined if none answers. */
+const gatewayVersion = async (address: string): Promise<string | undefined> => {
+  try {
+    const response = await fetch(`http://${address}/api/health`, {
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      redirect: 'error',
+    })
+    const body = readJson(await response.text()) as { readonly version?: unknown } | null
+    return typeof body?.version === 'string' ? body.version : undefined
+  } catch {
+    return undefined // no answer, or none of ours: it is some other program
+  }
+}

@@ -1,0 +1,66 @@
+import { type Gateway, GuardError, type Io } from 'guard-gateway/core'
+
+/** How long a gateway in an unknown state may drain, in milliseconds. */
+const FAULT_DRAIN_MS = 10_000
+
+const signals = { SIGINT: 130, SIGTERM: 143 } as const
+type Signal = keyof typeof signals
+
+/** As much of a process as waiting for its end needs. */
+export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit'>
+
+/**
+ * Waits for SIGINT or SIGTERM, then closes the server and resolves to 0; a second signal ends the process at once.
+ * What nobody caught is logged, the server drains, and the result is 1.
+ */
+export const untilStopped = (
+  server: { close(): Promise<void> },
+  gateway: Gateway,
+  io: Io,
+  process: Ending = globalThis.process,
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    let stopping = false
+    let code = 0
+    const finish = async () => {
+      stopping = true
+      try {
+        await server.close()
+        resolve(code)
+      } catch (error) {
+        reject(error)
+      } finally {
+        release()
+      }
+    }
+    const onSignal = (signal: Signal) => {
+      if (stopping) process.exit(signals[signal])
+      else void finish()
+    }
+    const onFault = (error: unknown) => {
+      io.err.write(`${faultLine(error, gateway)}\n`)
+      code = 1
+      drain ??= setTimeout(() => resolve(code), FAULT_DRAIN_MS)
+      if (!stopping) void finish()
+    }
+    let drain: NodeJS.Timeout | undefined
+    const onInterrupt = () => onSignal('SIGINT')
+    const onTerminate = () => onSignal('SIGTERM')
+    const release = () => {
+      clearTimeout(drain)
+      process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate)
+      process.off('uncaughtException', onFault).off('unhandledRejection', onFault)
+    }
+    process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate)
+    process.on('uncaughtException', onFault).on('unhandledRejection', onFault)
+  })
+
+/** One JSON line of the log about an error that nobody caught; no credential. */
+const faultLine = (error: unknown, gateway: Gateway): string =>
+  JSON.stringify({
+    time: new Date(gateway.clock.now()).toISOString(),
+    level: 'fatal',
+    code: error instanceof GuardError ? error.code : 'INTERNAL',
+    message: gateway.redact.text(error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
+    stack: gateway.redact.text(error instanceof Error ? (error.stack ?? '') : ''),
+  })

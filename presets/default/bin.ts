@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// No static import: on a Node that is too old, loading anything could fail before this file can say why.
+
+const needed = '22.19'
+const found = process.versions.node
+const [major = 0, minor = 0] = found.split('.').map(Number)
+
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(
+    `guard needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 -p guard-gateway guard …".\n`,
+  )
+  process.exitCode = 1
+} else {
+  const { runProcess } = await import('./process.ts')
+  await runProcess()
+}
+
+export {}

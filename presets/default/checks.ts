@@ -1,0 +1,90 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { isLoopback } from 'guard-gateway/plugins/http'
+import type { ConfigFault } from './faults.ts'
+import type { Config } from './schema.ts'
+import type { UpstreamConfig } from './schema-upstreams.ts'
+
+const placeholders = /^(<.*>|change[-_]?me|your[-_]?key|gateway[-_]?key|secret|password|x+|\.+)$/i
+
+/** What is wrong with a gateway key, never the key itself; undefined if it can be used. */
+export const keyFault = (key: string): string | undefined => {
+  if (key === '') return 'the key is empty; any client could use the gateway'
+  if (placeholders.test(key) || key.includes('${'))
+    return 'the key is a placeholder; replace it by a secret of your own'
+  if (!/^[\x21-\x7e]+$/.test(key))
+    return 'the key holds a blank or a character outside printable ASCII, which no client can send in a header'
+}
+
+/** What a schema cannot say: the faults of a configuration that has the right form. */
+export const configFaults = (config: Config): readonly ConfigFault[] => {
+  const names = config.upstreams.map(({ name }) => name)
+  return [
+    ...at(['gateway_key'], keyFault(config.gateway_key)),
+    ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
+  ]
+}
+
+type Path = readonly (string | number)[]
+
+/** The fault with its place, or nothing. */
+const at = (path: Path, message: string | undefined): ConfigFault[] =>
+  message === undefined ? [] : [{ path, message }]
+
+const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigFault[] => {
+  const { name, base_url, api_key, fallback, headers, paths } = upstream
+  return [
+    ...at([...path, 'name'], names.indexOf(name) === path[1] ? undefined : `"${name}" names two upstreams`),
+    ...at([...path, 'base_url'], urlFault(base_url)),
+    ...at([...path, 'api_key'], api_key === undefined ? undefined : headerFault('x-api-key', api_key)),
+    ...fallback.flatMap((other, index) => at([...path, 'fallback', index], fallbackFault(other, name, names))),
+    ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], headerFault(key, value))),
+    ...Object.entries(paths).flatMap(([style, route]) =>
+      at([...path, 'paths', style], route.startsWith('/') ? undefined : 'must begin with a slash'),
+    ),
+  ]
+}
+
+const fallbackFault = (other: string, name: string, names: readonly string[]): string | undefined =>
+  other !== name && names.includes(other) ? undefined : `"${other}" is no other upstream; there is ${names.join(', ')}`
+
+const urlFault = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    return 'expected an address that begins with http:// or https://'
+  if (url.username !== '' || url.password !== '') return 'holds a user name or password; use api_key or headers'
+  if (url.search !== '' || url.hash !== '') return 'must end with the path, without ? and #'
+}
+
+const headerFault = (name: string, value: string): string | undefined => {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+  } catch {
+    return 'cannot be sent in a header'
+  }
+}
+
+/** What works but deserves a word at start. */
+export const configWarnings = (
+  config: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] => {
+  const warnings: string[] = []
+  if (config.gateway_key.length < 16)
+    warnings.push('gateway_key has fewer than 16 characters and can be guessed; use a longer one.')
+  if (config.upstreams.length === 0) {
+    warnings.push(
+      'No upstream: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add one under upstreams in the configuration file.',
+    )
+  }
+  for (const { name, base_url, api_key, auth } of config.upstreams) {
+    const url = URL.parse(base_url)
+    if (url?.protocol === 'http:' && !isLoopback(url.hostname))
+      warnings.push(`Upstream ${name} is reached without encryption: ${url.origin}.`)
+    if (api_key === undefined && (auth === 'bearer' || auth === 'x-api-key'))
+      warnings.push(`Upstream ${name} has auth: ${auth} but no api_key.`)
+  }
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    warnings.push('NODE_TLS_REJECT_UNAUTHORIZED=0: nothing checks whom the upstreams are.')
+  return warnings
+}

@@ -1,0 +1,96 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { GuardError, readYaml } from 'guard-gateway/core'
+import { configFaults, configWarnings } from './checks.ts'
+import { type Environment, resolveReferences, upstreamsFrom } from './environment.ts'
+import { type ConfigFault, dotted, schemaFaults } from './faults.ts'
+import { patternFaults } from './patterns.ts'
+import { type Config, configSchema } from './schema.ts'
+
+export type { Config } from './schema.ts'
+
+/** A configuration that can be used, and what deserves a word about it. */
+export interface LoadedConfig {
+  readonly config: Config
+  readonly warnings: readonly string[]
+}
+
+/** Reads and checks a configuration file. Throws GuardError INVALID_CONFIG with one line a fault: file, line, column, key. */
+export const loadConfig = async (file: string, env: Environment): Promise<LoadedConfig> => {
+  const loaded = await parseConfig(await contentOf(file), file, env)
+  const { mode } = await stat(file)
+  const open = process.platform !== 'win32' && (mode & 0o077) !== 0
+  const warning = `${file} can be read by others and holds a key; run: chmod 600 ${file}`
+  return open ? { ...loaded, warnings: [warning, ...loaded.warnings] } : loaded
+}
+
+const contentOf = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    const detail = missing ? 'does not exist; "guard gateway run --init" writes one' : 'cannot be read'
+    throw new GuardError('INVALID_CONFIG', `${file} ${detail}.`, { cause })
+  }
+}
+
+/** Checks the text of a configuration file. Relative paths in it are taken from the folder of `file`. */
+export const parseConfig = async (text: string, file: string, env: Environment): Promise<LoadedConfig> => {
+  const { value, locate } = await readText(text, file)
+  const refuse = (faults: readonly ConfigFault[]) => {
+    const [first] = faults
+    if (first === undefined) return
+    const lines = faults.map(({ path, message }) => {
+      const { line, column } = locate(path)
+      return `${basename(file)}:${line}:${column}: ${path.length === 0 ? '' : `${dotted(path)}: `}${message}`
+    })
+    throw new GuardError('INVALID_CONFIG', lines.join('\n'), { path: dotted(first.path), ...locate(first.path) })
+  }
+  const resolved = resolveReferences(value ?? {}, env)
+  refuse(resolved.faults)
+  const checked = await complete(resolved.value, env)
+  refuse(checked.faults)
+  const config = atFolder(checked.value as Config, dirname(resolve(file)))
+  refuse([...configFaults(config), ...(await patternFaults(config.redaction.patterns))])
+  return { config, warnings: configWarnings(config, env) }
+}
+
+const readText = async (text: string, file: string) => {
+  const yaml = await import('yaml')
+  try {
+    return readYaml(yaml, text)
+  } catch (cause) {
+    if (!(cause instanceof GuardError)) throw cause
+    throw new GuardError('INVALID_CONFIG', `${basename(file)}: ${cause.message}`, { ...cause.place, cause })
+  }
+}
+
+/** Fills in defaults, in place, and says what does not fit the schema. */
+const complete = async (
+  value: unknown,
+  env: Environment,
+): Promise<{ value: unknown; faults: readonly ConfigFault[] }> => {
+  const { Ajv } = await import('ajv')
+  const validate = new Ajv({ allErrors: true, useDefaults: true, verbose: true }).compile(configSchema)
+  const given = isPlain(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
+  return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? []) }
+}
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const atFolder = (config: Config, folder: string): Config => ({
+  ...config,
+  storage: { ...config.storage, file: resolve(folder, config.storage.file) },
+  plugins: config.plugins.map((file) => resolve(folder, file)),
+})
+
+/** Where the configuration file is looked for, and whether somebody named it. */
+export const configFile = (
+  named: string | undefined,
+  env: Environment,
+  cwd: string,
+): { readonly file: string; readonly named: boolean } => {
+  const chosen = named ?? (env.GUARD_CONFIG || undefined)
+  return { file: resolve(cwd, chosen ?? 'guard-config.yml'), named: chosen !== undefined }
+}

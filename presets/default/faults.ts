@@ -1,0 +1,77 @@
+import type { ErrorObject } from 'ajv'
+import { suggestion } from 'guard-gateway/plugins/cli'
+
+/** One thing wrong with a configuration: where it stands, as keys and positions, and what is wrong with it. */
+export interface ConfigFault {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** What a schema says about a configuration, in words and without the values, which may be secret. */
+export const schemaFaults = (errors: readonly ErrorObject[]): readonly ConfigFault[] => errors.map(schemaFault)
+
+const schemaFault = (error: ErrorObject): ConfigFault => {
+  const path = segments(error.instancePath)
+  const { keyword, params, parentSchema } = error
+  if (keyword === 'additionalProperties') {
+    const key = String(params.additionalProperty)
+    return {
+      path: [...path, key],
+      message: `unknown key.${suggestion(key, Object.keys(parentSchema?.properties ?? {}))}`,
+    }
+  }
+  if (keyword === 'required') return { path, message: `the key ${String(params.missingProperty)} is missing` }
+  return { path, message: expectation(error) }
+}
+
+const expectation = (error: ErrorObject): string =>
+  wordings[error.keyword]?.(error) ?? error.message ?? 'cannot be used'
+
+const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  type: ({ params, data }) =>
+    `expected ${typeNames[String(params.type)] ?? String(params.type)}, found ${foundType(data)}`,
+  enum: ({ params, data }) => {
+    const allowed = (params.allowedValues as readonly unknown[]).map(String)
+    return `expected one of ${allowed.join(', ')}.${typeof data === 'string' ? suggestion(data, allowed) : ''}`
+  },
+  minimum: ({ params }) => `expected at least ${String(params.limit)}`,
+  maximum: ({ params }) => `expected at most ${String(params.limit)}`,
+  minLength: () => 'must not be empty',
+  minItems: () => 'must not be empty',
+  pattern: ({ schema }) => patternNames[String(schema)] ?? `must match ${String(schema)}`,
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  string: 'text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of keys',
+}
+
+const patternNames: Readonly<Record<string, string>> = {
+  '^/': 'must begin with a slash',
+  '^[A-Za-z0-9._-]{1,64}$': 'must be 1 to 64 letters, digits, dots, underscores or dashes',
+}
+
+const foundType = (data: unknown): string => {
+  if (data === null) return 'nothing'
+  if (Array.isArray(data)) return 'a list'
+  if (typeof data === 'object') return 'a map of keys'
+  return typeof data === 'string' ? 'text' : typeof data === 'boolean' ? 'true or false' : 'a number'
+}
+
+/** The keys of a JSON pointer; digits are positions, since no key of a configuration's own is a number. */
+const segments = (pointer: string): (string | number)[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))
+
+/** `server.port`, `upstreams[0].name`; a key that is no plain word stands in quotes. */
+export const dotted = (path: readonly (string | number)[]): string =>
+  path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`
+    if (!/^[\w-]+$/.test(part)) return `${text}[${JSON.stringify(part)}]`
+    return text === '' ? part : `${text}.${part}`
+  }, '')

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { GuardError, newKey } from 'guard-gateway/core'
+import { annotatedConfig } from './annotated.ts'
+
+/** What a first run did. */
+export interface FirstRun {
+  readonly file: string
+  /** Line of the key in the file, from 1. */
+  readonly key_line: number
+  /** `excluded`: git will not see the file; `ignored`: it did not before either; `none`: no git work tree. */
+  readonly git: 'excluded' | 'ignored' | 'none'
+}
+
+/** Writes a new configuration file, 0600, with a new key. Throws GuardError CONFIG_EXISTS rather than touch a file that is there. */
+export const writeFirstConfig = async (file: string): Promise<FirstRun> => {
+  const text = annotatedConfig(newKey('guard_'))
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await writeFile(file, text, { flag: 'wx', mode: 0o600 })
+  } catch (cause) {
+    const { code, path } = cause as NodeJS.ErrnoException
+    if (code === 'EEXIST' && path === file)
+      throw new GuardError('CONFIG_EXISTS', `${file} exists already; it was left as it is.`)
+    throw new GuardError('INVALID_CONFIG', `${file} cannot be written: ${(cause as Error).message}.`, { cause })
+  }
+  const keyLine = text.split('\n').findIndex((line) => line.startsWith('gateway_key:')) + 1
+  return { file, key_line: keyLine, git: await excludeFromGit(file) }
+}
+
+const run = promisify(execFile)
+const git = async (folder: string, ...args: readonly string[]): Promise<string | undefined> => {
+  try {
+    return (await run('git', ['-C', folder, ...args])).stdout.trim()
+  } catch {
+    return undefined // no git, no work tree, or the answer is no
+  }
+}
+
+/** Adds what holds secrets to the work tree's own exclude file, where nobody commits it by mistake. */
+const excludeFromGit = async (file: string): Promise<FirstRun['git']> => {
+  const folder = dirname(file)
+  const [root, exclude] = [
+    await git(folder, 'rev-parse', '--show-toplevel'),
+    await git(folder, 'rev-parse', '--git-path', 'info/exclude'),
+  ]
+  if (root === undefined || exclude === undefined) return 'none'
+  const open: string[] = []
+  const secrets = [
+    { pattern: relative(folder, file), examples: [relative(folder, file)] },
+    { pattern: 'guard.db*', examples: ['guard.db', 'guard.db-wal'] },
+    { pattern: 'profiles/', examples: ['profiles/'] },
+  ]
+  for (const { pattern, examples } of secrets) {
+    const answers = await Promise.all(examples.map((name) => git(folder, 'check-ignore', name)))
+    if (answers.includes(undefined)) open.push(pattern)
+  }
+  if (open.length === 0) return 'ignored'
+  await append(resolve(folder, exclude), `${open.join('\n')}\n`)
+  return 'excluded'
+}
+
+const append = async (file: string, text: string): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true })
+  const before = await readFile(file, 'utf8').catch(() => '')
+  const handle = await open(file, 'a', 0o644)
+  try {
+    await handle.appendFile(before === '' || before.endsWith('\n') ? text : `\n${text}`)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,60 @@
+import { Gateway, type Plugin } from 'guard-gateway/core'
+import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { cli } from 'guard-gateway/plugins/cli'
+import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
+import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
+import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
+import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
+import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
+import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
+import { http } from 'guard-gateway/plugins/http'
+import { policy } from 'guard-gateway/plugins/policy'
+import { recorder } from 'guard-gateway/plugins/recorder'
+import { sessions } from 'guard-gateway/plugins/sessions'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { upstream } from 'guard-gateway/plugins/upstream'
+import type { Config } from './config.ts'
+import { addSecrets } from './credentials.ts'
+import { patternFinders } from './patterns.ts'
+import { pluginsFrom } from './plugin-files.ts'
+
+export { type Config, loadConfig } from './config.ts'
+
+/** The whole service. Where plugins share a hook, they run in this order. */
+export const defaultPreset = (config: Config): readonly Plugin[] => [
+  sqlite(config.storage),
+  memory(),
+  responses,
+  chatCompletions,
+  messages,
+  exactRepeat,
+  toolRepeat,
+  errorRetry,
+  sequenceRepeat,
+  maxRequests,
+  maxTokens,
+  http(config.server),
+  upstream(config),
+  sessions(config.sessions),
+  policy(config),
+  recorder(config.storage),
+  cli(),
+]
+
+/** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
+export const createGateway = async (config: Config, more: readonly Plugin[] = []): Promise<Gateway> => {
+  const { preset, plugins, storage, redaction, gateway_key } = config
+  const shipped =
+    preset === 'minimal' ? (await import('guard-gateway/presets/minimal')).minimalPreset(config) : defaultPreset(config)
+  const { names, emails, patterns } = redaction
+  const gateway = new Gateway({
+    ...(preset === 'minimal' ? {} : { storage: storage.backend }),
+    redaction: { names, emails, finders: await patternFinders(patterns) },
+  })
+  addSecrets(gateway.secrets, config)
+  if (gateway_key !== '') gateway.keys.setGateway(gateway_key)
+  return gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
+}

@@ -1,0 +1,62 @@
+import { access, readFile } from 'node:fs/promises'
+import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
+import { printWarning, runCli } from 'guard-gateway/plugins/cli'
+import { gatewayRun } from 'guard-gateway/plugins/http'
+import { configFile, loadConfig } from './config.ts'
+import { emptyConfig } from './defaults.ts'
+import { type FirstRun, writeFirstConfig } from './first-run.ts'
+import { type Config, createGateway } from './index.ts'
+import { facts, firstRunText, nextSteps } from './messages.ts'
+import { overridden } from './overrides.ts'
+import { reload } from './reload.ts'
+import { version } from './version.ts'
+
+/** The command line `guard`; resolves to the exit code. `argv` is without node and script. */
+export const main = (argv: readonly string[], io: Io): Promise<number> =>
+  runCli(argv, io, {
+    version,
+    builtIn: () => withRun(emptyConfig(), io),
+    configured: (options, command) => configured(options, command, io),
+    extended: async (options) => /^plugins:/m.test(await readFile(located(options, io).file, 'utf8').catch(() => '')),
+  })
+
+const located = (options: Input['options'], io: Io) =>
+  configFile(typeof options.config === 'string' ? options.config : undefined, io.env, io.cwd)
+
+const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
+  const { file } = located(options, io)
+  const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
+  const loaded = await loadConfig(file, io.env)
+  const config = overridden(loaded.config, options, io.cwd)
+  if (command !== undefined) for (const warning of loaded.warnings) printWarning(warning, options, io)
+  const gateway = await withRun(config, io, first)
+  if (command?.id !== 'gateway run') return gateway
+  const notice = (message: string) => printWarning(message, options, io)
+  return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
+}
+
+/** Writes a configuration where nobody named one and there is none, or where one was asked for. */
+const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | undefined> => {
+  const { file, named } = located(options, io)
+  if (options.init !== true && (named || (await exists(file)))) return undefined
+  const first = await writeFirstConfig(file)
+  io.err.write(`${firstRunText(first, io.cwd)}\n`)
+  return first
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+
+/** The gateway of a configuration, with the command that serves it. */
+const withRun = (config: Config, io: Io, first?: FirstRun): Promise<Gateway> =>
+  createGateway(config, [
+    gatewayRun({
+      version,
+      server: config.server,
+      facts: facts(config, io.cwd),
+      ...(first === undefined ? {} : { next: nextSteps(first, io.cwd) }),
+    }),
+  ])

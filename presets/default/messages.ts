@@ -1,0 +1,36 @@
+import { basename, relative } from 'node:path'
+import type { FirstRun } from './first-run.ts'
+import type { Config } from './schema.ts'
+
+/** What a first run did, for whoever started it; tells where the key is and not what it is. */
+export const firstRunText = ({ file, key_line, git }: FirstRun, cwd: string): string => {
+  const excluded = { excluded: ' Excluded from git.', ignored: ' Git ignores it already.', none: '' }[git]
+  return `Wrote ${shown(file, cwd)} with a new gateway key, readable by you only; the key is in line ${key_line}, gateway_key.${excluded}`
+}
+
+/** What to do with a gateway that has just been started for the first time. */
+export const nextSteps =
+  ({ file, key_line }: FirstRun, cwd: string) =>
+  (url: string): readonly string[] => [
+    '',
+    'Next: let an agent send its model requests here.',
+    `  OpenAI-style clients     base URL ${url}/v1`,
+    `  Anthropic-style clients  base URL ${url}`,
+    `  API key                  the value of gateway_key, line ${key_line} of ${shown(file, cwd)}`,
+    '',
+    `See what was decided: ${url}/api/sessions`,
+    'Stop with Ctrl-C.',
+  ]
+
+/** The line printed at start tells these. */
+export const facts = (config: Config, cwd: string) => ({
+  mode: config.default_mode,
+  storage:
+    config.storage.backend === 'memory' || config.preset === 'minimal' ? 'memory' : shown(config.storage.file, cwd),
+})
+
+/** A path as short as it can be told. */
+const shown = (file: string, cwd: string): string => {
+  const short = relative(cwd, file)
+  return short === '' ? basename(file) : short.startsWith('..') ? file : short
+}

@@ -1,0 +1,37 @@
+import { pathToFileURL } from 'node:url'
+import { GuardError, type Plugin } from 'guard-gateway/core'
+
+/** The plugins that the named files export, file by file in the order of their names in the module. */
+export const pluginsFrom = async (files: readonly string[]): Promise<readonly Plugin[]> => {
+  const found: Plugin[] = []
+  for (const file of files) found.push(...(await pluginsOf(file)))
+  return found
+}
+
+const pluginsOf = async (file: string): Promise<readonly Plugin[]> => {
+  const exported = Object.values(await load(file))
+  const plugins = exported.filter(isPlugin)
+  if (plugins.length > 0) return plugins
+  throw new GuardError('INVALID_CONFIG', `${file} exports no plugin: an object with a name and an apply function.`, {
+    path: 'plugins',
+  })
+}
+
+const load = async (file: string): Promise<Readonly<Record<string, unknown>>> => {
+  try {
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
+  } catch (cause) {
+    throw new GuardError('INVALID_CONFIG', `${file} cannot be loaded as a plugin: ${(cause as Error).message}`, {
+      cause,
+      path: 'plugins',
+    })
+  }
+}
+
+const isPlugin = (value: unknown): value is Plugin =>
+  typeof value === 'object' &&
+  value !== null &&
+  'name' in value &&
+  typeof value.name === 'string' &&
+  'apply' in value &&
+  typeof value.apply === 'function'

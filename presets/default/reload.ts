@@ -1,0 +1,134 @@
+import { stat } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { errorBody, type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
+import { loadConfig } from './config.ts'
+import { addSecrets } from './credentials.ts'
+import type { Environment } from './environment.ts'
+import type { Config } from './schema.ts'
+
+export interface ReloadOptions {
+  readonly file: string
+  readonly env: Environment
+  /** The configuration that the gateway's plugins were given; what can change while they run is changed in it. */
+  readonly live: Config
+  /** The configuration as the file said it at start. */
+  readonly started: Config
+  /** Told in one line what became of a change. */
+  readonly notice: (message: string) => void
+}
+
+/** What takes effect without a restart. */
+const liveKeys = ['default_mode', 'upstreams', 'passthrough'] as const
+const EVERY_MS = 1_000
+/** More text than this would keep other requests waiting while it is read. */
+const MAX_BYTES = 65_536
+
+/** Watches the configuration file while requests come. A file that cannot be used changes nothing; health tells why. */
+export const reload = (options: ReloadOptions): Plugin => ({
+  name: 'reload',
+  apply(gateway) {
+    const watch = new ConfigWatch(gateway, options)
+    gateway.health.set('config', () => watch.health())
+    gateway.hooks.open.tapPromise('reload', () => watch.begin())
+    gateway.hooks.request.tapAsync({ name: 'reload', stage: -100 }, (_call, done) => {
+      if (watch.due()) watch.check().then(() => done(), done)
+      else done()
+    })
+  },
+})
+
+/** A configuration file as it was last seen, and what became of it. */
+class ConfigWatch {
+  readonly #gateway: Gateway
+  readonly #options: ReloadOptions
+  #seen = ''
+  #checked = Number.NEGATIVE_INFINITY
+  #checking: Promise<void> | undefined
+  #generation = 1
+  #error: unknown
+  #restart: readonly string[] = []
+
+  constructor(gateway: Gateway, options: ReloadOptions) {
+    this.#gateway = gateway
+    this.#options = options
+  }
+
+  /** Takes the file as it is for the one in force. */
+  async begin(): Promise<void> {
+    this.#seen = await markOf(this.#options.file)
+    this.#checked = this.#gateway.clock.tick()
+  }
+
+  due(): boolean {
+    return this.#checking !== undefined || this.#gateway.clock.tick() - this.#checked >= EVERY_MS
+  }
+
+  /** Reads the file if it has changed; requests that come meanwhile wait for the same reading. */
+  check(): Promise<void> {
+    this.#checking ??= this.#read().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  health() {
+    return {
+      generation: this.#generation,
+      error: this.#error === undefined ? null : errorBody(this.#error),
+      restart_needed: this.#restart,
+    }
+  }
+
+  async #read(): Promise<void> {
+    this.#checked = this.#gateway.clock.tick()
+    const { file, env, notice } = this.#options
+    const mark = await markOf(file)
+    if (mark === this.#seen) return
+    this.#seen = mark
+    try {
+      if (Number(mark.split(':', 1)[0]) > MAX_BYTES) {
+        throw new GuardError(
+          'INVALID_CONFIG',
+          `${file} is larger than ${MAX_BYTES} bytes; restart the gateway to use it.`,
+        )
+      }
+      this.#apply((await loadConfig(file, env)).config)
+      this.#error = undefined
+    } catch (error) {
+      this.#error = error
+      notice(`The changed configuration is not used, the last good one stays in force. ${(error as Error).message}`)
+    }
+  }
+
+  #apply(next: Config): void {
+    const { live, started, notice } = this.#options
+    addSecrets(this.#gateway.secrets, next)
+    Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
+    this.#generation++
+    this.#restart = changedKeys(started, next)
+    const waiting = this.#restart.length === 0 ? '' : ` These take effect with a restart: ${this.#restart.join(', ')}.`
+    notice(`The changed configuration is in force.${waiting}`)
+  }
+}
+
+/** Size, time and identity of a file; another text if there is none. */
+const markOf = async (file: string): Promise<string> => {
+  try {
+    const { size, mtimeNs, ino } = await stat(file, { bigint: true })
+    return `${size}:${mtimeNs}:${ino}`
+  } catch {
+    return 'absent'
+  }
+}
+
+/** Keys that differ and are not live, those of a section by themselves. */
+const changedKeys = (before: Config, after: Config): string[] =>
+  (Object.keys(before) as (keyof Config)[]).flatMap((key) => {
+    const [left, right]: readonly unknown[] = [before[key], after[key]]
+    if ((liveKeys as readonly string[]).includes(key) || isDeepStrictEqual(left, right)) return []
+    if (!isSection(left) || !isSection(right)) return [key]
+    return Object.keys(left).flatMap((name) => (isDeepStrictEqual(left[name], right[name]) ? [] : [`${key}.${name}`]))
+  })
+
+const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+
+const milliseconds = (value: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 86_400_000, default: value, description })
+const strings = (options: { minItems?: number; default?: string[]; description: string }) =>
+  Type.Array(Type.String({ minLength: 1 }), options)
+const map = (description: string) =>
+  Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), { default: {}, description })
+
+const timeoutsSchema = Type.Object(
+  {
+    connect_ms: milliseconds(10_000, 'TCP and TLS connection'),
+    headers_ms: milliseconds(600_000, 'first byte of the answer'),
+    idle_ms: milliseconds(300_000, 'silence between two chunks'),
+    total_ms: milliseconds(0, 'the whole call; 0 is no limit'),
+  },
+  { additionalProperties: false, default: {} },
+)
+
+const upstreamSchema = Type.Object(
+  {
+    name: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'unique; shown in records and metrics' }),
+    base_url: Type.String({ minLength: 1, description: 'with or without a trailing /v1' }),
+    api_key: Type.Optional(
+      Type.String({ minLength: 1, description: `best as a reference to the environment, \${NAME}` }),
+    ),
+    auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'none', 'passthrough'], {
+      default: 'auto',
+      description: 'how the key is sent',
+    }),
+    styles: strings({ minItems: 1, description: 'messages, responses, chat_completions' }),
+    models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
+    headers: map('set on every request'),
+    timeouts: timeoutsSchema,
+    inject_stream_usage: Type.Boolean({ default: false, description: 'ask chat streams for their usage' }),
+    on_disconnect: Type.Enum(['abort', 'drain'], {
+      default: 'abort',
+      description: 'what happens upstream when the client leaves',
+    }),
+    fallback: strings({ default: [], description: 'names tried next when nothing was answered' }),
+    model_map: map('requested model to the one sent'),
+    paths: map('style to the path behind base_url'),
+  },
+  { additionalProperties: false },
+)
+
+/** Where model requests go; absent, the two public services whose key is in the environment. */
+export const upstreamsSchema = Type.Array(upstreamSchema, {
+  default: [],
+  description: 'where requests go: the first entry that serves style and model',
+})
+
+/** Path globs that are forwarded unguarded. */
+export const passthroughSchema = Type.Array(Type.String({ pattern: '^/' }), {
+  default: [],
+  description: 'paths forwarded unguarded, for example "/v1/embeddings"',
+})
+
+/** One upstream with every default filled in. */
+export type UpstreamConfig = Static<typeof upstreamSchema>

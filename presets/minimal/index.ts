@@ -1,0 +1,20 @@
+import type { Plugin } from 'guard-gateway/core'
+import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
+import { http } from 'guard-gateway/plugins/http'
+import { policy } from 'guard-gateway/plugins/policy'
+import { sessions } from 'guard-gateway/plugins/sessions'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { upstream } from 'guard-gateway/plugins/upstream'
+import type { Config } from 'guard-gateway/presets/default'
+
+/** The smallest gateway that is one: one dialect, one rule, nothing kept beyond the process. */
+export const minimalPreset = (config: Config): readonly Plugin[] => [
+  memory(),
+  messages,
+  exactRepeat,
+  http(config.server),
+  upstream(config),
+  sessions(config.sessions),
+  policy(config),
+]

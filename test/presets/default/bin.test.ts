@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, it } from 'node:test'
+
+const bin = join(import.meta.dirname, '../../../presets/default/bin.ts')
+const conditions = '--conditions=guard-source'
+const environment = { PATH: process.env.PATH, HOME: process.env.HOME }
+const preload = (source: string): string => `--import=data:text/javascript,${encodeURIComponent(source)}`
+
+const start = (cwd: string, argv: readonly string[], nodeOptions: readonly string[] = []) =>
+  spawn(process.execPath, [conditions, ...nodeOptions, bin, ...argv], {
+    cwd,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+const run = async (cwd: string, argv: readonly string[], nodeOptions: readonly string[] = []) => {
+  const child = start(cwd, argv, nodeOptions)
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { out, err, code }
+}
+
+/** Resolves to what the child has said on stderr once it holds `part`. */
+const saying = (child: ChildProcess, part: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.on('data', (chunk) => {
+      said += String(chunk)
+      if (said.includes(part)) resolve(said)
+    })
+    child.once('close', () => reject(new Error(`ended before it said "${part}": ${said}`)))
+  })
+
+describe('the binary', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-bin-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  it('refuses a Node that is too old in one line, before it loads anything', async () => {
+    const old = "Object.defineProperty(process, 'versions', { value: { node: '22.18.1' } })"
+    const { code, out, err } = await run(folder, ['--version'], [preload(old)])
+    assert.equal(code, 1)
+    assert.equal(out, '')
+    assert.match(
+      err,
+      /^guard needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 .*"\.\n$/,
+    )
+  })
+  it('helps without loading what only serving or storing needs', async () => {
+    const log =
+      "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
+    const { code, out, err } = await run(folder, ['--help'], [preload(log)])
+    assert.equal(code, 0)
+    assert.match(out, / {2}gateway run +start the gateway/)
+    const packages = new Set([...err.matchAll(/node_modules\/((?:@[\w-]+\/)?[\w-]+)/g)].map(([, name]) => name))
+    assert.ok(packages.has('cac'), 'the log of loaded modules works')
+    for (const heavy of ['fastify', 'kysely', 'better-sqlite3', 'yaml', 'ajv', 're2js'])
+      assert.ok(!packages.has(heavy), `${heavy} is loaded`)
+    assert.deepEqual(await readdir(folder), [])
+  })
+  it('starts in an empty folder, serves, drains on SIGTERM, and writes nothing more the next time', async () => {
+    const first = start(folder, ['gateway', 'run', '--port', '0'])
+    const said = await saying(first, 'Stop with Ctrl-C.')
+    const [, url = ''] =
+      /^Guard Gateway \d+\.\d+\.\d+ {2}(http:\/\/127\.0\.0\.1:\d+) {2}shadow {2}storage guard\.db$/m.exec(said) ?? []
+    const config = await readFile(join(folder, 'guard-config.yml'), 'utf8')
+    const [, key = ''] = /^gateway_key: (\S+)/m.exec(config) ?? []
+    assert.ok(key.length > 40 && !said.includes(key), 'the key is not told')
+    assert.match(said, /Wrote guard-config\.yml .*line 3, gateway_key/)
+    assert.equal((await stat(join(folder, 'guard.db'))).mode & 0o777, 0o600)
+    const refused = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    })
+    assert.equal(refused.status, 401)
+    const known = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] }),
+      headers: { 'content-type': 'application/json', 'x-api-key': key },
+    })
+    assert.equal(known.status, 404, 'the key is accepted, and there is no upstream')
+    const port = new URL(url).port
+
+    const taken = await run(folder, ['gateway', 'run', '--port', port, '--data', 'other.db'])
+    assert.equal(taken.code, 1)
+    assert.match(taken.err, /is taken: a Guard Gateway \d+\.\d+\.\d+ is running there already/)
+    assert.ok(!(await readdir(folder)).includes('other.db'), 'the database is not opened')
+
+    const locked = await run(folder, ['gateway', 'run', '--port', '0'])
+    assert.equal(locked.code, 69)
+    assert.match(locked.err, /^error: .*\(DATABASE_LOCKED\)\n$/m)
+
+    first.kill('SIGTERM')
+    assert.deepEqual(await once(first, 'close'), [0, null])
+
+    const second = start(folder, ['gateway', 'run', '--port', '0'])
+    const again = await saying(second, 'storage guard.db\n')
+    assert.doesNotMatch(again, /Wrote|Next/)
+    assert.equal(await readFile(join(folder, 'guard-config.yml'), 'utf8'), config)
+    second.kill('SIGINT')
+    assert.deepEqual(await once(second, 'close'), [0, null])
+  })
+})

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { GuardError } from 'guard-gateway/core'
+import { configFile, loadConfig, parseConfig } from '../../../presets/default/config.ts'
+
+const key = 'gateway_key: guard_0123456789abcdef\n'
+const parse = async (text: string, env = {}) => (await parseConfig(text, '/etc/guard/guard-config.yml', env)).config
+const warnings = async (text: string, env = {}) =>
+  (await parseConfig(text, '/etc/guard/guard-config.yml', env)).warnings
+
+/** The lines of the refusal, after its place in the error was checked against the first of them. */
+const refusal = async (text: string, env = {}): Promise<readonly string[]> => {
+  const error = await parse(text, env).then(
+    () => assert.fail('was accepted'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof GuardError, String(error))
+  assert.equal(error.code, 'INVALID_CONFIG')
+  const lines = error.message.split('\n')
+  assert.ok(lines[0]?.startsWith(`guard-config.yml:${error.place.line}:${error.place.column}: `), error.message)
+  return lines
+}
+
+describe('a configuration', () => {
+  it('needs a key only; everything else has a default', async () => {
+    assert.deepEqual(await parse(key), {
+      gateway_key: 'guard_0123456789abcdef',
+      default_mode: 'shadow',
+      server: {
+        host: '127.0.0.1',
+        port: 8787,
+        allow_mode_header: false,
+        allowed_hosts: [],
+        body_limit_bytes: 67_108_864,
+        shutdown_grace_seconds: 30,
+        write_idle_seconds: 300,
+        max_connections: 4096,
+        max_in_flight: 2000,
+        buffer_bytes: 268_435_456,
+        block_status_override: {},
+      },
+      storage: {
+        backend: 'sqlite',
+        file: '/etc/guard/guard.db',
+        synchronous: 'normal',
+        full_content_logging: false,
+        on_failure: 'refuse',
+      },
+      sessions: { idle_timeout_minutes: 30 },
+      redaction: { names: [], patterns: [], emails: true },
+      upstreams: [],
+      passthrough: [],
+      preset: 'default',
+      plugins: [],
+    })
+  })
+  it('takes the two public services whose key is in the environment', async () => {
+    const { upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: '' })
+    assert.deepEqual(upstreams, [
+      {
+        name: 'openai',
+        base_url: 'https://api.openai.com',
+        styles: ['responses', 'chat_completions'],
+        api_key: 'sk-openai',
+        auth: 'auto',
+        models: ['*'],
+        headers: {},
+        timeouts: { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 },
+        inject_stream_usage: false,
+        on_disconnect: 'abort',
+        fallback: [],
+        model_map: {},
+        paths: {},
+      },
+    ])
+    const both = await parse(key, { OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b' })
+    assert.deepEqual(
+      both.upstreams.map(({ name, styles }) => [name, styles]),
+      [
+        ['openai', ['responses', 'chat_completions']],
+        ['anthropic', ['messages']],
+      ],
+    )
+  })
+  it('keeps a list of upstreams as it is, also an empty one', async () => {
+    assert.deepEqual((await parse(`${key}upstreams: []`, { OPENAI_API_KEY: 'sk-openai' })).upstreams, [])
+  })
+  it('replaces references to the environment wherever text stands', async () => {
+    const text = `${key}upstreams:\n  - { name: a, base_url: "http://127.0.0.1:\${PORT}/v1", styles: [messages], headers: { x-team: "\${TEAM}-\${TEAM}" } }`
+    const [upstream] = (await parse(text, { PORT: '1234', TEAM: 'red' })).upstreams
+    assert.equal(upstream?.base_url, 'http://127.0.0.1:1234/v1')
+    assert.deepEqual(upstream?.headers, { 'x-team': 'red-red' })
+  })
+  it('does not read a replaced text again', async () => {
+    assert.equal((await parse(`gateway_key: "\${A}"`, { A: 'abcdefghijklmnop$B' })).gateway_key, 'abcdefghijklmnop$B')
+  })
+  it('takes relative files from its own folder', async () => {
+    const { plugins } = await parse(`${key}plugins: [./mine.ts, /opt/other.ts]`)
+    assert.deepEqual(plugins, ['/etc/guard/mine.ts', '/opt/other.ts'])
+  })
+})
+
+describe('a configuration is refused, with file, line and column', () => {
+  it('for an unknown key, naming the nearest', async () => {
+    assert.deepEqual(await refusal(`${key}server:\n  prot: 1`), [
+      'guard-config.yml:3:3: server.prot: unknown key. Did you mean "port"?',
+    ])
+    assert.deepEqual(await refusal(`${key}defualt_mode: shadow`), [
+      'guard-config.yml:2:1: defualt_mode: unknown key. Did you mean "default_mode"?',
+    ])
+    assert.deepEqual(await refusal(`${key}mcp: {}`), ['guard-config.yml:2:1: mcp: unknown key.'])
+  })
+  it('for a value of another type, naming the one expected', async () => {
+    assert.deepEqual(await refusal(`${key}server: { port: "8787", allow_mode_header: 1 }`), [
+      'guard-config.yml:2:11: server.port: expected a whole number, found text',
+      'guard-config.yml:2:25: server.allow_mode_header: expected true or false, found a number',
+    ])
+    assert.deepEqual(await refusal(`${key}server: 8787`), [
+      'guard-config.yml:2:1: server: expected a map of keys, found a number',
+    ])
+    assert.deepEqual(await refusal(`${key}plugins: mine.ts`), [
+      'guard-config.yml:2:1: plugins: expected a list, found text',
+    ])
+    assert.deepEqual(await refusal(`${key}storage:`), [
+      'guard-config.yml:2:1: storage: expected a map of keys, found nothing',
+    ])
+  })
+  it('for a value out of bounds or out of a choice', async () => {
+    assert.deepEqual(await refusal(`${key}server: { port: 70000 }`), [
+      'guard-config.yml:2:11: server.port: expected at most 65535',
+    ])
+    assert.deepEqual(await refusal(`${key}default_mode: enforced`), [
+      'guard-config.yml:2:1: default_mode: expected one of shadow, enforce. Did you mean "enforce"?',
+    ])
+    assert.deepEqual(await refusal(`${key}server: { block_status_override: { "opencode/*": 404 } }`), [
+      'guard-config.yml:2:36: server.block_status_override["opencode/*"]: expected one of 400, 402, 403.',
+    ])
+  })
+  it('for a variable that is not set or empty, naming variable and key', async () => {
+    const text = `${key}upstreams:\n  - name: a\n    base_url: http://127.0.0.1:1\n    styles: [messages]\n    api_key: \${NO_SUCH}`
+    const expected = ['guard-config.yml:6:5: upstreams[0].api_key: the environment variable NO_SUCH is not set']
+    assert.deepEqual(await refusal(text), expected)
+    assert.deepEqual(await refusal(text, { NO_SUCH: '' }), expected)
+  })
+  it('for a missing, empty, placeholder or unprintable key, never telling it', async () => {
+    assert.deepEqual(await refusal('default_mode: shadow'), ['guard-config.yml:1:1: the key gateway_key is missing'])
+    assert.match((await refusal('gateway_key: ""'))[0] ?? '', /^guard-config\.yml:1:1: gateway_key: the key is empty/)
+    for (const bad of ['<your key here>', 'changeme', 'CHANGE_ME', `x-$\{not a name}`, 'xxxxxxxxxxxxxxxxxxxx']) {
+      const [line = ''] = await refusal(`gateway_key: ${JSON.stringify(bad)}`)
+      assert.match(line, /the key is a placeholder/)
+      assert.ok(!line.includes(bad))
+    }
+    for (const bad of [
+      'guard_0123456789 abcdef',
+      'guard_0123456789\tabcdef',
+      'schlüssel-schlüssel',
+      'key\u0000key0123456789',
+    ]) {
+      const [line = ''] = await refusal(`gateway_key: ${JSON.stringify(bad)}`)
+      assert.match(line, /outside printable ASCII/)
+      assert.ok(!line.includes(bad))
+    }
+  })
+  it('for upstreams that cannot work', async () => {
+    const upstream = (more: string) =>
+      `${key}upstreams:\n  - { name: a, base_url: "http://h/v1", styles: [messages], ${more} }\n`
+    assert.match(
+      (await refusal(upstream('fallback: [b]')))[0] ?? '',
+      /^guard-config\.yml:3:\d+: upstreams\[0\]\.fallback\[0\]: "b" is no other upstream; there is a$/,
+    )
+    assert.match(
+      (await refusal(upstream('headers: { "x y": z }')))[0] ?? '',
+      /upstreams\[0\]\.headers\["x y"\]: cannot be sent in a header/,
+    )
+    assert.match((await refusal(upstream('paths: { messages: v1 }')))[0] ?? '', /must begin with a slash/)
+    assert.match(
+      (await refusal(`${upstream('')}  - { name: a, base_url: "http://h", styles: [responses] }`))[0] ?? '',
+      /upstreams\[1\]\.name: "a" names two upstreams/,
+    )
+    assert.match(
+      (await refusal(`${key}upstreams: [{ name: a, base_url: "ftp://h", styles: [messages] }]`))[0] ?? '',
+      /begins with http/,
+    )
+    assert.match(
+      (await refusal(`${key}upstreams: [{ name: a, base_url: "http://u:p@h", styles: [messages] }]`))[0] ?? '',
+      /user name or password/,
+    )
+    assert.match(
+      (await refusal(`${key}upstreams: [{ name: a, base_url: "http://h" }]`))[0] ?? '',
+      /upstreams\[0\]: the key styles is missing/,
+    )
+    assert.match(
+      (await refusal(`${key}upstreams: [{ name: a, base_url: "http://h", styles: [] }]`))[0] ?? '',
+      /styles: must not be empty/,
+    )
+  })
+  it('for patterns that are none or match everything', async () => {
+    assert.match(
+      (await refusal(`${key}redaction: { patterns: ["ok", "(a"] }`))[0] ?? '',
+      /redaction\.patterns\[1\]: is no pattern of RE2 syntax/,
+    )
+    assert.match(
+      (await refusal(`${key}redaction: { patterns: ["a*"] }`))[0] ?? '',
+      /redaction\.patterns\[0\]: matches the empty text/,
+    )
+  })
+  it('for text that is no YAML, has a key twice, or is no map', async () => {
+    const broken = await parse(`${key}server: { port: 1`).then(
+      () => assert.fail(),
+      (error: unknown) => error,
+    )
+    assert.ok(broken instanceof GuardError && broken.code === 'INVALID_CONFIG')
+    assert.match(broken.message, /^guard-config\.yml: Line \d+, column \d+: /)
+    await assert.rejects(parse(`${key}${key}`), /Line 2, column 1: The key stands twice/)
+    assert.deepEqual(await refusal('- a'), ['guard-config.yml:1:1: expected a map of keys, found a list'])
+  })
+})
+
+describe('a configuration warns', () => {
+  it('of a short key', async () => {
+    assert.match(
+      (await warnings('gateway_key: short-key', { OPENAI_API_KEY: 'x' }))[0] ?? '',
+      /fewer than 16 characters/,
+    )
+    assert.deepEqual(await warnings(key, { OPENAI_API_KEY: 'x' }), [])
+  })
+  it('of no upstream, of one without encryption, of one without its key, of unchecked certificates', async () => {
+    assert.match((await warnings(key)).join(), /^No upstream: set OPENAI_API_KEY/)
+    const told = await warnings(
+      `${key}upstreams:\n  - { name: a, base_url: "http://far.example/v1", styles: [messages] }\n  - { name: b, base_url: "http://127.0.0.1:1", styles: [messages], auth: bearer }`,
+      { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    )
+    assert.deepEqual(told.length, 3)
+    assert.match(told[0] ?? '', /Upstream a is reached without encryption: http:\/\/far\.example\./)
+    assert.match(told[1] ?? '', /Upstream b has auth: bearer but no api_key/)
+    assert.match(told[2] ?? '', /NODE_TLS_REJECT_UNAUTHORIZED/)
+  })
+})
+
+describe('a configuration file', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-config-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  it('that others can read gives a warning with the command to run', async () => {
+    const file = join(folder, 'open.yml')
+    await writeFile(file, key, { mode: 0o644 })
+    const env = { OPENAI_API_KEY: 'x' }
+    assert.deepEqual((await loadConfig(file, env)).warnings, [
+      `${file} can be read by others and holds a key; run: chmod 600 ${file}`,
+    ])
+    await chmod(file, 0o600)
+    assert.deepEqual((await loadConfig(file, env)).warnings, [])
+  })
+  it('that is not there is refused, saying how to get one', async () => {
+    await assert.rejects(loadConfig(join(folder, 'none.yml'), {}), {
+      code: 'INVALID_CONFIG',
+      message: /none\.yml does not exist; "guard gateway run --init" writes one\.$/,
+    })
+  })
+  it('is the one named, else that of GUARD_CONFIG, else the one of the working directory', () => {
+    assert.deepEqual(configFile('a.yml', { GUARD_CONFIG: 'b.yml' }, '/w'), { file: '/w/a.yml', named: true })
+    assert.deepEqual(configFile(undefined, { GUARD_CONFIG: '/x/b.yml' }, '/w'), { file: '/x/b.yml', named: true })
+    assert.deepEqual(configFile(undefined, { GUARD_CONFIG: '' }, '/w'), { file: '/w/guard-config.yml', named: false })
+  })
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { pluginsFrom } from '../../../presets/default/plugin-files.ts'
+
+describe('plugin files', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-plugins-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+  const write = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text)
+    return join(folder, name)
+  }
+
+  it('give every plugin they export, in order, and leave out what is none', async () => {
+    const one = await write(
+      'one.mjs',
+      "export const b = { name: 'b', apply() {} }; export const a = { name: 'a', apply() {} }; export const other = 1; export const half = { name: 'half' }",
+    )
+    const two = await write('two.ts', "export const c = { name: 'c', apply(_gateway: unknown): void {} }")
+    assert.deepEqual(
+      (await pluginsFrom([two, one])).map(({ name }) => name),
+      ['c', 'a', 'b'],
+    )
+  })
+  it('that are absent, broken or without a plugin are refused by name', async () => {
+    await assert.rejects(pluginsFrom([join(folder, 'none.ts')]), {
+      code: 'INVALID_CONFIG',
+      message: /none\.ts cannot be loaded as a plugin/,
+    })
+    await assert.rejects(pluginsFrom([await write('broken.mjs', 'export const = 1')]), {
+      code: 'INVALID_CONFIG',
+      message: /broken\.mjs cannot be loaded/,
+    })
+    await assert.rejects(pluginsFrom([await write('empty.mjs', 'export const a = 1')]), {
+      code: 'INVALID_CONFIG',
+      message: /empty\.mjs exports no plugin/,
+    })
+  })
+})

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { type Call, Gateway } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { loadConfig } from '../../../presets/default/config.ts'
+import { reload } from '../../../presets/default/reload.ts'
+import { fakeClock } from '../../kit/clock.ts'
+
+const key = 'gateway_key: guard_0123456789abcdef\n'
+const env = { OPENAI_API_KEY: 'sk-openai-0123456789' }
+
+describe('a changed configuration file', () => {
+  let folder = ''
+  let file = ''
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-reload-'))
+    file = join(folder, 'guard-config.yml')
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  const start = async (text: string) => {
+    await writeFile(file, text)
+    const started = (await loadConfig(file, env)).config
+    const live = { ...started }
+    const notices: string[] = []
+    const clock = fakeClock()
+    const gateway = await new Gateway({ clock })
+      .use(memory(), reload({ file, env, live, started, notice: (line) => notices.push(line) }))
+      .open()
+    const request = () => gateway.hooks.request.promise({} as Call)
+    return {
+      live,
+      notices,
+      gateway,
+      clock,
+      request,
+      health: () => gateway.health.get('config')?.(),
+      /** Writes the file anew and lets a request come a second later. */
+      change: async (changed: string) => {
+        await writeFile(file, changed)
+        clock.advance(1_000)
+        await request()
+      },
+    }
+  }
+
+  it('is in force for the request that finds it', async () => {
+    const { live, notices, change, health } = await start(key)
+    assert.deepEqual(health(), { generation: 1, error: null, restart_needed: [] })
+    await change(
+      `${key}default_mode: enforce\npassthrough: [/v1/embeddings]\nupstreams: [{ name: local, base_url: "http://127.0.0.1:1", styles: [messages], api_key: sk-local-0123456789 }]\n`,
+    )
+    assert.equal(live.default_mode, 'enforce')
+    assert.deepEqual(live.passthrough, ['/v1/embeddings'])
+    assert.deepEqual(
+      live.upstreams.map(({ name }) => name),
+      ['local'],
+    )
+    assert.deepEqual(health(), { generation: 2, error: null, restart_needed: [] })
+    assert.deepEqual(notices, ['The changed configuration is in force.'])
+  })
+  it('makes its new credentials known as secrets', async () => {
+    const { gateway, change } = await start(key)
+    assert.equal(gateway.secrets.holds('sk-local-0123456789'), false)
+    await change(
+      `${key}upstreams: [{ name: local, base_url: "http://127.0.0.1:1", styles: [messages], headers: { x-team-token: team-0123456789, x-team: red-team-blue } , api_key: sk-local-0123456789 }]\n`,
+    )
+    assert.equal(gateway.secrets.holds('sk-local-0123456789'), true)
+    assert.equal(gateway.secrets.holds('team-0123456789'), true)
+    assert.equal(gateway.secrets.holds('red-team-blue'), false)
+  })
+  it('is looked for at most once a second, and only when requests come', async () => {
+    const { live, clock, request } = await start(key)
+    await writeFile(file, `${key}default_mode: enforce\n`)
+    clock.advance(999)
+    await request()
+    assert.equal(live.default_mode, 'shadow')
+    clock.advance(1)
+    assert.equal(live.default_mode, 'shadow')
+    await request()
+    assert.equal(live.default_mode, 'enforce')
+  })
+  it('is found by an older time too', async () => {
+    const { live, clock, request } = await start(`${key}default_mode: shadow #\n`)
+    await writeFile(file, `${key}default_mode: enforce\n`)
+    await utimes(file, 1, 1)
+    clock.advance(1_000)
+    await request()
+    assert.equal(live.default_mode, 'enforce')
+  })
+  it('is read once by requests that come together', async () => {
+    const { notices, clock, request } = await start(key)
+    await writeFile(file, `${key}default_mode: enforce\n`)
+    clock.advance(1_000)
+    await Promise.all([request(), request(), request()])
+    assert.equal(notices.length, 1)
+  })
+  it('that cannot be used changes nothing, and health says why until it is good again', async () => {
+    const { live, notices, change, health } = await start(`${key}default_mode: enforce\n`)
+    await change(`${key}default_mode: enforced\n`)
+    assert.equal(live.default_mode, 'enforce')
+    const { generation, error } = health() as { generation: number; error: Record<string, unknown> }
+    assert.equal(generation, 1)
+    assert.equal(error.code, 'INVALID_CONFIG')
+    assert.equal(error.line, 2)
+    assert.equal(error.path, 'default_mode')
+    assert.match(notices[0] ?? '', /last good one stays in force\. guard-config\.yml:2:1/)
+    await change(`${key}default_mode: shadow\n`)
+    assert.equal(live.default_mode, 'shadow')
+    assert.deepEqual(health(), { generation: 2, error: null, restart_needed: [] })
+  })
+  it('that is gone or far too large counts as one that cannot be used, told once', async () => {
+    const { live, notices, change, clock, request, health } = await start(key)
+    await rm(file)
+    clock.advance(1_000)
+    await request()
+    clock.advance(1_000)
+    await request()
+    assert.equal(notices.length, 1)
+    assert.match(notices[0] ?? '', /does not exist/)
+    await change(`${key}default_mode: enforce\n#${'x'.repeat(65_536)}\n`)
+    assert.equal(live.default_mode, 'shadow')
+    assert.match(JSON.stringify(health()), /larger than 65536 bytes/)
+  })
+  it('names what takes effect with a restart only, until it is as it was', async () => {
+    const { live, notices, change, health } = await start(key)
+    await change(`${key}server: { port: 1, max_in_flight: 5 }\nplugins: [./a.ts]\ndefault_mode: enforce\n`)
+    assert.equal(live.server.port, 8787)
+    assert.equal(live.default_mode, 'enforce')
+    const keys = ['server.port', 'server.max_in_flight', 'plugins']
+    assert.deepEqual(health(), { generation: 2, error: null, restart_needed: keys })
+    assert.match(notices[0] ?? '', /take effect with a restart: server\.port, server\.max_in_flight, plugins\.$/)
+    await change(key)
+    assert.deepEqual(health(), { generation: 3, error: null, restart_needed: [] })
+  })
+})
