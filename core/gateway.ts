@@ -7,7 +7,7 @@ import { GuardError } from './errors.ts'
 import { createHooks } from './hooks.ts'
 import { Keys } from './keys.ts'
 import type { Plugin } from './plugin.ts'
-import { type Redactor, redactor } from './redact.ts'
+import { type Finder, type Redactor, redactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { Secrets } from './secrets.ts'
 import { createStore } from './store.ts'
@@ -16,7 +16,12 @@ export interface GatewayOptions {
   readonly clock?: Clock
   /** Id of the storage backend; the first registered one if absent. */
   readonly storage?: string
-  readonly redaction?: { readonly names?: readonly string[]; readonly emails?: boolean }
+  readonly redaction?: {
+    readonly names?: readonly string[]
+    readonly emails?: boolean
+    /** What to hide besides, for example a user's patterns. */
+    readonly finders?: readonly Finder[]
+  }
 }
 
 /** The house: hooks where things happen, registries of what there is, and the store. Plugins fill it; it knows none of them. */
@@ -42,7 +47,7 @@ export class Gateway {
   constructor(options: GatewayOptions = {}) {
     this.clock = options.clock ?? systemClock
     this.#storageId = options.storage
-    this.redact = redactor({ ...options.redaction, finders: [this.secrets.find] })
+    this.redact = redactor({ ...options.redaction, finders: [this.secrets.find, ...(options.redaction?.finders ?? [])] })
   }
 
   /** Applies plugins in order; refuses a name twice and an absent requirement. */
@@ -51,7 +56,10 @@ export class Gateway {
       if (this.#plugins.has(plugin.name)) throw new GuardError('DUPLICATE', `Plugin "${plugin.name}" is applied twice.`)
       const missing = plugin.requires?.find((name) => !this.#plugins.has(name))
       if (missing !== undefined) {
-        throw new GuardError('MISSING_PLUGIN', `Plugin "${plugin.name}" needs "${missing}" before it; applied so far: ${this.plugins().join(', ') || 'none'}.`)
+        throw new GuardError(
+          'MISSING_PLUGIN',
+          `Plugin "${plugin.name}" needs "${missing}" before it; applied so far: ${this.plugins().join(', ') || 'none'}.`,
+        )
       }
       plugin.apply(this)
       this.#plugins.add(plugin.name)
@@ -75,7 +83,7 @@ export class Gateway {
     const backend = this.#storageId === undefined ? first : this.storages.need(this.#storageId)
     if (backend === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
     const tables = [...this.tables]
-    this.#storage = createStore(await backend.open(tables, { fault: this.fault }), tables, { redact: this.redact, fault: this.fault })
+    this.#storage = createStore(await backend.open(tables, { fault: this.fault }), tables, { redact: this.redact })
     try {
       await this.hooks.open.promise()
     } catch (error) {

@@ -11,6 +11,8 @@ export interface YamlModule {
 
 /** Turns an offset into a line and a column, both from 1. */
 export interface YamlLines {
+  lineStarts: number[]
+  addNewLine(offset: number): number
   linePos(offset: number): { readonly line: number; readonly col: number }
 }
 
