@@ -17,13 +17,18 @@ const tests = filesBelow('test')
 
 /** Module specifiers of a file, and whether only types are taken. */
 const importsOf = (file: string): { specifier: string; typeOnly: boolean }[] =>
-  [...read(file).matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map((match) => ({
+  [
+    ...read(file).matchAll(
+      /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
+    ),
+  ].map((match) => ({
     specifier: match[2] ?? match[3] ?? match[4] ?? '',
     typeOnly: match[1] !== undefined,
   }))
 
 const contributions = ['detectors', 'api-styles', 'storage']
-const isPackage = (specifier: string): boolean => !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
+const isPackage = (specifier: string): boolean =>
+  !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
 
 /** The room of a plugin file: the file itself for contributions of one file, else its folder. */
 const roomOf = (file: string): string => {
@@ -63,7 +68,13 @@ describe('import rules', () => {
   for (const file of sources.filter((name) => name.startsWith('presets/'))) {
     it(`${file} imports public names, other presets and few packages`, () => {
       for (const { specifier } of importsOf(file)) {
-        if (specifier.startsWith('node:') || ['yaml', 'ajv', 'typebox', 're2js', 'fastest-levenshtein'].some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue
+        if (
+          specifier.startsWith('node:') ||
+          ['yaml', 'ajv', 'typebox', 're2js', 'fastest-levenshtein'].some(
+            (name) => specifier === name || specifier.startsWith(`${name}/`),
+          )
+        )
+          continue
         if (specifier.startsWith('.')) assert.ok(!leaves(file, specifier), `${file} imports ${specifier}`)
         else assert.match(specifier, /^guard-gateway\/(core|plugins\/|presets\/)/, `${file} imports ${specifier}`)
       }
@@ -97,16 +108,29 @@ describe('import rules', () => {
 })
 
 describe('rooms', () => {
-  const things = (folder: string): string[] => (existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')) : [])
-  for (const [folder, helper] of [['detectors', 'detector'], ['api-styles', 'apiStyle'], ['storage', 'storage']] as const) {
+  const things = (folder: string): string[] =>
+    existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')) : []
+  for (const [folder, helper] of [
+    ['detectors', 'detector'],
+    ['api-styles', 'apiStyle'],
+    ['storage', 'storage'],
+  ] as const) {
     for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
       it(`plugins/${folder}/${name} registers the id of its name, has a test and a line in the catalogue`, () => {
-        const file = existsSync(join(root, `plugins/${folder}/${name}.ts`)) ? `plugins/${folder}/${name}.ts` : `plugins/${folder}/${name}/index.ts`
+        const file = existsSync(join(root, `plugins/${folder}/${name}.ts`))
+          ? `plugins/${folder}/${name}.ts`
+          : `plugins/${folder}/${name}/index.ts`
         const source = read(file)
         assert.match(source, new RegExp(`${helper}(<[^(]*>)?\\(`))
-        assert.ok(source.includes(`id: '${folder === 'storage' ? name : name.replaceAll('-', '_')}'`), `${file} has another id`)
+        assert.ok(
+          source.includes(`id: '${folder === 'storage' ? name : name.replaceAll('-', '_')}'`),
+          `${file} has another id`,
+        )
         assert.ok(tests.includes(`test/plugins/${folder}/${name}.test.ts`), `no test/plugins/${folder}/${name}.test.ts`)
-        assert.ok(read('plugins/README.md').includes(`\`${folder}/${name}\``), `plugins/README.md does not name ${folder}/${name}`)
+        assert.ok(
+          read('plugins/README.md').includes(`\`${folder}/${name}\``),
+          `plugins/README.md does not name ${folder}/${name}`,
+        )
       })
     }
   }
@@ -127,7 +151,11 @@ describe('rooms', () => {
   it('switch no type off and leave no note to come back to', () => {
     const self = 'test/architecture.test.ts'
     for (const file of [...sources, ...tests].filter((name) => name !== self)) {
-      assert.doesNotMatch(read(file), /\bas any\b|: any\b|<any>|@ts-ignore|@ts-nocheck|biome-ignore|\bTODO\b|\bFIXME\b|\b(?:it|test|describe)\.(?:skip|only|todo)\b/, file)
+      assert.doesNotMatch(
+        read(file),
+        /\bas any\b|: any\b|<any>|@ts-ignore|@ts-nocheck|biome-ignore|\bTODO\b|\bFIXME\b|\b(?:it|test|describe)\.(?:skip|only|todo)\b/,
+        file,
+      )
     }
   })
 })
@@ -141,9 +169,15 @@ describe('hostile text', () => {
 })
 
 describe('the error catalogue', () => {
-  const codes = [...read('core/errors.ts').matchAll(/^ {2}([A-Z][A-Z_]+): \[/gm)].map((match) => match[1] ?? '')
-  const tested = tests.filter((name) => name !== 'test/architecture.test.ts').map(read).join('\n')
-  const raised = sources.filter((name) => name !== 'core/errors.ts').map(read).join('\n')
+  const codes = [...read('core/catalogue.ts').matchAll(/^ {4}([A-Z][A-Z_]+): \[/gm)].map((match) => match[1] ?? '')
+  const tested = tests
+    .filter((name) => name !== 'test/architecture.test.ts')
+    .map(read)
+    .join('\n')
+  const raised = sources
+    .filter((name) => name !== 'core/catalogue.ts')
+    .map(read)
+    .join('\n')
   it('is not empty', () => assert.ok(codes.length > 20))
   for (const code of codes) {
     it(`${code} is raised somewhere and seen by a test`, () => {

@@ -1,0 +1,155 @@
+/** Status, wire type, what happened, what to do about it. */
+export type Entry = readonly [status: number, type: string, message: string, help: string]
+
+/** Codes that share a status and a wire type. */
+const group = <const C extends string>(
+  status: number,
+  type: string,
+  texts: Readonly<Record<C, readonly [message: string, help: string]>>,
+): Readonly<Record<C, Entry>> => {
+  const entries: Record<string, Entry> = {}
+  for (const [code, [message, help]] of Object.entries<readonly [string, string]>(texts))
+    entries[code] = [status, type, message, help]
+  return entries as Readonly<Record<C, Entry>>
+}
+
+/** Every error the gateway itself raises, by code. */
+export const catalogue = {
+  ...group(400, 'invalid_request_error', {
+    INVALID_BODY: ['The request body cannot be used', 'Send one JSON object that a strict parser accepts.'],
+    INVALID_HEADER: ['A request header cannot be used', 'Send each header once, with printable characters.'],
+    INVALID_TARGET: ['The request target cannot be used', 'Send a path that begins with a slash.'],
+    MALFORMED_REQUEST: ['The bytes are not an HTTP request', 'Send HTTP/1.1 as a strict parser reads it.'],
+    INVALID_JSON: ['The text is not usable JSON', 'Check the text with a JSON parser.'],
+    INVALID_YAML: ['The text is not usable YAML', 'Correct the named line.'],
+    INVALID_REQUEST: ['The request does not have the expected form', 'Compare it with /openapi.json.'],
+    INVALID_CURSOR: ['The cursor does not belong to this query', 'Start again without a cursor.'],
+    INVALID_POLICY: ['The policy cannot be used', 'Correct the named field.'],
+    UNKNOWN_FILTER: ['There is no such filter', 'Use one of the filters named.'],
+    FILTER_UNSUPPORTED: [
+      'The storage backend cannot serve this filter',
+      'Leave the filter out, or use another backend.',
+    ],
+    CREDENTIAL_IN_URL: ['A key stands in the address', 'Send the key in a header: addresses reach logs.'],
+  }),
+  ...group(400, 'usage_error', {
+    USAGE: ['The command line cannot be used', 'Run "guard --help" for what there is.'],
+  }),
+  ...group(401, 'authentication_error', {
+    UNAUTHORIZED: [
+      'The gateway key is missing or wrong',
+      'Send it as "Authorization: Bearer <key>" or "x-api-key: <key>"; it stands in guard-config.yml as gateway_key.',
+    ],
+  }),
+  ...group(403, 'permission_error', {
+    HOST_NOT_ALLOWED: [
+      'This host name is not served',
+      'Call the gateway by 127.0.0.1 or localhost, or list the name in server.allowed_hosts.',
+    ],
+    ORIGIN_NOT_ALLOWED: [
+      'Requests from this web origin are refused',
+      'Call the gateway from its own pages or from a program.',
+    ],
+  }),
+  ...group(404, 'not_found_error', {
+    NOT_FOUND: ['There is nothing at this path', 'Check the path and the base address.'],
+    NO_UPSTREAM: [
+      'No upstream serves this request',
+      'Add one under upstreams in guard-config.yml, or choose another model.',
+    ],
+    SESSION_NOT_FOUND: ['There is no such session', 'List them with GET /api/sessions.'],
+    AGENT_NOT_FOUND: ['There is no such agent', 'List them with GET /api/agents.'],
+    KEY_NOT_FOUND: ['The agent has no such live key', 'List them with GET /api/agents/{id}.'],
+    SCENARIO_NOT_FOUND: ['There is no such scenario', 'Choose one of those named.'],
+  }),
+  ...group(405, 'invalid_request_error', {
+    METHOD_NOT_ALLOWED: ['This path does not take this method', 'Use one of the methods in the allow header.'],
+  }),
+  ...group(408, 'timeout_error', {
+    REQUEST_TIMEOUT: ['The request did not arrive in time', 'Send head and body without pauses.'],
+  }),
+  ...group(409, 'conflict_error', {
+    AGENT_EXISTS: ['The agent exists already', 'Choose another id, or issue a key for the agent there is.'],
+    TOO_MANY_KEYS: ['The agent has as many live keys as it may have', 'Revoke one first.'],
+    AMBIGUOUS_ID: ['Several records bear this external id', 'Use the id that begins with ses_.'],
+    VERSION_CONFLICT: ['The record has changed since it was read', 'Read it again and repeat the change.'],
+  }),
+  ...group(409, 'guard_block', {
+    PAUSED_SESSION: ['The session is paused', 'Resume it with POST /api/sessions/{id}/resume.'],
+    PAUSED_AGENT: ['The agent is paused', 'Resume it with POST /api/agents/{id}/resume.'],
+  }),
+  ...group(413, 'request_too_large', {
+    BODY_TOO_LARGE: ['The body is larger than allowed', 'Send less, or raise the limit in guard-config.yml.'],
+  }),
+  ...group(415, 'invalid_request_error', {
+    UNSUPPORTED_MEDIA_TYPE: ['The content type is not supported', 'Send application/json.'],
+    UNSUPPORTED_ENCODING: [
+      'The content encoding is not supported',
+      'Send plain bytes, or one of gzip, deflate, br, zstd.',
+    ],
+  }),
+  ...group(426, 'invalid_request_error', {
+    UPGRADE_REQUIRED: ['WebSockets are not served here', 'Send an ordinary HTTP request.'],
+  }),
+  ...group(429, 'guard_block', {
+    LOOP_EXACT: ['The same request was repeated', 'Send a new instruction, or resume the session.'],
+    LOOP_TOOL_CALL: ['The same tool call was repeated', 'Send a new instruction, or resume the session.'],
+    LOOP_ERROR_RETRY: [
+      'The same upstream error came again and again',
+      'Wait for the cool-down, or resume the session.',
+    ],
+    LOOP_SEQUENCE: ['A sequence of requests was repeated', 'Send a new instruction, or resume the session.'],
+    LIMIT_REQUESTS: ['The session has used its requests', 'Raise the threshold of the rule, or begin a new session.'],
+    LIMIT_TOKENS: ['The session has used its tokens', 'Raise the threshold of the rule, or begin a new session.'],
+  }),
+  ...group(431, 'invalid_request_error', {
+    HEADERS_TOO_LARGE: ['The request head is larger than 32 KiB', 'Send fewer headers.'],
+  }),
+  ...group(500, 'api_error', {
+    INTERNAL: ['The gateway failed', 'Look for the request id in the log.'],
+  }),
+  ...group(500, 'configuration_error', {
+    DUPLICATE: ['A name was registered twice', 'Remove one of the two.'],
+    MISSING_PLUGIN: ['A plugin needs another one that is not there', 'Put the named plugin before it in the preset.'],
+    UNKNOWN: ['There is nothing of this name', 'Use one of the names listed.'],
+    UNKNOWN_COLUMN: ['A storage table has no such column', 'Declare the column in the table.'],
+    INVALID_CONFIG: ['The configuration cannot be used', 'Correct the named key.'],
+    CONFIG_EXISTS: ['The configuration file exists already', 'Remove it first, or leave it as it is.'],
+    HOST_NOT_LOOPBACK: [
+      'The gateway is meant for loopback',
+      'Use 127.0.0.1, or add --allow-remote if you know who can reach it.',
+    ],
+    PORT_TAKEN: ['The port is in use', 'Stop the other program, or choose another port with --port.'],
+    DATABASE_DAMAGED: [
+      'The database file is damaged or not a database',
+      'Restore a backup, or name another file in storage.file; the file was not touched.',
+    ],
+    DATABASE_NEWER: [
+      'A newer version wrote the database',
+      'Install that version, or name another file in storage.file.',
+    ],
+    DATABASE_LOCKED: ['Another gateway uses the database', 'Stop it, or name another file in storage.file.'],
+    DATABASE_UNWRITABLE: [
+      'The database file cannot be opened',
+      'Check the folder and its rights, or name another file in storage.file.',
+    ],
+  }),
+  ...group(502, 'api_error', {
+    UPSTREAM_UNREACHABLE: [
+      'The upstream could not be reached',
+      'Check base_url and the network; nothing was answered.',
+    ],
+  }),
+  ...group(503, 'overloaded_error', {
+    OVERLOADED: ['The gateway has as much work as it takes', 'Try again in a moment.'],
+    SHUTTING_DOWN: ['The gateway is shutting down', 'Try again when it is up.'],
+    STORAGE_BUSY: ['The record changed too often at the same time', 'Try again.'],
+    STORAGE_FULL: ['The disk of the trace store is full', 'Free disk space; the gateway recovers by itself.'],
+    STORAGE_UNAVAILABLE: ['The trace store does not answer', 'See /api/health and the log.'],
+  }),
+  ...group(504, 'timeout_error', {
+    UPSTREAM_TIMEOUT: ['The upstream did not answer in time', 'Try again, or raise timeouts in guard-config.yml.'],
+  }),
+}
+
+export type Code = keyof typeof catalogue
