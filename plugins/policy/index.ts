@@ -6,13 +6,19 @@ import { Policies } from './policies.ts'
 import { settle } from './settle.ts'
 import { tables } from './tables.ts'
 
-export interface PolicyOptions {
-  /** Mode where neither the request nor the project's policy says one. */
-  readonly default_mode?: Mode
+/** Rules that come with the gateway, each list as a policy document has it. */
+export interface RuleLists {
   /** Rules of projects without a policy of their own; one for each registered detector if absent. */
   readonly defaults?: unknown
   /** Lists of rules that a policy can be set to by name. */
   readonly presets?: Readonly<Record<string, unknown>>
+}
+
+export interface PolicyOptions extends RuleLists {
+  /** Mode where neither the request nor the project's policy says one; read for every request, so that it may change. */
+  readonly default_mode?: Mode
+  /** Gives lists of rules when the gateway opens, for example from files; they go before those given here. */
+  readonly load?: () => Promise<RuleLists>
 }
 
 /** Judges requests: the rules of a project's policy, evaluated by the registered detectors over the session's history. */
@@ -24,8 +30,9 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     const policies = new Policies(gateway, options.defaults)
     const presets: Record<string, readonly Rule[]> = {}
     gateway.hooks.open.tapPromise('policy', async () => {
-      await policies.open()
-      for (const [name, rules] of Object.entries(options.presets ?? {})) {
+      const lists = { ...options, ...(await options.load?.()) }
+      await policies.open(lists.defaults)
+      for (const [name, rules] of Object.entries(lists.presets ?? {})) {
         presets[name] = await readRuleList(rules, gateway.detectors)
       }
     })
@@ -33,16 +40,16 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
       const { routes } = await import('./routes.ts')
       await app.register(routes(gateway, policies, presets), { prefix: '/api' })
     })
-    judge(gateway, policies, options.default_mode ?? 'shadow')
+    judge(gateway, policies, options)
   },
 })
 
-const judge = (gateway: Gateway, policies: Policies, defaultMode: Mode): void => {
+const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): void => {
   const histories = new Histories(gateway)
 
   gateway.hooks.request.tapPromise({ name: 'policy', stage: 10 }, async (call) => {
     const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
-    call.mode = call.mode_override ?? found.mode ?? defaultMode
+    call.mode = call.mode_override ?? found.mode ?? options.default_mode ?? 'shadow'
   })
 
   gateway.hooks.decision.tapPromise('policy', async (decision, call) => {

@@ -21,9 +21,9 @@ export class Policies {
   }
 
   /** Reads the default rules, now that every detector is registered. */
-  async open(): Promise<void> {
+  async open(defaults = this.#defaults): Promise<void> {
     const { detectors } = this.#gateway
-    this.#rules = await readRuleList(this.#defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
+    this.#rules = await readRuleList(defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
   }
 
   /** The policy, if it was needed before. */

@@ -20,12 +20,13 @@ import type { Config } from './config.ts'
 import { addSecrets } from './credentials.ts'
 import { patternFinders } from './patterns.ts'
 import { pluginsFrom } from './plugin-files.ts'
+import { shippedRules } from './policies.ts'
 
 export { type Config, loadConfig } from './config.ts'
 
 /** The whole service. Where plugins share a hook, they run in this order. */
 export const defaultPreset = (config: Config): readonly Plugin[] => [
-  sqlite(config.storage),
+  sqlite({ ...config.storage, address: `http://${config.server.host}:${config.server.port}` }),
   memory(),
   responses,
   chatCompletions,
@@ -36,10 +37,15 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   sequenceRepeat,
   maxRequests,
   maxTokens,
-  http(config.server),
+  http(config),
   upstream(config),
   sessions(config.sessions),
-  policy(config),
+  policy({
+    get default_mode() {
+      return config.default_mode
+    },
+    load: shippedRules,
+  }),
   recorder(config.storage),
   cli(),
 ]

@@ -13,7 +13,7 @@ export const minimalPreset = (config: Config): readonly Plugin[] => [
   memory(),
   messages,
   exactRepeat,
-  http(config.server),
+  http(config),
   upstream(config),
   sessions(config.sessions),
   policy(config),
