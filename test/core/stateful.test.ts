@@ -52,6 +52,13 @@ describe('a request that names the response it continues', () => {
     session.add(after(0, [user('or so')]), { response_id: 'resp_fork' })
     assert.deepEqual(tools(session.place(after(1))), ['a', 'b'])
   })
+  it('goes back past a fork', () => {
+    const session = talk('a')
+    session.add(after(0, [user('or so')]), { response_id: 'resp_fork' })
+    session.add(after(0), { response_id: 'resp_1' })
+    session.replied.set('call_1', { tool: 'b', key: keyOf('b') })
+    assert.deepEqual(tools(session.place(after(1))), ['a', 'b'])
+  })
   it('reaches the turns behind another attempt', () => {
     const session = talk('a', 'b')
     session.rows.splice(0)

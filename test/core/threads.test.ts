@@ -30,6 +30,18 @@ describe('a request among the rows of its session', () => {
     assert.equal(place.thread, first.thread)
     assert.equal(place.new_turns.length, 1)
   })
+  it('knows which turns that row held, in spite of the clock', () => {
+    const session = new Session()
+    const held = [user('fix it'), ...step('a')]
+    session.add(call({ items: [system('12:00'), ...held] }))
+    const next = session.place(call({ items: [system('12:01'), ...held, result('late', 'more')] }))
+    assert.deepEqual([next.new_turns, next.keys], [[], []])
+    const more = session.place(call({ items: [system('12:01'), system('new'), ...held, ...step('b')] }))
+    assert.deepEqual(
+      more.new_turns.map((one) => one.calls[0]?.tool),
+      ['b'],
+    )
+  })
   it('prefers a row with the same system prompt to a newer one without', () => {
     const session = new Session()
     const first = session.add(call({ items: begin }))

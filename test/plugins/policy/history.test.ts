@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { History } from '../../../plugins/policy/history.ts'
 import { type Item, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
-import { aReading } from '../../kit/settled.ts'
+import { aReading, aRow } from '../../kit/settled.ts'
 import { busy, defaultRules, newSession, restarted, resume, startBench } from './kit.ts'
 
 const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enforce' })
@@ -27,6 +28,15 @@ describe('another attempt of a request', () => {
     )
     assert.equal(last.row?.retry, true)
     assert.equal(session.row.requests, 6)
+  })
+  it('is judged anew after a resume', async () => {
+    const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat', threshold: 1 }] })
+    const session = newSession()
+    const send = (retry = false) => bench.send(call({ session, items: [user('a')], retry }))
+    assert.equal((await send()).decision, 'shadow_flag')
+    assert.equal((await send(true)).decision, 'shadow_flag')
+    resume(session, bench.clock.now())
+    assert.equal((await send(true)).decision, 'allow')
   })
   it('counts towards the error streak, since each attempt is answered', async () => {
     const bench = await enforced()
@@ -115,6 +125,45 @@ describe('requests at the same time', () => {
       await bench.end(first, held)
       assert.equal((await bench.send(call({ session, items: [user('c')] }))).decision, 'allow')
     }
+  })
+})
+
+describe('tokens held', () => {
+  it('are let go one request at a time', async () => {
+    const defaults = [{ rule_type: 'max_tokens', threshold: 1500, params: { reserve: true } }]
+    const bench = await startBench({ defaults, default_mode: 'enforce' })
+    const session = newSession()
+    const ask = async (text: string) => {
+      const one = call({ session, items: [user(text)], envelope: { max_tokens: 1000 } })
+      return [one, await bench.ask(one)] as const
+    }
+    const first = await ask('a')
+    const second = await ask('b')
+    const third = await ask('c')
+    assert.deepEqual([first[1].decision, second[1].decision, third[1].decision], ['allow', 'allow', 'block'])
+    await bench.end(...first)
+    assert.equal((await ask('d'))[1].decision, 'allow')
+  })
+})
+
+describe('what a session remembers', () => {
+  it('is the last rows after a resume, and no more than came after it', () => {
+    const history = new History(newSession())
+    history.append(aRow({ id: 'before' }), undefined)
+    history.clear()
+    for (let n = 0; n < 20; n++) history.append(aRow({ id: `blocked ${n}`, decision: 'block' }), undefined)
+    assert.deepEqual([history.rows.length, history.fresh, history.rows.at(-1)?.id], [17, 16, 'before'])
+  })
+  it('is as many rows, outcomes and calls as it may be', () => {
+    const history = new History(newSession())
+    for (let n = 0; n < 600; n++) {
+      const row = aRow({ id: `${n}` })
+      history.append(row, history.rows[0])
+      history.ended({ id: row.id, ended_at: n, outcome: 'ok', error_fingerprint: null })
+      history.replies(`call_${n}`, { tool: 't', key: 'k' })
+    }
+    assert.deepEqual([history.rows.length, history.window.length, history.outcomes.length], [64, 64, 64])
+    assert.deepEqual([history.parents.size, history.replied.size, history.replied.has('call_87')], [64, 512, false])
   })
 })
 

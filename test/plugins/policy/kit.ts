@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs'
+import fastify from 'fastify'
 import {
   type Call,
   type Decision,
   type Detector,
   detector,
+  errorBody,
   Gateway,
   noUsage,
   type Plugin,
   type Rule,
   type Session,
   type Settled,
+  statusOf,
 } from 'guard-gateway/core'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
@@ -142,4 +145,18 @@ export const resume = (session: Session, at: number): void => {
   session.row.seen_tips = session.tips?.() ?? []
   session.row.resumed_at = at
   session.cleared?.()
+}
+
+/** The same with its routes: `get` and `put` the policy of a project. */
+export const startApi = async (options: PolicyOptions = {}) => {
+  const bench = await startBench({ defaults: defaultRules, ...options })
+  const app = fastify()
+  app.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send({ error: errorBody(error) }))
+  await bench.gateway.hooks.http.promise(app)
+  const get = async (project = 'shop') => (await app.inject({ url: `/api/policies/${project}` })).json()
+  const put = async (payload: object, project = 'shop') => {
+    const reply = await app.inject({ method: 'PUT', url: `/api/policies/${project}`, payload })
+    return { status: reply.statusCode, body: reply.json() }
+  }
+  return { ...bench, app, get, put }
 }

@@ -14,13 +14,15 @@ describe('a blocked request that is sent again', () => {
     const bench = await enforced()
     const session = newSession()
     const first = await bench.send(call({ session, items: looped }))
+    const ended = first.row?.ended_at
+    bench.clock.advance(1000)
     const again = await bench.send(call({ session, items: looped }))
     const third = await bench.send(call({ session, items: looped }))
     assert.equal(first.repeats, null)
     assert.deepEqual([again.repeats, third.repeats], [first.row?.id, first.row?.id])
     assert.equal(first.row?.retries, 2)
     assert.equal(session.row.blocked, 1)
-    assert.equal(first.row?.outcome, 'blocked')
+    assert.deepEqual([first.row?.outcome, first.row?.ended_at], ['blocked', ended])
     assert.equal((await bench.gateway.storage.find('calls')).rows.length, 1)
   })
   it('is another one if the request or the rule differs', async () => {
@@ -95,9 +97,11 @@ describe('ways out of a loop', () => {
 
 describe('an error streak', () => {
   const ask = (session: Session, n: number, at: number) => call({ session, at, items: [user(`${n}`)] })
+  /** Five errors, while a long request is under way. */
   const broken = async () => {
     const bench = await enforced()
     const session = newSession()
+    await bench.ask(ask(session, 99, bench.clock.now()))
     for (let n = 0; n < 5; n++) await bench.send(ask(session, n, bench.clock.now()), busy)
     return { ...bench, session, next: (n: number) => ask(session, n, bench.clock.now()) }
   }
