@@ -1,4 +1,5 @@
-import type { Finding, Row, ToolCall, Turn } from './call.ts'
+import type { ToolCall, Turn } from './call.ts'
+import type { Finding, Row } from './decision.ts'
 
 type Where = NonNullable<Finding['where']>
 

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable'
-import type { Call, Decision, Settled } from './call.ts'
+import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
+import type { Decision } from './decision.ts'
+import type { Settled } from './settled.ts'
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
 export const createHooks = () => {

@@ -1,22 +1,4 @@
-export type {
-  Attempt,
-  Call,
-  Conversation,
-  Decision,
-  Finding,
-  Identity,
-  Match,
-  Mode,
-  Outcome,
-  Reading,
-  Row,
-  Session,
-  SessionRow,
-  Settled,
-  ToolCall,
-  Turn,
-  Usage,
-} from './call.ts'
+export type { Call, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export { type Code, catalogue } from './catalogue.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
@@ -51,6 +33,7 @@ export type {
   WriteOptions,
 } from './contracts/storage.ts'
 export { type ReadRequest, readRequest } from './conversation.ts'
+export type { Decision, Finding, Match, Row } from './decision.ts'
 export {
   callOf,
   periodOf,
@@ -95,7 +78,9 @@ export { Registry } from './registry.ts'
 export { headerOf, type Relayed, relay } from './relay.ts'
 export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
 export type { Secrets } from './secrets.ts'
+export type { Session, SessionRow } from './session.ts'
 export { sessionById } from './session-id.ts'
+export type { Attempt, Reading, Settled, Usage } from './settled.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './shape.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export type { Known, RepliedCall } from './stateful.ts'

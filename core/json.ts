@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { type Code, GuardError } from './errors.ts'
+import type { Code } from './catalogue.ts'
+import { GuardError } from './errors.ts'
 import { lineAndColumn, syntaxErrorAt } from './json/syntax.ts'
 
 declare global {

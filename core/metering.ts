@@ -1,4 +1,5 @@
-import type { Outcome, Reading, Usage } from './call.ts'
+import type { Outcome } from './call.ts'
+import type { Reading, Usage } from './settled.ts'
 import { noUsage, totalled } from './usage.ts'
 
 /** Tokens of a finished call and how they are known. */

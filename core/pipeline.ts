@@ -1,10 +1,12 @@
-import type { Call, Decision, Outcome, Reading, Settled } from './call.ts'
+import type { Call, Outcome } from './call.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Client, Reply } from './contracts/reply.ts'
+import type { Decision } from './decision.ts'
 import { errorBody, GuardError, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { metered } from './metering.ts'
 import { headerOf, type Relayed, relay } from './relay.ts'
+import type { Reading, Settled } from './settled.ts'
 import { createTap, noReading } from './tap.ts'
 
 const TAP_LIMIT_MS = 10_000

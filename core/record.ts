@@ -1,5 +1,8 @@
-import type { Decision, Match, Mode, Outcome, Row, SessionRow, Settled, Turn, Usage } from './call.ts'
+import type { Mode, Outcome, Turn } from './call.ts'
+import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
+import type { SessionRow } from './session.ts'
+import type { Settled, Usage } from './settled.ts'
 
 declare module './contracts/storage.ts' {
   interface Tables {

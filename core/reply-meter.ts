@@ -1,5 +1,5 @@
-import type { Reading, Usage } from './call.ts'
 import type { Meter } from './contracts/api-style.ts'
+import type { Reading, Usage } from './settled.ts'
 import { isShape, type Shape, shapeOf, wordOf } from './shape.ts'
 import { EventSplitter } from './sse.ts'
 

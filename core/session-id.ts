@@ -1,6 +1,6 @@
-import type { SessionRow } from './call.ts'
 import type { Reader } from './contracts/storage.ts'
 import { GuardError } from './errors.ts'
+import type { SessionRow } from './session.ts'
 
 declare module './contracts/storage.ts' {
   interface Tables {

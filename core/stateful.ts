@@ -1,4 +1,5 @@
-import type { Conversation, Row, ToolCall, Turn } from './call.ts'
+import type { Conversation, ToolCall, Turn } from './call.ts'
+import type { Row } from './decision.ts'
 
 /** What a session knows when a request is placed. Rows are newest first. */
 export interface Known {

@@ -1,6 +1,6 @@
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import type { Reading } from './call.ts'
 import type { Meter } from './contracts/api-style.ts'
+import type { Reading } from './settled.ts'
 
 /** A meter beside a reply: it sees every chunk, decoded if need be, and can neither delay nor break what it watches. */
 export interface Tap {

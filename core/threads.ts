@@ -1,4 +1,5 @@
-import type { Call, Conversation, Row, Turn } from './call.ts'
+import type { Call, Conversation, Turn } from './call.ts'
+import type { Row } from './decision.ts'
 import { sha256 } from './ids.ts'
 import { earlierTurns, type Known, ownTurns, sameTurn } from './stateful.ts'
 

@@ -1,4 +1,4 @@
-import type { Usage } from './call.ts'
+import type { Usage } from './settled.ts'
 import { isShape } from './shape.ts'
 
 /** Nothing was used. */

@@ -1,5 +1,5 @@
 import type { ErrorBody } from '../errors.ts'
-import type { Reading } from '../call.ts'
+import type { Reading } from '../settled.ts'
 
 /** One provider dialect: how to read its requests, meter its replies and speak our errors in it. */
 export interface ApiStyle {
@@ -36,9 +36,19 @@ export interface Envelope {
 
 /** A piece of a conversation as its style tells it: raw text and values, neither normalised nor hashed. */
 export type Part =
-  | { readonly kind: 'system' | 'user' | 'beside' | 'text'; readonly text: string; readonly blocks?: readonly unknown[] }
+  | {
+      readonly kind: 'system' | 'user' | 'beside' | 'text'
+      readonly text: string
+      readonly blocks?: readonly unknown[]
+    }
   | { readonly kind: 'call'; readonly tool: string; readonly args: unknown; readonly id?: string }
-  | { readonly kind: 'result'; readonly id?: string; readonly text: string; readonly blocks?: readonly unknown[]; readonly error?: boolean }
+  | {
+      readonly kind: 'result'
+      readonly id?: string
+      readonly text: string
+      readonly blocks?: readonly unknown[]
+      readonly error?: boolean
+    }
 
 /** Watches one reply as it passes; gets decoded copies, changes and keeps back nothing. */
 export interface Meter {

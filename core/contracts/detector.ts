@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import type { Call, Finding, Outcome, Row, Turn } from '../call.ts'
+import type { Call, Outcome, Turn } from '../call.ts'
+import type { Finding, Row } from '../decision.ts'
 
 /** A rule of a policy, as stored and as evaluated. */
 export interface Rule<Params = Readonly<Record<string, unknown>>> {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { Attempt, Identity } from '../call.ts'
+import type { Identity } from '../call.ts'
+import type { Attempt } from '../settled.ts'
 
 /** The client's side of an exchange: an HTTP response, or whoever runs a scripted request. */
 export interface Client {

@@ -1,0 +1,82 @@
+import type { Outcome, Turn } from './call.ts'
+
+/** Why a rule spoke. */
+export interface Finding {
+  readonly message: string
+  readonly evidence: 'session' | 'history' | 'outcomes' | 'budget'
+  readonly count?: number
+  readonly tool?: string
+  /** Call key. */
+  readonly key?: string
+  /** Request ids for session evidence, turns counted from the end for history evidence; at most 16. */
+  readonly where?: readonly ({ readonly request: string } | { readonly turn: number })[]
+  /** Whether the repeated calls had equal results; null if unknown. */
+  readonly results_equal?: boolean | null
+  /** The call passes although the rule matched: it probes whether the upstream works again. */
+  readonly probe?: boolean
+}
+
+/** A rule that matched, with its evidence. */
+export interface Match extends Finding {
+  readonly rule_id: string
+  readonly rule_type: string
+  readonly code: string
+  readonly action: string
+  readonly threshold: number
+  readonly window_size: number
+}
+
+/** What was decided about a call. */
+export interface Decision {
+  readonly decision: 'allow' | 'shadow_flag' | 'block'
+  /** HTTP status of a block. */
+  readonly status?: 409 | 429
+  readonly reason: string | null
+  readonly rule_id: string | null
+  readonly message: string
+  readonly matches: readonly Match[]
+  readonly policy_version: string
+  readonly probe: boolean
+  /** Rules whose detector failed. */
+  readonly faults: readonly string[]
+  /** Id of the blocked request that this block repeats; the earlier record then counts it. */
+  readonly repeats: string | null
+  /** What detection remembers of the request; null when nothing was evaluated. */
+  readonly row: Row | null
+}
+
+/** What a session remembers of one request: hashes, counts and outcomes, no text. Stored in the `calls` table. */
+export interface Row {
+  readonly id: string
+  readonly at: number
+  ended_at: number | null
+  readonly fingerprint: string
+  readonly chain_tip: string
+  readonly talk_tip: string
+  /** Item count, and item count without system items. */
+  readonly items: number
+  readonly talk_items: number
+  /** Id of the request that began the thread. */
+  readonly thread: string
+  /** Not an extension of anything known. */
+  readonly root: boolean
+  /** Call keys that count for this request. */
+  readonly keys: readonly string[]
+  /** Turns that the extended row did not hold. */
+  readonly new_turns: readonly Turn[]
+  readonly decision: Decision['decision']
+  readonly reason: string | null
+  readonly rule_id: string | null
+  /** The loop findings, for a later attempt of the same request. */
+  readonly matches: readonly Match[]
+  readonly retry: boolean
+  readonly probe: boolean
+  /** Identical blocked requests that came after it. */
+  retries: number
+  outcome: Outcome | null
+  error_fingerprint: string | null
+  response_id: string | null
+  total_tokens: number
+  /** Tokens held for it until it ends. */
+  readonly reserved: number
+}

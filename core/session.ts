@@ -1,0 +1,38 @@
+/** The live state of a session that everything in this process shares; `row` is what storage holds. */
+export interface Session {
+  row: SessionRow
+  /** Requests under way. */
+  open: number
+  /** Tips of the newest request of each thread: what a resume marks as seen. There once detection knows the session's history. */
+  tips?: () => readonly string[]
+  /** Tells detection of a resume: loop windows and the error streak begin anew. */
+  cleared?: () => void
+}
+
+/** A session as stored and as the administration API shows it. Times are milliseconds since 1970. */
+export interface SessionRow {
+  id: string
+  project_id: string
+  agent_id: string | null
+  external_id: string | null
+  external_source: string
+  name: string | null
+  metadata: Readonly<Record<string, unknown>>
+  client: string
+  paused: boolean
+  paused_at: number | null
+  pause_reason: string | null
+  /** Rows up to this time do not count for loop rules. */
+  resumed_at: number | null
+  /** Chain tips of what a resume marked as seen. */
+  seen_tips: readonly string[]
+  requests: number
+  flagged: number
+  blocked: number
+  errors: number
+  input_tokens: number
+  output_tokens: number
+  total_tokens: number
+  created_at: number
+  last_seen_at: number
+}

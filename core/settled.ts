@@ -1,0 +1,63 @@
+import type { Call, Outcome } from './call.ts'
+import type { Decision } from './decision.ts'
+
+/** Token counts of one reply; `input_tokens` is what was not cached. */
+export interface Usage {
+  readonly input_tokens: number
+  readonly cache_read_tokens: number
+  readonly cache_write_tokens: number
+  readonly cache_write_5m_tokens: number
+  readonly cache_write_1h_tokens: number
+  readonly output_tokens: number
+  /** Part of `output_tokens`. */
+  readonly reasoning_tokens: number
+  readonly total_tokens: number
+}
+
+/** What a meter read off a reply. */
+export interface Reading {
+  /** Null if the reply did not say. */
+  readonly usage: Usage | null
+  /** UTF-8 bytes of output text and tool arguments, for an estimate. */
+  readonly output_bytes: number
+  readonly model: string | null
+  readonly response_id: string | null
+  readonly finish_reason: string | null
+  /** Call keys by call id, in order of appearance. */
+  readonly calls: readonly { readonly id: string | null; readonly tool: string; readonly args: unknown }[]
+  /** The provider's error, also one inside a stream that began with 200. */
+  readonly error: { readonly type: string | null; readonly code: string | null; readonly message: string } | null
+  /** The reply ended the way its dialect ends a reply. */
+  readonly complete: boolean
+}
+
+/** A finished call: everything that is recorded about it. */
+export interface Settled {
+  readonly call: Call
+  readonly decision: Decision
+  readonly outcome: Outcome
+  /** Status sent to the client; 0 if it left before there was one. */
+  readonly status: number
+  readonly reading: Reading
+  readonly usage: Usage
+  readonly usage_source: 'reported' | 'partial' | 'estimated' | 'none'
+  readonly error: { readonly type: string | null; readonly code: string | null; readonly message: string } | null
+  readonly upstream: string | null
+  readonly attempts: readonly Attempt[]
+  readonly upstream_request_id: string | null
+  /** Milliseconds since 1970; null if it did not happen. */
+  readonly forwarded_at: number | null
+  readonly first_byte_at: number | null
+  readonly ended_at: number
+  readonly bytes_out: number
+  /** First bytes of the reply, where previews are kept; else empty. */
+  readonly head: Uint8Array
+}
+
+/** One try at one upstream. */
+export interface Attempt {
+  readonly upstream: string
+  /** Null if nothing was answered. */
+  readonly status: number | null
+  readonly error: string | null
+}
