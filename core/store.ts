@@ -98,8 +98,15 @@ export const createStore = (
   const read = reader(driver, driver.capabilities, plan, cleaning)
   const prepared = (batch: readonly LooseChange[]) =>
     batch.map((change) => prepare(plan(change.table), change, cleaning))
-  const write = async (batch: readonly LooseChange[], { hold = false }: WriteOptions = {}): Promise<boolean> =>
-    batch.length === 0 || driver.write(prepared(batch), { sync: batch.some((change) => change.sync === true), hold })
+  // not async: on the way of every request, each further promise costs
+  const write = (batch: readonly LooseChange[], { hold = false }: WriteOptions = {}): Promise<boolean> => {
+    if (batch.length === 0) return Promise.resolve(true)
+    try {
+      return driver.write(prepared(batch), { sync: batch.some((change) => change.sync === true), hold })
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
 
   /** One process is enough: work waits in a queue per row. */
   const queued = <T>(

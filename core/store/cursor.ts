@@ -27,7 +27,7 @@ const TYPES = {
   search: '',
 } as const
 
-const valueOf = (plain: unknown, kind: Column): Position['value'] | undefined => {
+const orderValue = (plain: unknown, kind: Column): Position['value'] | undefined => {
   if (plain === null) return null
   const type = typeof plain
   if (type !== TYPES[kind]) return undefined
@@ -57,7 +57,7 @@ export const openCursor = (
     parts[0] === printOf(table, query) &&
     Number.isSafeInteger(parts[1])
   ) {
-    const value = valueOf(parts[2], kind)
+    const value = orderValue(parts[2], kind)
     if (value !== undefined) return { recorded: parts[1], value }
   }
   throw new GuardError(

@@ -59,17 +59,19 @@ const checkColumns = ({ id, columns }: Table): void => {
 
 const checkReferences = (table: Table, key: readonly string[]): void => {
   const { columns, indexes = [], unique = [], exact = [] } = table
-  for (const name of key)
-    if (columns[name] !== 'text') throw wrong(table, `key column "${name}" is not a declared text column`)
-  const referred = new Set([...indexes.flat(), ...unique.flat(), ...exact])
-  for (const name of referred)
-    if (name !== 'recorded' && columns[name] === undefined) throw wrong(table, `"${name}" is not declared`)
-  for (const list of [...indexes, ...unique]) {
-    if (list.some((name) => columns[name] === 'json' || columns[name] === 'search'))
-      throw wrong(table, 'json and search columns cannot be indexed so')
-    if (list.includes('recorded') && list.indexOf('recorded') !== list.length - 1)
-      throw wrong(table, '"recorded" may only stand last in an index')
-  }
+  const odd = key.find((name) => columns[name] !== 'text')
+  if (odd !== undefined) throw wrong(table, `key column "${odd}" is not a declared text column`)
+  const referred = [...indexes.flat(), ...unique.flat(), ...exact].filter((name) => name !== 'recorded')
+  const unknown = referred.find((name) => columns[name] === undefined)
+  if (unknown !== undefined) throw wrong(table, `"${unknown}" is not declared`)
+  for (const list of [...indexes, ...unique]) checkIndex(table, list)
+}
+
+const checkIndex = (table: Table, list: readonly string[]): void => {
+  const odd = list.find((name) => table.columns[name] === 'json' || table.columns[name] === 'search')
+  if (odd !== undefined) throw wrong(table, `"${odd}" cannot be indexed: it is a ${table.columns[odd]} column`)
+  const place = list.indexOf('recorded')
+  if (place !== -1 && place !== list.length - 1) throw wrong(table, '"recorded" may only stand last in an index')
 }
 
 export const keyOf = (table: Table): readonly string[] => table.key ?? ['id']

@@ -68,12 +68,14 @@ const clearWords = (db: Db, table: Table, key: RawBuilder<boolean>): Step => {
   return { ...compiled(db.deleteFrom(wordsTable(table.id)).where('rowid', 'in', row)), must: false }
 }
 
-/** Values: all stored columns, then the text of the tokens if there are some. */
-const putSteps = (db: Db, table: Table, { absent, words }: Sized<'put'>): Step[] => {
-  const columns = storedColumns(table).map(([name]) => name)
+/** Values: the columns that are not null, then the text of the tokens if there are some. */
+const putSteps = (db: Db, table: Table, { absent, words, columns }: Sized<'put'>): Step[] => {
   const key = keyOf(table)
   const insert = db.insertInto(table.id).values(Object.fromEntries(columns.map((name, place) => [name, place])))
-  const rest = columns.filter((name) => !key.includes(name))
+  // a column left out is null in `excluded`, so that it is set to null as well
+  const rest = storedColumns(table)
+    .map(([name]) => name)
+    .filter((name) => !key.includes(name))
   const replaced = Object.fromEntries((rest.length > 0 ? rest : key).map((name) => [name, sql.ref(`excluded.${name}`)]))
   const row = insert.onConflict((on) => (absent ? on.doNothing() : on.columns([...key]).doUpdateSet(replaced)))
   const steps: Step[] = [{ ...compiled(row), must: true }]

@@ -7,7 +7,14 @@ export type Clause = readonly [column: string, op: Op]
 
 /** What is asked, without the values: everything that decides the SQL text, as plain data. */
 export type Shape =
-  | { readonly kind: 'put'; readonly table: string; readonly absent: boolean; readonly words: boolean }
+  | {
+      readonly kind: 'put'
+      readonly table: string
+      readonly absent: boolean
+      readonly words: boolean
+      /** Those that are not null. */
+      readonly columns: readonly string[]
+    }
   | {
       readonly kind: 'patch'
       readonly table: string

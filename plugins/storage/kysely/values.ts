@@ -1,5 +1,5 @@
 import { type AnyWhere, type Column, readJson, type Table, writeJson } from 'guard-gateway/core'
-import type { Clause, Op, SqlValue } from './shape.ts'
+import { type Clause, type Op, type SqlValue, takesValue } from './shape.ts'
 
 /** JSON text; the exact writer is slower and only needed where a bigint is inside. */
 const jsonText = (value: unknown): string => {
@@ -20,31 +20,30 @@ export const toSql = (kind: Column, value: unknown): SqlValue => {
 
 type Range = { readonly in?: readonly unknown[]; readonly not?: null; readonly gte?: unknown; readonly lt?: unknown }
 
-const opsOf = (test: Range): readonly (readonly [Op, unknown])[] => {
-  if (test.in !== undefined) return [['in', test.in]]
-  if (test.not === null) return [['not_null', null]]
+const opsOf = (test: AnyWhere[string]): readonly (readonly [Op, unknown])[] => {
+  if (test === null) return [['null', null]]
+  if (typeof test !== 'object') return [['eq', test]]
+  const range: Range = test
+  if (range.in !== undefined) return [['in', range.in]]
+  if (range.not === null) return [['not_null', null]]
   const ops: (readonly [Op, unknown])[] = []
-  if (test.gte !== undefined) ops.push(['gte', test.gte])
-  if (test.lt !== undefined) ops.push(['lt', test.lt])
+  if (range.gte !== undefined) ops.push(['gte', range.gte])
+  if (range.lt !== undefined) ops.push(['lt', range.lt])
   return ops
 }
+
+const valueFor = (kind: Column, op: Op, value: unknown): SqlValue =>
+  op === 'in' ? writeJson((value as readonly unknown[]).map((one) => toSql(kind, one))) : toSql(kind, value)
 
 /** Splits tests into their shape, which is returned, and their values, which are appended to `values`. */
 export const clausesOf = ({ columns }: Table, where: AnyWhere, values: SqlValue[]): Clause[] => {
   const clauses: Clause[] = []
   for (const [name, test] of Object.entries(where)) {
-    const kind = columns[name] ?? 'text'
     if (test === undefined) continue
-    if (test === null) clauses.push([name, 'null'])
-    else if (typeof test !== 'object') {
-      clauses.push([name, 'eq'])
-      values.push(toSql(kind, test))
-    } else {
-      for (const [op, value] of opsOf(test)) {
-        clauses.push([name, op])
-        if (op === 'in') values.push(writeJson((value as readonly unknown[]).map((one) => toSql(kind, one))))
-        else if (op !== 'not_null') values.push(toSql(kind, value))
-      }
+    for (const [op, value] of opsOf(test)) {
+      const clause: Clause = [name, op]
+      clauses.push(clause)
+      if (takesValue(clause)) values.push(valueFor(columns[name] ?? 'text', op, value))
     }
   }
   return clauses

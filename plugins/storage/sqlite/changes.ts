@@ -1,7 +1,7 @@
 import type { Statement } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import { type Step, type WriteShape, writeSteps } from '../kysely/query.ts'
-import { keyOf, storedColumns, takesValue } from '../kysely/shape.ts'
+import { keyOf, takesValue } from '../kysely/shape.ts'
 import { compiler } from './compiler.ts'
 import type { BatchValues } from './protocol.ts'
 import type { Statements } from './statements.ts'
@@ -23,7 +23,7 @@ export interface ReadyChange {
 const arityOf = (table: Table, shape: WriteShape): number => {
   const key = keyOf(table).length
   if (shape.kind === 'remove') return key
-  if (shape.kind === 'put') return storedColumns(table).length + (shape.words ? 1 : 0)
+  if (shape.kind === 'put') return shape.columns.length + (shape.words ? 1 : 0)
   return shape.columns.length + key + shape.expected.filter(takesValue).length + (shape.words === 'set' ? 1 : 0)
 }
 

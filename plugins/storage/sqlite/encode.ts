@@ -2,6 +2,7 @@ import type { AnyRow, DriverChange, DriverQuery, Table } from 'guard-gateway/cor
 import { type Clause, type Shape, type SqlValue, searchColumn, storedColumns } from '../kysely/shape.ts'
 import { clausesOf, fromSql, toSql, wordsOf } from '../kysely/values.ts'
 import type { BatchValues } from './protocol.ts'
+import { Puts } from './puts.ts'
 
 const sizeOf = (value: SqlValue): number => (typeof value === 'string' ? value.length + 8 : 8)
 
@@ -11,6 +12,7 @@ const clauseName = (clauses: readonly Clause[]): string => clauses.map(([column,
 export class Encoder {
   readonly #numbers = new Map<string, number>()
   readonly #columns = new Map<string, ReturnType<typeof storedColumns>>()
+  readonly #puts = new Map<string, Puts>()
   readonly #search = new Map<string, string | undefined>()
   readonly #shapes: Shape[] = []
   readonly #announce: (number: number, shape: Shape) => void
@@ -20,6 +22,7 @@ export class Encoder {
     for (const table of tables) {
       this.#columns.set(table.id, storedColumns(table))
       this.#search.set(table.id, searchColumn(table))
+      this.#puts.set(table.id, new Puts(table, (name, make) => this.#number(name, make)))
     }
   }
 
@@ -30,12 +33,15 @@ export class Encoder {
 
   /** Appends a change to a batch; returns its size in bytes, about. */
   change(change: DriverChange, values: BatchValues): number {
-    const from = values.push(0)
-    if (change.kind === 'put') this.#put(change, values, from - 1)
-    else if (change.kind === 'patch') this.#patch(change, values, from - 1)
+    const from = values.length
+    if (change.kind === 'put') this.#puts.get(change.table.id)?.encode(change.row, change.absent, values)
+    else if (change.kind === 'patch') this.#patch(change, values)
     else {
-      values[from - 1] = this.#number(`remove ${change.table.id}`, () => ({ kind: 'remove', table: change.table.id }))
-      values.push(...change.key)
+      const { id } = change.table
+      values.push(
+        this.#number(`remove ${id}`, () => ({ kind: 'remove', table: id })),
+        ...change.key,
+      )
     }
     let size = 0
     for (let at = from; at < values.length; at++) size += sizeOf(values[at] ?? null)
@@ -71,20 +77,8 @@ export class Encoder {
     return row
   }
 
-  #put({ table, row, absent }: Extract<DriverChange, { kind: 'put' }>, values: BatchValues, at: number): void {
-    for (const [name, kind] of this.#columns.get(table.id) ?? []) values.push(toSql(kind, row[name]))
-    const search = this.#search.get(table.id)
-    const words = search === undefined ? null : wordsOf(row[search])
-    if (words !== null) values.push(words)
-    const name = `put ${table.id} ${absent} ${words !== null}`
-    values[at] = this.#number(name, () => ({ kind: 'put', table: table.id, absent, words: words !== null }))
-  }
-
-  #patch(
-    { table, key, changes, expected }: Extract<DriverChange, { kind: 'patch' }>,
-    values: BatchValues,
-    at: number,
-  ): void {
+  #patch({ table, key, changes, expected }: Extract<DriverChange, { kind: 'patch' }>, values: BatchValues): void {
+    const at = values.push(0) - 1
     const search = this.#search.get(table.id)
     const columns: string[] = []
     for (const name of Object.keys(changes)) {

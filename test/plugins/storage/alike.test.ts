@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Query, type Storage, storage } from 'guard-gateway/core'
+import { type Change, type Query, type Storage, storage } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { type ConformanceItem, item, openPlain } from '../../conformance/storage.ts'
@@ -44,6 +44,28 @@ const query: fc.Arbitrary<Query<ConformanceItem>> = fc.record(
   },
   { requiredKeys: [] },
 )
+
+const id = fc.constantFrom('x', 'y', 'z')
+const name = fc.constantFrom('one', 'two', null)
+const step = fc.oneof(
+  fc.record({ id, put: row, name, absent: fc.boolean() }),
+  fc.record({
+    id,
+    patch: fc.record({ count: small, name, words: fc.uniqueArray(word) }, { requiredKeys: [] }),
+    expected: fc.record({ count: test }, { requiredKeys: [] }),
+  }),
+  fc.record({ id }),
+)
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+const changeOf = (step: Step): Change => {
+  const table = 'conformance_items'
+  const key = ['any', step.id]
+  if ('patch' in step) return { table, key, patch: step.patch, expected: step.expected }
+  if (!('put' in step)) return { table, key, remove: true }
+  const put = item('any', step.id, { ...step.put, name: step.name })
+  return step.absent ? { table, put, when: 'absent' } : { table, put }
+}
 
 const pages = async (store: Storage, asked: Query<ConformanceItem>): Promise<string[]> => {
   const seen: string[] = []
@@ -87,51 +109,17 @@ describe('memory and sqlite', () => {
 
   it('do the same with any changes', () =>
     fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.oneof(
-            fc.record({
-              id: fc.constantFrom('x', 'y', 'z'),
-              put: row,
-              name: fc.constantFrom('one', 'two', null),
-              absent: fc.boolean(),
-            }),
-            fc.record({
-              id: fc.constantFrom('x', 'y', 'z'),
-              patch: fc.record(
-                { count: small, name: fc.constantFrom('one', 'two', null), words: fc.uniqueArray(word) },
-                { requiredKeys: [] },
-              ),
-              expected: fc.record({ count: test }, { requiredKeys: [] }),
-            }),
-            fc.record({ id: fc.constantFrom('x', 'y', 'z') }),
-          ),
-          { minLength: 1, maxLength: 5 },
-        ),
-        async (steps) => {
-          const batch = steps.map((step) => {
-            const table = 'conformance_items' as const
-            if ('put' in step)
-              return {
-                table,
-                put: item('any', step.id, { ...step.put, name: step.name }),
-                ...(step.absent ? { when: 'absent' as const } : {}),
-              }
-            const key = ['any', step.id]
-            return 'patch' in step
-              ? { table, key, patch: step.patch, expected: step.expected }
-              : { table, key, remove: true as const }
-          })
-          const [first, second] = await Promise.all(
-            stores.map(async (store) => [
-              await store.write(batch),
-              await store.find('conformance_items', { where: { group: 'any' }, limit: 9 }),
-              await pages(store, { where: { group: 'any' }, search: ['al*'] }),
-            ]),
-          )
-          assert.deepEqual(second, first)
-        },
-      ),
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
+        const batch = steps.map(changeOf)
+        const [first, second] = await Promise.all(
+          stores.map(async (store) => [
+            await store.write(batch),
+            await store.find('conformance_items', { where: { group: 'any' }, limit: 9 }),
+            await pages(store, { where: { group: 'any' }, search: ['al*'] }),
+          ]),
+        )
+        assert.deepEqual(second, first)
+      }),
       { seed: 13, numRuns: 150 },
     ))
 
