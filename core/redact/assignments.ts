@@ -1,7 +1,7 @@
 import { isAlnum, isBlank, isDigit, isSpace, PARTS, runStart, skipBlanks } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
-import { isExpression, isNoValue, isOdd, isPlaceholder, isProse } from './placeholders.ts'
+import { isExpression, isNoValue, isOdd, isPlaceholder, isProse, refersAt } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
 
@@ -84,7 +84,7 @@ export const assignment = (scan: Scan, at: number): Hit | undefined => {
   const name = nameBefore(text, at)
   if (name === undefined) return undefined
   const from = skipBlanks(text, after)
-  if (marksAt(text, from)) return undefined
+  if (marksAt(text, from) || refersAt(text, from)) return undefined
   const level = levelHere(scan, name, at)
   if (level === Levels.none)
     return openPair(scan, name, from) ?? (text[at] === '=' ? queryValue(scan, name, from) : undefined)

@@ -82,21 +82,27 @@ const entity = (text: string, offset: number): Escape | undefined => {
   return [character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)), written.length]
 }
 
-const escapeAt = (text: string, offset: number, unit: number): Escape | undefined => {
-  if (unit === 0x25) return percent(text, offset)
-  if (unit === 0x5c) return backslash(text, offset)
-  if (unit === 0x26) return entity(text, offset)
+/** Invisible characters may divide an escape, so they go before escapes are read. */
+const invisible = (text: string, offset: number): Escape | undefined => {
+  const unit = text.charCodeAt(offset)
   if (!isIgnorable(unit)) return undefined
   return ['', unit >= 0xd800 && unit <= 0xdbff ? 2 : 1]
 }
 
-/** `text` with one level of percent, backslash and HTML escapes resolved and characters nobody sees removed; undefined if there were none. */
-export const decode = (text: string): View | undefined => {
+const escapeAt = (text: string, offset: number): Escape | undefined => {
+  const unit = text.charCodeAt(offset)
+  if (unit === 0x25) return percent(text, offset)
+  if (unit === 0x5c) return backslash(text, offset)
+  return unit === 0x26 ? entity(text, offset) : undefined
+}
+
+/** `text` with what `read` finds in it replaced by its meaning; undefined if it finds nothing. */
+const resolve = (text: string, read: (text: string, offset: number) => Escape | undefined): View | undefined => {
   const origin: number[] = []
   let result = ''
   let from = 0
   for (let offset = 0; offset < text.length; ) {
-    const found = escapeAt(text, offset, text.charCodeAt(offset))
+    const found = read(text, offset)
     if (found === undefined) {
       origin.push(offset++)
       continue
@@ -110,4 +116,12 @@ export const decode = (text: string): View | undefined => {
   if (from === 0) return undefined
   origin.push(text.length)
   return { text: result + text.slice(from), origin }
+}
+
+/** `text` without characters nobody sees and with one level of percent, backslash and HTML escapes resolved; undefined if there were none. */
+export const decode = (text: string): View | undefined => {
+  const seen = resolve(text, invisible)
+  const read = resolve(seen?.text ?? text, escapeAt)
+  if (seen === undefined || read === undefined) return read ?? seen
+  return { text: read.text, origin: read.origin.map((offset) => seen.origin[offset] ?? 0) }
 }

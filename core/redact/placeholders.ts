@@ -8,6 +8,14 @@ const PLACEHOLDER =
 export const isPlaceholder = (value: string): boolean =>
   value === '' || (value.length <= 256 && (isMark(value) || PLACEHOLDER.test(value)))
 
+const REFERENCE = /(?:\$\{[^}\s]{0,200}\}|\$\([^)]{0,200}\)|\{\{[^}]{0,200}\}\}|<[^<>]{1,100}>)(?![\w:/@.~+=-])/y
+
+/** A reference to a value that stands elsewhere begins at `from`, nothing joined to it: `${NAME}`, `{{ name }}`, `<name>`. */
+export const refersAt = (text: string, from: number): boolean => {
+  REFERENCE.lastIndex = from
+  return REFERENCE.test(text)
+}
+
 /** Types and constants of programming languages, and states one writes behind a name. */
 const NOT_A_VALUE = new Set(
   'string str text char varchar bytes byte buffer number int integer float double bool boolean any unknown object array list null nil none undefined void true false yes no optional required missing invalid valid expired empty unset set not_set secret password token value key bearer basic digest default example test in out header cookie query env file stdin prompt'.split(

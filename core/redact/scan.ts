@@ -32,7 +32,7 @@ const ESCAPE = 2
 export interface Compiled {
   readonly signs: Uint8Array
   readonly bySign: readonly (readonly Shape[])[]
-  readonly pairs: Uint8Array
+  readonly pairs: Uint16Array
   readonly byPair: readonly (readonly Shape[])[]
 }
 
@@ -40,7 +40,7 @@ export const compile = ({ words, signs }: Shapes): Compiled => {
   const compiled = {
     signs: new Uint8Array(128),
     bySign: [] as (readonly Shape[])[],
-    pairs: new Uint8Array(16_384),
+    pairs: new Uint16Array(16_384),
     byPair: [[]] as (readonly Shape[])[],
   }
   for (const unit of ESCAPES) compiled.signs[unit] = ESCAPE
@@ -129,8 +129,10 @@ export class Scan {
   }
 
   #wordEnd(from: number): number {
+    const { text } = this
+    const { length } = text
     let at = from
-    while ((classOf(this.text.charCodeAt(at)) & ALNUM) !== 0) at++
+    while (at < length && (classOf(text.charCodeAt(at)) & ALNUM) !== 0) at++
     return at
   }
 
@@ -143,6 +145,7 @@ export class Scan {
   }
 
   #word(shapes: Compiled, at: number, unit: number): Hit | undefined {
+    if (at + 1 === this.text.length) return undefined
     const next = this.text.charCodeAt(at + 1)
     const group = next < 128 ? (shapes.pairs[(unit << 7) | next] ?? 0) : 0
     return group === 0 ? undefined : this.#first(shapes.byPair[group], at)

@@ -17,7 +17,9 @@ const MAX_JUDGED = 200
 
 /** The credential could be a word of a sentence: `bearer tokens`. */
 const isCredential = (value: string, min: number): boolean =>
-  value.length >= min && (/\d/.test(value) || /[a-z][A-Z]/.test(value) || value.length > 24) && !/^\d+$/.test(value)
+  value.length >= min &&
+  (/\d/.test(value) || /[a-z][A-Z]/.test(value) || /^[A-Za-z]{25,}$/.test(value)) &&
+  !/^\d+$/.test(value)
 
 /** Whether the word behind a scheme is its credential. */
 const behindScheme: Readonly<Record<string, (value: string) => boolean>> = {

@@ -74,7 +74,7 @@ class Walk {
       const level = levels?.[at] ?? under
       const result =
         pairs && depth < MAX_DEPTH - 1 ? this.#entry(element, depth + 1) : this.part(element, depth + 1, level)
-      if (result !== element) {
+      if (!Object.is(result, element)) {
         copy ??= list.slice()
         copy[at] = result
       }
@@ -104,7 +104,7 @@ class Walk {
       const level = this.#levelOfMember(key, under, paired, isPrivateJwk)
       const result = this.part(value, depth + 1, level)
       const name = this.#redacted(key)
-      changed ||= result !== value || name !== key
+      changed ||= !Object.is(result, value) || name !== key
       return [name, result]
     })
     return changed ? rebuilt(object, entries) : object

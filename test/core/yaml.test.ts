@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as yaml from 'yaml'
+import { GuardError } from '../../core/errors.ts'
+import { readYaml } from '../../core/yaml.ts'
+
+const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
+  try {
+    readYaml(yaml, text, options)
+  } catch (error) {
+    assert.ok(error instanceof GuardError)
+    assert.equal(error.code, 'INVALID_YAML')
+    return error
+  }
+  return assert.fail(`accepted: ${text.slice(0, 80)}`)
+}
+const placeOf = (text: string): readonly unknown[] => [refusal(text).place.line, refusal(text).place.column]
+
+describe('readYaml', () => {
+  it('reads one YAML 1.2 document', () => {
+    const { value } = readYaml(
+      yaml,
+      'server:\n  port: 8787\n  hosts: [a, b]\nmode: yes\nlow: 010\n"<<": x\nsame: &s {a: 1}\nagain: *s\n',
+    )
+    assert.deepEqual(value, {
+      server: { port: 8787, hosts: ['a', 'b'] },
+      mode: 'yes',
+      low: 10,
+      '<<': 'x',
+      same: { a: 1 },
+      again: { a: 1 },
+    })
+    assert.equal(readYaml(yaml, '').value, null)
+  })
+  it('makes __proto__ an ordinary member', () => {
+    const { value } = readYaml(yaml, '__proto__: {a: 1}')
+    assert.deepEqual(Object.keys(value as object), ['__proto__'])
+  })
+  it('locates members, elements and what is around a missing one', () => {
+    const { locate } = readYaml(yaml, 'a:\n  b: 1\n  list:\n    - x\n    - name: y\n')
+    assert.deepEqual(locate(['a', 'b']), { line: 2, column: 3 })
+    assert.deepEqual(locate(['a', 'list', 1, 'name']), { line: 5, column: 7 })
+    assert.deepEqual(locate(['a', 'list', 1]), { line: 5, column: 7 })
+    assert.deepEqual(locate(['a', 'missing', 'deeper']), { line: 1, column: 1 })
+    assert.deepEqual(locate([]), { line: 1, column: 1 })
+  })
+  it('locates through aliases without failing', () => {
+    assert.deepEqual(readYaml(yaml, 'a: &x {k: 1}\nb: *x\n').locate(['b', 'k']), { line: 2, column: 1 })
+  })
+})
+
+describe('what is refused', () => {
+  it('too many bytes, unread', () => {
+    assert.match(refusal('é: 1', { max_bytes: 4 }).message, /5 bytes, 4 are allowed/)
+    assert.match(refusal(`a: ${'x'.repeat(262_144)}`).message, /262147 bytes/)
+  })
+  it('nesting deeper than 64, in values and keys, flow and block', () => {
+    for (const text of [
+      '['.repeat(100_000),
+      '{a: '.repeat(65),
+      '- '.repeat(65),
+      '? '.repeat(400),
+      `${'['.repeat(65)}${']'.repeat(65)}`,
+    ]) {
+      assert.match(refusal(text).message, /deeper than 64 levels/)
+    }
+    assert.doesNotThrow(() => readYaml(yaml, `${'['.repeat(64)}${']'.repeat(64)}`))
+  })
+  it('every error and every warning, with its place', () => {
+    assert.deepEqual(placeOf('a: 1\nb: "x'), [2, 6])
+    assert.deepEqual(placeOf('a: 1\n---\nb: 2'), [2, 1])
+    assert.deepEqual(placeOf('a: [1, 2'), [1, 9])
+    assert.match(refusal('a: !custom 1').message, /^Line 1, column 4: Unresolved tag/)
+    for (const text of ['a: !!binary aGVsbG8=', 'a: !!set {b}', 'a: !!timestamp 2026-11-21', 'a: *missing'])
+      refusal(text)
+  })
+  it('a directive for other rules', () => {
+    assert.match(refusal('%YAML 1.1\n---\na: yes').message, /asks for YAML 1\.1/)
+    assert.doesNotThrow(() => readYaml(yaml, '%YAML 1.2\n---\na: yes'))
+  })
+  it('keys that are not plain text, or stand twice', () => {
+    assert.deepEqual(placeOf('ok: 1\n? [a]\n: 2'), [2, 3])
+    for (const text of ['1: a', 'true: a', '? {a: 1}\n: b', '&k a: 1', ': x', 'a: {2: b}'])
+      assert.match(refusal(text).message, /key/i)
+    assert.deepEqual(placeOf('a:\n  b: 1\n  b: 2'), [3, 3])
+    assert.deepEqual(placeOf('a: 1\n"a": 2'), [2, 1])
+  })
+  it('aliases that multiply, and those that stand in what they refer to', () => {
+    refusal('a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]')
+    assert.match(refusal('a: &a [1, *a]').message, /stands in/)
+    assert.match(refusal('&a {b: {c: *a}}').message, /stands in/)
+  })
+  it('shows nothing of the text', () => {
+    assert.doesNotMatch(refusal('gateway_key: "hunter2-hunter2\n').message, /hunter2/)
+  })
+  it('twenty thousand keys are read without comparing each with each', () => {
+    const text = Array.from({ length: 20_000 }, (_none, at) => `k${at}: 1`).join('\n')
+    const start = process.cpuUsage().user
+    assert.equal(Object.keys(readYaml(yaml, text).value as object).length, 20_000)
+    assert.ok(process.cpuUsage().user - start < 2_500_000)
+  })
+})
