@@ -6,7 +6,7 @@ import { untilStopped } from './stop.ts'
 /** What `guard gateway run` serves and says. */
 export interface RunOptions {
   readonly version: string
-  readonly server: { readonly host: string; readonly port: number; readonly shutdown_grace_seconds: number }
+  readonly server: { readonly host: string; readonly port: number }
   /** What the line printed at start tells, for example mode and storage. */
   readonly facts: Readonly<Record<string, string>>
   /** Further lines for somebody who has just begun. */
@@ -43,20 +43,19 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
     )
   }
   await checkPort(host, port)
-  const server = await start(gateway, options)
+  const server = await start(gateway, options, io)
+  const ended = untilStopped(server, gateway, io)
   announce(server.url, options, input, io)
-  return untilStopped(server, gateway, io)
+  return ended
 }
 
-const start = async (gateway: Gateway, { server }: RunOptions) => {
+const start = async (gateway: Gateway, { server: { host, port } }: RunOptions, io: Io) => {
   const { serve } = await import('./serve.ts')
   try {
-    return await serve(gateway, server)
+    return await serve(gateway, { host, port, log: io.err })
   } catch (cause) {
     // somebody may have taken the port since it was checked
-    throw (cause as NodeJS.ErrnoException).syscall === 'listen'
-      ? await listenError(cause, server.host, server.port)
-      : cause
+    throw (cause as NodeJS.ErrnoException).syscall === 'listen' ? await listenError(cause, host, port) : cause
   }
 }
 

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http'
+import { GuardError } from 'guard-gateway/core'
+
+/** A body that is larger than it may be; nothing more is read from this connection. */
+export const tooLarge = (limit: number): GuardError =>
+  new GuardError(
+    'BODY_TOO_LARGE',
+    `The body is larger than ${limit} bytes. Send less, or raise server.body_limit_bytes.`,
+    {
+      headers: { connection: 'close' },
+    },
+  )
+
+/** The announced length of a body; 0 if none is announced. */
+export const announcedLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
+
+/** Reads a request's body whole, allocating once where its length is known. Throws BODY_TOO_LARGE; rejects if the client leaves. */
+export const readBody = (request: IncomingMessage, limit: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const announced = announcedLength(request)
+    if (announced > limit) return reject(tooLarge(limit))
+    const gathered = announced > 0 ? new Sized(announced) : new Growing()
+    request.on('data', (chunk: Buffer) => {
+      gathered.add(chunk)
+      if (gathered.length > limit) {
+        request.pause()
+        reject(tooLarge(limit))
+      }
+    })
+    request.on('end', () => resolve(gathered.whole()))
+    request.on('error', reject)
+    request.on('close', () => {
+      if (!request.complete) reject(new GuardError('INVALID_BODY', 'The request ended before its body did.'))
+    })
+  })
+
+/** Bytes of a length known beforehand; a body that comes in one piece is not copied. */
+class Sized {
+  readonly #size: number
+  #bytes: Buffer | undefined
+  length = 0
+
+  constructor(size: number) {
+    this.#size = size
+  }
+  add(chunk: Buffer): void {
+    if (this.length === 0 && chunk.length === this.#size) this.#bytes = chunk
+    else {
+      this.#bytes ??= Buffer.allocUnsafeSlow(this.#size)
+      chunk.copy(this.#bytes, this.length)
+    }
+    this.length += chunk.length
+  }
+  whole(): Buffer {
+    return this.#bytes ?? Buffer.alloc(0)
+  }
+}
+
+/** Bytes of unknown length. */
+class Growing {
+  readonly #chunks: Buffer[] = []
+  length = 0
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.length += chunk.length
+  }
+  whole(): Buffer {
+    const [first] = this.#chunks
+    return first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.length)
+  }
+}

@@ -1,0 +1,114 @@
+import { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { type Client, headerOf } from 'guard-gateway/core'
+
+/** A client on the other end of an HTTP response. */
+export class HttpClient implements Client {
+  gone = false
+  interrupted = false
+  /** The status the client was told; 0 before that. */
+  status = 0
+  /** Body bytes handed over. */
+  bytes = 0
+  readonly #response: ServerResponse
+  readonly #writeIdleMs: number
+  readonly #closed: (() => void)[] = []
+  readonly #override: ((status: number) => number) | undefined
+  #headers: readonly string[] = []
+  #ended = false
+
+  /** `writeIdleMs`: a client that takes no byte for so long counts as gone. `override`: status instead of that of a block. */
+  constructor(response: ServerResponse, writeIdleMs: number, override?: (status: number) => number) {
+    this.#response = response
+    this.#writeIdleMs = writeIdleMs
+    this.#override = override
+    response.on('close', () => {
+      if (!response.writableFinished) this.#leave()
+    })
+  }
+
+  head(status: number, headers: readonly string[], flush: boolean): void {
+    this.status = status
+    this.#headers = headers
+    const response = this.#response
+    if (response.constructor === ServerResponse) response.writeHead(status, headers as string[])
+    else {
+      // whoever replaced the response wants to see its headers one by one
+      for (let index = 0; index + 1 < headers.length; index += 2)
+        response.appendHeader(headers[index] ?? '', headers[index + 1] ?? '')
+      response.writeHead(status)
+    }
+    if (flush) response.flushHeaders()
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.bytes += chunk.length
+    const more = this.#response.write(chunk)
+    if (!more) this.#watch(this.#writeIdleMs)
+    return more
+  }
+
+  end(last?: Uint8Array): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (last === undefined) this.#response.end()
+    else {
+      this.bytes += last.length
+      this.#response.end(last)
+    }
+    // what is still under way may wait as long as any other byte
+    if (this.#response.writableLength > 0) this.#watch(this.#writeIdleMs)
+  }
+
+  /** What was written still goes out; then the connection ends without the end of the reply. */
+  cut(): void {
+    if (this.#ended) return
+    this.#ended = true
+    const response = this.#response
+    const { socket } = response
+    if (!response.headersSent || !(socket instanceof Socket) || socket.destroyed) {
+      response.destroy()
+      return
+    }
+    this.#watch(this.#writeIdleMs)
+    const endIsMarked = response.chunkedEncoding || headerOf(this.#headers, 'content-length') !== undefined
+    if (endIsMarked) socket.destroySoon()
+    // for this client the end of the connection is the end of the reply, so only a reset looks broken
+    else socket.write('', () => socket.resetAndDestroy())
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.on('drain', () => {
+      this.#watch(0)
+      listener()
+    })
+  }
+
+  onGone(listener: () => void): void {
+    if (this.gone) listener()
+    else this.#closed.push(listener)
+  }
+
+  blockStatus(status: number): number {
+    return this.#override?.(status) ?? status
+  }
+
+  /** Ends the exchange from our side: the reply is broken off and recorded as interrupted. */
+  interrupt(): void {
+    if (this.gone || this.#ended) return
+    this.interrupted = true
+    this.#leave()
+  }
+
+  #leave(): void {
+    if (this.gone) return
+    this.gone = true
+    for (const listener of this.#closed) listener()
+    this.#closed.length = 0
+  }
+
+  /** The socket destroys itself after so long without a byte taken; 0: never. */
+  #watch(ms: number): void {
+    this.#response.socket?.setTimeout?.(ms)
+  }
+}

@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net'
+import { type Code, errorBody, type Gateway, GuardError, newId } from 'guard-gateway/core'
+
+const codes = new Map<string, Code>([
+  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+])
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+/** Answers bytes that never became a request, and ends the connection. */
+export const connectionErrors =
+  (gateway: Gateway) =>
+  (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) return void socket.destroy()
+    socket.end(rawAnswer(gateway, new GuardError(codes.get(error.code ?? '') ?? 'MALFORMED_REQUEST'), 'close'))
+  }
+
+/** A whole HTTP answer for a connection that no server response stands for. */
+export const rawAnswer = (gateway: Gateway, error: GuardError, connection: string): string => {
+  const body = JSON.stringify({ error: errorBody(error) })
+  const head = [
+    `HTTP/1.1 ${error.status} ${reasons[error.status] ?? 'Error'}`,
+    `connection: ${connection}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-guard-request-id: ${newId('guardreq_', gateway.clock.now())}`,
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { GuardError, type Identity, type Keys } from 'guard-gateway/core'
+
+const BEARER = /^bearer ([^ ].*)$/i
+
+/** The keys a request shows: `x-guard-key`, then the bearer token, then `x-api-key`. */
+export const credentialsOf = (headers: IncomingHttpHeaders): readonly string[] => {
+  const found: string[] = []
+  const own = headers['x-guard-key']
+  if (typeof own === 'string') found.push(own)
+  const { authorization } = headers
+  const token = authorization === undefined ? undefined : bearerToken(authorization)
+  if (token !== undefined) found.push(token)
+  const key = headers['x-api-key']
+  if (typeof key === 'string') found.push(key)
+  return found
+}
+
+/** What follows the scheme word and one blank; nothing is trimmed. */
+export const bearerToken = (authorization: string): string | undefined =>
+  authorization.startsWith('Bearer ') ? authorization.slice(7) : BEARER.exec(authorization)?.[1]
+
+/** Whose key a request shows. Throws UNAUTHORIZED, which names the headers and never their values. */
+export const identityOf = (keys: Keys, credentials: readonly string[]): Identity => {
+  const identity = credentials.length === 0 ? undefined : keys.identify(credentials)
+  if (identity === undefined)
+    throw new GuardError('UNAUTHORIZED', undefined, { headers: { 'www-authenticate': 'Bearer realm="guard"' } })
+  return identity
+}

@@ -1,0 +1,86 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { errorBody, type Gateway, GuardError, newId, statusOf } from 'guard-gateway/core'
+import type { HttpFace } from './face.ts'
+import { classOf } from './route-class.ts'
+import { decodedPath } from './target.ts'
+
+/** Answers every error of the surrounding scope: the catalogue's text and the request id, in the form of the path. */
+export const errorHandler = (face: HttpFace) =>
+  fastifyPlugin(
+    async (app: FastifyInstance) => {
+      app.setErrorHandler((error, request, reply) => sendError(face, error, request, reply))
+    },
+    { name: 'guard-gateway-errors', fastify: '5.x' },
+  )
+
+/** Sends an error as the answer of a request. */
+export const sendError = (
+  face: HttpFace,
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
+  const error = guardErrorOf(thrown)
+  if (statusOf(error) >= 500 && !(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
+  const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
+  const path = decodedPath(request.raw.url ?? '')
+  const kind = classOf(path)
+  const body =
+    kind === 'model' ? modelError(face.gateway, path, request.headers, error, id) : { error: errorBody(error) }
+  reply.code(statusOf(error)).headers(error.place.headers ?? {})
+  reply.header('x-guard-request-id', id).type('application/json')
+  return reply.send(JSON.stringify(body))
+}
+
+/** What went wrong, as one of our own errors; what is none says nothing of its inside. */
+export const guardErrorOf = (error: unknown): GuardError => {
+  if (error instanceof GuardError) return error
+  const { code, validation, validationContext } = error as Partial<FastifyError>
+  if (validation !== undefined) return invalid(validation, validationContext ?? 'body')
+  const known = typeof code === 'string' ? fastifyErrors.get(code) : undefined
+  return new GuardError(known ?? 'INTERNAL', undefined, { cause: error })
+}
+
+const fastifyErrors = new Map<string, 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'INVALID_BODY' | 'INVALID_TARGET'>([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'UNSUPPORTED_MEDIA_TYPE'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'INVALID_BODY'],
+  ['FST_ERR_BAD_URL', 'INVALID_TARGET'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'INVALID_TARGET'],
+])
+
+const invalid = (faults: NonNullable<FastifyError['validation']>, where: string): GuardError => {
+  const [first] = faults
+  const path = first?.instancePath ?? ''
+  const params = first?.params as { additionalProperty?: unknown; allowedValues?: readonly unknown[] } | undefined
+  const odd = params?.additionalProperty === undefined ? '' : ` ("${String(params.additionalProperty).slice(0, 64)}")`
+  const allowed = params?.allowedValues === undefined ? '' : `: ${params.allowedValues.join(', ')}`
+  return new GuardError(
+    'INVALID_REQUEST',
+    `The ${where}${path === '' ? '' : ` at ${path}`} ${first?.message ?? 'cannot be used'}${odd}${allowed}.`,
+    {
+      path: path === '' ? '/' : path,
+    },
+  )
+}
+
+type Headers = Readonly<Record<string, unknown>>
+
+/** The body of an error on a model path, in the dialect that the path or the headers tell. */
+export const modelError = (gateway: Gateway, path: string, headers: Headers, error: unknown, id: string): object => {
+  const body = errorBody(error)
+  const style =
+    gateway.apiStyles.get(styleOf(path, headers)) ?? [...gateway.apiStyles].find((entry) => entry.id !== 'messages')
+  return style?.refusal(body, id) ?? { error: body }
+}
+
+/** The dialect a model path is spoken in. */
+export const styleOf = (path: string, headers: Headers): string => {
+  if (/\/messages(?:\/|$)/.test(path)) return 'messages'
+  if (/\/responses(?:\/|$)/.test(path)) return 'responses'
+  if (/\/chat\/completions(?:\/|$)/.test(path)) return 'chat_completions'
+  return headers['anthropic-version'] !== undefined || headers['provider-version'] !== undefined
+    ? 'messages'
+    : 'chat_completions'
+}

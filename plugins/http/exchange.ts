@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type ApiStyle,
+  checkEncoding,
+  GuardError,
+  handle,
+  type Identity,
+  inflated,
+  isPlain,
+  readRequest,
+  statusOf,
+} from 'guard-gateway/core'
+import { announcedLength, readBody, tooLarge } from './body-reader.ts'
+import { callOf, hintOf, modeOf } from './call.ts'
+import { HttpClient } from './client.ts'
+import { credentialsOf, identityOf } from './credentials.ts'
+import { guardErrorOf, modelError } from './errors.ts'
+import type { HttpFace } from './face.ts'
+import { checkJsonType } from './media-type.ts'
+import { decodedPath } from './target.ts'
+
+/** One request on a model path and the way to answer it. */
+export interface Exchange {
+  readonly face: HttpFace
+  /** `guardreq_…` */
+  readonly id: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/** Whose keys a request showed, and how many. */
+export interface Shown {
+  readonly identity: Identity
+  readonly count: number
+}
+
+/** Serves one admitted request; what it throws is answered. */
+export type Serve = (exchange: Exchange, client: HttpClient, shown: Shown) => Promise<void>
+
+/** Runs the exchange of a model request: judged and counted in before its body is read, counted out at the end, every error answered. */
+export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
+  const { face, request, response } = exchange
+  const client = new HttpClient(
+    response,
+    face.server.write_idle_seconds * 1000,
+    face.blockStatus(request.headers['user-agent'] ?? ''),
+  )
+  const bytes = announcedLength(request)
+  let counted = false
+  try {
+    const credentials = credentialsOf(request.headers)
+    const identity = identityOf(face.gateway.keys, credentials)
+    face.checkCapacity(bytes)
+    if (bytes > face.server.body_limit_bytes) throw tooLarge(face.server.body_limit_bytes)
+    checkJsonType(request.headers['content-type'])
+    checkEncoding(request.headers['content-encoding'])
+    face.exchanges.add(client)
+    face.buffered += bytes
+    counted = true
+    await serve(exchange, client, { identity, count: credentials.length })
+  } catch (error) {
+    refuse(exchange, client, error)
+  } finally {
+    if (counted) face.buffered -= bytes
+    face.exchanges.delete(client)
+    // whatever was not ended properly must not look as if it were
+    client.cut()
+  }
+}
+
+/** Serves a request of a guarded style through the pipeline. `path`: canonical. */
+export const guarded =
+  (style: ApiStyle, path: string): Serve =>
+  async ({ face, id, request }, client, { identity, count }) => {
+    const { gateway, server } = face
+    const at = gateway.clock.now()
+    const tick = gateway.clock.tick()
+    const mode_override = modeOf(request, server.allow_mode_header)
+    const body = await readBody(request, server.body_limit_bytes)
+    const encoding = request.headers['content-encoding']
+    const plain = isPlain(encoding) ? body : await inflated(body, encoding, server.body_limit_bytes)
+    const { envelope, conversation } = readRequest(style, plain, hintOf(request))
+    const call = callOf(gateway, request, {
+      id,
+      at,
+      tick,
+      style: style.id,
+      path,
+      identity,
+      shown: count,
+      mode_override,
+      body,
+      envelope,
+      conversation,
+    })
+    await handle(gateway, call, client)
+  }
+
+/** Answers an error in the dialect of the path; where an answer has begun already, breaks it off. */
+const refuse = ({ face, id, request }: Exchange, client: HttpClient, thrown: unknown): void => {
+  if (!(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
+  if (client.gone || client.status !== 0) return
+  const error = guardErrorOf(thrown)
+  const path = decodedPath(request.url ?? '')
+  const body = Buffer.from(JSON.stringify(modelError(face.gateway, path, request.headers, error, id)))
+  const further = Object.entries(error.place.headers ?? {}).flat()
+  client.head(
+    statusOf(error),
+    ['content-type', 'application/json', 'content-length', String(body.length), 'x-guard-request-id', id, ...further],
+    false,
+  )
+  client.end(body)
+  face.log?.line('info', { request_id: id, method: request.method ?? '', status: statusOf(error), code: error.code })
+}

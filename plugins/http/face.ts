@@ -1,0 +1,85 @@
+import { type Gateway, GuardError, glob } from 'guard-gateway/core'
+import type { HttpClient } from './client.ts'
+import { hostJudge } from './hosts.ts'
+import type { Log } from './log.ts'
+import { type HttpOptions, type ServerOptions, serverDefaults } from './options.ts'
+import { type OriginJudge, originJudge } from './origins.ts'
+
+/** How long a client should wait before it tries again, in seconds. */
+const RETRY_AFTER = '1'
+
+/** The HTTP face of one gateway: its settings, and what is going on. */
+export class HttpFace {
+  readonly gateway: Gateway
+  readonly server: ServerOptions
+  readonly passesThrough: (path: string) => boolean
+  readonly judgeHost: (host: string | undefined) => void
+  readonly judgeOrigin: OriginJudge
+  /** Model requests under way. */
+  readonly exchanges = new Set<HttpClient>()
+  /** Bytes of request bodies held. */
+  buffered = 0
+  draining = false
+  /** The port that is listened on. */
+  port: number
+  log: Log | undefined
+  /** Ends what is under way, where a server listens. */
+  stop: () => Promise<void> = async () => {}
+  #drained: Promise<void> | undefined
+  readonly #overrides: readonly (readonly [matches: (agent: string) => boolean, status: number])[]
+
+  constructor(gateway: Gateway, options: HttpOptions) {
+    this.gateway = gateway
+    this.server = { ...serverDefaults, ...options.server }
+    this.port = this.server.port
+    const passthrough = (options.passthrough ?? []).map(glob)
+    this.passesThrough = (path) => passthrough.some((matches) => matches(path))
+    this.judgeHost = hostJudge(this.server.host, [...this.server.allowed_hosts, ...(options.mcp?.allowed_hosts ?? [])])
+    this.judgeOrigin = originJudge(options.mcp?.allowed_origins, () => this.port)
+    this.#overrides = Object.entries(this.server.block_status_override).map(([agents, status]) => [
+      glob(agents),
+      status,
+    ])
+  }
+
+  /** What a blocked client of this kind is told instead of 409 or 429; undefined: nothing else. */
+  blockStatus(userAgent: string): ((status: number) => number) | undefined {
+    if (this.#overrides.length === 0) return undefined
+    const found = this.#overrides.find(([matches]) => matches(userAgent))
+    return found && (() => found[1])
+  }
+
+  /** Ends what is under way; resolves when nothing is. */
+  drained(): Promise<void> {
+    this.#drained ??= this.stop()
+    return this.#drained
+  }
+
+  /** Refuses a model request while shutting down or overloaded. Throws SHUTTING_DOWN, OVERLOADED. */
+  checkCapacity(bytes: number): void {
+    if (this.draining)
+      throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close', 'retry-after': RETRY_AFTER } })
+    if (
+      this.exchanges.size >= this.server.max_in_flight ||
+      (this.buffered > 0 && this.buffered + bytes > this.server.buffer_bytes)
+    ) {
+      throw new GuardError('OVERLOADED', undefined, { headers: { 'retry-after': RETRY_AFTER } })
+    }
+  }
+}
+
+const faces = new WeakMap<Gateway, HttpFace>()
+
+/** Gives a gateway its HTTP face; done once, when the plugin is applied. */
+export const setFace = (gateway: Gateway, options: HttpOptions): HttpFace => {
+  const face = new HttpFace(gateway, options)
+  faces.set(gateway, face)
+  return face
+}
+
+/** The HTTP face of a gateway. Throws MISSING_PLUGIN if it has none. */
+export const faceOf = (gateway: Gateway): HttpFace => {
+  const face = faces.get(gateway)
+  if (face === undefined) throw new GuardError('MISSING_PLUGIN', 'The gateway has no plugin "http".')
+  return face
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { GuardError, newId } from 'guard-gateway/core'
+import { credentialsOf, identityOf } from './credentials.ts'
+import { refuseDoubles } from './doubles.ts'
+import type { HttpFace } from './face.ts'
+import { enter, passThrough } from './model-routes.ts'
+import { guardResponse } from './response-headers.ts'
+import { classOf, needsKey, type RouteClass } from './route-class.ts'
+import type { Routes } from './routes-seen.ts'
+import { checkTarget, decodedPath } from './target.ts'
+
+/** What every request must pass before anything of it is read. Throws the first reason to refuse it. */
+export const admit = (face: HttpFace, request: IncomingMessage, kind: RouteClass): void => {
+  checkTarget(request.url ?? '', face.gateway.secrets)
+  refuseDoubles(request.rawHeaders)
+  face.judgeHost(request.headers.host)
+  face.judgeOrigin(request, kind)
+}
+
+/**
+ * Puts every route that `scope` will get behind one judgement.
+ * A route's class comes from its pattern, never from how a client spells the path.
+ */
+export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Routes): void => {
+  scope.addHook('onRoute', (route) => {
+    routes.add(route.method, route.url)
+    const kind = classOf(route.url)
+    route.onRequest = [routeGuard(face, kind), ...listed(route.onRequest)]
+    if (!needsKey(kind)) route.onSend = [guardResponse(face, route.url, kind), ...listed(route.onSend)]
+  })
+}
+
+const listed = <T>(hooks: T | T[] | undefined): T[] =>
+  hooks === undefined ? [] : Array.isArray(hooks) ? hooks : [hooks]
+
+const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
+  // model routes see to keys and capacity themselves: they need to know whose key it is
+  const keyed = needsKey(kind) && kind !== 'model'
+  return (request, _reply, done) => {
+    try {
+      request.id = newId('guardreq_', face.gateway.clock.now())
+      admit(face, request.raw, kind)
+      if (keyed) checkKey(face, request)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  }
+}
+
+const checkKey = (face: HttpFace, { raw }: FastifyRequest): void => {
+  identityOf(face.gateway.keys, credentialsOf(raw.headers))
+  if (face.draining) throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close' } })
+}
+
+/** Judges requests that no route takes: they are passed through where the configuration says so, and refused otherwise. */
+export const strayGuard =
+  (face: HttpFace, routes: Routes): onRequestHookHandler =>
+  (request, reply, done) => {
+    try {
+      request.id = newId('guardreq_', face.gateway.clock.now())
+      const path = decodedPath(request.raw.url ?? '')
+      const kind = classOf(path)
+      admit(face, request.raw, kind)
+      if (kind !== 'model' || !face.passesThrough(path)) throw routes.refusal(request)
+    } catch (error) {
+      return done(error as Error)
+    }
+    enter(face, passThrough).call(request.server, request, reply, done)
+  }

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { type Gateway, readJson } from 'guard-gateway/core'
+import { described } from './described.ts'
+import type { HttpFace } from './face.ts'
+
+/** What `GET /api/health` answers: these, and one member for each feature that has something to say. */
+export interface Health {
+  /** `degraded`: some part says of itself that it is not well. */
+  readonly status: 'ok' | 'degraded' | 'shutting_down'
+  readonly version: string
+  readonly uptime_seconds: number
+  readonly plugins: readonly string[]
+  readonly [section: string]: unknown
+}
+
+/** Serves the state of the gateway, from memory alone. */
+export const healthRoute = (face: HttpFace, app: FastifyInstance): void => {
+  app.get('/api/health', { schema: described('Health and version data') }, async () => healthOf(face))
+}
+
+const healthOf = ({ gateway, draining, exchanges, buffered }: HttpFace): Health => {
+  const sections = sectionsOf(gateway)
+  const unwell = Object.values(sections).some((section) => !isWell(section))
+  return {
+    status: draining ? 'shutting_down' : unwell ? 'degraded' : 'ok',
+    version: version(),
+    uptime_seconds: Math.floor(process.uptime()),
+    plugins: gateway.plugins(),
+    ...sections,
+    http: { in_flight: exchanges.size, buffered_bytes: buffered },
+  }
+}
+
+const sectionsOf = (gateway: Gateway): Record<string, unknown> => {
+  const sections: Record<string, unknown> = {}
+  for (const [name, tell] of gateway.health) {
+    try {
+      sections[name] = tell()
+    } catch (error) {
+      gateway.fault(error, `health:${name}`)
+      sections[name] = { status: 'unknown' }
+    }
+  }
+  return { storage: { status: gateway.storage.state }, ...sections }
+}
+
+const isWell = (section: unknown): boolean => {
+  const status = typeof section === 'object' && section !== null ? Reflect.get(section, 'status') : undefined
+  return status === undefined || status === 'ok'
+}
+
+let known: string | undefined
+
+/** The version of this package, read once. */
+const version = (): string => {
+  if (known === undefined) {
+    const file = readJson(readFileSync(new URL(import.meta.resolve('guard-gateway/package.json')), 'utf8'))
+    known = String(Reflect.get(file as object, 'version'))
+  }
+  return known
+}

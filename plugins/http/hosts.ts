@@ -1,0 +1,30 @@
+import { GuardError } from 'guard-gateway/core'
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/
+const wildcards = new Set(['0.0.0.0', '::', '[::]'])
+const MAX_REMEMBERED = 64
+
+/** Judges `Host` headers: only names that are known to mean this gateway, each as a whole, with any port. */
+export const hostJudge = (listenHost: string, further: readonly string[]): ((host: string | undefined) => void) => {
+  const names = new Set(['127.0.0.1', 'localhost', '[::1]', ...further.map(asName)])
+  if (!wildcards.has(listenHost)) names.add(asName(listenHost))
+  const accepted = new Set<string>()
+  return (host) => {
+    if (host !== undefined && accepted.has(host)) return
+    const [, name] = HOST.exec(host?.toLowerCase() ?? '') ?? []
+    if (host === undefined || name === undefined) {
+      throw new GuardError(
+        'INVALID_HEADER',
+        'The header host is missing or malformed. Send it once, as name or name:port.',
+      )
+    }
+    if (!names.has(name)) throw new GuardError('HOST_NOT_ALLOWED')
+    if (accepted.size < MAX_REMEMBERED) accepted.add(host)
+  }
+}
+
+/** A configured host as a `Host` header names it. */
+const asName = (host: string): string => {
+  const lower = host.toLowerCase()
+  return lower.includes(':') && !lower.startsWith('[') ? `[${lower}]` : lower
+}

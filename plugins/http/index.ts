@@ -1,0 +1,36 @@
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { setFace } from './face.ts'
+import { healthRoute } from './health.ts'
+import { logEvents } from './log-events.ts'
+import { modelRoutes } from './model-routes.ts'
+import type { HttpOptions } from './options.ts'
+import type { ServeOptions, Serving } from './serve.ts'
+
+export { type AsFastifyPluginOptions, asFastifyPlugin } from './as-fastify-plugin.ts'
+export { gatewayRun, type RunOptions } from './commands.ts'
+export type { Health } from './health.ts'
+export type { LogTarget } from './log.ts'
+export { isLoopback } from './loopback.ts'
+export type { HttpOptions, ServerOptions } from './options.ts'
+export { checkPort } from './port.ts'
+export type { ServeOptions, Serving } from './serve.ts'
+
+/** The HTTP face: who may call, model routes and their bytes, health, errors, log, and an orderly end. */
+export const http = (options: HttpOptions): Plugin => ({
+  name: 'http',
+  apply(gateway: Gateway) {
+    const face = setFace(gateway, options)
+    gateway.keys.setGateway(options.gateway_key)
+    gateway.secrets.add(options.gateway_key)
+    gateway.hooks.http.tap('http', (app) => {
+      healthRoute(face, app)
+      modelRoutes(face, app)
+    })
+    logEvents(face)
+    gateway.hooks.close.tapPromise({ name: 'http', stage: -100 }, () => face.drained())
+  },
+})
+
+/** Opens the gateway and listens; the framework is loaded only now. */
+export const serve = async (gateway: Gateway, options?: ServeOptions): Promise<Serving> =>
+  (await import('./serve.ts')).serve(gateway, options)

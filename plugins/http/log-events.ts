@@ -1,0 +1,30 @@
+import { GuardError, type Settled } from 'guard-gateway/core'
+import type { HttpFace } from './face.ts'
+
+/** Logs the end of every guarded request, and every failure that nobody waits for. */
+export const logEvents = (face: HttpFace): void => {
+  const { hooks, redact } = face.gateway
+  hooks.settle.tap({ name: 'http', stage: 1000 }, (settled) => {
+    if (face.log !== undefined) logSettled(face, settled)
+  })
+  hooks.fault.tap('http', (error, where) => {
+    const code = error instanceof GuardError ? error.code : 'INTERNAL'
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    face.log?.line('error', { fault: where, code, message: redact.text(message) })
+  })
+}
+
+const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream, bytes_out }: Settled): void =>
+  face.log?.line('info', {
+    request_id: call.id,
+    method: 'POST',
+    route: call.path,
+    status,
+    duration_ms: Math.round(face.gateway.clock.tick() - call.tick),
+    bytes_in: call.body.length,
+    bytes_out,
+    decision: decision.decision,
+    reason: decision.reason,
+    outcome,
+    upstream,
+  })

@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { described, undescribed } from './described.ts'
+import { styleOf } from './errors.ts'
+import { guarded, run, type Serve } from './exchange.ts'
+import type { HttpFace } from './face.ts'
+import { proxied } from './proxied.ts'
+import { decodedPath, pathOf } from './target.ts'
+
+/** The ways a path below /v1 is spelled by clients whose base address is off by a `/v1`, each with and without a slash at the end. */
+const spellings = (path: string): readonly string[] =>
+  [path, path.replace(/^\/v1/, ''), `/v1${path}`].flatMap((spelled) => [spelled, `${spelled}/`])
+
+/** Serves the model paths and the probes that clients send before they show a key. */
+export const modelRoutes = (face: HttpFace, app: FastifyInstance): void => {
+  const { apiStyles } = face.gateway
+  for (const style of apiStyles) {
+    for (const path of style.paths) {
+      const serve = guarded(style, path)
+      addAll(
+        app,
+        'POST',
+        path,
+        spellings(path),
+        `Model request, judged by the rules (${style.id})`,
+        enter(face, () => serve),
+      )
+    }
+  }
+  if (apiStyles.get('messages') !== undefined) {
+    const path = '/v1/messages/count_tokens'
+    const serve = proxied({ path, styles: ['messages'] })
+    addAll(
+      app,
+      'POST',
+      path,
+      spellings(path),
+      'Count tokens at the upstream',
+      enter(face, () => serve),
+    )
+  }
+  const lists = [...spellings('/v1/models'), '/v1/models/*', '/models/*', '/v1/v1/models/*']
+  addAll(app, 'GET', '/v1/models', lists, 'Models of the upstreams', enter(face, modelsServer))
+  const probe = async () => ''
+  app.head('/', { schema: undescribed }, probe)
+  app.get('/api/hello', { schema: undescribed }, probe)
+}
+
+/** Takes a request out of the framework's hands before it would read the body. */
+export const enter =
+  (face: HttpFace, choose: (request: FastifyRequest) => Serve): onRequestHookHandler =>
+  (request, reply) => {
+    reply.hijack()
+    void run({ face, id: request.id, request: request.raw, response: reply.raw }, choose(request))
+  }
+
+const addAll = (
+  app: FastifyInstance,
+  method: 'GET' | 'POST',
+  canonical: string,
+  urls: readonly string[],
+  summary: string,
+  onRequest: onRequestHookHandler,
+): void => {
+  for (const url of urls) {
+    const schema = url === canonical ? described(summary) : undescribed
+    // the exchange begins in `onRequest`; a handler would come after the body
+    app.route({
+      method,
+      url,
+      schema,
+      exposeHeadRoute: false,
+      onRequest,
+      handler: async () => undefined,
+    })
+  }
+}
+
+/** Model lists have one form for Messages clients and another for all others. */
+const modelsServer = ({ raw, headers }: FastifyRequest): Serve => {
+  const rest = pathOf(raw.url ?? '')
+    .replace(/^\/(?:v1\/){0,2}models/, '')
+    .replace(/\/$/, '')
+  return proxied({ path: `/v1/models${rest}`, styles: dialectsOf(styleOf('', headers)) })
+}
+
+/** Serves a path that the configuration lists to be passed through. */
+export const passThrough = (request: FastifyRequest): Serve => {
+  const path = pathOf(request.raw.url ?? '')
+  return proxied({ path, styles: dialectsOf(styleOf(decodedPath(path), request.headers)) })
+}
+
+/** Upstreams that speak one of these share what is not a request to a model. */
+const dialectsOf = (style: string): readonly string[] =>
+  style === 'messages' ? ['messages'] : ['responses', 'chat_completions']

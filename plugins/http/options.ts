@@ -1,0 +1,41 @@
+/** What the HTTP face needs to know of the configuration's `server` section. */
+export interface ServerOptions {
+  readonly host: string
+  readonly port: number
+  readonly allow_mode_header: boolean
+  /** Further host names, in any case, without port. */
+  readonly allowed_hosts: readonly string[]
+  /** Of a model request, as sent and inflated. */
+  readonly body_limit_bytes: number
+  readonly shutdown_grace_seconds: number
+  readonly write_idle_seconds: number
+  readonly max_connections: number
+  readonly max_in_flight: number
+  /** Bytes of model request bodies held at once. */
+  readonly buffer_bytes: number
+  /** User-agent glob to the status a blocked request of such a client gets. */
+  readonly block_status_override: Readonly<Record<string, number>>
+}
+
+export interface HttpOptions {
+  readonly gateway_key: string
+  readonly server?: Partial<ServerOptions>
+  /** Path globs below /v1 that are forwarded unguarded. */
+  readonly passthrough?: readonly string[]
+  /** Hosts and web origins that the MCP transport and its management accept besides the gateway's own. */
+  readonly mcp?: { readonly allowed_hosts?: readonly string[]; readonly allowed_origins?: readonly string[] }
+}
+
+export const serverDefaults: ServerOptions = {
+  host: '127.0.0.1',
+  port: 8787,
+  allow_mode_header: false,
+  allowed_hosts: [],
+  body_limit_bytes: 67_108_864,
+  shutdown_grace_seconds: 30,
+  write_idle_seconds: 300,
+  max_connections: 4096,
+  max_in_flight: 2000,
+  buffer_bytes: 268_435_456,
+  block_status_override: {},
+}

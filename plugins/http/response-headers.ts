@@ -1,0 +1,31 @@
+import type { onSendHookHandler } from 'fastify'
+import type { HttpFace } from './face.ts'
+import type { RouteClass } from './route-class.ts'
+
+/** Headers that keep a browser from reading, framing, guessing or keeping what is not meant for it. */
+const guarding: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+}
+
+/** Adds these headers and the request id to each answer of a route, and writes its log line. */
+export const guardResponse =
+  (face: HttpFace, route: string, kind: RouteClass): onSendHookHandler =>
+  (request, reply, payload, done) => {
+    reply.header('x-guard-request-id', request.id)
+    if (kind !== 'probe') {
+      reply.headers(guarding)
+      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+      if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.header('x-frame-options', 'DENY')
+    }
+    face.log?.line('info', {
+      request_id: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      duration_ms: Math.round(reply.elapsedTime),
+      ...(typeof payload === 'string' || Buffer.isBuffer(payload) ? { bytes_out: Buffer.byteLength(payload) } : {}),
+    })
+    done(null, payload)
+  }

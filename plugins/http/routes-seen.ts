@@ -1,0 +1,46 @@
+import type { FastifyRequest } from 'fastify'
+import { GuardError } from 'guard-gateway/core'
+import { decodedPath } from './target.ts'
+
+/** Every route there is, to tell a wrong path from a wrong method. */
+export class Routes {
+  readonly #methods = new Map<string, Set<string>>()
+
+  add(methods: string | readonly string[], pattern: string): void {
+    const known = this.#methods.get(pattern) ?? new Set()
+    for (const method of typeof methods === 'string' ? [methods] : methods) known.add(method)
+    this.#methods.set(pattern, known)
+  }
+
+  /** The methods of the routes that a path matches; empty if it matches none. */
+  allowed(path: string): readonly string[] {
+    const found = new Set<string>()
+    for (const [pattern, methods] of this.#methods)
+      if (matches(pattern, path)) for (const method of methods) found.add(method)
+    return [...found].sort()
+  }
+
+  /** Why a request leads nowhere. */
+  refusal({ raw, method }: FastifyRequest): GuardError {
+    const allowed = this.allowed(decodedPath(raw.url ?? ''))
+    if (allowed.length === 0) return new GuardError('NOT_FOUND')
+    return new GuardError('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}, not ${method}.`, {
+      headers: { allow: allowed.join(', ') },
+    })
+  }
+}
+
+/** A `:name` stands for one part of a path (or what is left of it beside a suffix), a `*` at the end for all that follows. */
+const matches = (pattern: string, path: string): boolean => {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  if (!pattern.endsWith('*') && wanted.length !== given.length) return false
+  return wanted.every((part, index) => part === '*' || partMatches(part, given[index]))
+}
+
+const partMatches = (part: string, given: string | undefined): boolean => {
+  if (given === undefined) return false
+  if (!part.startsWith(':')) return part === given
+  const suffix = /\.\w+$/.exec(part)?.[0] ?? ''
+  return given.length > suffix.length && given.endsWith(suffix)
+}
