@@ -52,7 +52,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
 
 /** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
 export const createGateway = async (config: Config, more: readonly Plugin[] = []): Promise<Gateway> => {
-  const { preset, plugins, storage, redaction, gateway_key } = config
+  const { preset, plugins, storage, redaction } = config
   const shipped =
     preset === 'minimal' ? (await import('guard-gateway/presets/minimal')).minimalPreset(config) : defaultPreset(config)
   const { names, emails, patterns } = redaction
@@ -61,6 +61,5 @@ export const createGateway = async (config: Config, more: readonly Plugin[] = []
     redaction: { names, emails, finders: await patternFinders(patterns) },
   })
   addSecrets(gateway.secrets, config)
-  if (gateway_key !== '') gateway.keys.setGateway(gateway_key)
   return gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
 }

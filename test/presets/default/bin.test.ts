@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
+import { main } from '../../../presets/default/main.ts'
+import { fakeIo } from '../../kit/io.ts'
 
 const bin = join(import.meta.dirname, '../../../presets/default/bin.ts')
 const conditions = '--conditions=guard-source'
@@ -89,14 +91,14 @@ describe('the binary', () => {
     assert.equal(known.status, 404, 'the key is accepted, and there is no upstream')
     const port = new URL(url).port
 
-    const taken = await run(folder, ['gateway', 'run', '--port', port, '--data', 'other.db'])
-    assert.equal(taken.code, 1)
-    assert.match(taken.err, /is taken: a Guard Gateway \d+\.\d+\.\d+ is running there already/)
+    const taken = fakeIo({ cwd: folder })
+    assert.equal(await main(['gateway', 'run', '--port', port, '--data', 'other.db'], taken), 1)
+    assert.match(taken.errText(), /is taken: a Guard Gateway \d+\.\d+\.\d+ is running there already/)
     assert.ok(!(await readdir(folder)).includes('other.db'), 'the database is not opened')
 
-    const locked = await run(folder, ['gateway', 'run', '--port', '0'])
-    assert.equal(locked.code, 69)
-    assert.match(locked.err, /^error: .*\(DATABASE_LOCKED\)\n$/m)
+    const locked = fakeIo({ cwd: folder })
+    assert.equal(await main(['gateway', 'run', '--port', '0', '-q'], locked), 69)
+    assert.match(locked.errText(), /^error: [^\n]* \(DATABASE_LOCKED\)\n$/)
 
     first.kill('SIGTERM')
     assert.deepEqual(await once(first, 'close'), [0, null])

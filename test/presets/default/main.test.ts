@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { main } from '../../../presets/default/main.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const key = 'gateway_key: guard_0123456789abcdef\n'
+
+describe('the command line', () => {
+  let cwd = ''
+  beforeEach(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'guard-main-'))
+  })
+  afterEach(() => rm(cwd, { recursive: true, force: true }))
+
+  const guard = async (...argv: readonly string[]) => {
+    const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })
+    const code = await main(argv, io)
+    return { code, out: io.outText(), err: io.errText() }
+  }
+  const configure = (text: string, name = 'guard-config.yml') => writeFile(join(cwd, name), text, { mode: 0o600 })
+
+  it('says its version and explains codes without a configuration, and writes none', async () => {
+    assert.match((await guard('--version')).out, /^\d+\.\d+\.\d+\n$/)
+    assert.equal((await guard('explain', 'PORT_TAKEN')).code, 0)
+    assert.deepEqual(await readdir(cwd), [])
+  })
+  it('helps beside a broken configuration', async () => {
+    await configure('plugins: [\n')
+    const { code, out } = await guard('--help')
+    assert.equal(code, 0)
+    assert.match(out, /gateway run/)
+  })
+  it('refuses a configuration that was named and is not there, and writes none', async () => {
+    const { code, err } = await guard('gateway', 'run', '--config', 'mine.yml')
+    assert.equal(code, 78)
+    assert.match(
+      err,
+      /^error: .*mine\.yml does not exist; "guard gateway run --init" writes one\. \(INVALID_CONFIG\)\n$/,
+    )
+    assert.deepEqual(await readdir(cwd), [])
+  })
+  it('refuses a broken one with 78, in one line', async () => {
+    await configure(`${key}server: { prot: 1 }\n`)
+    assert.deepEqual(await guard('gateway', 'run'), {
+      code: 78,
+      out: '',
+      err: 'error: guard-config.yml:2:11: server.prot: unknown key. Did you mean "port"? (INVALID_CONFIG)\n',
+    })
+    const json = await guard('gateway', 'run', '--json')
+    assert.equal(JSON.parse(json.err).error.line, 2)
+  })
+  it('refuses an address that others reach with 78, wherever it comes from, before anything is opened', async () => {
+    await configure(key)
+    const flag = await guard('gateway', 'run', '--host', '0.0.0.0')
+    assert.equal(flag.code, 78)
+    assert.match(
+      flag.err,
+      /server\.host is 0\.0\.0\.0, which other machines can reach.*--allow-remote\. \(HOST_NOT_LOOPBACK\)\n$/,
+    )
+    await configure(`${key}server: { host: 192.0.2.1 }\n`)
+    assert.equal((await guard('gateway', 'run')).code, 78)
+    assert.deepEqual(await readdir(cwd), ['guard-config.yml'])
+  })
+  it('lets --allow-remote past that check', async () => {
+    await configure(key)
+    const { code, err } = await guard('gateway', 'run', '--host', '192.0.2.1', '--port', '1', '--allow-remote')
+    assert.equal(code, 78)
+    assert.match(err, /cannot listen on 192\.0\.2\.1:1/)
+  })
+  it('refuses a port that is none with 2', async () => {
+    await configure(key)
+    const { code, err } = await guard('gateway', 'run', '--port', '99999')
+    assert.equal(code, 2)
+    assert.match(err, /--port takes a number from 0 to 65535, not "99999"\. \(USAGE\)/)
+  })
+  it('writes the file that --config names with --init, and leaves one that is there', async () => {
+    const first = await guard('gateway', 'run', '--config', 'mine.yml', '--init', '--host', '0.0.0.0')
+    assert.match(
+      first.err,
+      /^Wrote mine\.yml with a new gateway key, readable by you only; the key is in line 3, gateway_key\.\n/,
+    )
+    const text = await readFile(join(cwd, 'mine.yml'), 'utf8')
+    const again = await guard('gateway', 'run', '--config', 'mine.yml', '--init')
+    assert.equal(again.code, 1)
+    assert.match(again.err, /mine\.yml exists already; it was left as it is\. \(CONFIG_EXISTS\)/)
+    assert.equal(await readFile(join(cwd, 'mine.yml'), 'utf8'), text)
+  })
+  it('prints warnings, unless it is told to be quiet', async () => {
+    await configure('gateway_key: short-key\n')
+    assert.match(
+      (await guard('gateway', 'run', '--host', '0.0.0.0')).err,
+      /^warning: gateway_key has fewer than 16 characters/,
+    )
+    assert.doesNotMatch((await guard('gateway', 'run', '--host', '0.0.0.0', '-q')).err, /warning/)
+  })
+  it('runs and lists commands of the plugins that the configuration names', async () => {
+    await configure(`${key}plugins: [./mine.mjs]\n`)
+    await writeFile(
+      join(cwd, 'mine.mjs'),
+      "export const mine = { name: 'mine', apply: (gateway) => gateway.commands.add({ id: 'mine', summary: 'of my own', run: async (input, io) => { io.out.write('mine'); return 3 } }) }",
+    )
+    assert.deepEqual(await guard('mine'), { code: 3, out: 'mine', err: '' })
+    assert.match((await guard('--help')).out, / {2}mine +of my own\n/)
+  })
+})
