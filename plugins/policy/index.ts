@@ -27,7 +27,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
   requires: ['sessions'],
   apply(gateway) {
     for (const table of tables) gateway.tables.add(table)
-    const policies = new Policies(gateway, options.defaults)
+    const policies = new Policies(gateway)
     const presets: Record<string, readonly Rule[]> = {}
     gateway.hooks.open.tapPromise('policy', async () => {
       const lists = { ...options, ...(await options.load?.()) }

@@ -10,18 +10,15 @@ const ATTEMPTS = 5
 /** The policies of all projects: stored ones, and the default for the others. */
 export class Policies {
   readonly #gateway: Gateway
-  readonly #defaults: unknown
   readonly #cache = new Map<string, Policy>()
   #rules: readonly Rule[] = []
 
-  /** `defaults` are the rules of projects without a policy of their own; one for each detector if absent. */
-  constructor(gateway: Gateway, defaults: unknown) {
+  constructor(gateway: Gateway) {
     this.#gateway = gateway
-    this.#defaults = defaults
   }
 
-  /** Reads the default rules, now that every detector is registered. */
-  async open(defaults = this.#defaults): Promise<void> {
+  /** `defaults` are the rules of projects without a policy of their own; one for each registered detector if absent. */
+  async open(defaults: unknown): Promise<void> {
     const { detectors } = this.#gateway
     this.#rules = await readRuleList(defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
   }
