@@ -1,0 +1,18 @@
+import type { Call, Detector } from 'guard-gateway/core'
+import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import type { Bench } from 'tinybench'
+import { detectors } from '../kit/gateway.ts'
+import { body, callOf, fullEvidence, times } from '../kit.ts'
+
+/** What does one rule's decision cost, with every window full and nothing to find, by the size of the body? */
+export const register = (bench: Bench): void => {
+  for (const kib of [1, 32, 512]) {
+    const call = callOf(chatCompletions, body('chat_completions', kib))
+    for (const detector of detectors) bench.add(`detectors: ${detector.id}, ${kib} KB`, decision(detector, call))
+  }
+}
+
+const decision = (detector: Detector, call: Call) => {
+  const evidence = fullEvidence(detector, call)
+  return times(1000, () => detector.detect(evidence))
+}

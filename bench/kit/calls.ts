@@ -1,0 +1,44 @@
+import { type ApiStyle, type Call, type Client, newId, readRequest } from 'guard-gateway/core'
+
+/** When everything in a bench happens, unless told otherwise: milliseconds since 1970. */
+export const NOON = Date.UTC(2026, 2, 1, 12)
+
+/** The call that a request body makes, as the HTTP plugin would hand it to the pipeline. */
+export const callOf = (style: ApiStyle, body: Buffer, session = 'bench', at = NOON): Call => {
+  const { envelope, conversation } = readRequest(style, body, session)
+  return {
+    id: newId('guardreq_', at),
+    at,
+    tick: performance.now(),
+    style: style.id,
+    path: style.paths[0] ?? '',
+    query: '',
+    headers: { 'content-type': 'application/json', 'user-agent': 'guard-bench/1.0', 'x-guard-session-id': session },
+    raw_headers: ['content-type', 'application/json', 'user-agent', 'guard-bench/1.0', 'x-guard-session-id', session],
+    client: 'guard-bench/1.0',
+    identity: { agent_id: null, key_id: null },
+    body,
+    envelope,
+    conversation,
+    retry_mark: false,
+    mode_override: null,
+    project_id: 'bench',
+    agent_id: null,
+    mode: 'shadow',
+    upstream: null,
+    session: null,
+    notes: {},
+  }
+}
+
+/** A client that takes everything and keeps nothing. */
+export const silentClient: Client = {
+  gone: false,
+  interrupted: false,
+  head() {},
+  write: () => true,
+  end() {},
+  cut() {},
+  onDrain() {},
+  onGone() {},
+}

@@ -1,0 +1,60 @@
+import { type Call, type Detector, type Ended, type Evidence, type Row, type Rule, sha256 } from 'guard-gateway/core'
+import type { Static, TSchema } from 'typebox'
+
+/** What a detector is shown in a bench: as many earlier requests as a session keeps, all different, and the turns of the call in hand. */
+export const fullEvidence = <P extends TSchema>(detector: Detector<P>, call: Call, rows = 64): Evidence<Static<P>> => {
+  const past = Array.from({ length: rows }, (_, back) => rowOf(call, `past ${back}`, call.at - back * 1000))
+  return {
+    rule: ruleOf(detector),
+    call,
+    row: { ...rowOf(call, 'in hand', call.at), fingerprint: call.conversation.fingerprint },
+    past,
+    turns: call.conversation.turns,
+    session: { requests: rows, tokens: 0, reserved: 0, outcomes: past.map(endedOf).reverse(), probe_open: false },
+  }
+}
+
+/** A rule with a detector's own defaults. */
+export const ruleOf = <P extends TSchema>({ id, defaults }: Detector<P>): Rule<Static<P>> => ({
+  id,
+  rule_type: id,
+  threshold: defaults.threshold,
+  window_size: defaults.window_size,
+  action: 'block',
+  enabled: true,
+  ...(defaults.params === undefined ? {} : { params: defaults.params }),
+})
+
+const rowOf = ({ conversation }: Call, name: string, at: number): Row => ({
+  id: `guardreq_${name}`,
+  at,
+  ended_at: at + 500,
+  fingerprint: sha256(name),
+  chain_tip: sha256(`chain ${name}`),
+  talk_tip: sha256(`talk ${name}`),
+  items: conversation.chain.length,
+  talk_items: conversation.talk.length,
+  thread: 'guardreq_first',
+  root: false,
+  keys: [sha256(`key ${name}`)],
+  new_turns: conversation.turns.slice(-1),
+  decision: 'allow',
+  reason: null,
+  rule_id: null,
+  matches: [],
+  retry: false,
+  probe: false,
+  retries: 0,
+  outcome: 'upstream_error',
+  error_fingerprint: sha256(`error ${name}`),
+  response_id: null,
+  total_tokens: 20,
+  reserved: 0,
+})
+
+const endedOf = ({ id, at, error_fingerprint }: Row): Ended => ({
+  id,
+  ended_at: at + 500,
+  outcome: 'upstream_error',
+  error_fingerprint,
+})

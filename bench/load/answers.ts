@@ -1,0 +1,28 @@
+import type { Answer, Ask, Asks, Question } from './asks.ts'
+
+type Handler = (input: never) => unknown
+
+const handlers = new Map<string, Handler>()
+
+/** Lets this process answer a question of its parent; what the handler throws is the answer's error. */
+export const answer = <K extends Ask>(
+  ask: K,
+  handler: (input: Asks[K][0]) => Asks[K][1] | Promise<Asks[K][1]>,
+): void => {
+  if (handlers.size === 0) process.on('message', (question) => void reply(question as Question))
+  handlers.set(ask, handler)
+}
+
+const reply = async ({ id, ask, input }: Question): Promise<void> => {
+  const send = (message: Answer) => process.send?.(message)
+  const handler = handlers.get(ask)
+  if (handler === undefined) return void send({ id, error: `this process does not answer "${ask}"` })
+  try {
+    send({ id, value: await handler(input as never) })
+  } catch (error) {
+    send({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
+}
+
+/** Ends this process when its parent is gone. */
+export const endWithParent = (): void => void process.once('disconnect', () => process.exit(0))

@@ -1,0 +1,33 @@
+import type { CloseOptions, Opened, OpenOptions, RunOptions, RunResult } from './generator.ts'
+import type { Usage } from './measure.ts'
+import type { ProfileOptions, SelfTime } from './profile.ts'
+import type { Plan } from './provider.ts'
+
+/** What the parent asks its processes: input and answer by name. */
+export interface Asks {
+  /** A proxy or provider begins to listen; resolves to its port. `upstream` is the provider's port. */
+  listen: readonly [input: { readonly upstream: number }, answer: number]
+  plan: readonly [input: Plan, answer: true]
+  usage: readonly [input: null, answer: Usage]
+  profile_start: readonly [input: null, answer: true]
+  profile_stop: readonly [input: ProfileOptions, answer: readonly SelfTime[]]
+  open: readonly [input: OpenOptions, answer: Opened]
+  run: readonly [input: RunOptions, answer: RunResult]
+  close: readonly [input: CloseOptions, answer: true]
+}
+
+export type Ask = keyof Asks
+
+/** One question on its way to a process. */
+export interface Question {
+  readonly id: number
+  readonly ask: string
+  readonly input: unknown
+}
+
+/** What comes back; `error` says why there is no value. */
+export interface Answer {
+  readonly id: number
+  readonly value?: unknown
+  readonly error?: string
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Answer, Ask, Asks } from './asks.ts'
+
+const STOP_LIMIT_MS = 15_000
+const measure = join(import.meta.dirname, 'measure.ts')
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A process of the bench: it is asked over a channel, and measured from inside. */
+export class Child {
+  readonly name: string
+  readonly #process: ChildProcess
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #exited: Promise<unknown>
+  #said = ''
+  #asked = 0
+
+  constructor(name: string, file: string, args: readonly string[] = [], cwd = process.cwd()) {
+    this.name = name
+    this.#process = fork(file, args, {
+      cwd,
+      execArgv: ['--conditions=guard-source', '--disable-warning=ExperimentalWarning', `--import=${measure}`],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    this.#exited = once(this.#process, 'exit')
+    this.#process.on('message', (message) => this.#answered(message as Answer))
+    this.#process.stderr?.on('data', (chunk: Buffer) => {
+      this.#said = (this.#said + chunk.toString()).slice(-4000)
+    })
+    this.#process.once('exit', (code, signal) => {
+      const error = new Error(`${name} ended (${signal ?? code}).\n${this.#said}`)
+      for (const { reject } of this.#waiting.values()) reject(error)
+      this.#waiting.clear()
+    })
+  }
+
+  /** The first line that the process prints. */
+  async line(): Promise<string> {
+    let text = ''
+    const printed = async () => {
+      for await (const chunk of this.#process.stdout ?? []) {
+        text += String(chunk)
+        if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
+      }
+      throw new Error(`${this.name} ended without a word.\n${this.#said}`)
+    }
+    return printed()
+  }
+
+  ask<K extends Ask>(ask: K, input: Asks[K][0]): Promise<Asks[K][1]> {
+    const id = ++this.#asked
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: (value) => resolve(value as Asks[K][1]), reject })
+      this.#process.send({ id, ask, input })
+    })
+  }
+
+  /** Ends the process politely, then surely. */
+  async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
+    this.#process.kill('SIGTERM')
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), STOP_LIMIT_MS)
+    await this.#exited
+    clearTimeout(timer)
+  }
+
+  #answered({ id, value, error }: Answer): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (error === undefined) waiting?.resolve(value)
+    else waiting?.reject(new Error(`${this.name}: ${error}`))
+  }
+}

@@ -1,0 +1,78 @@
+import { connect, type Socket } from 'node:net'
+import { ReplyReader, type SeenReply } from './reply-reader.ts'
+import type { Outgoing, Speaker } from './speaker.ts'
+
+/** What waits for a reply. */
+interface Waiting {
+  readonly resolve: (reply: SeenReply) => void
+  readonly reject: (error: Error) => void
+}
+
+/** One keep-alive connection of a client; one request at a time. */
+export class Connection {
+  readonly #socket: Socket
+  readonly #speaker: Speaker
+  readonly #reader = new ReplyReader()
+  #waiting: Waiting | undefined
+  #broken: Error | undefined
+
+  private constructor(socket: Socket, speaker: Speaker) {
+    this.#socket = socket
+    this.#speaker = speaker
+    socket.on('data', (chunk) => this.#received(chunk))
+    socket.on('error', (error) => this.#fail(error))
+    socket.on('close', () => this.#fail(new Error('the connection was closed')))
+  }
+
+  static open(port: number, speaker: Speaker): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+      socket.once('error', reject)
+      socket.once('connect', () => {
+        socket.off('error', reject)
+        resolve(new Connection(socket, speaker))
+      })
+    })
+  }
+
+  /** Sends the speaker's next request; resolves with its reply, rejects if the connection breaks before it is whole. */
+  exchange(): Promise<SeenReply> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken !== undefined) return reject(this.#broken)
+      this.#waiting = { resolve, reject }
+      this.#write(this.#speaker.next())
+    })
+  }
+
+  close(): void {
+    this.#broken = new Error('the bench closed the connection')
+    this.#socket.destroy()
+  }
+
+  #write([head, body, tail]: Outgoing): void {
+    this.#socket.cork()
+    this.#socket.write(head, 'latin1')
+    this.#socket.write(body)
+    this.#socket.write(tail)
+    this.#socket.uncork()
+  }
+
+  #received(chunk: Buffer): void {
+    try {
+      const reply = this.#reader.push(chunk)
+      if (reply === undefined) return
+      const waiting = this.#waiting
+      this.#waiting = undefined
+      waiting?.resolve(reply)
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)))
+      this.#socket.destroy()
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#broken ??= error
+    this.#waiting?.reject(this.#broken)
+    this.#waiting = undefined
+  }
+}

@@ -1,0 +1,52 @@
+import { printTable } from '../kit/table.ts'
+import type { SelfTime } from './profile.ts'
+import type { Summary } from './summary.ts'
+
+const MIB = 1_048_576
+
+/** The ratios of CPU and what goes with them, one line a shape. */
+export const ratioTable = (summaries: readonly Summary[]): string =>
+  printTable(
+    ['shape', 'per', 'raw', 'gateway', 'ratio', 'min', 'max', 'must', '', 'req/s', 'loop p99', 'RSS', 'provider'],
+    summaries.map((one) => [
+      one.title,
+      one.per,
+      `${one.raw_us.toFixed(0)} µs`,
+      `${one.gateway_us.toFixed(0)} µs`,
+      one.ratio.median.toFixed(2),
+      one.ratio.min.toFixed(2),
+      one.ratio.max.toFixed(2),
+      one.must === null ? '' : `≤ ${one.must.toFixed(1)}`,
+      one.must === null ? '' : one.ratio.median <= one.must ? 'met' : 'over',
+      one.requests_per_s.toFixed(0),
+      `${one.loop_delay_ms.toFixed(1)} ms`,
+      `${(one.rss_bytes / MIB).toFixed(0)} MB`,
+      `${(one.provider_share * 100).toFixed(0)} %`,
+    ]),
+  )
+
+/** How much later replies come at a fixed rate. */
+export const latencyLine = (one: Summary): string =>
+  `${one.title}: raw p50 ${one.raw_p50_ms.toFixed(2)} ms, p99 ${one.raw_p99_ms.toFixed(2)} ms; the gateway adds ${one.added_p50_ms.toFixed(2)} ms and ${one.added_p99_ms.toFixed(2)} ms (must ≤ 0.3 and ≤ 3)`
+
+/** Which threads of the gateway did the work, and what was decided. */
+export const threadTable = (summaries: readonly Summary[]): string => {
+  const names = [...new Set(summaries.flatMap((one) => Object.keys(one.threads_us)))]
+  return printTable(
+    ['shape', ...names, 'decisions'],
+    summaries.map((one) => [
+      one.title,
+      ...names.map((name) => `${(one.threads_us[name] ?? 0).toFixed(1)} µs`),
+      Object.entries(one.decisions)
+        .map(([decision, count]) => `${decision} ${count}`)
+        .join(', '),
+    ]),
+  )
+}
+
+/** The functions that took most of the main thread under a shape. */
+export const profileTable = (title: string, times: readonly SelfTime[]): string =>
+  `${title}: own time on the gateway's main thread\n${printTable(
+    ['function', 'share', 'at'],
+    times.map(({ name, at, percent }) => [name, `${percent.toFixed(1)} %`, at]),
+  )}`

@@ -1,0 +1,156 @@
+import { type Template, template } from '../kit/template.ts'
+
+/** What answers a request of a shape. */
+export interface ReplyPlan {
+  readonly style: 'chat_completions' | 'messages'
+  /** Absent: one JSON reply of about 900 bytes. Present: a stream of so many chunks at this pace. */
+  readonly stream?: { readonly chunks: number; readonly interval_ms: number }
+}
+
+/** One way in which clients use a gateway. */
+export interface Shape {
+  readonly id: string
+  readonly title: string
+  readonly path: string
+  readonly conversation: Template
+  /** Turns in a session's first request; each further request has one more. Absent: every request is a conversation of its own. */
+  readonly grows_from?: number
+  /** Requests of a session. */
+  readonly session: number
+  /** A session's first request is sent before the measurement begins: what is measured is a session well under way. */
+  readonly opened: boolean
+  readonly connections: number
+  /** Requests of a round, all connections together. */
+  readonly requests: number
+  readonly reply: ReplyPlan
+  /** Largest ratio to the raw pass-through that is good enough; of CPU per request, or per chunk of a stream. */
+  readonly must?: number
+}
+
+const chat = { path: '/v1/chat/completions', reply: { style: 'chat_completions' } } as const
+const agent = { path: '/v1/messages', reply: { style: 'messages' } } as const
+const small = { style: 'chat_completions', turns: 0, result: 0, tools: 0, seed: 1 } as const
+const STREAMED = template({ ...small, first: 500, system: 300, stream: true })
+
+/** Everything that the load suite measures; equal in every run. */
+export const shapes = (): readonly Shape[] => [
+  {
+    ...chat,
+    id: 'chat_1k',
+    title: 'chat 1 KB',
+    conversation: template({ ...small, first: 500, system: 300, stream: false }),
+    session: 20,
+    opened: false,
+    connections: 16,
+    requests: 4_000,
+    must: 2,
+  },
+  {
+    ...chat,
+    id: 'chat_32k',
+    title: 'chat 32 KB, never seen',
+    conversation: template({
+      style: 'chat_completions',
+      first: 600,
+      turns: 23,
+      result: 1_000,
+      system: 2_000,
+      tools: 5,
+      stream: false,
+      seed: 2,
+    }),
+    session: 20,
+    opened: false,
+    connections: 16,
+    requests: 2_000,
+    must: 3,
+  },
+  {
+    ...agent,
+    id: 'growing_64k',
+    title: 'growing session 12–64 KB',
+    conversation: template({
+      style: 'messages',
+      first: 800,
+      turns: 42,
+      result: 1_000,
+      system: 3_000,
+      tools: 6,
+      stream: false,
+      seed: 3,
+    }),
+    grows_from: 3,
+    session: 40,
+    opened: false,
+    connections: 16,
+    requests: 1_920,
+    must: 2.2,
+  },
+  {
+    ...agent,
+    id: 'growing_500k',
+    title: 'growing session 500 KB',
+    conversation: template({
+      style: 'messages',
+      first: 800,
+      turns: 392,
+      result: 1_000,
+      system: 3_000,
+      tools: 6,
+      stream: false,
+      seed: 4,
+    }),
+    grows_from: 350,
+    session: 42,
+    opened: true,
+    connections: 16,
+    requests: 640,
+    must: 2,
+  },
+  {
+    path: chat.path,
+    id: 'sse_64',
+    title: 'SSE, 64 paced streams',
+    conversation: STREAMED,
+    session: 1,
+    opened: false,
+    connections: 64,
+    requests: 64,
+    reply: { style: 'chat_completions', stream: { chunks: 200, interval_ms: 10 } },
+    must: 1.3,
+  },
+]
+
+/** A thousand streams at once: what they hold in memory, and that none is lost. */
+export const crowd: Shape = {
+  path: chat.path,
+  id: 'streams_1000',
+  title: '1000 concurrent streams',
+  conversation: STREAMED,
+  session: 1,
+  opened: false,
+  connections: 1_000,
+  requests: 1_000,
+  reply: { style: 'chat_completions', stream: { chunks: 30, interval_ms: 200 } },
+}
+
+/** Requests at a fixed rate: how much later replies come. */
+export const steady: Shape = {
+  ...chat,
+  id: 'latency_32k',
+  title: '32 KB at 200 requests/s',
+  conversation: template({
+    style: 'chat_completions',
+    first: 600,
+    turns: 23,
+    result: 1_000,
+    system: 2_000,
+    tools: 5,
+    stream: false,
+    seed: 5,
+  }),
+  session: 20,
+  opened: false,
+  connections: 32,
+  requests: 1_000,
+}

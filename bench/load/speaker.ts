@@ -1,0 +1,65 @@
+import { STAMP, stamp } from '../kit/template.ts'
+import type { Shape } from './shapes.ts'
+
+/** One request as it goes to the socket: head, conversation, what closes the body. */
+export type Outgoing = readonly [head: string, body: Buffer, tail: Buffer]
+
+/** What a client of the bench says on one connection: requests of a shape, session after session. Bytes are reused once the reply is there. */
+export class Speaker {
+  readonly #shape: Shape
+  readonly #bytes: Buffer
+  readonly #head: string
+  readonly #name: string
+  #session = 0
+  #turn = 0
+  #stamps = 0
+
+  /** `name` makes everything this speaker says different from what others say. */
+  constructor(shape: Shape, port: number, key: string, name: string) {
+    this.#shape = shape
+    this.#bytes = Buffer.from(shape.conversation.bytes)
+    this.#name = name
+    this.#head = [
+      `POST ${shape.path} HTTP/1.1`,
+      `Host: 127.0.0.1:${port}`,
+      `Authorization: Bearer ${key}`,
+      'Accept: application/json',
+      'Content-Type: application/json',
+      'User-Agent: guard-bench/1.0',
+      'Accept-Language: *',
+      'X-Stainless-Lang: js',
+      'X-Stainless-Package-Version: 6.0.0',
+      'X-Stainless-OS: Linux',
+      'X-Stainless-Arch: x64',
+      'X-Stainless-Retry-Count: 0',
+      'X-Stainless-Timeout: 600',
+      '',
+    ].join('\r\n')
+  }
+
+  next(): Outgoing {
+    const { conversation, grows_from, session } = this.#shape
+    if (this.#turn === session) {
+      this.#turn = 0
+      this.#session++
+    }
+    if (this.#turn === 0 || grows_from === undefined) this.#renew()
+    const last = conversation.ends.length - 1
+    const end = conversation.ends[grows_from === undefined ? last : Math.min(grows_from + this.#turn, last)] ?? 0
+    this.#turn++
+    const head = `${this.#head}x-guard-session-id: ${this.#name}-${this.#session}\r\nContent-Length: ${end + conversation.tail.length}\r\n\r\n`
+    return [head, this.#bytes.subarray(0, end), conversation.tail]
+  }
+
+  #renew(): void {
+    stamp(
+      this.#bytes,
+      this.#shape.conversation.stamps,
+      `${this.#name}${String(this.#stamps++).padStart(6, '0')}`.slice(-STAMP),
+    )
+  }
+}
+
+/** Six characters that no other speaker has: `set` counts the times connections were opened, both below 46,656. */
+export const speakerName = (set: number, connection: number): string =>
+  set.toString(36).padStart(3, '0') + connection.toString(36).padStart(3, '0')

@@ -1,0 +1,94 @@
+import { median } from '../kit/table.ts'
+import type { Sample } from './rounds.ts'
+import type { Shape } from './shapes.ts'
+
+/** What the rounds of one shape say. */
+export interface Summary {
+  readonly shape: string
+  readonly title: string
+  readonly per: 'request' | 'chunk'
+  readonly must: number | null
+  /** CPU of the gateway divided by that of the raw pass-through, a value a round. */
+  readonly ratio: Spread
+  /** Medians, microseconds of CPU a request or chunk. */
+  readonly raw_us: number
+  readonly gateway_us: number
+  readonly requests_per_s: number
+  /** Medians of the rounds' percentiles, milliseconds. */
+  readonly raw_p50_ms: number
+  readonly raw_p99_ms: number
+  readonly added_p50_ms: number
+  readonly added_p99_ms: number
+  /** Largest of all rounds. */
+  readonly rss_bytes: number
+  readonly loop_delay_ms: number
+  /** CPU of the provider divided by wall time: near 1 it would be the limit. */
+  readonly provider_share: number
+  readonly decisions: Readonly<Record<string, number>>
+  /** Medians, microseconds of CPU a request or chunk by thread name. */
+  readonly threads_us: Readonly<Record<string, number>>
+  readonly failed: number
+  readonly errors: readonly string[]
+}
+
+export interface Spread {
+  readonly min: number
+  readonly median: number
+  readonly max: number
+}
+
+/** Sums up the rounds of a shape. */
+export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]): Summary => {
+  const of = (target: Sample['target']): Sample[] => rounds.flat().filter((sample) => sample.target === target)
+  const [raw, gateway] = [of('raw'), of('gateway')]
+  const middle = (samples: readonly Sample[], value: (sample: Sample) => number) => median(samples.map(value))
+  const all = [...raw, ...gateway]
+  return {
+    shape: shape.id,
+    title: shape.title,
+    per: shape.reply.stream === undefined ? 'request' : 'chunk',
+    must: shape.must ?? null,
+    ratio: spread(rounds.flatMap(ratioOf)),
+    raw_us: middle(raw, cost),
+    gateway_us: middle(gateway, cost),
+    requests_per_s: middle(gateway, (sample) => (sample.requests / sample.wall_ms) * 1000),
+    raw_p50_ms: middle(raw, (sample) => sample.p50_ms),
+    raw_p99_ms: middle(raw, (sample) => sample.p99_ms),
+    added_p50_ms: middle(gateway, (sample) => sample.p50_ms) - middle(raw, (sample) => sample.p50_ms),
+    added_p99_ms: middle(gateway, (sample) => sample.p99_ms) - middle(raw, (sample) => sample.p99_ms),
+    rss_bytes: Math.max(...gateway.map((sample) => sample.rss_bytes)),
+    loop_delay_ms: Math.max(...gateway.map((sample) => sample.loop_delay_ms)),
+    provider_share: Math.max(...all.map((sample) => sample.provider_cpu_us / 1000 / sample.wall_ms)),
+    decisions: added(gateway.map((sample) => sample.decisions)),
+    threads_us: threadsOf(gateway),
+    failed: all.reduce((sum, sample) => sum + sample.failed, 0),
+    errors: [...new Set(all.flatMap((sample) => sample.errors.map((error) => `${sample.target}: ${error}`)))],
+  }
+}
+
+/** Microseconds of CPU a request, or a chunk of a stream. */
+const cost = ({ cpu_us, requests, chunks }: Sample): number => cpu_us / (chunks || requests)
+
+const ratioOf = (round: readonly Sample[]): number[] => {
+  const raw = round.find((sample) => sample.target === 'raw')
+  const gateway = round.find((sample) => sample.target === 'gateway')
+  return raw === undefined || gateway === undefined ? [] : [cost(gateway) / cost(raw)]
+}
+
+const spread = (values: readonly number[]): Spread => ({
+  min: Math.min(...values),
+  median: median(values),
+  max: Math.max(...values),
+})
+
+const added = (counts: readonly Readonly<Record<string, number>>[]): Record<string, number> => {
+  const sum: Record<string, number> = {}
+  for (const [name, count] of counts.flatMap((one) => Object.entries(one))) sum[name] = (sum[name] ?? 0) + count
+  return sum
+}
+
+const threadsOf = (samples: readonly Sample[]): Record<string, number> => {
+  const names = new Set(samples.flatMap((sample) => Object.keys(sample.threads_us)))
+  const us = (sample: Sample, name: string) => (sample.threads_us[name] ?? 0) / (sample.chunks || sample.requests)
+  return Object.fromEntries([...names].map((name) => [name, median(samples.map((sample) => us(sample, name)))]))
+}

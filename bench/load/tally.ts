@@ -1,0 +1,56 @@
+import type { SeenReply } from './reply-reader.ts'
+
+const ERRORS_KEPT = 5
+
+/** What came of the requests of a run. */
+export interface Counted {
+  readonly requests: number
+  /** Replies that were no complete, good reply of the expected length. */
+  readonly failed: number
+  /** The first few reasons. */
+  readonly errors: readonly string[]
+  /** Requests by x-guard-decision; none of a target that decides nothing. */
+  readonly decisions: Readonly<Record<string, number>>
+  /** Milliseconds from the time a request was due to its last byte. */
+  readonly p50_ms: number
+  readonly p99_ms: number
+}
+
+/** Counts replies and judges whether they are whole. */
+export class Tally {
+  readonly #bytes: number
+  readonly #latencies: number[] = []
+  readonly #errors: string[] = []
+  readonly #decisions: Record<string, number> = {}
+  #failed = 0
+
+  /** `bytes`: length that every body must have. */
+  constructor(bytes: number) {
+    this.#bytes = bytes
+  }
+
+  replied({ status, bytes, decision }: SeenReply, ms: number): void {
+    this.#latencies.push(ms)
+    if (decision !== '') this.#decisions[decision] = (this.#decisions[decision] ?? 0) + 1
+    if (status !== 200 || bytes !== this.#bytes)
+      this.failed(`status ${status} with ${bytes} bytes, 200 with ${this.#bytes} expected`)
+  }
+
+  failed(why: string): void {
+    this.#failed++
+    if (this.#errors.length < ERRORS_KEPT) this.#errors.push(why)
+  }
+
+  counted(requests: number): Counted {
+    const sorted = Float64Array.from(this.#latencies).sort()
+    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+    return {
+      requests,
+      failed: this.#failed,
+      errors: this.#errors,
+      decisions: this.#decisions,
+      p50_ms: at(0.5),
+      p99_ms: at(0.99),
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Child } from './child.ts'
+
+/** The key that clients of the bench present. */
+export const KEY = 'bench-gateway-key-0123456789'
+
+/** A process that is measured, and where it listens. */
+export interface Target {
+  readonly name: 'raw' | 'gateway'
+  readonly child: Child
+  readonly port: number
+}
+
+/** Everything that a load run needs: four processes, and the folder that holds the gateway's configuration and database. */
+export interface Stage {
+  readonly provider: Child
+  readonly generator: Child
+  readonly targets: readonly Target[]
+  readonly database: string
+  /** Ends the gateway, so that its database is complete, then the others. */
+  stop(): Promise<void>
+  /** Removes the folder. */
+  remove(): Promise<void>
+}
+
+const file = (name: string): string => join(import.meta.dirname, name)
+
+/** Starts provider, reference, gateway and generator. */
+export const setStage = async (): Promise<Stage> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
+  const children: Child[] = []
+  const start = (name: string, path: string, args: readonly string[] = [], cwd?: string): Child => {
+    const child = new Child(name, path, args, cwd)
+    children.push(child)
+    return child
+  }
+  const stop = async () => {
+    for (const child of [...children].reverse()) await child.stop()
+  }
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const provider = start('provider', file('provider.ts'))
+    const upstream = await provider.ask('listen', { upstream: 0 })
+    const raw = start('raw', file('passthrough.ts'))
+    const generator = start('generator', file('generator.ts'))
+    const gateway = await startGateway(start, folder, upstream)
+    const targets: Target[] = [
+      { name: 'raw', child: raw, port: await raw.ask('listen', { upstream }) },
+      { name: 'gateway', ...gateway },
+    ]
+    return { provider, generator, targets, database: join(folder, 'guard.db'), stop, remove }
+  } catch (error) {
+    await stop()
+    await remove()
+    throw error
+  }
+}
+
+type Start = (name: string, path: string, args?: readonly string[], cwd?: string) => Child
+
+/** The gateway as users start it: its command line, the default preset, a configuration file, SQLite. */
+const startGateway = async (start: Start, folder: string, upstream: number) => {
+  const config = join(folder, 'guard-config.yml')
+  await writeFile(config, configuration(upstream), { mode: 0o600 })
+  const bin = join(import.meta.dirname, '../../presets/default/bin.ts')
+  const child = start('gateway', bin, ['gateway', 'run', '--json', '--config', config], folder)
+  const { url } = JSON.parse(await child.line()) as { readonly url: string }
+  return { child, port: Number(new URL(url).port) }
+}
+
+const configuration = (upstream: number): string => `gateway_key: ${KEY}
+server:
+  port: 0
+storage:
+  file: guard.db
+upstreams:
+  - name: bench
+    base_url: http://127.0.0.1:${upstream}
+    api_key: sk-bench-provider-key-0123456789
+    styles: [chat_completions, messages]
+    models: ['*']
+`

@@ -1,0 +1,44 @@
+import { Bench, type Task } from 'tinybench'
+import { register as detectors } from '../cases/detectors.ts'
+import { register as fingerprint } from '../cases/fingerprint.ts'
+import { register as pipeline } from '../cases/pipeline.ts'
+import { register as redact } from '../cases/redact.ts'
+import { register as storage } from '../cases/storage.ts'
+import { type BenchOptions, isChosen } from '../options.ts'
+
+const cases = [fingerprint, detectors, storage, pipeline, redact]
+
+/** One measured operation; times in milliseconds. */
+export interface Timing {
+  readonly name: string
+  readonly p50_ms: number
+  readonly p99_ms: number
+  readonly mean_ms: number
+  /** Half of the 95 % confidence interval of the mean, in percent of it. */
+  readonly margin_percent: number
+  readonly samples: number
+}
+
+/** A bench that holds the chosen cases and has not run yet. */
+export const throughputBench = async (options: BenchOptions): Promise<Bench> => {
+  const bench = new Bench(
+    options.smoke
+      ? { throws: true, time: 0, iterations: 2, warmup: false }
+      : { throws: true, time: 300, iterations: 20, warmupTime: 100 },
+  )
+  for (const register of cases) await register(bench)
+  for (const { name } of [...bench.tasks]) if (!isChosen(options, name)) bench.remove(name)
+  return bench
+}
+
+/** Measures the parts of the hot path one by one. */
+export const runThroughput = async (options: BenchOptions): Promise<readonly Timing[]> => {
+  const bench = await throughputBench(options)
+  return (await bench.run()).map(timingOf)
+}
+
+const timingOf = ({ name, result }: Task): Timing => {
+  if (result.state !== 'completed') throw new Error(`the case "${name}" ended as ${result.state}`)
+  const { p50, p99, mean, rme, samplesCount } = result.latency
+  return { name, p50_ms: p50, p99_ms: p99, mean_ms: mean, margin_percent: rme, samples: samplesCount }
+}
