@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { Policies } from '../../../plugins/policy/policies.ts'
 import { user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
-import { defaultRules, newSession, startApi } from './kit.ts'
+import { newSession, startApi } from './kit.ts'
 
 const rule = (over: object = {}) => ({ rule_type: 'exact_repeat', ...over })
 
