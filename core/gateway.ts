@@ -47,7 +47,11 @@ export class Gateway {
   constructor(options: GatewayOptions = {}) {
     this.clock = options.clock ?? systemClock
     this.#storageId = options.storage
-    this.redact = redactor({ ...options.redaction, finders: [this.secrets.find, ...(options.redaction?.finders ?? [])] })
+    this.redact = redactor({
+      ...options.redaction,
+      finders: [this.secrets.find, ...(options.redaction?.finders ?? [])],
+      fault: (error) => this.fault(error, 'redact'),
+    })
   }
 
   /** Applies plugins in order; refuses a name twice and an absent requirement. */

@@ -1,7 +1,7 @@
 import { isAlnum, isBlank, isDigit, isSpace, PARTS, runStart, skipBlanks } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
-import { isExpression, isNoValue, isOdd, isPlaceholder, isProse, refersAt } from './placeholders.ts'
+import { isExpression, isNoValue, isOdd, isPlaceholder, isProse, isSchemeOnly, refersAt } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
 
@@ -84,7 +84,7 @@ export const assignment = (scan: Scan, at: number): Hit | undefined => {
   const name = nameBefore(text, at)
   if (name === undefined) return undefined
   const from = skipBlanks(text, after)
-  if (marksAt(text, from) || refersAt(text, from)) return undefined
+  if (isReference(text, from, at)) return undefined
   const level = levelHere(scan, name, at)
   if (level === Levels.none)
     return openPair(scan, name, from) ?? (text[at] === '=' ? queryValue(scan, name, from) : undefined)
@@ -93,6 +93,10 @@ export const assignment = (scan: Scan, at: number): Hit | undefined => {
   if (isQuoted(text, from)) return quotedValue(text, from, 'name')
   return bareValue({ scan, name, level, at, from, tight: from === after })
 }
+
+/** A mark, a reference, or after a colon a word in backticks: so prose puts the names of things. */
+const isReference = (text: string, from: number, separator: number): boolean =>
+  marksAt(text, from) || refersAt(text, from) || (text[from] === '`' && text[separator] === ':')
 
 /** The level of the name, or of the name it forms a pair with: `name: X, value: …`. */
 const levelHere = (scan: Scan, name: Name, at: number): Level => {
@@ -124,17 +128,22 @@ const SCHEME = /^[A-Za-z][\w-]{2,30} +[^\s,;"']/
 
 /** `Authorization: …` and `Cookie: …`: all that stands on the line, up to the quote the header stands in. */
 const wholeLine = ({ text }: Scan, name: Name, from: number): Hit | undefined => {
+  if (isQuoted(text, from)) {
+    return isSchemeOnly(text.slice(from + 1, from + MAX_JUDGED)) ? undefined : quotedValue(text, from, 'token')
+  }
   const quote = text.charAt(name.start - 1)
-  if (isQuoted(text, from)) return quotedValue(text, from, 'token')
   const stop = !name.quoted && QUOTES.has(quote) ? quote : undefined
   const value = text.slice(from, lineEnd(text, from, stop, MAX_JUDGED)).trimEnd()
-  if (isPlaceholder(value) || isNoValue(value) || isExpression(value)) return undefined
-  const isCookie = /cookies?$/i.test(name.text)
-  const words = value.split(/\s+/)
-  const looksRight = isCookie
-    ? /^[^=;\s]{1,64}=/.test(value) || isOdd(value)
-    : (SCHEME.test(value) && !isProse(words)) || isOdd(words[0] ?? '')
+  if (isPlaceholder(value) || isNoValue(value) || isExpression(value) || isSchemeOnly(value)) return undefined
+  const looksRight = /cookies?$/i.test(name.text) ? isCookie(value) : isAuthorization(value)
   return looksRight ? { start: from, end: lineEnd(text, from, stop), kind: 'token' } : undefined
+}
+
+const isCookie = (value: string): boolean => /^[^=;\s]{1,64}=/.test(value) || isOdd(value)
+
+const isAuthorization = (value: string): boolean => {
+  const words = value.split(/\s+/)
+  return (SCHEME.test(value) && !isProse(words)) || isOdd(words[0] ?? '')
 }
 
 /** A value without quotes, and what is known about its surroundings. */

@@ -2,11 +2,17 @@ import { isMark } from './hit.ts'
 
 /** Stands for a value that is filled in elsewhere, or is blanked out already. */
 const PLACEHOLDER =
-  /^(?:\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$[A-Z_][A-Z0-9_]{1,64}|\{\{.{0,200}\}\}|\{[\w.$ ]{0,64}\}|<[^<>]{0,100}>|%[A-Za-z_][A-Za-z0-9_]{0,64}%|%[sdv]|\[[A-Za-z _-]{0,40}\]|[*•x.#…_-]{3,}|[xX]{3,}|\.{2,}|your[-_ ].{0,60}|my[-_](?:api|secret|token|password)[-_\w]{0,40}|change[-_]?me|redacted|hidden|masked|placeholder|omitted)$/i
+  /^(?:\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$[A-Z_][A-Z0-9_]{1,64}|\{\{.{0,200}\}\}|\{[\w.$: ]{0,64}\}|<[^<>]{0,100}>|%[A-Za-z_][A-Za-z0-9_]{0,64}%|%[sdv]|\[[A-Za-z _-]{0,40}\]|[*•x.#…_-]{3,}|[xX]{3,}|\.{2,}|your[-_ ].{0,60}|my[-_](?:api|secret|token|password)[-_\w]{0,40}|change[-_]?me|redacted|hidden|masked|placeholder|omitted)$/i
 
 /** A value that is no secret wherever it stands: empty, a mark, a placeholder. */
 export const isPlaceholder = (value: string): boolean =>
   value === '' || (value.length <= 256 && (isMark(value) || PLACEHOLDER.test(value)))
+
+const AFTER_SCHEME =
+  /^[A-Za-z][\w-]{1,30} +(?:<[^<>]{1,100}>|\$?\{{1,2}[^{}]{0,100}\}|\$[A-Z_]{2,64}|\.{2,}|…|\*{3,}|[xX]{3,})/
+
+/** An authorization value whose credential is a placeholder: `Bearer <key>`. */
+export const isSchemeOnly = (value: string): boolean => AFTER_SCHEME.test(value)
 
 const REFERENCE = /(?:\$\{[^}\s]{0,200}\}|\$\([^)]{0,200}\)|\{\{[^}]{0,200}\}\}|<[^<>]{1,100}>)(?![\w:/@.~+=-])/y
 
@@ -31,8 +37,11 @@ const CALL =
 const PATH =
   /^[&*!]?(?:process|os|env|import|config|conf|cfg|self|this|req|request|res|response|ctx|context|args|opts|options|settings|props|params|body|headers|secrets|vars|var|local|data|user|state|event|input|module|std|String|Option)(?:(?:\.|\?\.|::)[A-Za-z_$#][\w$]{0,64}){1,8}$/
 
-/** The value is an expression of a program: a call, an index, a member of something usual. */
-export const isExpression = (value: string): boolean => CALL.test(value.slice(0, 700)) || PATH.test(value.slice(0, 700))
+const PATTERN = /^\/[[(^\\]/
+
+/** The value is an expression of a program: a call, an index, a member of something usual, a pattern. */
+export const isExpression = (value: string): boolean =>
+  PATTERN.test(value) || CALL.test(value.slice(0, 700)) || PATH.test(value.slice(0, 700))
 
 /** Words that make a line a sentence. */
 const FUNCTION_WORDS = new Set(

@@ -93,10 +93,10 @@ describe('what is refused', () => {
   it('shows nothing of the text', () => {
     assert.doesNotMatch(refusal('gateway_key: "hunter2-hunter2\n').message, /hunter2/)
   })
-  it('twenty thousand keys are read without comparing each with each', () => {
-    const text = Array.from({ length: 20_000 }, (_none, at) => `k${at}: 1`).join('\n')
+  it('thirty thousand keys are read without comparing each with each', () => {
+    const text = Array.from({ length: 30_000 }, (_none, at) => `k${at}:`).join('\n')
     const start = process.cpuUsage().user
-    assert.equal(Object.keys(readYaml(yaml, text).value as object).length, 20_000)
+    assert.equal(Object.keys(readYaml(yaml, text).value as object).length, 30_000)
     assert.ok(process.cpuUsage().user - start < 2_500_000)
   })
 })
