@@ -32,8 +32,7 @@ export class HttpFace {
     this.gateway = gateway
     this.server = { ...serverDefaults, ...options.server }
     this.port = this.server.port
-    const passthrough = (options.passthrough ?? []).map(glob)
-    this.passesThrough = (path) => passthrough.some((matches) => matches(path))
+    this.passesThrough = passthroughOf(options)
     this.judgeHost = hostJudge(this.server.host, [...this.server.allowed_hosts, ...(options.mcp?.allowed_hosts ?? [])])
     this.judgeOrigin = originJudge(options.mcp?.allowed_origins, () => this.port)
     this.#overrides = Object.entries(this.server.block_status_override).map(([agents, status]) => [
@@ -65,6 +64,19 @@ export class HttpFace {
     ) {
       throw new GuardError('OVERLOADED', undefined, { headers: { 'retry-after': RETRY_AFTER } })
     }
+  }
+}
+
+/** Judges by the list as it is now: a configuration may change it while the gateway runs. */
+const passthroughOf = (options: HttpOptions): ((path: string) => boolean) => {
+  let list = options.passthrough
+  let globs = (list ?? []).map(glob)
+  return (path) => {
+    if (options.passthrough !== list) {
+      list = options.passthrough
+      globs = (list ?? []).map(glob)
+    }
+    return globs.some((matches) => matches(path))
   }
 }
 

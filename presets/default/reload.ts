@@ -28,12 +28,17 @@ export const reload = (options: ReloadOptions): Plugin => ({
   name: 'reload',
   apply(gateway) {
     const watch = new ConfigWatch(gateway, options)
-    gateway.health.set('config', () => watch.health())
-    gateway.hooks.open.tapPromise('reload', () => watch.begin())
-    gateway.hooks.request.tapAsync({ name: 'reload', stage: -100 }, (_call, done) => {
+    const current = (done: (error?: Error | null) => void): void => {
       if (watch.due()) watch.check().then(() => done(), done)
       else done()
+    }
+    gateway.health.set('config', () => {
+      current(() => {})
+      return watch.health()
     })
+    gateway.hooks.open.tapPromise('reload', () => watch.begin())
+    gateway.hooks.request.tapAsync({ name: 'reload', stage: -100 }, (_call, done) => current(done))
+    gateway.hooks.proxy.tapAsync({ name: 'reload', stage: -100 }, (_asked, _client, done) => current(done))
   },
 })
 
@@ -73,6 +78,7 @@ class ConfigWatch {
 
   health() {
     return {
+      status: this.#error === undefined ? 'ok' : 'refused',
       generation: this.#generation,
       error: this.#error === undefined ? null : errorBody(this.#error),
       restart_needed: this.#restart,

@@ -3,7 +3,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { type Call, Gateway } from 'guard-gateway/core'
+import { type Call, type Client, Gateway, type ProxyRequest } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { loadConfig } from '../../../presets/default/config.ts'
 import { reload } from '../../../presets/default/reload.ts'
@@ -49,7 +49,7 @@ describe('a changed configuration file', () => {
 
   it('is in force for the request that finds it', async () => {
     const { live, notices, change, health } = await start(key)
-    assert.deepEqual(health(), { generation: 1, error: null, restart_needed: [] })
+    assert.deepEqual(health(), { status: 'ok', generation: 1, error: null, restart_needed: [] })
     await change(
       `${key}default_mode: enforce\npassthrough: [/v1/embeddings]\nupstreams: [{ name: local, base_url: "http://127.0.0.1:1", styles: [messages], api_key: sk-local-0123456789 }]\n`,
     )
@@ -59,7 +59,7 @@ describe('a changed configuration file', () => {
       live.upstreams.map(({ name }) => name),
       ['local'],
     )
-    assert.deepEqual(health(), { generation: 2, error: null, restart_needed: [] })
+    assert.deepEqual(health(), { status: 'ok', generation: 2, error: null, restart_needed: [] })
     assert.deepEqual(notices, ['The changed configuration is in force.'])
   })
   it('makes its new credentials known as secrets', async () => {
@@ -83,6 +83,18 @@ describe('a changed configuration file', () => {
     await request()
     assert.equal(live.default_mode, 'enforce')
   })
+  it('is found by unguarded requests, and by those who look at health, without keeping them waiting', async () => {
+    const { live, gateway, clock, health } = await start(key)
+    await writeFile(file, `${key}default_mode: enforce\n`)
+    clock.advance(1_000)
+    assert.equal(await gateway.hooks.proxy.promise({} as ProxyRequest, {} as Client), undefined)
+    assert.equal(live.default_mode, 'enforce')
+    await writeFile(file, key)
+    clock.advance(1_000)
+    health()
+    await gateway.hooks.request.promise({} as Call)
+    assert.equal(live.default_mode, 'shadow')
+  })
   it('is found by an older time too', async () => {
     const { live, clock, request } = await start(`${key}default_mode: shadow #\n`)
     await writeFile(file, `${key}default_mode: enforce\n`)
@@ -102,15 +114,20 @@ describe('a changed configuration file', () => {
     const { live, notices, change, health } = await start(`${key}default_mode: enforce\n`)
     await change(`${key}default_mode: enforced\n`)
     assert.equal(live.default_mode, 'enforce')
-    const { generation, error } = health() as { generation: number; error: Record<string, unknown> }
+    const { status, generation, error } = health() as {
+      status: string
+      generation: number
+      error: Record<string, unknown>
+    }
     assert.equal(generation, 1)
+    assert.equal(status, 'refused')
     assert.equal(error.code, 'INVALID_CONFIG')
     assert.equal(error.line, 2)
     assert.equal(error.path, 'default_mode')
     assert.match(notices[0] ?? '', /last good one stays in force\. guard-config\.yml:2:1/)
     await change(`${key}default_mode: shadow\n`)
     assert.equal(live.default_mode, 'shadow')
-    assert.deepEqual(health(), { generation: 2, error: null, restart_needed: [] })
+    assert.deepEqual(health(), { status: 'ok', generation: 2, error: null, restart_needed: [] })
   })
   it('that is gone or far too large counts as one that cannot be used, told once', async () => {
     const { live, notices, change, clock, request, health } = await start(key)
@@ -131,9 +148,9 @@ describe('a changed configuration file', () => {
     assert.equal(live.server.port, 8787)
     assert.equal(live.default_mode, 'enforce')
     const keys = ['server.port', 'server.max_in_flight', 'plugins']
-    assert.deepEqual(health(), { generation: 2, error: null, restart_needed: keys })
+    assert.deepEqual(health(), { status: 'ok', generation: 2, error: null, restart_needed: keys })
     assert.match(notices[0] ?? '', /take effect with a restart: server\.port, server\.max_in_flight, plugins\.$/)
     await change(key)
-    assert.deepEqual(health(), { generation: 3, error: null, restart_needed: [] })
+    assert.deepEqual(health(), { status: 'ok', generation: 3, error: null, restart_needed: [] })
   })
 })

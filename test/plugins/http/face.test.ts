@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
+import { HttpFace } from '../../../plugins/http/face.ts'
+
+describe('the paths that pass through', () => {
+  it('are those of the options as they are now', () => {
+    const options = { gateway_key: 'guard_0123456789abcdef', passthrough: ['/v1/embeddings'] }
+    const face = new HttpFace(new Gateway(), options)
+    assert.deepEqual(['/v1/embeddings', '/v1/files/a'].map(face.passesThrough), [true, false])
+    options.passthrough = ['/v1/files/*']
+    assert.deepEqual(['/v1/embeddings', '/v1/files/a'].map(face.passesThrough), [false, true])
+    assert.equal(new HttpFace(new Gateway(), { gateway_key: 'k' }).passesThrough('/v1/embeddings'), false)
+  })
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
+import { parseConfig } from '../../../presets/default/config.ts'
+import { emptyConfig } from '../../../presets/default/defaults.ts'
+import { shippedRules } from '../../../presets/default/policies.ts'
+
+const read = async (text: string): Promise<Config> =>
+  (await parseConfig(`gateway_key: guard_0123456789abcdef\n${text}`, '/w/guard-config.yml', {})).config
+
+describe('the default preset', () => {
+  it('is a list of plugins in the order of their detectors', async () => {
+    const names = defaultPreset(emptyConfig()).map(({ name }) => name)
+    assert.deepEqual(
+      names.filter((name) => name.startsWith('detector/')),
+      [
+        'detector/exact_repeat',
+        'detector/tool_repeat',
+        'detector/error_retry',
+        'detector/sequence_repeat',
+        'detector/max_requests',
+        'detector/max_tokens',
+      ],
+    )
+    assert.deepEqual(names.slice(-6), ['http', 'upstream', 'sessions', 'policy', 'recorder', 'cli'])
+  })
+  it('has for projects without a policy the rules of the shipped file, which every detector serves', async () => {
+    const { defaults } = await shippedRules()
+    const gateway = await createGateway(emptyConfig())
+    assert.deepEqual(
+      (defaults as readonly { rule_type: string }[]).map(({ rule_type }) => rule_type),
+      gateway.detectors.ids(),
+    )
+  })
+})
+
+describe('a gateway made from a configuration', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-gateway-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  it('knows its key and its credentials as secrets', async () => {
+    const gateway = await createGateway(
+      await read(
+        'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages], api_key: sk-upstream-0123456789 }]',
+      ),
+    )
+    assert.ok(gateway.secrets.holds('Bearer guard_0123456789abcdef'))
+    assert.ok(gateway.secrets.holds('sk-upstream-0123456789'))
+    assert.equal(gateway.keys.identify(['guard_0123456789abcdef'])?.agent_id, null)
+    assert.equal(gateway.keys.identify(['']), undefined)
+  })
+  it('keeps rows where storage.backend says', async () => {
+    const gateway = await createGateway(await read('storage: { backend: memory }'))
+    await gateway.open()
+    assert.equal(await gateway.storage.get('sessions', 'ses_none'), undefined)
+    await gateway.close()
+  })
+  it('hides what redaction names and finds', async () => {
+    const { redact } = await createGateway(
+      await read('redaction: { names: [codeword], patterns: ["TICKET-[0-9]+"], emails: false }'),
+    )
+    const value = redact.value({ codeword: 'sesame open', text: 'TICKET-77 from ann@example.com' })
+    assert.match(value.codeword, /^\[REDACTED/)
+    assert.match(value.text, /^\[REDACTED:\w+\] from ann@example\.com$/)
+  })
+  it('has the plugins of the files behind those of the preset, then further ones', async () => {
+    const file = join(folder, 'mine.mjs')
+    await writeFile(file, "export const mine = { name: 'mine', requires: ['policy'], apply() {} }")
+    const gateway = await createGateway({ ...(await read('')), plugins: [file] }, [
+      { name: 'more', requires: ['mine'], apply() {} },
+    ])
+    assert.deepEqual(gateway.plugins().slice(-2), ['mine', 'more'])
+  })
+  it('may be the minimal one', async () => {
+    const gateway = await createGateway(await read('preset: minimal'))
+    assert.deepEqual(gateway.plugins(), [
+      'storage/memory',
+      'api-style/messages',
+      'detector/exact_repeat',
+      'http',
+      'upstream',
+      'sessions',
+      'policy',
+    ])
+    await gateway.open()
+    await gateway.close()
+  })
+})
