@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { openPlain } from '../../conformance/storage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'guard-kill-'))
+after(() => rmSync(folder, { recursive: true }))
+const file = join(folder, 'kill.db')
+
+/** Writes in a child until so many pairs are acknowledged, then kills it; the numbers it printed whole. */
+const writeUntilKilled = async (first: number, pairs: number): Promise<number[]> => {
+  const child = spawn(
+    process.execPath,
+    [
+      ...process.execArgv.filter((arg) => !arg.startsWith('--test')),
+      join(import.meta.dirname, 'kill-writer.ts'),
+      file,
+      String(first),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  let text = ''
+  let seen = 0
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+    seen += chunk.split('\n').length - 1
+    if (seen >= pairs) child.kill('SIGKILL')
+  })
+  const [, signal] = await once(child, 'close')
+  assert.equal(signal, 'SIGKILL')
+  return text.slice(0, text.lastIndexOf('\n')).split('\n').map(Number)
+}
+
+const ids = (db: Sqlite.Database, text: string): Set<string> => new Set(db.prepare(text).pluck().all() as string[])
+
+describe('sqlite: a process killed while it writes', () => {
+  for (const [round, pairs] of [37, 211, 583].entries()) {
+    it(`loses nothing it acknowledged and keeps no half batch, after ${pairs} pairs`, async () => {
+      const acknowledged = await writeUntilKilled(round * 100_000, pairs)
+      assert.ok(acknowledged.length >= pairs)
+      // the lock of the killed process is free, and the file opens without complaint
+      const store = await openPlain(sqlite({ file }))
+      assert.equal((await store.find('conformance_items', { search: [`w${acknowledged.at(-1)}`] })).rows.length, 1)
+      await store.close()
+      const db = new Sqlite(file, { readonly: true })
+      const items = ids(db, 'select id from conformance_items')
+      assert.deepEqual(ids(db, 'select id from conformance_notes'), items)
+      assert.deepEqual(
+        acknowledged.filter((n) => !items.has(String(n))),
+        [],
+      )
+      assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')
+      db.close()
+    })
+  }
+})
