@@ -129,6 +129,11 @@ describe('strict reading', () => {
 })
 
 describe('the place of a syntax error', () => {
+  it('takes every escape JSON has and no other', () => {
+    for (const sequence of ['\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u00e9'])
+      assert.equal(syntaxErrorAt(`"a${sequence}b"`), undefined)
+    for (const sequence of ['\\x', '\\u12', '\\uzzzz', '\\']) assert.equal(syntaxErrorAt(`"a${sequence} b`)?.at, 2)
+  })
   it('is found exactly when JSON.parse refuses', () => {
     const sign = fc.constantFrom(
       '{',

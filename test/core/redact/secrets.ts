@@ -85,6 +85,8 @@ const names: readonly Sample[] = [
   inside('export AWS_SECRET_ACCESS_KEY=', alnum(40)),
   inside('<password>', alnum(10), '</password>'),
   inside('<add key="DbPassword" value="', alnum(10), '"/>'),
+  inside('<dict><key>Password</key><string>', alnum(10), '</string></dict>'),
+  inside('<string name="api_key">', alnum(10), '</string>'),
   inside('name: API_KEY\n  value: ', alnum(14)),
   inside('Server=db;User Id=sa;Password=', alnum(12), ';Encrypt=true'),
   inside('AccountName=x;AccountKey=', `${base64(alnum(40))}`, ';EndpointSuffix=core'),
