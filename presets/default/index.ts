@@ -21,6 +21,7 @@ import { addSecrets } from './credentials.ts'
 import { patternFinders } from './patterns.ts'
 import { pluginsFrom } from './plugin-files.ts'
 import { shippedRules } from './policies.ts'
+import { checkStyles } from './styles.ts'
 
 export { type Config, loadConfig } from './config.ts'
 
@@ -38,7 +39,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   maxRequests,
   maxTokens,
   http(config),
-  upstream(config),
+  upstream(config.upstreams),
   sessions(config.sessions),
   policy({
     get default_mode() {
@@ -61,5 +62,7 @@ export const createGateway = async (config: Config, more: readonly Plugin[] = []
     redaction: { names, emails, finders: await patternFinders(patterns) },
   })
   addSecrets(gateway.secrets, config)
-  return gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
+  gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
+  checkStyles(gateway, config)
+  return gateway
 }

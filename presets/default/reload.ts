@@ -5,6 +5,7 @@ import { loadConfig } from './config.ts'
 import { addSecrets } from './credentials.ts'
 import type { Environment } from './environment.ts'
 import type { Config } from './schema.ts'
+import { checkStyles } from './styles.ts'
 
 export interface ReloadOptions {
   readonly file: string
@@ -37,8 +38,8 @@ export const reload = (options: ReloadOptions): Plugin => ({
       return watch.health()
     })
     gateway.hooks.open.tapPromise('reload', () => watch.begin())
-    gateway.hooks.request.tapAsync({ name: 'reload', stage: -100 }, (_call, done) => current(done))
-    gateway.hooks.proxy.tapAsync({ name: 'reload', stage: -100 }, (_asked, _client, done) => current(done))
+    gateway.hooks.request.tapAsync({ name: 'reload', stage: -200 }, (_call, done) => current(done))
+    gateway.hooks.proxy.tapAsync({ name: 'reload', stage: -200 }, (_asked, _client, done) => current(done))
   },
 })
 
@@ -108,6 +109,7 @@ class ConfigWatch {
 
   #apply(next: Config): void {
     const { live, started, notice } = this.#options
+    checkStyles(this.#gateway, next)
     addSecrets(this.#gateway.secrets, next)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
     this.#generation++

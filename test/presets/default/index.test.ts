@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import type { Gateway } from 'guard-gateway/core'
+import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
 import { parseConfig } from '../../../presets/default/config.ts'
 import { emptyConfig } from '../../../presets/default/defaults.ts'
@@ -76,6 +78,21 @@ describe('a gateway made from a configuration', () => {
       { name: 'more', requires: ['mine'], apply() {} },
     ])
     assert.deepEqual(gateway.plugins().slice(-2), ['mine', 'more'])
+  })
+  it('is refused for a style that nothing speaks, unless a plugin does', async () => {
+    const config = await read(
+      'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages, chat_completion] }]',
+    )
+    await assert.rejects(createGateway(config), {
+      code: 'INVALID_CONFIG',
+      message:
+        /^upstreams\[0\]\.styles\[1\]: no plugin speaks the style "chat_completion"; .* Did you mean "chat_completions"\?$/,
+    })
+    const own = {
+      name: 'own',
+      apply: (gateway: Gateway) => gateway.apiStyles.add({ ...messages, id: 'chat_completion', paths: [] }),
+    }
+    assert.ok((await createGateway(config, [own])).plugins().includes('own'))
   })
   it('may be the minimal one', async () => {
     const gateway = await createGateway(await read('preset: minimal'))
