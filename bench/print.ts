@@ -1,9 +1,7 @@
 import { duration, printTable } from './kit/table.ts'
-import { latencyLine, profileTable, ratioTable, threadTable } from './load/report.ts'
+import { crowdTable, latencyLine, profileTable, ratioTable, threadTable } from './load/report.ts'
 import type { LoadResult } from './suites/load.ts'
 import type { Timing } from './suites/throughput.ts'
-
-const KIB = 1024
 
 /** The throughput suite as a table. */
 export const throughputText = (timings: readonly Timing[]): string =>
@@ -23,16 +21,9 @@ export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, fail
   const parts: string[] = []
   if (shapes.length > 0) parts.push(ratioTable(shapes), threadTable(shapes))
   if (steady !== null) parts.push(latencyLine(steady))
-  if (crowd !== null) {
-    const { sample, rss_before_bytes, rss_peak_bytes, per_stream_bytes } = crowd
-    parts.push(
-      `${sample.requests} concurrent streams: ${sample.failed} cut; resident ${mb(rss_before_bytes)} before, ${mb(rss_peak_bytes)} at most, ${(per_stream_bytes / KIB).toFixed(0)} KB a stream (must ≤ 32)`,
-    )
-  }
+  if (crowd.length > 0) parts.push(crowdTable(crowd))
   for (const { title, times } of profiles) parts.push(profileTable(title, times))
   parts.push(`${sent} requests sent to the gateway, ${recorded.requests} on record`)
   for (const failure of failures) parts.push(`FAILED: ${failure}`)
   return parts.join('\n\n')
 }
-
-const mb = (bytes: number): string => `${(bytes / KIB / KIB).toFixed(0)} MB`

@@ -24,5 +24,5 @@ const reply = async ({ id, ask, input }: Question): Promise<void> => {
   }
 }
 
-/** Ends this process when its parent is gone. */
-export const endWithParent = (): void => void process.once('disconnect', () => process.exit(0))
+/** Keeps this process alive for as long as its parent may ask. */
+export const waitForParent = (): void => process.channel?.ref()

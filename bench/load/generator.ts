@@ -1,4 +1,4 @@
-import { answer, endWithParent } from './answers.ts'
+import { answer, waitForParent } from './answers.ts'
 import { Connection } from './connection.ts'
 import { repliesOf } from './replies.ts'
 import { crowd, type ReplyPlan, type Shape, shapes, steady } from './shapes.ts'
@@ -78,7 +78,7 @@ answer('close', ({ set }) => {
   sets.delete(set)
   return true
 })
-endWithParent()
+waitForParent()
 
 const asked = async (connection: Connection, tally: Tally, due: number): Promise<boolean> => {
   try {

@@ -54,4 +54,5 @@ if (process.send !== undefined) {
   answer('profile_start', startProfile)
   answer('profile_stop', stopProfile)
   process.channel?.unref()
+  process.once('disconnect', () => process.exit(0))
 }

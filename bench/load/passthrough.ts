@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answer, endWithParent } from './answers.ts'
+import { answer, waitForParent } from './answers.ts'
 
 // The reference: what a proxy in Node costs that does nothing but pass on.
 
@@ -26,4 +26,4 @@ answer('listen', ({ upstream }) => {
     server.listen({ host: '127.0.0.1', port: 0, backlog: 2048 }, () => resolve((server.address() as AddressInfo).port))
   })
 })
-endWithParent()
+waitForParent()

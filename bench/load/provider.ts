@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { answer, endWithParent } from './answers.ts'
+import { answer, waitForParent } from './answers.ts'
 import { type Replies, repliesOf } from './replies.ts'
 import { RequestReader } from './request-reader.ts'
 import type { ReplyPlan } from './shapes.ts'
@@ -86,4 +86,4 @@ answer('plan', ({ reply }) => {
   state.interval_ms = reply.stream?.interval_ms ?? 0
   return true
 })
-endWithParent()
+waitForParent()

@@ -1,7 +1,9 @@
 import { printTable } from '../kit/table.ts'
+import type { CrowdResult } from './crowd.ts'
 import type { SelfTime } from './profile.ts'
 import type { Summary } from './summary.ts'
 
+const KIB = 1024
 const MIB = 1_048_576
 
 /** The ratios of CPU and what goes with them, one line a shape. */
@@ -28,6 +30,20 @@ export const ratioTable = (summaries: readonly Summary[]): string =>
 /** How much later replies come at a fixed rate. */
 export const latencyLine = (one: Summary): string =>
   `${one.title}: raw p50 ${one.raw_p50_ms.toFixed(2)} ms, p99 ${one.raw_p99_ms.toFixed(2)} ms; the gateway adds ${one.added_p50_ms.toFixed(2)} ms and ${one.added_p99_ms.toFixed(2)} ms (must ≤ 0.3 and ≤ 3)`
+
+/** What many streams at once hold in memory; at most 32 KB a stream is good enough. */
+export const crowdTable = (results: readonly CrowdResult[]): string =>
+  printTable(
+    ['streams at once', 'streams', 'cut', 'RSS before', 'RSS at most', 'a stream'],
+    results.map(({ sample, rss_before_bytes, rss_peak_bytes, per_stream_bytes }) => [
+      sample.target,
+      String(sample.requests),
+      String(sample.failed),
+      `${(rss_before_bytes / MIB).toFixed(0)} MB`,
+      `${(rss_peak_bytes / MIB).toFixed(0)} MB`,
+      `${(per_stream_bytes / KIB).toFixed(0)} KB`,
+    ]),
+  )
 
 /** Which threads of the gateway did the work, and what was decided. */
 export const threadTable = (summaries: readonly Summary[]): string => {

@@ -42,7 +42,7 @@ export const shapes = (): readonly Shape[] => [
     session: 20,
     opened: false,
     connections: 16,
-    requests: 4_000,
+    requests: 8_000,
     must: 2,
   },
   {
@@ -62,7 +62,7 @@ export const shapes = (): readonly Shape[] => [
     session: 20,
     opened: false,
     connections: 16,
-    requests: 2_000,
+    requests: 3_000,
     must: 3,
   },
   {
@@ -83,7 +83,7 @@ export const shapes = (): readonly Shape[] => [
     session: 40,
     opened: false,
     connections: 16,
-    requests: 1_920,
+    requests: 2_560,
     must: 2.2,
   },
   {

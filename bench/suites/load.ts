@@ -24,7 +24,8 @@ export interface Profiled {
 export interface LoadResult {
   readonly shapes: readonly Summary[]
   readonly steady: Summary | null
-  readonly crowd: CrowdResult | null
+  /** The reference and the gateway; none if it was not asked for. */
+  readonly crowd: readonly CrowdResult[]
   readonly profiles: readonly Profiled[]
   readonly recorded: Recorded
   /** Requests sent to the gateway: what must be on record. */
@@ -61,27 +62,35 @@ const measured = async (
 ): Promise<Found> => {
   const fit = (shape: Shape): Shape => (options.smoke ? small(shape) : shape)
   const chosen = (shape: Shape): boolean => isChosen(options, shape.id)
+  const announced = (shape: Shape): Shape => {
+    say(`${shape.id}: ${shape.title}`)
+    return fit(shape)
+  }
+  // memory first, while no other shape has made the heap grow
+  const streams = chosen(crowd) ? await crowds(rounds, stage, announced(crowd)) : []
   const summaries: Summary[] = []
   const profiles: Profiled[] = []
-  for (const shape of shapes().filter(chosen).map(fit)) {
-    say(`${shape.id}: ${shape.title}`)
+  for (const shape of shapes().filter(chosen).map(announced)) {
     summaries.push(summaryOf(shape, await roundsOf(rounds, shape, options)))
     if (options.profile !== undefined) profiles.push(await profiled(rounds, shape, gatewayOf(stage), options.profile))
   }
-  let latency: Summary | null = null
-  if (chosen(steady)) {
-    say(`${steady.id}: ${steady.title}`)
-    const shape = fit(steady)
-    latency = summaryOf(shape, await roundsOf(rounds, shape, options, STEADY_RATE))
-  }
-  if (!chosen(crowd)) return { shapes: summaries, steady: latency, crowd: null, profiles }
-  say(`${crowd.id}: ${crowd.title}`)
+  const latency = chosen(steady) ? await roundsOf(rounds, announced(steady), options, STEADY_RATE) : undefined
   return {
     shapes: summaries,
-    steady: latency,
-    crowd: await crowdRun(rounds, fit(crowd), gatewayOf(stage)),
+    steady: latency === undefined ? null : summaryOf(steady, latency),
+    crowd: streams,
     profiles,
   }
+}
+
+/** A few streams to warm up, then all of them at once, on the reference and on the gateway. */
+const crowds = async (rounds: Rounds, { targets }: Stage, shape: Shape): Promise<readonly CrowdResult[]> => {
+  const results: CrowdResult[] = []
+  for (const target of targets) {
+    await rounds.sample(small(shape), target)
+    results.push(await crowdRun(rounds, shape, target))
+  }
+  return results
 }
 
 /** One round to warm up, then those that count. */
@@ -132,8 +141,8 @@ const failuresOf = (
   const failures = all
     .filter(({ failed }) => failed > 0)
     .map(({ shape, failed, errors }) => `${shape}: ${failed} requests failed: ${errors.join('; ')}`)
-  if (streams !== null && streams.sample.failed > 0)
-    failures.push(`${crowd.id}: ${streams.sample.failed} streams failed: ${streams.sample.errors.join('; ')}`)
+  for (const { sample } of streams)
+    if (sample.failed > 0) failures.push(`${crowd.id}: ${sample.failed} streams failed: ${sample.errors.join('; ')}`)
   if (recorded.requests !== sent) failures.push(`${sent} requests were sent, ${recorded.requests} are on record`)
   for (const [outcome, count] of Object.entries(recorded.other))
     failures.push(`${count} requests are on record with the outcome ${outcome}`)

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { Child } from '../../../bench/load/child.ts'
+import { type ReplyPlan, shapes } from '../../../bench/load/shapes.ts'
+
+const file = (name: string): string => join(import.meta.dirname, '../../../bench/load', name)
+
+describe('the processes of the load suite', () => {
+  const children: Child[] = []
+  const child = (name: string): Child => {
+    const started = new Child(name, file(`${name}.ts`))
+    children.push(started)
+    return started
+  }
+  let provider: Child
+  let raw: Child
+  let generator: Child
+  let port = 0
+  let set = 0
+
+  before(async () => {
+    provider = child('provider')
+    raw = child('passthrough')
+    generator = child('generator')
+    const upstream = await provider.ask('listen', { upstream: 0 })
+    port = await raw.ask('listen', { upstream })
+  })
+  after(() => Promise.all(children.map((one) => one.stop())))
+
+  const run = async (shape: string, reply: ReplyPlan, expected: ReplyPlan = reply, rate?: number) => {
+    set++
+    await provider.ask('plan', { reply })
+    await generator.ask('open', { shape, reply: expected, port, key: 'k', set, connections: 2 })
+    const result = await generator.ask('run', { set, requests: 6, ...(rate === undefined ? {} : { rate }) })
+    await generator.ask('close', { set })
+    return result
+  }
+
+  for (const { id, reply } of shapes()) {
+    it(`pass ${id} through and get every reply whole`, async () => {
+      const { stream } = reply
+      const plan = stream === undefined ? reply : { ...reply, stream: { chunks: 5, interval_ms: 2 } }
+      const { requests, failed, errors } = await run(id, plan)
+      assert.deepEqual({ requests, failed, errors }, { requests: 6, failed: 0, errors: [] })
+    })
+  }
+  it('send by the clock, more at once than there are connections', async () => {
+    const { requests, failed } = await run('chat_1k', { style: 'chat_completions' }, undefined, 100_000)
+    assert.deepEqual({ requests, failed }, { requests: 6, failed: 0 })
+  })
+  it('count a reply of another length as failed', async () => {
+    const { failed, errors } = await run('chat_1k', { style: 'messages' }, { style: 'chat_completions' })
+    assert.equal(failed, 6)
+    assert.match(errors[0] ?? '', /^status 200 with \d+ bytes, 200 with \d+ expected$/)
+  })
+  it('tell what they have used', async () => {
+    const { cpu_us, rss_bytes } = await raw.ask('usage', null)
+    assert.ok(cpu_us > 0)
+    assert.ok(rss_bytes > 1_000_000)
+  })
+  it('tell what went wrong with a question', async () => {
+    await assert.rejects(raw.ask('run', { set: 0, requests: 1 }), /passthrough: this process does not answer "run"/)
+    await assert.rejects(generator.ask('run', { set: 0, requests: 1 }), /no connections were opened as set 0/)
+  })
+})

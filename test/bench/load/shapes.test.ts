@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { crowd, shapes, steady } from '../../../bench/load/shapes.ts'
+import { Speaker, speakerName } from '../../../bench/load/speaker.ts'
+
+const all = [...shapes(), crowd, steady]
+const shapeOf = (id: string) => {
+  const shape = all.find((one) => one.id === id)
+  assert.ok(shape)
+  return shape
+}
+const said = (speaker: Speaker) => {
+  const [head, body, tail] = speaker.next()
+  const text = Buffer.concat([body, tail])
+  assert.match(head, new RegExp(`\\r\\nContent-Length: ${text.length}\\r\\n\\r\\n$`))
+  return { text: text.toString(), bytes: text.length, session: /x-guard-session-id: (\S+)/.exec(head)?.[1] }
+}
+const sizes: Readonly<Record<string, readonly [first: number, last: number]>> = {
+  chat_1k: [1_000, 1_000],
+  chat_32k: [34_000, 34_000],
+  growing_64k: [12_000, 65_000],
+  growing_500k: [490_000, 540_000],
+  sse_64: [1_000, 1_000],
+  streams_1000: [1_000, 1_000],
+  latency_32k: [34_000, 34_000],
+}
+
+describe('shapes', () => {
+  for (const shape of all) {
+    it(`${shape.id} sends valid bodies of its size, the same in every run`, () => {
+      const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
+      const again = new Speaker(shape, 1, 'key', speakerName(0, 0))
+      const [first = 0, last = 0] = sizes[shape.id] ?? []
+      let bytes = 0
+      for (let turn = 0; turn < shape.session; turn++) {
+        const { text, bytes: length } = said(speaker)
+        assert.equal(said(again).text, text)
+        const { stream } = JSON.parse(text) as { stream: boolean }
+        assert.equal(stream, shape.reply.stream !== undefined)
+        if (turn === 0) assert.ok(Math.abs(length / first - 1) < 0.1, `begins with ${length} bytes`)
+        assert.ok(length >= bytes)
+        bytes = length
+      }
+      assert.ok(Math.abs(bytes / last - 1) < 0.1, `ends with ${bytes} bytes`)
+    })
+  }
+  it('have names of their own', () => assert.equal(new Set(all.map(({ id }) => id)).size, all.length))
+})
+
+describe('a speaker', () => {
+  it('of a growing session repeats what it said and adds a turn', () => {
+    const shape = shapeOf('growing_64k')
+    const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
+    const one = said(speaker)
+    const two = said(speaker)
+    assert.equal(two.session, one.session)
+    const shared = one.text.length - shape.conversation.tail.length
+    assert.equal(two.text.slice(0, shared), one.text.slice(0, shared))
+    assert.ok(two.text.length > one.text.length)
+  })
+  it('begins another session, with other words, when one is over', () => {
+    const shape = shapeOf('growing_64k')
+    const speaker = new Speaker(shape, 1, 'key', speakerName(0, 0))
+    const first = said(speaker)
+    for (let turn = 1; turn < shape.session; turn++) said(speaker)
+    const next = said(speaker)
+    assert.notEqual(next.session, first.session)
+    assert.notEqual(next.text, first.text)
+    assert.equal(next.text.length, first.text.length)
+  })
+  it('of single chats never says the same twice, nor what another says', () => {
+    const shape = shapeOf('chat_32k')
+    const speakers = [speakerName(0, 0), speakerName(0, 1), speakerName(1, 0)].map(
+      (name) => new Speaker(shape, 1, 'key', name),
+    )
+    const texts = speakers.flatMap((speaker) => [said(speaker).text, said(speaker).text])
+    assert.equal(new Set(texts).size, texts.length)
+  })
+})

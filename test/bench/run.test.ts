@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { isChosen, readOptions } from '../../bench/options.ts'
+
+const script = join(import.meta.dirname, '../../bench/run.ts')
+
+const bench = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+  new Promise((resolve) => {
+    const child = execFile(process.execPath, ['--conditions=guard-source', script, ...args], (_, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    )
+  })
+
+describe('npm run bench', () => {
+  it('lists what it measures, of one suite or by name', async () => {
+    const { code, out } = await bench('--list')
+    assert.equal(code, 0)
+    const names = out.trim().split('\n')
+    for (const part of ['fingerprint: ', 'detectors: ', 'storage: ', 'pipeline: ', 'redact: ', 'chat_1k', 'sse_64'])
+      assert.ok(
+        names.some((name) => name.startsWith(part)),
+        part,
+      )
+    assert.equal(new Set(names).size, names.length)
+    const load = await bench('--list', '--suite', 'load', 'growing')
+    assert.deepEqual(load.out.trim().split('\n'), ['growing_64k', 'growing_500k'])
+  })
+  it('runs one case and tells it as JSON', async () => {
+    const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', 'max_tokens, 1 KB')
+    assert.equal(code, 0, err)
+    const { throughput, load } = JSON.parse(out) as { throughput: { name: string; samples: number }[]; load?: unknown }
+    assert.deepEqual(
+      throughput.map(({ name, samples }) => [name, samples >= 2]),
+      [['detectors: max_tokens, 1 KB', true]],
+    )
+    assert.equal(load, undefined)
+  })
+  it('ends with 2 and says what is wrong with its arguments', async () => {
+    const { code, err } = await bench('--suite', 'speed')
+    assert.equal(code, 2)
+    assert.match(err, /^There is no suite "speed"; there is throughput, load\./)
+  })
+})
+
+describe('options of a bench', () => {
+  it('choose by part of a name, whatever its case', () => {
+    const options = readOptions(['SSE', 'chat_1k', '--rounds', '3'])
+    assert.equal(options.rounds, 3)
+    assert.equal(isChosen(options, 'sse_64'), true)
+    assert.equal(isChosen(options, 'chat_32k'), false)
+    assert.equal(isChosen(readOptions([]), 'anything'), true)
+  })
+  it('refuse what they do not know', () => {
+    assert.throws(() => readOptions(['--fast']), TypeError)
+    assert.throws(() => readOptions(['--rounds', '0']), /whole number from 1, not "0"/)
+  })
+})
