@@ -32,7 +32,7 @@ const nameBefore = (text: string, separator: number): Name | undefined => {
   if (quoted && text[end - 1] === '\\') end--
   let start = runStart(text, end, PARTS, MAX_NAME)
   // No name begins with a digit; times and sizes do.
-  if (start === end || isDigit(text.charCodeAt(start))) return undefined
+  if (start === end || isDigit(text.charCodeAt(start)) || marksAt(text, start - 10)) return undefined
   // "API key: …": the word that makes `key` sensitive stands before it.
   if (isBlank(text.charCodeAt(start - 1)) && /^(?:key|string)$/i.test(text.slice(start, end))) {
     start = runStart(text, start - 1, PARTS, MAX_NAME)

@@ -55,9 +55,13 @@ const SESSION_COOKIES = new Set([
   'laravel session',
 ])
 
+/** What stands in a name for a part that was hidden; its kind is no word of the name. */
+const MARK = /\[REDACTED:[a-z-]{3,12}\](?:#\d+)?/g
+
 /** The lower-case words of a name: separators and changes of case divide, a number behind the last word does not count. */
 export const wordsOf = (name: string): readonly string[] => {
   const words = visible(name)
+    .replace(MARK, ' hidden ')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()

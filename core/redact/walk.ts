@@ -101,9 +101,9 @@ class Walk {
     let changed = false
     const entries = keys.map((key): readonly [string, unknown] => {
       const value = members[key]
-      const level = this.#levelOfMember(key, under, paired, isPrivateJwk)
-      const result = this.part(value, depth + 1, level)
+      // A name is judged as it will stand, so that a second look judges alike.
       const name = this.#redacted(key)
+      const result = this.part(value, depth + 1, this.#levelOfMember(name, under, paired, isPrivateJwk))
       changed ||= !Object.is(result, value) || name !== key
       return [name, result]
     })

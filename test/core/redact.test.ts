@@ -134,6 +134,12 @@ describe('names and values in data', () => {
     const value = { [key]: 1, [join('ghp_', alnum(36))]: 2 }
     assert.deepEqual(redact.value(value), { '[REDACTED:key]': 1, '[REDACTED:key]#2': 2 })
   })
+  it('does not take the kind of a mark for a name', () => {
+    const value = { '[REDACTED:token]': 'x', '[REDACTED:token]#2': 'y' }
+    assert.equal(redact.value(value), value)
+    const text = '[REDACTED:token]: plain99'
+    assert.equal(redact.text(text), text)
+  })
   it('keeps own members named __proto__, prototypes, and parts that did not change', () => {
     const clean = { deep: [1, 2] }
     const value = JSON.parse(`{"__proto__": {"password": "x"}, "a": 1}`)
