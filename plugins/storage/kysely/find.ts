@@ -147,7 +147,7 @@ export const pageSql = (db: Db, table: Table, shape: Find, scan: Scan, stretch: 
       .where(sql<boolean>`${sql.ref(`${table.id}.recorded`)} = ${sql.ref(`${wordsTable(table.id)}.rowid`)}`)
   } else if (shape.search) {
     rows = rows.where(
-      sql<boolean>`${sql.ref(`${table.id}.recorded`)} in (select rowid from ${sql.table(wordsTable(table.id))} where ${matching(table, match)})`,
+      sql<boolean>`+${sql.ref(`${table.id}.recorded`)} in (select rowid from ${sql.table(wordsTable(table.id))} where ${matching(table, match)})`,
     )
   }
   return rows

@@ -35,6 +35,10 @@ export class Link {
 
   /** Resolves when the file is open; throws the GuardError that says why it cannot be. */
   open(): Promise<void> {
+    return this.#launch(() => {})
+  }
+
+  #launch(onUp: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       // .ts from source, .js from a build
       const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
@@ -46,6 +50,7 @@ export class Link {
         if (message.kind === 'open') {
           this.#worker = worker
           this.#up = true
+          onUp()
           for (const warning of message.warnings) this.#events.fault(new Error(warning))
           resolve()
         } else if (message.kind === 'refused') {
@@ -101,9 +106,10 @@ export class Link {
 
   async #replace(): Promise<void> {
     try {
-      await this.open()
+      // before anything else is posted: the new worker knows no shapes yet
+      await this.#launch(() => this.#events.onReplaced())
       this.#backoff = BACKOFF.first_ms
-      this.#events.onReplaced()
+      if (this.#closing) await this.close()
     } catch (error) {
       this.#events.onFailing(error instanceof Error ? error.message : String(error))
       if (!this.#closing) this.#again()

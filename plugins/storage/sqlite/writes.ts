@@ -101,6 +101,7 @@ export class Writes {
     this.#waiting = []
     for (const batch of all) this.#refuse(batch, 'failing', message)
     this.#state.set('failing')
+    this.#idle?.()
   }
 
   /** Resolves when everything is answered or held; what is held is then refused. */

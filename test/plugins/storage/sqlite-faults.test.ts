@@ -151,6 +151,18 @@ describe('sqlite: a worker that dies', () => {
     await close()
   })
 
+  it('does not keep the storage from closing, and what was taken is written before', async () => {
+    const { file, store, workers, close } = await open('dead-close.db')
+    const write = store.put('conformance_items', item('g', 'a'))
+    await workers[0]?.terminate()
+    await close()
+    assert.equal(await write, true)
+    const next = await open('dead-close.db')
+    assert.equal(next.file, file)
+    assert.equal((await next.store.get('conformance_items', ['g', 'a']))?.id, 'a')
+    await next.close()
+  })
+
   it('makes the storage fail at the third death in a minute, until one lives', async () => {
     const { store, workers, states, close } = await open('thrice.db')
     for (let death = 0; death < 3; death++) {
