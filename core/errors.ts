@@ -1,4 +1,5 @@
 import { type Code, catalogue } from './catalogue.ts'
+import type { Attempt } from './settled.ts'
 
 /** Where and how an error came about; `detail` says what was wanted and what there is. */
 export interface ErrorPlace {
@@ -9,6 +10,8 @@ export interface ErrorPlace {
   readonly column?: number
   /** The names there are, where one was asked for that is not. */
   readonly known?: readonly string[]
+  /** Every try at an upstream, where none answered. */
+  readonly attempts?: readonly Attempt[]
   /** Response headers that belong to the error, for example `allow`. */
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -18,7 +18,7 @@ export const createHooks = () => {
     /** Amend the decision. A tap that throws refuses the call. */
     decision: new AsyncSeriesWaterfallHook<[decision: Decision, call: Call]>(['decision', 'call']),
     /** The first tap that answers, answers. A tap that throws gives 502 or 504, settled as unreachable. */
-    forward: new AsyncSeriesBailHook<[call: Call, client: Client], Reply>(['call', 'client']),
+    forward: new AsyncSeriesBailHook<[call: Call, client: Client], Reply | undefined>(['call', 'client']),
     /** An unguarded request: the first tap that answers, answers; one that throws refuses it. Nothing is decided or recorded. */
     proxy: new AsyncSeriesBailHook<[request: ProxyRequest, client: Client], Reply | undefined>(['request', 'client']),
     /** Exactly once a guarded call, before its reply ends. Isolated. */

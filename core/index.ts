@@ -4,7 +4,7 @@ export { type Clock, systemClock } from './clock.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
 export type { Command, Input, Io } from './contracts/command.ts'
 export type { Detector, Ended, Evidence, Rule, Totals } from './contracts/detector.ts'
-export type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
+export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
 export type {
   AnyRow,
   AnyWhere,
@@ -57,6 +57,7 @@ export { KeyCursor } from './json-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
 export { logins } from './logins.ts'
 export { memberSpan, memberValue, type Span } from './member.ts'
+export { holdsOwnKey } from './own-keys.ts'
 export {
   addBlock,
   type Content,

@@ -6,7 +6,7 @@ import { errorBody, GuardError, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { metered } from './metering.ts'
 import { headerOf, type Relayed, relay } from './relay.ts'
-import type { Reading, Settled } from './settled.ts'
+import type { Attempt, Reading, Settled } from './settled.ts'
 import { createTap, noReading } from './tap.ts'
 
 const TAP_LIMIT_MS = 10_000
@@ -52,6 +52,7 @@ interface Ending {
   readonly forwarded_at?: number
   readonly relayed?: Relayed
   readonly bytes?: number
+  readonly attempts?: readonly Attempt[]
 }
 
 const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: Ending): Promise<void> => {
@@ -67,7 +68,7 @@ const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: 
     usage_source,
     error: ending.error ?? reading.error,
     upstream: reply?.upstream ?? call.upstream,
-    attempts: reply?.attempts ?? [],
+    attempts: reply?.attempts ?? ending.attempts ?? [],
     upstream_request_id: reply?.upstream_request_id ?? null,
     forwarded_at: ending.forwarded_at ?? null,
     first_byte_at: relayed?.first_byte_at ?? null,
@@ -164,6 +165,7 @@ const unreachable = async (
     status,
     forwarded_at: forwardedAt,
     bytes: client.gone ? 0 : bytes.length,
+    attempts: error.place.attempts ?? [],
     error: body,
   })
   if (!client.gone) answer(client, status, ['content-type', 'application/json', ...guardHeaders(call, decision)], bytes)

@@ -66,11 +66,16 @@ const stream = (body: Readable, reply: Reply, client: Client, tap: Tap, clock: C
       if (client.gone) return
       left -= chunk.length
       if (left === 0) held = chunk
-      else if (!client.write(chunk)) body.pause()
+      else if (!pass(chunk, reply, client)) body.pause()
     })
-    body.once('end', () => finish(client.gone ? 'gone' : 'whole'))
+    body.once('end', () => {
+      held ??= reply.shown?.end()
+      finish(client.gone ? 'gone' : 'whole')
+    })
     body.once('error', () => finish('cut'))
     body.once('close', () => finish('cut'))
+    // it broke before anybody listened
+    if (body.destroyed) finish('cut')
     client.onDrain(() => body.resume())
     client.onGone(() => {
       if (reply.on_disconnect === 'drain' && !client.interrupted) return void body.resume()
@@ -78,6 +83,13 @@ const stream = (body: Readable, reply: Reply, client: Client, tap: Tap, clock: C
       body.destroy()
     })
   })
+
+/** Writes what the client is shown of a chunk; false: it takes no more for now. */
+const pass = (chunk: Uint8Array, { shown }: Reply, client: Client): boolean => {
+  if (shown === undefined) return client.write(chunk)
+  const rest = shown.push(chunk)
+  return rest.length === 0 || client.write(rest)
+}
 
 /** The announced length; -1 if there is none, so that counting down never reaches 0. */
 const contentLength = (headers: readonly string[]): number => {

@@ -34,6 +34,16 @@ export interface Reply {
   readonly upstream_request_id: string | null
   /** `drain`: read on when the client has left. */
   readonly on_disconnect: 'abort' | 'drain'
+  /** What the client is shown of the body, where that is not all of it; the meter sees everything. */
+  readonly shown?: Shown
+}
+
+/** Leaves parts of a reply out on their way to the client. */
+export interface Shown {
+  /** What to write for this chunk; may be empty. */
+  push(chunk: Uint8Array): Uint8Array
+  /** What was held back when the body ended. */
+  end(): Uint8Array
 }
 
 /** An unguarded request on its way to an upstream: a token count, a model list, a path that is passed through. */

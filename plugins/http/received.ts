@@ -1,4 +1,4 @@
-import { AGENT_KEY, byHeaderName, type Gateway, isCredentialName } from 'guard-gateway/core'
+import { byHeaderName, type Gateway, holdsOwnKey, isCredentialName } from 'guard-gateway/core'
 import { bearerToken } from './credentials.ts'
 
 /** A request's headers as others may see them, and what was taken out. */
@@ -29,7 +29,7 @@ export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: 
     if (lower === null) {
       // the one key that was shown is ours
       if (shown > 1 || !isKeyHeader(name)) login = withLogin(gateway, login, name, value)
-    } else if (!isOurs(gateway, value)) {
+    } else if (!holdsOwnKey(gateway.secrets, value)) {
       raw.push(name, value)
       headers[lower] = joined(headers[lower], value)
     }
@@ -52,11 +52,11 @@ const withLogin = (
   value: string,
 ): string[] | undefined => {
   const bare = bearerToken(value) ?? value
-  if (notLogins.has(name.toLowerCase()) || isOurs(gateway, value) || gateway.keys.identify([bare]) !== undefined)
+  if (
+    notLogins.has(name.toLowerCase()) ||
+    holdsOwnKey(gateway.secrets, value) ||
+    gateway.keys.identify([bare]) !== undefined
+  )
     return login
   return [...(login ?? []), name, value]
 }
-
-/** The value is or holds a key of the gateway, in whatever header it stands. */
-const isOurs = (gateway: Gateway, value: string): boolean =>
-  gateway.secrets.holds(value) || (value.length > 46 && AGENT_KEY.test(value))

@@ -1,0 +1,64 @@
+import { inflated, memberSpan } from 'guard-gateway/core'
+import type { Upstream } from './destination.ts'
+
+/** The largest body that is unpacked to change it; larger ones were refused before. */
+const MAX_BYTES = 1_073_741_824
+
+/** A body to send. */
+export interface Sent {
+  readonly bytes: Buffer
+  /** It no longer has the content encoding it came in. */
+  readonly decoded: boolean
+  /** The reply will carry a usage chunk that the client did not ask for. */
+  readonly asked_usage: boolean
+}
+
+/** What is known of a body without reading it. */
+export interface Given {
+  readonly bytes: Buffer
+  readonly encoding: string | undefined
+  readonly style: string
+  readonly model: string | null
+  readonly stream: boolean
+}
+
+/** The body an upstream gets: the bytes as they came, unless an option of that upstream changes one member. */
+export const bodyFor = (upstream: Upstream, given: Given): Sent | Promise<Sent> => {
+  const model = given.model === null ? undefined : upstream.model_map.get(given.model)
+  const usage = upstream.inject_stream_usage && given.stream && given.style === 'chat_completions'
+  if (model === undefined && !usage) return { bytes: given.bytes, decoded: false, asked_usage: false }
+  return changed(given, model, usage)
+}
+
+const changed = async ({ bytes, encoding }: Given, model: string | undefined, usage: boolean): Promise<Sent> => {
+  const plain = await inflated(bytes, encoding, MAX_BYTES)
+  const mapped = model === undefined ? plain : withModel(plain, model)
+  const asking = usage ? askingForUsage(mapped) : undefined
+  const sent = asking ?? mapped
+  return sent === plain
+    ? { bytes, decoded: false, asked_usage: false }
+    : { bytes: sent, decoded: plain !== bytes, asked_usage: asking !== undefined }
+}
+
+const splice = (json: Buffer, start: number, end: number, text: string): Buffer =>
+  Buffer.concat([json.subarray(0, start), Buffer.from(text), json.subarray(end)])
+
+/** The body with another model; every other byte stays. */
+const withModel = (json: Buffer, model: string): Buffer => {
+  const span = memberSpan(json, 'model')
+  return span === undefined ? json : splice(json, span.start, span.end, JSON.stringify(model))
+}
+
+/** The body with a wish for usage in its stream; undefined if it says something about that already. */
+const askingForUsage = (json: Buffer): Buffer | undefined => {
+  const span = memberSpan(json, 'stream_options')
+  if (span === undefined) {
+    const open = json.indexOf('{')
+    return splice(json, open + 1, open + 1, '"stream_options":{"include_usage":true},')
+  }
+  const options = json.subarray(span.start, span.end)
+  if (options[0] !== 0x7b) return splice(json, span.start, span.end, '{"include_usage":true}')
+  if (memberSpan(options, 'include_usage') !== undefined) return undefined
+  const empty = /^\{\s*\}$/.test(options.toString())
+  return splice(json, span.start + 1, span.start + 1, `"include_usage":true${empty ? '' : ','}`)
+}

@@ -1,0 +1,44 @@
+import type { Agent, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Timeouts } from './options.ts'
+
+/** A connection that was not made in time. */
+export class ConnectTimeout extends Error {
+  readonly code = 'CONNECT_TIMEOUT'
+}
+
+/** The reply that a connection carries. */
+const replies = new WeakMap<Socket, IncomingMessage>()
+
+/** Remembers which reply a connection carries, so that silence on it can end the reply. */
+export const carries = (reply: IncomingMessage): void => {
+  replies.set(reply.socket, reply)
+}
+
+/**
+ * Watches every connection that an agent makes, once for its life: it must be made in time, and its replies must not fall silent.
+ * Requests then need no timers of their own for either.
+ */
+export const watchConnections = (agent: Agent, timeouts: Timeouts, secure: boolean): void => {
+  const connect = agent.createConnection
+  const ready = secure ? 'secureConnect' : 'connect'
+  agent.createConnection = (options, done) => {
+    const socket = connect.call(agent, options, done) as Socket
+    const late = setTimeout(
+      () => socket.destroy(new ConnectTimeout(`no connection within ${timeouts.connect_ms} ms`)),
+      timeouts.connect_ms,
+    )
+    const made = () => clearTimeout(late)
+    socket.once(ready, made).once('close', made)
+    socket.on('timeout', () => silent(socket, timeouts.idle_ms))
+    return socket
+  }
+}
+
+const silent = (socket: Socket, idleMs: number): void => {
+  const reply = replies.get(socket)
+  if (reply === undefined || reply.complete || reply.destroyed) return
+  // held back because the client is slow: that is not the upstream's silence
+  if (reply.isPaused()) socket.setTimeout(idleMs)
+  else reply.destroy(new Error(`the upstream was silent for ${idleMs} ms`))
+}

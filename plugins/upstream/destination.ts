@@ -1,0 +1,62 @@
+import http from 'node:http'
+import https from 'node:https'
+import { glob } from 'guard-gateway/core'
+import { watchConnections } from './connections.ts'
+import { type HeaderRules, headerRules } from './headers.ts'
+import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'
+
+/** An upstream with everything worked out that does not change from request to request. */
+export interface Upstream {
+  readonly name: string
+  readonly styles: readonly string[]
+  /** As configured, for messages. */
+  readonly models: readonly string[]
+  readonly serves: (model: string) => boolean
+  readonly rules: HeaderRules
+  readonly timeouts: Timeouts
+  readonly agent: http.Agent
+  readonly request: typeof http.request
+  readonly hostname: string
+  readonly port: number
+  /** What stands before a canonical path. */
+  readonly prefix: string
+  readonly paths: ReadonlyMap<string, string>
+  readonly model_map: ReadonlyMap<string, string>
+  readonly inject_stream_usage: boolean
+  readonly on_disconnect: 'abort' | 'drain'
+  readonly fallback: readonly string[]
+}
+
+/** Works an upstream out. Throws TypeError for a base address that is none. */
+export const upstreamOf = (options: UpstreamOptions): Upstream => {
+  const url = new URL(options.base_url)
+  const secure = url.protocol === 'https:'
+  const timeouts = { ...timeoutDefaults, ...options.timeouts }
+  const models = options.models ?? ['*']
+  const matchers = models.map(glob)
+  const { Agent, request } = secure ? https : http
+  const agent = new Agent({ keepAlive: true, keepAliveMsecs: 30_000, timeout: timeouts.idle_ms })
+  watchConnections(agent, timeouts, secure)
+  return {
+    name: options.name,
+    styles: options.styles,
+    models,
+    serves: (model) => matchers.some((matches) => matches(model)),
+    rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
+    timeouts,
+    agent,
+    request,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port === '' ? (secure ? 443 : 80) : url.port),
+    prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    paths: new Map(Object.entries(options.paths ?? {})),
+    model_map: new Map(Object.entries(options.model_map ?? {})),
+    inject_stream_usage: options.inject_stream_usage ?? false,
+    on_disconnect: options.on_disconnect ?? 'abort',
+    fallback: options.fallback ?? [],
+  }
+}
+
+/** Where a guarded path of a style lies at an upstream. */
+export const guardedPath = (upstream: Upstream, style: string, path: string): string =>
+  upstream.prefix + (upstream.paths.get(style) ?? path)

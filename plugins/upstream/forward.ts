@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type Attempt,
+  type Call,
+  type Client,
+  type Gateway,
+  GuardError,
+  headerOf,
+  logins,
+  type Reply,
+} from 'guard-gateway/core'
+import { bodyFor, type Sent } from './body.ts'
+import { guardedPath, type Upstream } from './destination.ts'
+import { inboundHeaders, outboundHeaders } from './headers.ts'
+import { NoReply, type Outgoing, send } from './request.ts'
+import type { Upstreams } from './routing.ts'
+import { UsageFilter } from './usage-filter.ts'
+
+/** Statuses that say that another upstream may do better. */
+const failing = new Set([500, 502, 503, 504, 529])
+
+/** Headers in which providers name a request, in lower case. */
+const requestIds = ['request-id', 'x-request-id']
+
+/** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. */
+export const forwarder =
+  (gateway: Gateway, upstreams: Upstreams) =>
+  async (call: Call, client: Client): Promise<Reply | undefined> => {
+    const first = call.upstream === null ? undefined : upstreams.get(call.upstream)
+    if (first === undefined) return undefined
+    const attempts: Attempt[] = []
+    // a login goes to the upstream that was chosen, never to one that stands in for it
+    let login = logins.get(call) ?? []
+    for (const [index, upstream] of [first, ...upstreams.fallbacks(first)].entries()) {
+      const isLast = index === first.fallback.length
+      const reply = await attempt({ gateway, upstream, call, client, login, isLast }, attempts)
+      if (reply !== undefined) return reply
+      login = []
+    }
+    return undefined
+  }
+
+/** One try at one upstream. */
+interface Try {
+  readonly gateway: Gateway
+  readonly upstream: Upstream
+  readonly call: Call
+  readonly client: Client
+  readonly login: readonly string[]
+  /** Whatever comes of it is the answer. */
+  readonly isLast: boolean
+}
+
+/** Gives undefined if it failed and another upstream is to be tried. Throws NoReply if it was the last. */
+const attempt = async (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> => {
+  const { upstream, call, client, isLast } = tried
+  const given = { bytes: call.body, encoding: call.headers['content-encoding'], style: call.style, ...call.envelope }
+  const prepared = bodyFor(upstream, given)
+  const sent = prepared instanceof Promise ? await prepared : prepared
+  try {
+    const response = await send(upstream, outgoing(tried, sent), client)
+    const status = response.statusCode ?? 0
+    attempts.push({ upstream: upstream.name, status, error: null })
+    if (isLast || !failing.has(status)) return replyOf(tried, response, attempts, sent)
+    response.destroy()
+  } catch (error) {
+    const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
+    attempts.push({ upstream: upstream.name, status: null, error: reason })
+    if (isLast || client.gone || !(error instanceof NoReply)) throw withAttempts(error, attempts)
+  }
+  return undefined
+}
+
+const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
+  error instanceof GuardError
+    ? new GuardError(error.code, error.message, { ...error.place, cause: error, attempts })
+    : error
+
+const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): Outgoing => {
+  const { raw_headers: raw, style, query } = call
+  const outbound = { raw, login, style, length: sent.bytes.length, decoded: sent.decoded }
+  return {
+    method: 'POST',
+    path: guardedPath(upstream, style, call.path) + query,
+    headers: outboundHeaders(upstream.rules, outbound, gateway.secrets),
+    body: sent.bytes,
+  }
+}
+
+const replyOf = (
+  { gateway, upstream }: Try,
+  response: IncomingMessage,
+  attempts: readonly Attempt[],
+  sent: Sent,
+): Reply => {
+  const filtered = sent.asked_usage && response.headers['content-encoding'] === undefined && isEventStream(response)
+  const headers = inboundHeaders(response.rawHeaders, gateway.secrets, !filtered)
+  return {
+    status: response.statusCode ?? 502,
+    headers,
+    body: response,
+    upstream: upstream.name,
+    attempts,
+    upstream_request_id: requestIds.map((name) => headerOf(headers, name)).find((id) => id !== undefined) ?? null,
+    on_disconnect: upstream.on_disconnect,
+    ...(filtered ? { shown: new UsageFilter() } : {}),
+  }
+}
+
+const isEventStream = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type']?.startsWith('text/event-stream') === true

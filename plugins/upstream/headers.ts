@@ -1,0 +1,164 @@
+import { byHeaderName, holdsOwnKey, isCredentialName, type Secrets } from 'guard-gateway/core'
+import type { Auth } from './options.ts'
+
+const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
+const droppedUp = new Set([
+  ...hopByHop,
+  'host',
+  'expect',
+  'content-length',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-session-id',
+  'accept-encoding',
+])
+const droppedDown = new Set([
+  ...hopByHop,
+  'set-cookie',
+  'set-cookie2',
+  'alt-svc',
+  'clear-site-data',
+  'strict-transport-security',
+])
+
+/** What is done with a header on its way up. */
+const PASS = 0
+const DROP = 1
+const CONNECTION = 2
+const PROVIDER_VERSION = 3
+const ANTHROPIC_VERSION = 4
+const CONTENT_ENCODING = 5
+
+const fateUp = (lower: string): number => {
+  if (lower === 'connection') return CONNECTION
+  if (lower === 'provider-version') return PROVIDER_VERSION
+  if (lower === 'anthropic-version') return ANTHROPIC_VERSION
+  if (lower === 'content-encoding') return CONTENT_ENCODING
+  const local = lower.startsWith('x-guard-') || lower.startsWith('x-forwarded-') || lower.startsWith('proxy-')
+  return local || droppedUp.has(lower) || isCredentialName(lower) ? DROP : PASS
+}
+
+/** What the headers of every request to one upstream have in common. */
+export interface HeaderRules {
+  /** Value of `host`. */
+  readonly host: string
+  readonly auth: Auth
+  readonly api_key: string | undefined
+  /** Name, value, name, value …; set last, they win. */
+  readonly fixed: readonly string[]
+  /** What is done with a header of this name. */
+  readonly fate: (spelled: string) => number
+}
+
+export const headerRules = (
+  host: string,
+  auth: Auth,
+  api_key: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): HeaderRules => {
+  const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  const fate = byHeaderName((lower) => (own.has(lower) ? DROP : fateUp(lower)))
+  return { host, auth, api_key, fixed: Object.entries(headers).flat(), fate }
+}
+
+/** A request whose headers go up. */
+export interface Outbound {
+  /** Name, value, name, value … as they came. */
+  readonly raw: readonly string[]
+  /** The client's own credentials, in the same form; used only where the upstream passes logins through. */
+  readonly login: readonly string[]
+  readonly style: string
+  /** Undefined: no body is sent. */
+  readonly length: number | undefined
+  /** The body is sent without the content encoding that it came in. */
+  readonly decoded: boolean
+}
+
+/** The only maker of an upstream's request headers. Keeps order and spelling of what passes; no result holds a key of this gateway. */
+export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets: Secrets): string[] => {
+  const { raw, style } = outbound
+  const headers = ['host', rules.host]
+  const named = namedByConnection(raw)
+  let version: string | undefined
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    const value = raw[index + 1] ?? ''
+    const fate = rules.fate(name)
+    if (isKept(fate, outbound) && !named?.has(name.toLowerCase()) && !holdsOwnKey(secrets, value)) {
+      headers.push(name, value)
+      version = versionFrom(fate, value, version)
+    }
+  }
+  if (style === 'messages' && version !== undefined && version !== '') headers.push('anthropic-version', version)
+  finish(headers, rules, outbound, secrets)
+  return headers
+}
+
+const isKept = (fate: number, { decoded }: Outbound): boolean =>
+  fate !== DROP && fate !== CONNECTION && (fate !== CONTENT_ENCODING || !decoded)
+
+/** The version to add for a client that gives it under its neutral name only; empty once it has come under its own. */
+const versionFrom = (fate: number, value: string, before: string | undefined): string | undefined => {
+  if (fate === ANTHROPIC_VERSION) return ''
+  return fate === PROVIDER_VERSION && before === undefined ? value : before
+}
+
+const finish = (headers: string[], rules: HeaderRules, { login, style, length }: Outbound, secrets: Secrets): void => {
+  if (rules.auth === 'passthrough') headers.push(...passed(rules, login, secrets))
+  headers.push('accept-encoding', 'identity')
+  if (length !== undefined) headers.push('content-length', String(length))
+  const { auth, api_key } = rules
+  if (api_key !== undefined && auth !== 'none' && auth !== 'passthrough') {
+    if (auth === 'x-api-key' || (auth === 'auto' && style === 'messages')) headers.push('x-api-key', api_key)
+    else headers.push('authorization', `Bearer ${api_key}`)
+  }
+  headers.push(...rules.fixed)
+}
+
+/** The client's own login, without anything that is a key of ours or that the upstream sets itself. */
+const passed = ({ fixed }: HeaderRules, login: readonly string[], secrets: Secrets): string[] => {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < login.length; index += 2) {
+    const name = login[index] ?? ''
+    const value = login[index + 1] ?? ''
+    const lower = name.toLowerCase()
+    const set = fixed.some((entry, at) => at % 2 === 0 && entry.toLowerCase() === lower)
+    if (!set && !lower.startsWith('x-guard-') && lower !== 'cookie' && !holdsOwnKey(secrets, value))
+      kept.push(name, value)
+  }
+  return kept
+}
+
+/** The names that `connection` headers give to this connection alone; undefined for the usual words. */
+const namedByConnection = (raw: readonly string[]): ReadonlySet<string> | undefined => {
+  const named: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    if (raw[index]?.length !== 'connection'.length || raw[index]?.toLowerCase() !== 'connection') continue
+    const words = (raw[index + 1] ?? '').toLowerCase().split(',')
+    named.push(...words.map((word) => word.trim()).filter((word) => word !== 'keep-alive' && word !== 'close'))
+  }
+  return named.length === 0 ? undefined : new Set(named)
+}
+
+const isDroppedDown = byHeaderName(
+  (lower) =>
+    droppedDown.has(lower) ||
+    lower.startsWith('access-control-') ||
+    lower.startsWith('x-guard-') ||
+    lower.startsWith('proxy-'),
+)
+
+/** The headers of an upstream's reply that a client gets, in order; `whole`: the body passes as it came, so its length stays true. */
+export const inboundHeaders = (raw: readonly string[], secrets: Secrets, whole = true): string[] => {
+  const headers: string[] = []
+  const named = namedByConnection(raw)
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    const value = raw[index + 1] ?? ''
+    if (isDroppedDown(name) || named?.has(name.toLowerCase()) || secrets.holds(value)) continue
+    if (!whole && name.toLowerCase() === 'content-length') continue
+    headers.push(name, value)
+  }
+  return headers
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type Client,
+  type Gateway,
+  GuardError,
+  type ProxyRequest,
+  type Reply,
+  readJsonStrict,
+} from 'guard-gateway/core'
+import { ask } from './ask.ts'
+import type { Upstream } from './destination.ts'
+import { isListed, type Listed, type Merged, messagesList, openaiList } from './model-list.ts'
+
+const PATIENCE_MS = 3_000
+const FRESH_MS = 60_000
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_DEPTH = 64
+
+/** Answers a model list from several upstreams: asked at once, each for as long as a client waits, remembered for a minute. */
+export const mergedModels = (gateway: Gateway) => {
+  const remembered = new Map<string, { readonly models: readonly Listed[]; readonly until: number }>()
+  const listOf = async (
+    upstream: Upstream,
+    request: ProxyRequest,
+    client: Client,
+  ): Promise<readonly Listed[] | undefined> => {
+    const shape = isMessages(request) ? 'messages' : 'openai'
+    const key = `${upstream.name} ${shape}`
+    const known = remembered.get(key)
+    // a login of the client's own may see other models than the one before it
+    if (known !== undefined && known.until > gateway.clock.tick() && upstream.rules.auth !== 'passthrough')
+      return known.models
+    try {
+      const models = await within(
+        PATIENCE_MS,
+        read(gateway, upstream, { ...request, query: isMessages(request) ? '?limit=1000' : '' }, client),
+      )
+      remembered.set(key, { models, until: gateway.clock.tick() + FRESH_MS })
+      return models
+    } catch (error) {
+      gateway.fault(error, `models:${upstream.name}`)
+      return undefined
+    }
+  }
+  return async (request: ProxyRequest, upstreams: readonly Upstream[], client: Client): Promise<Reply> => {
+    const lists = await Promise.all(upstreams.map((upstream) => listOf(upstream, request, client)))
+    if (lists.every((list) => list === undefined)) {
+      const names = upstreams.map(({ name }) => name).join(', ')
+      throw new GuardError(
+        'UPSTREAM_UNREACHABLE',
+        `None of the upstreams ${names} has listed its models. Check base_url, api_key and the network.`,
+      )
+    }
+    const merged = merge(upstreams, lists)
+    return answer(isMessages(request) ? messagesList(merged) : openaiList(merged))
+  }
+}
+
+/** Each model once, from the upstream that a request for it goes to. */
+const merge = (
+  upstreams: readonly Upstream[],
+  lists: readonly (readonly Listed[] | undefined)[],
+): readonly Merged[] => {
+  const merged = new Map<string, Merged>()
+  for (const [index, upstream] of upstreams.entries()) {
+    for (const model of lists[index] ?? []) {
+      const serving = upstreams.find((candidate) => candidate.serves(model.id))
+      if (serving === upstream && !merged.has(model.id)) merged.set(model.id, { ...model, upstream: upstream.name })
+    }
+  }
+  return [...merged.values()]
+}
+
+const isMessages = ({ styles }: ProxyRequest): boolean => styles.includes('messages')
+
+/** The promise's value; after so many milliseconds a rejection. */
+const within = async <T>(limit: number, work: Promise<T>): Promise<T> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new GuardError('UPSTREAM_TIMEOUT', `No model list within ${limit} ms.`)), limit)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const read = async (
+  gateway: Gateway,
+  upstream: Upstream,
+  request: ProxyRequest,
+  client: Client,
+): Promise<readonly Listed[]> => {
+  const response = await ask(gateway, upstream, request, client)
+  const text = await bytesOf(response)
+  if (response.statusCode !== 200)
+    throw new GuardError('UPSTREAM_UNREACHABLE', `The list came with status ${response.statusCode ?? 0}.`)
+  const body = readJsonStrict(text, { max_depth: MAX_DEPTH })
+  const data: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'data') : undefined
+  if (!Array.isArray(data)) throw new GuardError('UPSTREAM_UNREACHABLE', 'The list has no "data".')
+  return data.filter(isListed)
+}
+
+const bytesOf = async (response: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MAX_BYTES) throw new GuardError('UPSTREAM_UNREACHABLE', `The list is larger than ${MAX_BYTES} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}
+
+const answer = (list: object): Reply => {
+  const body = Buffer.from(JSON.stringify(list))
+  return {
+    status: 200,
+    headers: ['content-type', 'application/json', 'content-length', String(body.length)],
+    body,
+    upstream: '',
+    attempts: [],
+    upstream_request_id: null,
+    on_disconnect: 'abort',
+  }
+}

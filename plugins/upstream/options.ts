@@ -1,0 +1,39 @@
+export interface Timeouts {
+  /** TCP and TLS connection. */
+  readonly connect_ms: number
+  /** From sending to the first byte of the answer. */
+  readonly headers_ms: number
+  /** Silence between two chunks of a reply. */
+  readonly idle_ms: number
+  /** The whole call; 0: no limit. */
+  readonly total_ms: number
+}
+
+export type Auth = 'auto' | 'bearer' | 'x-api-key' | 'none' | 'passthrough'
+
+/** One place that model requests can go to. */
+export interface UpstreamOptions {
+  /** Unique. */
+  readonly name: string
+  /** With or without a trailing `/v1`. */
+  readonly base_url: string
+  readonly api_key?: string
+  readonly auth?: Auth
+  /** Ids of API styles. */
+  readonly styles: readonly string[]
+  /** Globs; absent: every model. */
+  readonly models?: readonly string[]
+  /** Set on every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeouts?: Partial<Timeouts>
+  readonly inject_stream_usage?: boolean
+  readonly on_disconnect?: 'abort' | 'drain'
+  /** Names of upstreams that are tried next when nothing was answered. */
+  readonly fallback?: readonly string[]
+  /** Requested model to the one sent. */
+  readonly model_map?: Readonly<Record<string, string>>
+  /** Style to the path behind `base_url`. */
+  readonly paths?: Readonly<Record<string, string>>
+}
+
+export const timeoutDefaults: Timeouts = { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 }

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http'
+import type { Client, Gateway, ProxyRequest, Reply } from 'guard-gateway/core'
+import { ask } from './ask.ts'
+import type { Upstream } from './destination.ts'
+import { inboundHeaders } from './headers.ts'
+import { mergedModels } from './models.ts'
+import type { Upstreams } from './routing.ts'
+
+/** Answers unguarded requests: model lists of several upstreams are merged, everything else goes to one upstream as it is. */
+export const proxier = (gateway: Gateway, upstreams: Upstreams) => {
+  const models = mergedModels(gateway)
+  return async (request: ProxyRequest, client: Client): Promise<Reply> => {
+    const serving = upstreams.speaking(request.styles)
+    if (request.path === '/v1/models' && serving.length > 1) return models(request, serving, client)
+    const upstream = upstreams.route(
+      request.styles,
+      request.path.startsWith('/v1/models/') ? modelInPath(request) : request.model,
+    )
+    return replyOf(gateway, upstream, await ask(gateway, upstream, request, client))
+  }
+}
+
+const modelInPath = ({ path }: ProxyRequest): string => {
+  const id = path.slice('/v1/models/'.length)
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+const replyOf = (gateway: Gateway, upstream: Upstream, response: IncomingMessage): Reply => {
+  const status = response.statusCode ?? 502
+  return {
+    status,
+    headers: inboundHeaders(response.rawHeaders, gateway.secrets),
+    body: response,
+    upstream: upstream.name,
+    attempts: [{ upstream: upstream.name, status, error: null }],
+    upstream_request_id: null,
+    on_disconnect: 'abort',
+  }
+}

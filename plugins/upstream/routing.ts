@@ -1,0 +1,51 @@
+import { GuardError } from 'guard-gateway/core'
+import type { Upstream } from './destination.ts'
+
+/** The upstreams of a gateway, in the order of the configuration. */
+export class Upstreams {
+  readonly all: readonly Upstream[]
+  readonly #byName: ReadonlyMap<string, Upstream>
+
+  constructor(all: readonly Upstream[]) {
+    this.all = all
+    this.#byName = new Map(all.map((upstream) => [upstream.name, upstream]))
+  }
+
+  get(name: string): Upstream | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Those that stand in for an upstream, in order. Throws UNKNOWN for a name that there is not. */
+  fallbacks({ name, fallback }: Upstream): readonly Upstream[] {
+    return fallback.map((other) => {
+      const found = this.#byName.get(other)
+      if (found === undefined)
+        throw new GuardError('UNKNOWN', `Upstream "${name}" names "${other}" as fallback, which is no upstream.`)
+      return found
+    })
+  }
+
+  /** Those that serve one of the styles. */
+  speaking(styles: readonly string[]): readonly Upstream[] {
+    return this.all.filter((upstream) => upstream.styles.some((style) => styles.includes(style)))
+  }
+
+  /** The first that serves style and model; null: any model. Throws NO_UPSTREAM, which says what there is. */
+  route(styles: readonly string[], model: string | null): Upstream {
+    for (const upstream of this.all) {
+      if (upstream.styles.some((style) => styles.includes(style)) && (model === null || upstream.serves(model)))
+        return upstream
+    }
+    throw this.#none(styles, model)
+  }
+
+  #none(styles: readonly string[], model: string | null): GuardError {
+    const wanted = `style ${styles.join(' or ')}${model === null ? '' : ` and model "${model.slice(0, 100)}"`}`
+    const there = this.all.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
+    return new GuardError(
+      'NO_UPSTREAM',
+      `No upstream serves ${wanted}; there is ${there.join('; ') || 'none'}. Add one under upstreams in guard-config.yml, or choose another model.`,
+      { known: this.all.map(({ name }) => name) },
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import type { Shown } from 'guard-gateway/core'
+
+/** An event larger than this is no usage chunk, so nothing of it is held back. */
+const MAX_HELD = 65_536
+const LF = 0x0a
+const CR = 0x0d
+const EMPTY = Buffer.alloc(0)
+
+/** Takes the chunk that only tells usage out of a Chat Completions stream: the client did not ask for it. */
+export class UsageFilter implements Shown {
+  /** The event under way, as far as it has come. */
+  #held: Buffer = EMPTY
+  /** The event under way is passed on as it comes. */
+  #passing = false
+
+  push(chunk: Uint8Array): Uint8Array {
+    const bytes =
+      this.#held.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        : Buffer.concat([this.#held, chunk])
+    const shown: Buffer[] = []
+    let start = 0
+    for (let end = eventEnd(bytes, start); end !== -1; end = eventEnd(bytes, start)) {
+      const event = bytes.subarray(start, end)
+      if (this.#passing || !isUsageEvent(event)) shown.push(event)
+      this.#passing = false
+      start = end
+    }
+    this.#held = bytes.subarray(start)
+    if (this.#passing || this.#held.length > MAX_HELD) {
+      this.#passing = this.#passing || this.#held.length > 0
+      shown.push(this.#held)
+      this.#held = EMPTY
+    }
+    const [only] = shown
+    return only !== undefined && shown.length === 1 ? only : Buffer.concat(shown)
+  }
+
+  end(): Uint8Array {
+    const rest = this.#held
+    this.#held = EMPTY
+    return rest
+  }
+}
+
+/** The end (exclusive) of the event that begins at `from`: behind its blank line; -1 if it has not come yet. */
+const eventEnd = (bytes: Buffer, from: number): number => {
+  let at = bytes.indexOf(LF, from)
+  while (at !== -1) {
+    const next = bytes[at + 1] === CR ? at + 2 : at + 1
+    if (bytes[next] === LF) return next + 1
+    at = bytes.indexOf(LF, at + 1)
+  }
+  return -1
+}
+
+/** A chunk without choices whose only news is usage. */
+const isUsageEvent = (event: Buffer): boolean => {
+  if (!event.includes('"usage"')) return false
+  const text = event.toString()
+  if (!text.startsWith('data:')) return false
+  return isUsageChunk(text.slice('data:'.length))
+}
+
+const isUsageChunk = (json: string): boolean => {
+  try {
+    const chunk: unknown = JSON.parse(json)
+    if (typeof chunk !== 'object' || chunk === null) return false
+    const choices: unknown = Reflect.get(chunk, 'choices')
+    const usage: unknown = Reflect.get(chunk, 'usage')
+    return Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null
+  } catch {
+    return false
+  }
+}
