@@ -61,6 +61,7 @@ export const catalogue = {
     AGENT_NOT_FOUND: ['There is no such agent', 'List them with GET /api/agents.'],
     KEY_NOT_FOUND: ['The agent has no such live key', 'List them with GET /api/agents/{id}.'],
     SCENARIO_NOT_FOUND: ['There is no such scenario', 'Choose one of those named.'],
+    PLAYGROUND_RUN_NOT_FOUND: ['There is no such playground run', 'List them with GET /api/v1/playground/runs.'],
   }),
   ...group(405, 'invalid_request_error', {
     METHOD_NOT_ALLOWED: ['This path does not take this method', 'Use one of the methods in the allow header.'],
@@ -71,6 +72,7 @@ export const catalogue = {
   ...group(409, 'conflict_error', {
     AGENT_EXISTS: ['The agent exists already', 'Choose another id, or issue a key for the agent there is.'],
     TOO_MANY_KEYS: ['The agent has as many live keys as it may have', 'Revoke one first.'],
+    PLAYGROUND_RUN_ENDED: ['The playground run has ended already', 'Start a new one.'],
     AMBIGUOUS_ID: ['Several records bear this external id', 'Use the id that begins with ses_.'],
     VERSION_CONFLICT: ['The record has changed since it was read', 'Read it again and repeat the change.'],
   }),
@@ -101,6 +103,12 @@ export const catalogue = {
     LOOP_SEQUENCE: ['A sequence of requests was repeated', 'Send a new instruction, or resume the session.'],
     LIMIT_REQUESTS: ['The session has used its requests', 'Raise the threshold of the rule, or begin a new session.'],
     LIMIT_TOKENS: ['The session has used its tokens', 'Raise the threshold of the rule, or begin a new session.'],
+  }),
+  ...group(429, 'rate_limit_error', {
+    PLAYGROUND_BUSY: [
+      'As many playground runs wait as may',
+      'Try again when some have ended: four run at once, a hundred wait.',
+    ],
   }),
   ...group(431, 'invalid_request_error', {
     HEADERS_TOO_LARGE: ['The request head is larger than 32 KiB', 'Send fewer headers.'],
@@ -139,6 +147,9 @@ export const catalogue = {
       'The upstream could not be reached',
       'Check base_url and the network; nothing was answered.',
     ],
+  }),
+  ...group(503, 'api_error', {
+    INTERRUPTED: ['The gateway stopped before this had ended', 'Start it again.'],
   }),
   ...group(503, 'overloaded_error', {
     OVERLOADED: ['The gateway has as much work as it takes', 'Try again in a moment.'],

@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+import { GuardError, type Rule, shapeOf } from 'guard-gateway/core'
+
+/** What an endpoint of the gateway answered. */
+export interface Answered {
+  readonly status: number
+  readonly body: string
+}
+
+/** Calls an endpoint of the gateway's own API; `path` begins with `/api`. */
+export type Administration = (method: 'GET' | 'POST' | 'PUT', path: string, payload?: object) => Promise<Answered>
+
+/** The API of the gateway that `app` serves, called inside the process. */
+export const administrationOf =
+  (app: FastifyInstance): Administration =>
+  async (method, path, payload) => {
+    const url = `${app.prefix}${path}`
+    const { statusCode, body } = await app.inject({ method, url, ...(payload === undefined ? {} : { payload }) })
+    return { status: statusCode, body }
+  }
+
+/** Sets the rules of a project unless it has them already. Throws INVALID_POLICY with what the endpoint said. */
+export const setRules = async (call: Administration, project: string, rules: readonly Rule[]): Promise<void> => {
+  const path = `/api/policies/${project}`
+  const before = shapeOf(parsed((await call('GET', path)).body))
+  if (before.mode === null && isDeepStrictEqual(before.rules, rules)) return
+  const { status, body } = await call('PUT', path, { mode: null, rules })
+  if (status === 200) return
+  const message = shapeOf(shapeOf(parsed(body)).error).message
+  throw new GuardError('INVALID_POLICY', `The rules of "${project}" were refused (${status}): ${String(message)}`)
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

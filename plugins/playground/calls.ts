@@ -1,0 +1,40 @@
+import { type Call, type Gateway, type Mode, newId, readRequest } from 'guard-gateway/core'
+import type { Names } from './names.ts'
+import { UPSTREAM } from './script.ts'
+
+const CLIENT = 'guard-playground'
+
+/** A call as a route makes one of a client's bytes, with the mode that the mode header would ask for. Throws UNKNOWN if the style is not served. */
+export const callOf = (gateway: Gateway, style: string, body: Buffer, names: Names, mode: Mode): Call => {
+  const served = gateway.apiStyles.need(style)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': CLIENT,
+    'x-guard-project-id': names.project_id,
+    'x-guard-agent-id': names.agent_id,
+    'x-guard-session-id': names.external_id,
+  }
+  const at = gateway.clock.now()
+  return {
+    id: newId('guardreq_', at),
+    at,
+    tick: gateway.clock.tick(),
+    style,
+    path: served.paths[0] ?? '',
+    query: '',
+    headers,
+    raw_headers: Object.entries(headers).flat(),
+    client: CLIENT,
+    identity: { agent_id: null, key_id: null },
+    body,
+    ...readRequest(served, body, names.external_id),
+    retry_mark: false,
+    mode_override: mode,
+    project_id: names.project_id,
+    agent_id: null,
+    mode,
+    upstream: UPSTREAM,
+    session: null,
+    notes: {},
+  }
+}

@@ -1,0 +1,39 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Administration } from './administration.ts'
+import { knownMembers } from './routes.ts'
+import type { Runs } from './runs.ts'
+import { demoBody, demoMembers, runSchema } from './schemas.ts'
+import { runView } from './views.ts'
+
+const PATIENCE_MS = 30_000
+
+/** Running a scenario and waiting for its end, below `/api`. */
+export const demoRoute =
+  (runs: Runs, administration: Administration): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const schema = {
+      summary: 'Run a scenario to its end; 202 if that takes longer than 30 s',
+      tags: ['playground'],
+      body: demoBody,
+      response: { 200: runSchema, 202: runSchema },
+    }
+    app.post('/demo/run', { schema }, async ({ body }, reply) => {
+      knownMembers(body ?? {}, demoMembers)
+      const { scenario = 'exact-loop', mode = 'shadow' } = body ?? {}
+      const { id } = await runs.start({ scenario, mode, pace_ms: 0 }, administration)
+      const ended = await within(PATIENCE_MS, runs.ended(id))
+      return reply.code(ended ? 200 : 202).send(runView(await runs.need(id)))
+    })
+  }
+
+/** Whether the work was done in so many milliseconds. */
+const within = async (limit: number, work: Promise<void>): Promise<boolean> => {
+  const timer = new AbortController()
+  const late = wait(limit, false, { signal: timer.signal, ref: false }).catch(() => false)
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    timer.abort()
+  }
+}

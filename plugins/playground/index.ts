@@ -1,0 +1,40 @@
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { administrationOf } from './administration.ts'
+import { scriptedProvider } from './provider.ts'
+import { Runs } from './runs.ts'
+import { builtInScenarios } from './scenarios/index.ts'
+import { runsTable } from './tables.ts'
+
+export type {
+  Answer,
+  Expect,
+  Failure,
+  Outcome,
+  PauseStep,
+  RequestStep,
+  Said,
+  Scenario,
+  ScriptedCall,
+  Step,
+} from './scenario.ts'
+export { scenario, scenariosOf } from './scenario.ts'
+
+/** Scenarios whose end is known, run through the real pipeline with a provider that follows a script: no key, no network. */
+export const playground = (): Plugin => ({
+  name: 'playground',
+  requires: ['sessions', 'policy', 'recorder'],
+  apply(gateway: Gateway) {
+    gateway.tables.add(runsTable)
+    for (const entry of builtInScenarios) entry.apply(gateway)
+    const runs = new Runs(gateway, scriptedProvider(gateway))
+    gateway.hooks.open.tapPromise('playground', () => runs.open())
+    // before the HTTP face goes: a run under way may still call it
+    gateway.hooks.close.tapPromise({ name: 'playground', stage: -200 }, () => runs.close())
+    gateway.hooks.http.tapPromise('playground', async (app) => {
+      const administration = administrationOf(app)
+      const [{ routes }, { demoRoute }] = await Promise.all([import('./routes.ts'), import('./demo-route.ts')])
+      await app.register(routes(gateway, runs, administration), { prefix: '/api/v1/playground' })
+      await app.register(demoRoute(runs, administration), { prefix: '/api' })
+    })
+  },
+})

@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Static } from 'typebox'
+import type { Administration } from './administration.ts'
+import type { Runs } from './runs.ts'
+import { scenariosOf } from './scenario.ts'
+import { newRun, runParams, runSchema, runsPage, runsQuery, scenariosAnswer } from './schemas.ts'
+import { runSummary, runView, scenarioView } from './views.ts'
+
+const tags = ['playground']
+
+/** Scenarios and their runs, below `/api/v1/playground`. */
+export const routes =
+  (gateway: Gateway, runs: Runs, administration: Administration): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const list = { summary: 'List scenarios', tags, response: { 200: scenariosAnswer } }
+    app.get('/scenarios', { schema: list }, async () => ({
+      scenarios: [...scenariosOf(gateway)].map((scenario) => scenarioView(gateway, scenario)),
+    }))
+
+    const start = { summary: 'Start a run of a scenario', tags, body: newRun, response: { 202: runSchema } }
+    app.post('/runs', { schema: start }, async ({ body, url }, reply) => {
+      knownMembers(body, Object.keys(newRun.properties))
+      const { mode = 'shadow', style, pace_ms = 0 } = body
+      const order = { scenario: scenarioIn(body), mode, pace_ms, ...(style === undefined ? {} : { style }) }
+      const run = await runs.start(order, administration)
+      return reply
+        .code(202)
+        .header('location', `${url.replace(/[?#].*/, '')}/${run.id}`)
+        .send(runView(run))
+    })
+
+    const page = { summary: 'List runs, newest first', tags, querystring: runsQuery, response: { 200: runsPage } }
+    app.get('/runs', { schema: page }, async ({ query }) => {
+      knownFilters(query)
+      const { limit, cursor, ...where } = query
+      const found = await gateway.storage.find('playground_runs', {
+        where,
+        limit,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      const { rows, next_cursor, truncated } = found
+      return { runs: rows.map(runSummary), next_cursor, truncated }
+    })
+
+    const one = { tags, params: runParams, response: { 200: runSchema } }
+    app.get('/runs/:id', { schema: { summary: 'Inspect a run', ...one } }, async ({ params }) =>
+      runView(await runs.need(params.id)),
+    )
+    app.delete('/runs/:id', { schema: { summary: 'Cancel a run', ...one } }, async ({ params }) =>
+      runView(await runs.cancel(params.id)),
+    )
+  }
+
+const scenarioIn = ({ scenario, scenario_id }: Static<typeof newRun>): string => {
+  const id = scenario ?? scenario_id
+  if (id === undefined)
+    throw new GuardError(
+      'INVALID_REQUEST',
+      'A run needs "scenario": the id of one of GET /api/v1/playground/scenarios.',
+      {
+        path: '/scenario',
+      },
+    )
+  if (scenario_id !== undefined && scenario_id !== id)
+    throw new GuardError('INVALID_REQUEST', '"scenario" and "scenario_id" name two scenarios; send one of them.', {
+      path: '/scenario_id',
+    })
+  return id
+}
+
+/** Refuses a body member that means nothing: ignoring it would promise what does not happen. */
+export const knownMembers = (body: object, known: readonly string[]): void => {
+  const odd = Object.keys(body).find((name) => !known.includes(name))
+  if (odd === undefined) return
+  throw new GuardError('INVALID_REQUEST', `"${odd}" cannot be set here; only ${known.join(', ')} can.`, { known })
+}
+
+const knownFilters = (query: object): void => {
+  const known = Object.keys(runsQuery.properties)
+  const odd = Object.keys(query).find((name) => !known.includes(name))
+  if (odd !== undefined)
+    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
+}

@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { errorBody, type Gateway, GuardError } from 'guard-gateway/core'
+import type { Administration } from './administration.ts'
+import { namesOf } from './names.ts'
+import { type Order, queuedRun, scenarioOf } from './order.ts'
+import { perform } from './perform.ts'
+import type { Send } from './provider.ts'
+import type { Scenario } from './scenario.ts'
+import type { PlaygroundRun } from './tables.ts'
+
+const AT_ONCE = 4
+const WAITING = 100
+const PAGE = 100
+const HOUR_MS = 3_600_000
+
+/** A run of this process that has not ended. */
+interface Live {
+  readonly run: PlaygroundRun
+  readonly scenario: Scenario
+  readonly administration: Administration
+  readonly stop: AbortController
+  readonly ended: PromiseWithResolvers<void>
+}
+
+type Ending = Pick<PlaygroundRun, 'status' | 'matched' | 'error'>
+
+const unfinished = { status: { in: ['queued', 'running'] } } as const
+
+/** The runs of a gateway: four at once, a hundred waiting. Storage holds how each stands, and who changes that there ends the run. */
+export class Runs {
+  readonly #gateway: Gateway
+  readonly #send: Send
+  readonly #live = new Map<string, Live>()
+  readonly #waiting: Live[] = []
+  #running = 0
+
+  constructor(gateway: Gateway, send: Send) {
+    this.#gateway = gateway
+    this.#send = send
+  }
+
+  /** Marks runs that nobody is at any more. Where other gateways share the storage, these are the ones that are an hour old. */
+  async open(): Promise<void> {
+    const { storage, clock } = this.#gateway
+    const age = storage.capabilities.shared ? { created_at: { lt: clock.now() - HOUR_MS } } : {}
+    for (;;) {
+      const { rows } = await storage.find('playground_runs', { where: { ...unfinished, ...age }, limit: PAGE })
+      if (rows.length === 0) return
+      for (const { id } of rows) await this.#end(id, interrupted())
+    }
+  }
+
+  /** Ends what is under way; resolves when all of it is on record. */
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#live.values()].map(async (live) => {
+        await this.#end(live.run.id, interrupted())
+        this.#stop(live)
+        await live.ended.promise
+      }),
+    )
+  }
+
+  /** Puts a run into the queue. Throws SCENARIO_NOT_FOUND, INVALID_REQUEST or PLAYGROUND_BUSY. */
+  async start(order: Order, administration: Administration): Promise<PlaygroundRun> {
+    const scenario = scenarioOf(this.#gateway, order.scenario)
+    const run = queuedRun(this.#gateway, scenario, order)
+    if (this.#live.size >= AT_ONCE + WAITING) throw new GuardError('PLAYGROUND_BUSY')
+    const live: Live = { run, scenario, administration, stop: new AbortController(), ended: Promise.withResolvers() }
+    this.#live.set(run.id, live)
+    try {
+      await this.#gateway.storage.put('playground_runs', run)
+    } catch (error) {
+      this.#forget(live)
+      throw error
+    }
+    this.#waiting.push(live)
+    this.#next()
+    return run
+  }
+
+  /** The run as it stands. Throws PLAYGROUND_RUN_NOT_FOUND. */
+  async need(id: string): Promise<PlaygroundRun> {
+    const run = await this.#gateway.storage.get('playground_runs', id)
+    if (run !== undefined) return run
+    throw new GuardError(
+      'PLAYGROUND_RUN_NOT_FOUND',
+      `There is no run "${id}". List them with GET /api/v1/playground/runs.`,
+    )
+  }
+
+  /** Resolves when the run has ended, at once if nobody is at it. */
+  async ended(id: string): Promise<void> {
+    await this.#live.get(id)?.ended.promise
+  }
+
+  /** Ends a run; a step under way goes on, but is not told any more. Throws PLAYGROUND_RUN_NOT_FOUND or PLAYGROUND_RUN_ENDED. */
+  async cancel(id: string): Promise<PlaygroundRun> {
+    const ended = await this.#end(id, { status: 'cancelled', matched: null, error: null })
+    const run = await this.need(id)
+    if (!ended) throw new GuardError('PLAYGROUND_RUN_ENDED', `The run "${id}" has ended already: it is ${run.status}.`)
+    const live = this.#live.get(id)
+    if (live !== undefined) this.#stop(live)
+    return run
+  }
+
+  #next(): void {
+    while (this.#running < AT_ONCE) {
+      const live = this.#waiting.shift()
+      if (live === undefined) return
+      this.#running++
+      void this.#run(live).finally(() => {
+        this.#running--
+        this.#forget(live)
+        this.#next()
+      })
+    }
+  }
+
+  /** Never rejects. */
+  async #run(live: Live): Promise<void> {
+    const { run, stop } = live
+    try {
+      stop.signal.throwIfAborted()
+      const ending = await this.#perform(live)
+      await this.#end(run.id, ending)
+    } catch (error) {
+      if (stop.signal.aborted) return
+      if (!(error instanceof GuardError)) this.#gateway.fault(error, 'playground')
+      await this.#end(run.id, failed(error)).catch((lost) => this.#gateway.fault(lost, 'playground'))
+    }
+  }
+
+  async #perform({ run, scenario, administration, stop }: Live): Promise<Ending> {
+    const { id, mode, style, pace_ms } = run
+    const change = async (changes: Partial<PlaygroundRun>, status: PlaygroundRun['status']): Promise<void> => {
+      if (await this.#gateway.storage.patch('playground_runs', id, changes, { status })) return
+      stop.abort()
+      stop.signal.throwIfAborted()
+    }
+    await change({ status: 'running', started_at: this.#gateway.clock.now() }, 'queued')
+    const steps = await perform(
+      { gateway: this.#gateway, send: this.#send, administration },
+      {
+        scenario,
+        mode,
+        style,
+        names: namesOf(scenario, id),
+        between: async () => {
+          stop.signal.throwIfAborted()
+          if (pace_ms > 0) await wait(pace_ms, undefined, { signal: stop.signal })
+        },
+        progress: (done, session_id) => change({ steps: done, steps_done: done.length, session_id }, 'running'),
+      },
+    )
+    return { status: 'completed', matched: steps.every(({ matched }) => matched), error: null }
+  }
+
+  /** Puts a run's end on record; false if it has ended before, or is not known. */
+  #end(id: string, ending: Ending): Promise<boolean> {
+    const changes = { ...ending, ended_at: this.#gateway.clock.now() }
+    return this.#gateway.storage.patch('playground_runs', id, changes, unfinished)
+  }
+
+  /** Makes a run end behind the step it is at, and one that waits at once. */
+  #stop(live: Live): void {
+    live.stop.abort()
+    const place = this.#waiting.indexOf(live)
+    if (place === -1) return
+    this.#waiting.splice(place, 1)
+    this.#forget(live)
+  }
+
+  #forget(live: Live): void {
+    this.#live.delete(live.run.id)
+    live.ended.resolve()
+  }
+}
+
+const failed = (error: unknown): Ending => {
+  const { code, message } = errorBody(error)
+  return { status: 'failed', matched: null, error: { code, message } }
+}
+
+const interrupted = (): Ending => failed(new GuardError('INTERRUPTED'))

@@ -1,0 +1,111 @@
+import { type Gateway, type Plugin, Registry, type Rule } from 'guard-gateway/core'
+
+/** One piece of a conversation, told in no dialect. */
+export type Said =
+  | { readonly system: string }
+  | { readonly user: string }
+  | { readonly assistant: string }
+  | { readonly call: string; readonly arguments: object; readonly id: string }
+  /** What a tool call returned; `of` is the call's id. */
+  | { readonly result: string; readonly of: string }
+
+/** A tool call in a scripted reply. */
+export interface ScriptedCall {
+  readonly call: string
+  readonly arguments: object
+  readonly id: string
+}
+
+/** What the scripted provider answers: text, tool calls, or both. */
+export interface Answer {
+  readonly text?: string
+  readonly calls?: readonly ScriptedCall[]
+  readonly input_tokens: number
+  readonly output_tokens: number
+  /** The client asks for a stream and gets one. */
+  readonly stream?: boolean
+  /** The stream breaks off behind so many events. */
+  readonly cut_after?: number
+}
+
+/** An error of the scripted provider. */
+export interface Failure {
+  readonly status: number
+  readonly error_type: string
+  readonly message: string
+}
+
+/** What must come of a step. What is left out may be anything, but a decision without `reason` must have none. */
+export interface Outcome {
+  /** As the client reads it off the headers. */
+  readonly decision?: 'allow' | 'shadow_flag' | 'block'
+  readonly reason?: string
+  /** HTTP status of the answer. */
+  readonly status?: number
+  /** How the exchange ended on record, for example `ok` or `truncated`. */
+  readonly outcome?: string
+  /** Tokens put on record. */
+  readonly total_tokens?: number
+  /** Text that the client finds in the answer. */
+  readonly sees?: string
+}
+
+/** What must come of a step in each mode. */
+export interface Expect {
+  readonly shadow: Outcome
+  readonly enforce: Outcome
+}
+
+/** A model request, with the reply it gets if it is forwarded. */
+export interface RequestStep {
+  readonly what: string
+  readonly do: 'request'
+  readonly say: readonly Said[]
+  readonly reply: Answer | Failure
+  /** Id of the API style; if absent, the one that the run is in. */
+  readonly style?: string
+  readonly expect: Expect
+}
+
+/** A pause or resume through the administration API. */
+export interface PauseStep {
+  readonly what: string
+  readonly do: 'pause' | 'resume'
+  readonly target: 'session' | 'agent'
+  readonly expect: Expect
+}
+
+export type Step = RequestStep | PauseStep
+
+/** A short story of requests whose end is known beforehand. */
+export interface Scenario {
+  /** Words of a-z and 0-9, joined by `-`. */
+  readonly id: string
+  readonly title: string
+  /** One sentence: what it shows. */
+  readonly summary: string
+  readonly kind: 'model'
+  /** Rules of the scenario's project; if absent, the six that a new project has. */
+  readonly rules?: readonly Rule[]
+  readonly steps: readonly Step[]
+}
+
+const registries = new WeakMap<Gateway, Registry<Scenario>>()
+
+/** The scenarios of a gateway, in the order in which they were added. */
+export const scenariosOf = (gateway: Gateway): Registry<Scenario> => {
+  const registry = registries.get(gateway) ?? new Registry<Scenario>('scenario')
+  registries.set(gateway, registry)
+  return registry
+}
+
+/** Makes a scenario a plugin that adds itself to the Playground; it may stand before or behind it. */
+export const scenario = (entry: Scenario): Scenario & Plugin => ({
+  ...entry,
+  name: `scenario/${entry.id}`,
+  apply: (gateway) => scenariosOf(gateway).add(entry),
+})
+
+/** The style that a scenario's requests are bound to does not follow the run's. */
+export const isBound = ({ steps }: Scenario): boolean =>
+  steps.some((step) => step.do === 'request' && step.style !== undefined)

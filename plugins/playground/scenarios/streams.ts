@@ -1,0 +1,75 @@
+import { allowed, both } from '../expectations.ts'
+import { type Answer, scenario } from '../scenario.ts'
+import { asking } from './asking.ts'
+
+const streamed: Answer = {
+  text: 'The function multiplies the net price.',
+  input_tokens: 900,
+  output_tokens: 300,
+  stream: true,
+}
+
+export const streaming = scenario({
+  id: 'streaming',
+  title: 'Streamed replies',
+  summary: 'Events pass one by one; the tokens are on record when the stream closes.',
+  kind: 'model',
+  steps: [
+    {
+      what: 'a streamed sentence',
+      do: 'request',
+      say: [{ user: 'What does src/tax.ts do?' }],
+      reply: streamed,
+      expect: both({ decision: 'allow', status: 200, outcome: 'ok', total_tokens: 1_200, sees: 'multiplies' }),
+    },
+    {
+      what: 'a streamed tool call',
+      do: 'request',
+      say: [{ user: 'Run the tests.' }],
+      reply: {
+        calls: [{ call: 'run_tests', arguments: { only: 'tax' }, id: 'call_1' }],
+        input_tokens: 1_000,
+        output_tokens: 20,
+        stream: true,
+      },
+      expect: both({ decision: 'allow', status: 200, outcome: 'ok', total_tokens: 1_020, sees: 'run_tests' }),
+    },
+  ],
+})
+
+export const brokenStream = scenario({
+  id: 'broken-stream',
+  title: 'A stream that breaks off',
+  summary:
+    'The upstream dies in the middle of a reply: what came is passed on, and the request is on record as truncated.',
+  kind: 'model',
+  steps: [
+    {
+      what: 'half an answer',
+      do: 'request',
+      say: [{ user: 'What does src/tax.ts do?' }],
+      reply: { ...streamed, cut_after: 5 },
+      expect: both({ decision: 'allow', status: 200, outcome: 'truncated', sees: 'The' }),
+    },
+    asking('the next request', 'What does src/tax.ts do, in short?', allowed),
+  ],
+})
+
+const TOO_LONG = 'This conversation is longer than the model can read.'
+
+export const upstreamError = scenario({
+  id: 'upstream-error',
+  title: 'An error of the provider',
+  summary: 'What a provider answers passes unchanged, errors too.',
+  kind: 'model',
+  steps: [
+    {
+      what: 'a request that the provider refuses',
+      do: 'request',
+      say: [{ user: 'What does the whole repository do?' }],
+      reply: { status: 400, error_type: 'invalid_request_error', message: TOO_LONG },
+      expect: both({ decision: 'allow', status: 400, outcome: 'upstream_error', sees: TOO_LONG }),
+    },
+    asking('a shorter one', 'What does src/tax.ts do?', allowed),
+  ],
+})

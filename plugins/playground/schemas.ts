@@ -1,0 +1,129 @@
+import { type Static, Type } from 'typebox'
+
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+const time = Type.String({ format: 'date-time' })
+const timeOrNull = Type.Union([time, Type.Null()])
+const countOrNull = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])
+const mode = Type.Union([Type.Literal('shadow'), Type.Literal('enforce')])
+const status = Type.Union([
+  Type.Literal('queued'),
+  Type.Literal('running'),
+  Type.Literal('completed'),
+  Type.Literal('failed'),
+  Type.Literal('cancelled'),
+])
+
+/** Slowest a run can be watched: a wait of two seconds between steps. */
+const MAX_PACE_MS = 2000
+
+const outcome = Type.Object(
+  {
+    decision: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('shadow_flag'), Type.Literal('block')])),
+    reason: Type.Optional(Type.String()),
+    status: Type.Optional(Type.Integer()),
+    outcome: Type.Optional(Type.String({ description: 'How the exchange ends on record.' })),
+    total_tokens: Type.Optional(Type.Integer()),
+    sees: Type.Optional(Type.String({ description: 'Text in the answer.' })),
+  },
+  { description: 'What is left out may be anything, but a decision without reason must have none.' },
+)
+
+/** A scenario as the API lists it. */
+export const scenarioSchema = Type.Object({
+  id: Type.String(),
+  title: Type.String(),
+  summary: Type.String(),
+  kind: Type.Literal('model'),
+  styles: Type.Array(Type.String(), {
+    description: 'API styles to choose from, the default first; none: the requests have their own.',
+  }),
+  modes: Type.Array(mode),
+  step_count: Type.Integer(),
+  steps: Type.Array(Type.Object({ what: Type.String(), expect: Type.Object({ shadow: outcome, enforce: outcome }) })),
+})
+
+export const scenariosAnswer = Type.Object({ scenarios: Type.Array(scenarioSchema) })
+
+const summary = {
+  id: Type.String(),
+  scenario_id: Type.String(),
+  mode,
+  style: textOrNull,
+  pace_ms: Type.Integer(),
+  status,
+  matched: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'Every step met its expectation; null until all have run.',
+  }),
+  step_count: Type.Integer(),
+  steps_done: Type.Integer(),
+  error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
+  project_id: Type.String(),
+  agent_id: Type.String(),
+  session_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'See /api/sessions/{id}; null until a request.',
+  }),
+  created_at: time,
+  started_at: timeOrNull,
+  ended_at: timeOrNull,
+}
+
+const stepResult = Type.Object({
+  index: Type.Integer({ minimum: 1 }),
+  what: Type.String(),
+  do: Type.String(),
+  decision: textOrNull,
+  reason: textOrNull,
+  http_status: Type.Integer(),
+  rule_id: textOrNull,
+  request_id: textOrNull,
+  repeats: Type.Union([Type.String(), Type.Null()], {
+    description: 'The earlier blocked request on whose record this one is counted.',
+  }),
+  outcome: textOrNull,
+  total_tokens: countOrNull,
+  expected: outcome,
+  matched: Type.Boolean(),
+  missed: Type.Array(Type.String(), { description: 'Expectations that were not met.' }),
+  duration_ms: Type.Integer(),
+})
+
+/** A run as the API gives it. */
+export const runSchema = Type.Object({ ...summary, steps: Type.Array(stepResult) })
+export type RunView = Static<typeof runSchema>
+
+/** A run in a list: without its steps. */
+const runSummary = Type.Object(summary)
+export type RunSummary = Static<typeof runSummary>
+
+export const runsPage = Type.Object({
+  runs: Type.Array(runSummary),
+  next_cursor: textOrNull,
+  truncated: Type.Boolean({ description: 'The page ended early; the cursor goes on.' }),
+})
+
+export const runsQuery = Type.Object({
+  scenario_id: Type.Optional(Type.String()),
+  status: Type.Optional(status),
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+  cursor: Type.Optional(Type.String()),
+})
+
+export const runParams = Type.Object({ id: Type.String() })
+
+export const newRun = Type.Object({
+  scenario: Type.Optional(Type.String({ description: 'Id of the scenario.' })),
+  scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
+  mode: Type.Optional(mode),
+  style: Type.Optional(Type.String({ description: 'API style of the requests.' })),
+  pace_ms: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: MAX_PACE_MS, description: 'Wait between steps, for watching.' }),
+  ),
+})
+
+const demo = Type.Object({
+  scenario: Type.Optional(Type.String({ description: 'exact-loop if absent.' })),
+  mode: Type.Optional(mode),
+})
+export const demoMembers: readonly string[] = Object.keys(demo.properties)
+/** A demo needs no body. */
+export const demoBody = Type.Union([Type.Null(), demo])
