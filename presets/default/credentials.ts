@@ -8,6 +8,9 @@ export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams
   secrets.add(gateway_key)
   for (const { api_key = '', headers } of upstreams) {
     secrets.add(api_key)
-    for (const [name, value] of Object.entries(headers)) if (credentialName.test(name)) secrets.add(value)
+    for (const [name, value] of Object.entries(headers)) if (credentialName.test(name)) secrets.add(behindScheme(value))
   }
 }
+
+/** The credential of an `authorization`-like value, without the word before it. */
+const behindScheme = (value: string): string => value.replace(/^\S+ (?=\S+$)/, '')

@@ -1,4 +1,4 @@
-import { Gateway, type Plugin } from 'guard-gateway/core'
+import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
@@ -39,7 +39,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   maxRequests,
   maxTokens,
   http(config),
-  upstream(config.upstreams),
+  upstream(config),
   sessions(config.sessions),
   policy({
     get default_mode() {
@@ -52,12 +52,17 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
 ]
 
 /** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
-export const createGateway = async (config: Config, more: readonly Plugin[] = []): Promise<Gateway> => {
+export const createGateway = async (
+  config: Config,
+  more: readonly Plugin[] = [],
+  clock: Clock = systemClock,
+): Promise<Gateway> => {
   const { preset, plugins, storage, redaction } = config
   const shipped =
     preset === 'minimal' ? (await import('guard-gateway/presets/minimal')).minimalPreset(config) : defaultPreset(config)
   const { names, emails, patterns } = redaction
   const gateway = new Gateway({
+    clock,
     ...(preset === 'minimal' ? {} : { storage: storage.backend }),
     redaction: { names, emails, finders: await patternFinders(patterns) },
   })

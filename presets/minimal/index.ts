@@ -14,7 +14,7 @@ export const minimalPreset = (config: Config): readonly Plugin[] => [
   messages,
   exactRepeat,
   http(config),
-  upstream(config.upstreams),
+  upstream(config),
   sessions(config.sessions),
   policy(config),
 ]
