@@ -12,7 +12,6 @@ const RETRY_AFTER = '1'
 export class HttpFace {
   readonly gateway: Gateway
   readonly server: ServerOptions
-  readonly passesThrough: (path: string) => boolean
   readonly judgeHost: (host: string | undefined) => void
   readonly judgeOrigin: OriginJudge
   /** Model requests under way. */
@@ -26,6 +25,7 @@ export class HttpFace {
   /** Ends what is under way, where a server listens. */
   stop: () => Promise<void> = async () => {}
   #drained: Promise<void> | undefined
+  readonly #options: HttpOptions
   readonly #overrides: readonly (readonly [matches: (agent: string) => boolean, status: number])[]
 
   constructor(gateway: Gateway, options: HttpOptions) {
@@ -46,6 +46,11 @@ export class HttpFace {
     if (this.#overrides.length === 0) return undefined
     const found = this.#overrides.find(([matches]) => matches(userAgent))
     return found && (() => found[1])
+  }
+
+  /** The configuration, as it is now, lists this path to be forwarded unguarded. */
+  passesThrough(path: string): boolean {
+    return this.#options.passthrough?.some((pattern) => glob(pattern)(path)) ?? false
   }
 
   /** Ends what is under way; resolves when nothing is. */

@@ -12,8 +12,8 @@ import {
 import { bodyFor, type Sent } from './body.ts'
 import { guardedPath, type Upstream } from './destination.ts'
 import { inboundHeaders, outboundHeaders } from './headers.ts'
+import type { LiveUpstreams } from './live.ts'
 import { NoReply, type Outgoing, send } from './request.ts'
-import type { Upstreams } from './routing.ts'
 import { UsageFilter } from './usage-filter.ts'
 
 /** Statuses that say that another upstream may do better. */
@@ -24,8 +24,9 @@ const requestIds = ['request-id', 'x-request-id']
 
 /** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. */
 export const forwarder =
-  (gateway: Gateway, upstreams: Upstreams) =>
+  (gateway: Gateway, live: LiveUpstreams) =>
   async (call: Call, client: Client): Promise<Reply | undefined> => {
+    const upstreams = live.current
     const first = call.upstream === null ? undefined : upstreams.get(call.upstream)
     if (first === undefined) return undefined
     const attempts: Attempt[] = []

@@ -3,13 +3,14 @@ import type { Client, Gateway, ProxyRequest, Reply } from 'guard-gateway/core'
 import { ask } from './ask.ts'
 import type { Upstream } from './destination.ts'
 import { inboundHeaders } from './headers.ts'
+import type { LiveUpstreams } from './live.ts'
 import { mergedModels } from './models.ts'
-import type { Upstreams } from './routing.ts'
 
 /** Answers unguarded requests: model lists of several upstreams are merged, everything else goes to one upstream as it is. */
-export const proxier = (gateway: Gateway, upstreams: Upstreams) => {
+export const proxier = (gateway: Gateway, live: LiveUpstreams) => {
   const models = mergedModels(gateway)
   return async (request: ProxyRequest, client: Client): Promise<Reply> => {
+    const upstreams = live.current
     const serving = upstreams.speaking(request.styles)
     if (request.path === '/v1/models' && serving.length > 1) return models(request, serving, client)
     const upstream = upstreams.route(

@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
 import type { Upstream } from './destination.ts'
 
-/** The upstreams of a gateway, in the order of the configuration. */
+/** Upstreams in the order of the configuration. Throws UNKNOWN for a fallback that is none of them. */
 export class Upstreams {
   readonly all: readonly Upstream[]
   readonly #byName: ReadonlyMap<string, Upstream>
@@ -9,6 +9,8 @@ export class Upstreams {
   constructor(all: readonly Upstream[]) {
     this.all = all
     this.#byName = new Map(all.map((upstream) => [upstream.name, upstream]))
+    // a name that leads nowhere is found now and not when it is needed
+    for (const upstream of all) this.fallbacks(upstream)
   }
 
   get(name: string): Upstream | undefined {
