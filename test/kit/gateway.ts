@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { serve } from 'guard-gateway/plugins/http'
+import { createGateway } from 'guard-gateway/presets/default'
+import { parseConfig } from '../../presets/default/config.ts'
+
+export interface StartOptions {
+  /** Base address of the one upstream, which serves every style and model. */
+  readonly upstream?: string
+  /** Further sections of the configuration file, as YAML. */
+  readonly config?: string
+  readonly backend?: 'memory' | 'sqlite'
+  /** Where the database stands; a new folder that `close` removes, if absent. */
+  readonly folder?: string
+  readonly plugins?: readonly Plugin[]
+}
+
+/** A gateway of the default preset that listens on a port of the system's choice. */
+export interface Started {
+  readonly gateway: Gateway
+  readonly url: string
+  readonly key: string
+  readonly folder: string
+  /** JSON over HTTP; the key is sent along. */
+  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Undefined if the text is no JSON. */
+  readonly json: unknown
+}
+
+const KEY = 'guard_test_key_that_is_long_enough'
+
+export const startGateway = async (options: StartOptions = {}): Promise<Started> => {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'guard-test-')))
+  const upstreams =
+    options.upstream === undefined
+      ? '[]'
+      : `[{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions] }]`
+  const text = `gateway_key: ${KEY}\nstorage: { backend: ${options.backend ?? 'memory'}, file: guard.db }\nupstreams: ${upstreams}\n${options.config ?? ''}`
+  const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
+  const gateway = await createGateway(config, options.plugins)
+  const log = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const { url, close } = await serve(gateway, { port: 0, log })
+  return {
+    gateway,
+    url,
+    key: KEY,
+    folder,
+    request: (method, path, body, headers) => request(url + path, method, body, headers),
+    close: async () => {
+      await close()
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const request = async (
+  url: string,
+  method: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+): Promise<Answer> => {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
