@@ -23,7 +23,7 @@ export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, fail
   if (steady !== null) parts.push(latencyLine(steady))
   if (crowd.length > 0) parts.push(crowdTable(crowd))
   for (const { title, times } of profiles) parts.push(profileTable(title, times))
-  parts.push(`${sent} requests sent to the gateway, ${recorded.requests} on record`)
+  parts.push(`${sent} requests sent to the gateway, ${recorded} on record`)
   for (const failure of failures) parts.push(`FAILED: ${failure}`)
   return parts.join('\n\n')
 }

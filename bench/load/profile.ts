@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { type Profiler, Session } from 'node:inspector/promises'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface ProfileOptions {
@@ -13,10 +13,13 @@ export interface ProfileOptions {
 /** A function's own share of the main thread's busy time. */
 export interface SelfTime {
   readonly name: string
-  /** File and line, relative to the working folder of the process; empty for what is native. */
+  /** File and line, relative to the package; empty for what is native. */
   readonly at: string
   readonly percent: number
 }
+
+const root = join(import.meta.dirname, '../..')
+const unmeasured = new Set(['(idle)', '(root)'])
 
 const session: { current: Session | undefined } = { current: undefined }
 
@@ -40,14 +43,15 @@ export const stopProfile = async ({ file, top }: ProfileOptions): Promise<readon
   return selfTimes(profile, top)
 }
 
-/** Own time by function, idle time left out, the largest first. */
+/** Own time by function, the largest first; idle time and the profiler's own are left out. */
 export const selfTimes = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, top: number): SelfTime[] => {
   const frames = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const spent = new Map<string, { name: string; at: string; us: number }>()
   let total = 0
   for (const [index, id] of samples.entries()) {
     const frame = frames.get(id)
-    if (frame === undefined || frame.functionName === '(idle)' || frame.functionName === '(root)') continue
+    // the profiler's own commands are no work of the gateway
+    if (frame === undefined || unmeasured.has(frame.functionName) || frame.url === 'node:inspector') continue
     const us = timeDeltas[index] ?? 0
     const at = placeOf(frame)
     const name = frame.functionName || '(anonymous)'
@@ -64,6 +68,6 @@ export const selfTimes = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Pro
 
 const placeOf = ({ url, lineNumber }: Profiler.Profile['nodes'][number]['callFrame']): string => {
   if (url === '') return ''
-  const file = url.startsWith('file:') ? relative(process.cwd(), fileURLToPath(url)) : url
+  const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : url
   return `${file}:${lineNumber + 1}`
 }

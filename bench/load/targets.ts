@@ -37,14 +37,16 @@ export const setStage = async (): Promise<Stage> => {
     return child
   }
   const stop = async () => {
-    for (const child of [...children].reverse()) await child.stop()
+    // the gateway was started last; it ends first, so that it settles what it has begun
+    await children.at(-1)?.stop()
+    await Promise.all(children.map((child) => child.stop()))
   }
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const provider = start('provider', file('provider.ts'))
-    const upstream = await provider.ask('listen', { upstream: 0 })
     const raw = start('raw', file('passthrough.ts'))
     const generator = start('generator', file('generator.ts'))
+    const upstream = await provider.ask('listen', { upstream: 0 })
     const gateway = await startGateway(start, folder, upstream)
     const targets: Target[] = [
       { name: 'raw', child: raw, port: await raw.ask('listen', { upstream }) },

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type CrowdResult, crowdRun } from '../load/crowd.ts'
 import type { SelfTime } from '../load/profile.ts'
-import { type Recorded, recordedIn } from '../load/record.ts'
+import { recordedIn } from '../load/record.ts'
 import { Rounds, type Sample } from '../load/rounds.ts'
 import { crowd, type Shape, shapes, steady } from '../load/shapes.ts'
 import { type Summary, summaryOf } from '../load/summary.ts'
@@ -27,8 +27,8 @@ export interface LoadResult {
   /** The reference and the gateway; none if it was not asked for. */
   readonly crowd: readonly CrowdResult[]
   readonly profiles: readonly Profiled[]
-  readonly recorded: Recorded
-  /** Requests sent to the gateway: what must be on record. */
+  /** Requests that are on record, and requests that were sent to the gateway. */
+  readonly recorded: number
   readonly sent: number
   /** What must not have happened; none if the run can be trusted. */
   readonly failures: readonly string[]
@@ -37,49 +37,69 @@ export interface LoadResult {
 /** Names of what the suite measures. */
 export const loadNames = (): readonly string[] => [...shapes(), steady, crowd].map(({ id }) => id)
 
-/** Runs the gateway beside a raw pass-through under every chosen shape. */
+/** Runs the gateway beside a raw pass-through: new processes and an empty database for every chosen shape, or once for all to show that everything runs. */
 export const runLoad = async (options: BenchOptions, say: (line: string) => void): Promise<LoadResult> => {
+  const found: Found = { shapes: [], steady: null, crowd: [], profiles: [], recorded: 0, sent: 0, failures: [] }
+  const chosen = [...shapes(), steady, crowd].filter(({ id }) => isChosen(options, id))
+  const groups = options.smoke ? [chosen.map(small)] : chosen.map((shape) => [shape])
+  for (const group of groups.filter(({ length }) => length > 0)) {
+    await onStage(found, group.map(({ id }) => id).join(', '), async (rounds, stage) => {
+      for (const shape of group) {
+        say(`${shape.id}: ${shape.title}`)
+        await measure(found, rounds, stage, shape, options)
+      }
+    })
+  }
+  return found
+}
+
+type Found = { -readonly [K in keyof LoadResult]: LoadResult[K] extends readonly (infer T)[] ? T[] : LoadResult[K] }
+
+const measure = async (
+  found: Found,
+  rounds: Rounds,
+  stage: Stage,
+  shape: Shape,
+  options: BenchOptions,
+): Promise<void> => {
+  if (shape.id === crowd.id) {
+    found.crowd.push(...(await crowds(rounds, stage, shape)))
+    for (const { sample } of found.crowd)
+      if (sample.failed > 0)
+        found.failures.push(`${shape.id}: ${sample.failed} streams failed: ${sample.errors.join('; ')}`)
+    return
+  }
+  const isSteady = shape.id === steady.id
+  const summary = summaryOf(shape, await roundsOf(rounds, shape, options, isSteady ? STEADY_RATE : undefined))
+  if (isSteady) found.steady = summary
+  else found.shapes.push(summary)
+  if (summary.failed > 0)
+    found.failures.push(`${shape.id}: ${summary.failed} requests failed: ${summary.errors.join('; ')}`)
+  if (options.profile !== undefined && !isSteady)
+    found.profiles.push(await profiled(rounds, shape, gatewayOf(stage), options.profile))
+}
+
+/** Sets the stage for some work, ends it, and compares what was sent with what the gateway's database holds. */
+const onStage = async (
+  found: Found,
+  name: string,
+  work: (rounds: Rounds, stage: Stage) => Promise<void>,
+): Promise<void> => {
   const stage = await setStage()
   try {
     const rounds = new Rounds(stage)
-    const found = await measured(stage, rounds, options, say)
+    await work(rounds, stage)
     await stage.stop()
-    const recorded = recordedIn(stage.database)
-    return { ...found, recorded, sent: rounds.sent, failures: failuresOf(found, recorded, rounds.sent) }
+    const { requests, other } = recordedIn(stage.database)
+    found.sent += rounds.sent
+    found.recorded += requests
+    if (requests !== rounds.sent)
+      found.failures.push(`${name}: ${rounds.sent} requests were sent, ${requests} are on record`)
+    for (const [outcome, count] of Object.entries(other))
+      found.failures.push(`${name}: ${count} requests are on record with the outcome ${outcome}`)
   } finally {
     await stage.stop()
     await stage.remove()
-  }
-}
-
-type Found = Omit<LoadResult, 'recorded' | 'sent' | 'failures'>
-
-const measured = async (
-  stage: Stage,
-  rounds: Rounds,
-  options: BenchOptions,
-  say: (line: string) => void,
-): Promise<Found> => {
-  const fit = (shape: Shape): Shape => (options.smoke ? small(shape) : shape)
-  const chosen = (shape: Shape): boolean => isChosen(options, shape.id)
-  const announced = (shape: Shape): Shape => {
-    say(`${shape.id}: ${shape.title}`)
-    return fit(shape)
-  }
-  // memory first, while no other shape has made the heap grow
-  const streams = chosen(crowd) ? await crowds(rounds, stage, announced(crowd)) : []
-  const summaries: Summary[] = []
-  const profiles: Profiled[] = []
-  for (const shape of shapes().filter(chosen).map(announced)) {
-    summaries.push(summaryOf(shape, await roundsOf(rounds, shape, options)))
-    if (options.profile !== undefined) profiles.push(await profiled(rounds, shape, gatewayOf(stage), options.profile))
-  }
-  const latency = chosen(steady) ? await roundsOf(rounds, announced(steady), options, STEADY_RATE) : undefined
-  return {
-    shapes: summaries,
-    steady: latency === undefined ? null : summaryOf(steady, latency),
-    crowd: streams,
-    profiles,
   }
 }
 
@@ -130,21 +150,4 @@ const small = (shape: Shape): Shape => {
   const requests = Math.min(20, shape.requests)
   if (reply.stream === undefined) return { ...shape, connections, requests }
   return { ...shape, connections: 20, requests: 20, reply: { ...reply, stream: { chunks: 20, interval_ms: 10 } } }
-}
-
-const failuresOf = (
-  { shapes: summaries, steady: latency, crowd: streams }: Found,
-  recorded: Recorded,
-  sent: number,
-) => {
-  const all = [...summaries, ...(latency === null ? [] : [latency])]
-  const failures = all
-    .filter(({ failed }) => failed > 0)
-    .map(({ shape, failed, errors }) => `${shape}: ${failed} requests failed: ${errors.join('; ')}`)
-  for (const { sample } of streams)
-    if (sample.failed > 0) failures.push(`${crowd.id}: ${sample.failed} streams failed: ${sample.errors.join('; ')}`)
-  if (recorded.requests !== sent) failures.push(`${sent} requests were sent, ${recorded.requests} are on record`)
-  for (const [outcome, count] of Object.entries(recorded.other))
-    failures.push(`${count} requests are on record with the outcome ${outcome}`)
-  return failures
 }

@@ -81,16 +81,17 @@ describe('a profile', () => {
     const frame = (functionName: string, url = '', lineNumber = -1) => ({
       callFrame: { functionName, scriptId: '0', url, lineNumber, columnNumber: 0 },
     })
-    const place = new URL('./a.ts', `file://${process.cwd()}/`).href
+    const place = new URL('../../../core/a.ts', import.meta.url).href
     const nodes = [
       { id: 1, ...frame('(root)') },
       { id: 2, ...frame('(idle)') },
       { id: 3, ...frame('work', place, 9) },
       { id: 4, ...frame('(garbage collector)') },
       { id: 5, ...frame('work', place, 9) },
+      { id: 6, ...frame('post', 'node:inspector', 114) },
     ]
-    const profile = { nodes, startTime: 0, endTime: 100, samples: [2, 3, 5, 4], timeDeltas: [900, 40, 35, 25] }
-    assert.deepEqual(selfTimes(profile, 1), [{ name: 'work', at: 'a.ts:10', percent: 75 }])
+    const profile = { nodes, startTime: 0, endTime: 100, samples: [2, 3, 5, 4, 6], timeDeltas: [900, 40, 35, 25, 700] }
+    assert.deepEqual(selfTimes(profile, 1), [{ name: 'work', at: 'core/a.ts:10', percent: 75 }])
     assert.deepEqual(selfTimes(profile, 9)[1], { name: '(garbage collector)', at: '', percent: 25 })
   })
 })
