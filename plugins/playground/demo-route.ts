@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Administration } from './administration.ts'
-import { knownMembers } from './routes.ts'
+import { knownMembers } from './members.ts'
 import type { Runs } from './runs.ts'
-import { demoBody, demoMembers, runSchema } from './schemas.ts'
+import { demo, demoBody, runSchema } from './schemas.ts'
 import { runView } from './views.ts'
 
 const PATIENCE_MS = 30_000
@@ -19,7 +18,7 @@ export const demoRoute =
       response: { 200: runSchema, 202: runSchema },
     }
     app.post('/demo/run', { schema }, async ({ body }, reply) => {
-      knownMembers(body ?? {}, demoMembers)
+      knownMembers(body ?? {}, demo)
       const { scenario = 'exact-loop', mode = 'shadow' } = body ?? {}
       const { id } = await runs.start({ scenario, mode, pace_ms: 0 }, administration)
       const ended = await within(PATIENCE_MS, runs.ended(id))
@@ -29,11 +28,13 @@ export const demoRoute =
 
 /** Whether the work was done in so many milliseconds. */
 const within = async (limit: number, work: Promise<void>): Promise<boolean> => {
-  const timer = new AbortController()
-  const late = wait(limit, false, { signal: timer.signal, ref: false }).catch(() => false)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), limit)
+  })
   try {
     return await Promise.race([work.then(() => true), late])
   } finally {
-    timer.abort()
+    clearTimeout(timer)
   }
 }

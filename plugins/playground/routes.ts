@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import type { Administration } from './administration.ts'
+import { knownFilters, knownMembers } from './members.ts'
 import type { Runs } from './runs.ts'
 import { scenariosOf } from './scenario.ts'
 import { newRun, runParams, runSchema, runsPage, runsQuery, scenariosAnswer } from './schemas.ts'
@@ -20,7 +21,7 @@ export const routes =
 
     const start = { summary: 'Start a run of a scenario', tags, body: newRun, response: { 202: runSchema } }
     app.post('/runs', { schema: start }, async ({ body, url }, reply) => {
-      knownMembers(body, Object.keys(newRun.properties))
+      knownMembers(body, newRun)
       const { mode = 'shadow', style, pace_ms = 0 } = body
       const order = { scenario: scenarioIn(body), mode, pace_ms, ...(style === undefined ? {} : { style }) }
       const run = await runs.start(order, administration)
@@ -32,7 +33,7 @@ export const routes =
 
     const page = { summary: 'List runs, newest first', tags, querystring: runsQuery, response: { 200: runsPage } }
     app.get('/runs', { schema: page }, async ({ query }) => {
-      knownFilters(query)
+      knownFilters(query, runsQuery)
       const { limit, cursor, ...where } = query
       const found = await gateway.storage.find('playground_runs', {
         where,
@@ -67,18 +68,4 @@ const scenarioIn = ({ scenario, scenario_id }: Static<typeof newRun>): string =>
       path: '/scenario_id',
     })
   return id
-}
-
-/** Refuses a body member that means nothing: ignoring it would promise what does not happen. */
-export const knownMembers = (body: object, known: readonly string[]): void => {
-  const odd = Object.keys(body).find((name) => !known.includes(name))
-  if (odd === undefined) return
-  throw new GuardError('INVALID_REQUEST', `"${odd}" cannot be set here; only ${known.join(', ')} can.`, { known })
-}
-
-const knownFilters = (query: object): void => {
-  const known = Object.keys(runsQuery.properties)
-  const odd = Object.keys(query).find((name) => !known.includes(name))
-  if (odd !== undefined)
-    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
 }

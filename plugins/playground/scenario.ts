@@ -1,4 +1,4 @@
-import { type Gateway, type Plugin, Registry, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Plugin, Registry, type Rule } from 'guard-gateway/core'
 
 /** One piece of a conversation, told in no dialect. */
 export type Said =
@@ -99,13 +99,20 @@ export const scenariosOf = (gateway: Gateway): Registry<Scenario> => {
   return registry
 }
 
-/** Makes a scenario a plugin that adds itself to the Playground; it may stand before or behind it. */
-export const scenario = (entry: Scenario): Scenario & Plugin => ({
-  ...entry,
-  name: `scenario/${entry.id}`,
-  apply: (gateway) => scenariosOf(gateway).add(entry),
-})
+const ID = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** The style that a scenario's requests are bound to does not follow the run's. */
+/** Makes a scenario a plugin that adds itself to the Playground; it may stand before or behind it. Throws INVALID_CONFIG. */
+export const scenario = (entry: Scenario): Scenario & Plugin => {
+  if (!ID.test(entry.id)) {
+    throw new GuardError(
+      'INVALID_CONFIG',
+      `"${entry.id}" cannot name a scenario: use up to 64 of a-z and 0-9, words joined by "-".`,
+    )
+  }
+  if (entry.steps.length === 0) throw new GuardError('INVALID_CONFIG', `Scenario "${entry.id}" has no steps.`)
+  return { ...entry, name: `scenario/${entry.id}`, apply: (gateway) => scenariosOf(gateway).add(entry) }
+}
+
+/** Every request of the scenario has its own style, so that a run has none to choose. */
 export const isBound = ({ steps }: Scenario): boolean =>
-  steps.some((step) => step.do === 'request' && step.style !== undefined)
+  steps.every((step) => step.do !== 'request' || step.style !== undefined)

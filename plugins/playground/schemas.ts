@@ -120,10 +120,9 @@ export const newRun = Type.Object({
   ),
 })
 
-const demo = Type.Object({
+export const demo = Type.Object({
   scenario: Type.Optional(Type.String({ description: 'exact-loop if absent.' })),
   mode: Type.Optional(mode),
 })
-export const demoMembers: readonly string[] = Object.keys(demo.properties)
 /** A demo needs no body. */
 export const demoBody = Type.Union([Type.Null(), demo])

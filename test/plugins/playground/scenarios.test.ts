@@ -13,7 +13,25 @@ const styles = ['chat_completions', 'messages', 'responses']
 const modes = ['shadow', 'enforce'] as const
 
 const stylesFor = ({ steps }: Scenario): readonly (string | undefined)[] =>
-  steps.some((step) => step.do === 'request' && step.style !== undefined) ? [undefined] : styles
+  steps.every((step) => step.do === 'request' && step.style !== undefined) ? [undefined] : styles
+
+/** Where the rules speak, by step: what the scenarios promise, written once more. */
+const reasons: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  'exact-loop': { 3: 'LOOP_EXACT', 4: 'LOOP_EXACT' },
+  'tool-loop': { 4: 'LOOP_TOOL_CALL' },
+  'error-retry': { 6: 'LOOP_ERROR_RETRY' },
+  'sequence-loop': { 12: 'LOOP_SEQUENCE' },
+  'request-limit': { 6: 'LIMIT_REQUESTS' },
+  'token-limit': { 4: 'LIMIT_TOKENS' },
+  recovery: { 3: 'LOOP_EXACT' },
+  'flag-only': { 3: 'LOOP_EXACT' },
+  'paused-session': { 3: 'PAUSED_SESSION' },
+  'paused-agent': { 3: 'PAUSED_AGENT' },
+  'three-styles': { 3: 'LOOP_EXACT', 6: 'LOOP_EXACT', 9: 'LOOP_EXACT' },
+}
+
+const reasonsIn = ({ steps }: Run): object =>
+  Object.fromEntries(steps.flatMap(({ index, reason }) => (reason === null ? [] : [[index, reason]])))
 
 /** What must be the same each time. */
 const outcomesOf = ({ status, matched, steps }: Run): object => ({
@@ -54,6 +72,7 @@ describe('every scenario ends as it says, each time', () => {
             first.steps.map(({ index }) => index),
             scenario.steps.map((_, place) => place + 1),
           )
+          assert.deepEqual(reasonsIn(first), reasons[scenario.id] ?? {})
           const second = await house.run(order)
           assert.deepEqual(outcomesOf(second), outcomesOf(first))
           assert.notEqual(second.session_id, first.session_id)

@@ -1,0 +1,17 @@
+import { GuardError } from 'guard-gateway/core'
+
+/** Refuses a body member that means nothing: ignoring it would promise what does not happen. */
+export const knownMembers = (body: object, { properties }: { readonly properties: object }): void => {
+  const known = Object.keys(properties)
+  const odd = Object.keys(body).find((name) => !known.includes(name))
+  if (odd === undefined) return
+  throw new GuardError('INVALID_REQUEST', `"${odd}" cannot be set here; only ${known.join(', ')} can.`, { known })
+}
+
+/** Refuses a query parameter that means nothing: ignoring it would answer another question. */
+export const knownFilters = (query: object, { properties }: { readonly properties: object }): void => {
+  const known = Object.keys(properties)
+  const odd = Object.keys(query).find((name) => !known.includes(name))
+  if (odd === undefined) return
+  throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
+}

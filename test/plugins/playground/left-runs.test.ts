@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Plugin, storage, type Tables } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { disk } from '../sessions/disk.ts'
+import { gate, inHouse, openHouse } from './kit.ts'
+
+const runOf = (id: string) => `/api/v1/playground/runs/${id}`
+
+/** A run as a process leaves it that ends in the middle. */
+const left = (id: string, status: 'queued' | 'running', created_at: number): Tables['playground_runs'] => ({
+  id,
+  scenario_id: 'flag-only',
+  mode: 'shadow',
+  style: 'messages',
+  pace_ms: 0,
+  status,
+  matched: null,
+  step_count: 3,
+  steps_done: 0,
+  steps: [],
+  error: null,
+  project_id: 'playground-flag-only',
+  agent_id: 'playground',
+  session_id: null,
+  created_at,
+  started_at: null,
+  ended_at: null,
+})
+
+describe('runs', () => {
+  it('that the gateway is closed in are on record as interrupted', async () => {
+    const kept = disk()
+    const { plugin, held, open } = gate()
+    const house = await openHouse({ storage: kept.plugin, more: [plugin] })
+    const ids: string[] = []
+    for (let count = 0; count < 5; count++) ids.push((await house.start({ scenario: 'exact-loop' })).id)
+    while (held.count < 4) await new Promise((resolve) => setImmediate(resolve))
+    const { storage } = house.gateway
+    const closing = house.close()
+    for (const id of ids)
+      while ((await storage.get('playground_runs', id))?.status !== 'failed')
+        await new Promise((resolve) => setImmediate(resolve))
+    open()
+    await closing
+    await inHouse(
+      async (next) => {
+        for (const id of ids) {
+          const { body } = await next.ask('GET', runOf(id))
+          assert.deepEqual([body.status, body.error?.code, body.matched], ['failed', 'INTERRUPTED', null])
+        }
+      },
+      { storage: kept.plugin },
+    )
+  })
+
+  it('that a process left behind are on record as interrupted', async () => {
+    const kept = disk()
+    await inHouse(
+      async ({ gateway, run }) => {
+        await run({ scenario: 'flag-only' })
+        for (let count = 0; count < 150; count++) {
+          const status = count % 2 === 0 ? 'queued' : 'running'
+          await gateway.storage.put('playground_runs', left(`play_left_${count}`, status, gateway.clock.now()))
+        }
+      },
+      { storage: kept.plugin },
+    )
+    await inHouse(
+      async (house) => {
+        for (const id of ['play_left_0', 'play_left_1', 'play_left_149']) {
+          const { body } = await house.ask('GET', runOf(id))
+          assert.deepEqual([body.status, body.error?.code], ['failed', 'INTERRUPTED'])
+          assert.ok(body.ended_at)
+        }
+        const found = await house.ask<{ runs: unknown[] }>('GET', '/api/v1/playground/runs?status=completed')
+        assert.equal(found.body.runs.length, 1)
+      },
+      { storage: kept.plugin },
+    )
+  })
+
+  it('that other gateways of a shared storage may be at are left to them, unless they are an hour old', async () => {
+    const shared = storage({
+      id: 'shared',
+      open: async (tables) => ({
+        ...(await memory().open(tables)),
+        capabilities: { search: 'tokens' as const, shared: true },
+      }),
+    })
+    const leave: Plugin = {
+      name: 'leave',
+      apply: (gateway) =>
+        gateway.hooks.open.tapPromise({ name: 'leave', stage: -1000 }, async () => {
+          const now = gateway.clock.now()
+          await gateway.storage.put('playground_runs', left('play_new', 'running', now))
+          await gateway.storage.put('playground_runs', left('play_old', 'queued', now - 3_600_001))
+        }),
+    }
+    await inHouse(
+      async (house) => {
+        assert.equal((await house.ask('GET', runOf('play_old'))).body.error?.code, 'INTERRUPTED')
+        assert.equal((await house.ask('GET', runOf('play_new'))).body.status, 'running')
+        // whoever is at it finds the end on record
+        assert.equal((await house.ask('DELETE', runOf('play_new'))).body.status, 'cancelled')
+      },
+      { storage: shared, more: [leave] },
+    )
+  })
+})
