@@ -10,6 +10,7 @@ import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { http } from 'guard-gateway/plugins/http'
+import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { sessions } from 'guard-gateway/plugins/sessions'
@@ -48,6 +49,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
     load: shippedRules,
   }),
   recorder(config.storage),
+  playground(),
   cli(),
 ]
 
