@@ -25,6 +25,18 @@ export const catalogue = {
     INVALID_REQUEST: ['The request does not have the expected form', 'Compare it with /openapi.json.'],
     INVALID_CURSOR: ['The cursor does not belong to this query', 'Start again without a cursor.'],
     INVALID_POLICY: ['The policy cannot be used', 'Correct the named field.'],
+    INVALID_ID: ['An id cannot be used', 'Use 1 to 128 letters, digits or . _ : @ / + = -'],
+    INVALID_TIME: ['A time cannot be used', 'Send nanoseconds since 1970; an end is not before its start.'],
+    INVALID_FAILURE_TAG: [
+      'There is no such failure tag',
+      'Use loop, timeout, rate_limit, policy_block or test_failure.',
+    ],
+    DUPLICATE_ID: ['Two records have the same id', 'Give each record an id of its own.'],
+    PARENT_CYCLE: ['A span is among its own ancestors', 'Correct the parent ids.'],
+    TOO_DEEP: ['The text nests too deep', 'Nest attributes at most 32 levels.'],
+    INVALID_IMPORT: ['The file cannot be imported', 'Correct the named place; nothing was imported.'],
+    UNKNOWN_SCHEMA: ['The file has a schema that is not known', 'Export it again in a version named.'],
+    ARTIFACT_CONTENT: ['An artifact carries its content', 'Send metadata alone: path, type, size, hash.'],
     UNKNOWN_FILTER: ['There is no such filter', 'Use one of the filters named.'],
     FILTER_UNSUPPORTED: [
       'The storage backend cannot serve this filter',

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
 import type { Detector } from './contracts/detector.ts'
+import type { ExportFormat } from './contracts/export-format.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import { GuardError } from './errors.ts'
 import { createHooks } from './hooks.ts'
@@ -29,6 +30,7 @@ export class Gateway {
   readonly hooks = createHooks()
   readonly detectors = new Registry<Detector>('detector')
   readonly apiStyles = new Registry<ApiStyle>('API style')
+  readonly exportFormats = new Registry<ExportFormat>('export format')
   readonly storages = new Registry<StorageBackend>('storage backend')
   readonly tables = new Registry<Table>('table')
   readonly commands = new Registry<Command>('command')

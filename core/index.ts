@@ -4,6 +4,17 @@ export { type Clock, systemClock } from './clock.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
 export type { Command, Input, Io } from './contracts/command.ts'
 export type { Detector, Ended, Evidence, Rule, Totals } from './contracts/detector.ts'
+export type {
+  ArtifactDraft,
+  EventDraft,
+  ExportFormat,
+  ExportOptions,
+  Imported,
+  ImportedRun,
+  ImportWarning,
+  RunDraft,
+  SpanDraft,
+} from './contracts/export-format.ts'
 export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
 export type {
   AnyRow,
@@ -46,17 +57,37 @@ export {
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envelope.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
+export { gathered, listed, withList } from './export/gather.ts'
+export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
 export { glob } from './glob.ts'
 export { AGENT_KEY, byHeaderName, isCredentialName } from './header-names.ts'
 export type { Hooks } from './hooks.ts'
 export { derivedId, newId, newKey, sha256 } from './ids.ts'
+export { RunBuilder } from './import/builder.ts'
+export { faultsPlaced, ImportFault, inside, type Place as ImportPlace } from './import/fault.ts'
+export { idField, needField } from './import/fields.ts'
+export {
+  artifactDraft,
+  elementsOf,
+  eventDraft,
+  needSchema,
+  type Placed,
+  recordAt,
+  runDraft,
+  spanDraft,
+} from './import/records.ts'
+export { parseImport, withoutMark } from './import/text.ts'
 export { checkEncoding, inflated, isPlain } from './inflate.ts'
+export { type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
 export { KeyCursor } from './json-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
 export { logins } from './logins.ts'
 export { memberSpan, memberValue, type Span } from './member.ts'
+export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
+export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'
+export { otlpArtifact, otlpEvent, otlpResource, otlpSpan, otlpSpanId, otlpTraceId } from './otlp/write.ts'
 export { holdsOwnKey } from './own-keys.ts'
 export {
   addBlock,
@@ -72,7 +103,7 @@ export {
   strangeParts,
 } from './parts.ts'
 export { handle } from './pipeline.ts'
-export { apiStyle, detector, type Plugin, storage } from './plugin.ts'
+export { apiStyle, detector, exportFormat, type Plugin, storage } from './plugin.ts'
 export { type CallRecord, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
@@ -89,5 +120,23 @@ export { createStore, type StoreOptions, table } from './store.ts'
 export { cutBeforeRedaction, cutText, dropUnfinishedWord, terminalText } from './text.ts'
 export { type Place, place, tipsOf } from './threads.ts'
 export { argumentText, callKey } from './tool-calls.ts'
+export {
+  type Artifact,
+  type Attributes,
+  type FailureEvidence,
+  type FailureTag,
+  failureTags,
+  type Origin,
+  type Owner,
+  type Records,
+  type Run,
+  type Severity,
+  type Span as TraceSpan,
+  type SpanKind,
+  type Trace,
+  type TraceEvent,
+  type TreeSpan,
+} from './trace.ts'
+export { arrange } from './tree.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './usage.ts'
 export { readYaml, type Yaml, type YamlPlace } from './yaml.ts'

@@ -1,0 +1,139 @@
+import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from '../contracts/export-format.ts'
+import { ImportFault, inside, type Place } from '../import/fault.ts'
+import { elementsOf, type Placed, recordAt } from '../import/records.ts'
+import type { Shape } from '../shape.ts'
+import type { Attributes } from '../trace.ts'
+import { isContentEvent } from './names.ts'
+import { eventsFromOtlp } from './read-events.ts'
+import { foreignRun, ownRun } from './read-run.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp, withoutContent } from './read-span.ts'
+import { fromKeyValues } from './values.ts'
+
+/** What OTLP data says of one trace, in our records. */
+export interface OtlpRun {
+  readonly run: RunDraft
+  readonly place: Place
+  readonly spans: readonly Placed<SpanDraft>[]
+  readonly events: readonly Placed<EventDraft>[]
+  readonly artifacts: readonly Placed<ArtifactDraft>[]
+}
+
+export interface OtlpReading {
+  readonly runs: readonly OtlpRun[]
+  /** One fault for every span that cannot be used. */
+  readonly rejected: readonly ImportFault[]
+  /** Attributes and events that carried content and were left out. */
+  readonly dropped: number
+}
+
+export interface OtlpOptions {
+  /** Whether a span keeps what people and models said; `ours`: one of our own exports wrote it. */
+  keepsContent(ours: boolean): boolean
+}
+
+interface Found extends OtlpSpan {
+  readonly resource: Attributes
+  readonly scope: Attributes
+}
+
+const top: Place = { path: [] }
+
+/**
+ * The runs in OTLP trace data: parsed OTLP/JSON, or protobuf decoded to the same shape (ids and bytes as Uint8Array).
+ * A span that cannot be used is rejected alone; throws ImportFault if the data as a whole has another form.
+ */
+export const fromOtlp = (data: unknown, options: OtlpOptions): OtlpReading => {
+  const rejected: ImportFault[] = []
+  const traces = new Map<string, Found[]>()
+  for (const found of spansIn(recordAt(data, top), rejected)) {
+    const trace = traces.get(found.traceId)
+    if (trace === undefined) traces.set(found.traceId, [found])
+    else trace.push(found)
+  }
+  let dropped = 0
+  const count = (more: number): void => {
+    dropped += more
+  }
+  const runs = [...traces].map(([traceId, spans]) => runOf(traceId, spans, options, rejected, count))
+  return { runs, rejected, dropped }
+}
+
+function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found> {
+  for (const group of elementsOf(data, 'resourceSpans', top)) {
+    const at = inside(group.place, 'resource')
+    const resource = fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at)
+    for (const scoped of elementsOf(group.record, 'scopeSpans', group.place)) {
+      const scope = scopeAttributes(recordAt(scoped.record.scope ?? {}, inside(scoped.place, 'scope')))
+      for (const { record, place } of elementsOf(scoped.record, 'spans', scoped.place)) {
+        const span = unlessRejected(rejected, () => otlpSpanOf(record, place))
+        if (span !== undefined) yield { ...span, resource, scope }
+      }
+    }
+  }
+}
+
+const unlessRejected = <T>(rejected: ImportFault[], read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ImportFault)) throw error
+    rejected.push(error)
+    return
+  }
+}
+
+interface Collected {
+  readonly spans: Placed<SpanDraft>[]
+  readonly events: Placed<EventDraft>[]
+  readonly artifacts: Placed<ArtifactDraft>[]
+}
+
+const runOf = (
+  traceId: string,
+  found: readonly Found[],
+  options: OtlpOptions,
+  rejected: ImportFault[],
+  dropped: (count: number) => void,
+): OtlpRun => {
+  const native = new Map(found.map((span) => [span.spanId, nativeSpanId(span)]))
+  const collected: Collected = { spans: [], events: [], artifacts: [] }
+  for (const span of found) {
+    const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
+    const drop = options.keepsContent(span.ours) ? undefined : dropped
+    unlessRejected(rejected, () => collect(collected, span, parent, drop))
+  }
+  const root = found.find((span) => span.root)
+  const place = root?.place ?? found[0]?.place ?? top
+  const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
+  if (own !== undefined) return { run: own, place, ...collected }
+  const about: Attributes = Object.assign(Object.create(null), ...found.map(({ resource }) => resource))
+  const run = foreignRun(traceId, found, options.keepsContent(false) ? about : withoutContent(about, dropped))
+  return { run, place, ...collected }
+}
+
+/** Adds what a span tells; `drop` is there if it must not tell what people and models said, and counts what goes. */
+const collect = (
+  into: Collected,
+  span: Found,
+  parent: string | null,
+  drop: ((count: number) => void) | undefined,
+): void => {
+  const kept = drop === undefined ? span : { ...span, attributes: withoutContent(span.attributes, drop) }
+  const record = spanFromOtlp(kept, parent, span.scope)
+  const { events, artifacts } = eventsFromOtlp(kept, record.id)
+  into.spans.push({ record, place: span.place })
+  for (const event of drop === undefined ? events : quietEvents(events, drop)) into.events.push(event)
+  for (const artifact of artifacts) into.artifacts.push(artifact)
+}
+
+const quietEvents = (
+  events: readonly Placed<EventDraft>[],
+  drop: (count: number) => void,
+): readonly Placed<EventDraft>[] => {
+  const kept = events.filter(({ record }) => !isContentEvent(record.name))
+  if (kept.length < events.length) drop(events.length - kept.length)
+  return kept.map(({ record, place }) => ({
+    record: { ...record, attributes: withoutContent(record.attributes ?? {}, drop) },
+    place,
+  }))
+}

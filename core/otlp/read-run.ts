@@ -1,0 +1,64 @@
+import type { RunDraft } from '../contracts/export-format.ts'
+import { runDraft } from '../import/records.ts'
+import type { Attributes } from '../trace.ts'
+import { guardNames, RESOURCE, RUN_ATTRIBUTE, semconv } from './names.ts'
+import type { OtlpSpan } from './read-span.ts'
+
+const NO_ID = /[^A-Za-z0-9._:@/+=-]/g
+
+/** A text from outside as an id: what ids cannot hold becomes `_`, at most 128 characters. */
+const idFrom = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.replace(NO_ID, '_').slice(0, 128) : undefined
+
+const textFrom = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const withoutPrefix = (attributes: Attributes, prefix: string): Attributes => {
+  const own: Record<string, unknown> = Object.create(null)
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith(prefix)) own[key.slice(prefix.length)] = value
+  }
+  return own
+}
+
+const withPrefix = (attributes: Attributes, prefix: string): Attributes => {
+  const own: Record<string, unknown> = Object.create(null)
+  for (const [key, value] of Object.entries(attributes)) own[prefix + key] = value
+  return own
+}
+
+/** The run that our own export tells on its root span. Throws ImportFault. */
+export const ownRun = ({ attributes, place }: OtlpSpan, resource: Attributes): RunDraft =>
+  runDraft(
+    {
+      trace_id: attributes[guardNames.traceId],
+      project_id: idFrom(resource[guardNames.project]),
+      session_id: attributes[semconv.session] ?? null,
+      agent_id: attributes[semconv.agentId] ?? null,
+      task_id: attributes[guardNames.task] ?? null,
+      agent_name: attributes[semconv.agentName] ?? null,
+      name: attributes[guardNames.runName] ?? null,
+      status: attributes[guardNames.runStatus],
+      failure_tag: attributes[guardNames.failureTag],
+      failure_tag_source: attributes[guardNames.failureTagSource],
+      tags: attributes[guardNames.tags],
+      attributes: withoutPrefix(attributes, RUN_ATTRIBUTE),
+    },
+    place,
+  )
+
+/** The run that spans of other programs belong to: who and where it is stands on the resource or on any of them. */
+export const foreignRun = (traceId: string, spans: readonly OtlpSpan[], resource: Attributes): RunDraft => {
+  const first = (name: string): unknown => spans.find(({ attributes }) => textFrom(attributes[name]))?.attributes[name]
+  const project_id = idFrom(resource[guardNames.project]) ?? idFrom(resource[semconv.service])
+  const session_id = idFrom(first(semconv.session) ?? resource[semconv.session]) ?? idFrom(first(semconv.conversation))
+  const agent_id = idFrom(first(semconv.agentId))
+  const agent_name = textFrom(first(semconv.agentName)) ?? textFrom(resource[semconv.service])
+  return {
+    trace_id: traceId,
+    ...(project_id === undefined ? {} : { project_id }),
+    ...(session_id === undefined ? {} : { session_id }),
+    ...(agent_id === undefined ? {} : { agent_id }),
+    ...(agent_name === undefined ? {} : { agent_name }),
+    attributes: withPrefix(resource, RESOURCE),
+  }
+}
