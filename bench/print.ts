@@ -1,5 +1,5 @@
 import { duration, printTable } from './kit/table.ts'
-import { crowdTable, latencyLine, profileTable, ratioTable, threadTable } from './load/report.ts'
+import { crowdTable, latencyLine, profileText, ratioTable, threadTable } from './load/report.ts'
 import type { LoadResult } from './suites/load.ts'
 import type { Timing } from './suites/throughput.ts'
 
@@ -22,7 +22,7 @@ export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, fail
   if (shapes.length > 0) parts.push(ratioTable(shapes), threadTable(shapes))
   if (steady !== null) parts.push(latencyLine(steady))
   if (crowd.length > 0) parts.push(crowdTable(crowd))
-  for (const { title, times } of profiles) parts.push(profileTable(title, times))
+  for (const { title, profile } of profiles) parts.push(profileText(title, profile))
   parts.push(`${sent} requests sent to the gateway, ${recorded} on record`)
   for (const failure of failures) parts.push(`FAILED: ${failure}`)
   return parts.join('\n\n')

@@ -1,6 +1,6 @@
 import type { CloseOptions, Opened, OpenOptions, RunOptions, RunResult } from './generator.ts'
 import type { Usage } from './measure.ts'
-import type { ProfileOptions, SelfTime } from './profile.ts'
+import type { Profile, ProfileOptions } from './profile.ts'
 import type { Plan } from './provider.ts'
 
 /** What the parent asks its processes: input and answer by name. */
@@ -10,7 +10,7 @@ export interface Asks {
   plan: readonly [input: Plan, answer: true]
   usage: readonly [input: null, answer: Usage]
   profile_start: readonly [input: null, answer: true]
-  profile_stop: readonly [input: ProfileOptions, answer: readonly SelfTime[]]
+  profile_stop: readonly [input: ProfileOptions, answer: Profile]
   open: readonly [input: OpenOptions, answer: Opened]
   run: readonly [input: RunOptions, answer: RunResult]
   close: readonly [input: CloseOptions, answer: true]

@@ -1,6 +1,6 @@
 import { printTable } from '../kit/table.ts'
 import type { CrowdResult } from './crowd.ts'
-import type { SelfTime } from './profile.ts'
+import type { Profile, Share } from './profile.ts'
 import type { Summary } from './summary.ts'
 
 const KIB = 1024
@@ -60,9 +60,18 @@ export const threadTable = (summaries: readonly Summary[]): string => {
   )
 }
 
-/** The functions that took most of the main thread under a shape. */
-export const profileTable = (title: string, times: readonly SelfTime[]): string =>
-  `${title}: own time on the gateway's main thread\n${printTable(
+/** What took most of the gateway's main thread under a shape. */
+export const profileText = (title: string, { self, charged }: Profile): string =>
+  [
+    `${title}: own time on the gateway's main thread`,
+    shareTable(self),
+    '',
+    `${title}: the same charged to the gateway's nearest function`,
+    shareTable(charged),
+  ].join('\n')
+
+const shareTable = (shares: readonly Share[]): string =>
+  printTable(
     ['function', 'share', 'at'],
-    times.map(({ name, at, percent }) => [name, `${percent.toFixed(1)} %`, at]),
-  )}`
+    shares.map(({ name, at, percent }) => [name, `${percent.toFixed(1)} %`, at]),
+  )

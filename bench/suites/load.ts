@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type CrowdResult, crowdRun } from '../load/crowd.ts'
-import type { SelfTime } from '../load/profile.ts'
+import type { Profile } from '../load/profile.ts'
 import { recordedIn } from '../load/record.ts'
 import { Rounds, type Sample } from '../load/rounds.ts'
 import { crowd, type Shape, shapes, steady } from '../load/shapes.ts'
@@ -17,7 +17,7 @@ const PROFILE_ROUNDS = 3
 export interface Profiled {
   readonly shape: string
   readonly title: string
-  readonly times: readonly SelfTime[]
+  readonly profile: Profile
 }
 
 /** What a load run found. */
@@ -133,8 +133,8 @@ const profiled = async (rounds: Rounds, shape: Shape, target: Target, folder: st
   await target.child.ask('profile_start', null)
   for (let turn = 0; turn < PROFILE_ROUNDS; turn++) await rounds.sample(shape, target)
   const file = resolve(join(folder, `${shape.id}.cpuprofile`))
-  const times = await target.child.ask('profile_stop', { file, top: PROFILE_TOP })
-  return { shape: shape.id, title: shape.title, times }
+  const profile = await target.child.ask('profile_stop', { file, top: PROFILE_TOP })
+  return { shape: shape.id, title: shape.title, profile }
 }
 
 const gatewayOf = ({ targets }: Stage): Target => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { selfTimes } from '../../../bench/load/profile.ts'
+import { itself, nearestOwn, shares } from '../../../bench/load/profile.ts'
 import { ratioTable } from '../../../bench/load/report.ts'
 import type { Sample } from '../../../bench/load/rounds.ts'
 import { shapes } from '../../../bench/load/shapes.ts'
@@ -77,21 +77,26 @@ describe('a tally', () => {
 })
 
 describe('a profile', () => {
-  it('is told as own time by function and place, idle time left out', () => {
+  it('is told by function and place, and charged to the nearest function of the package, idle time left out', () => {
     const frame = (functionName: string, url = '', lineNumber = -1) => ({
       callFrame: { functionName, scriptId: '0', url, lineNumber, columnNumber: 0 },
     })
     const place = new URL('../../../core/a.ts', import.meta.url).href
     const nodes = [
-      { id: 1, ...frame('(root)') },
+      { id: 1, ...frame('(root)'), children: [2, 3, 4, 6] },
       { id: 2, ...frame('(idle)') },
-      { id: 3, ...frame('work', place, 9) },
+      { id: 3, ...frame('work', place, 9), children: [5] },
       { id: 4, ...frame('(garbage collector)') },
-      { id: 5, ...frame('work', place, 9) },
+      { id: 5, ...frame('hash', 'node:internal/crypto/hash', 1), children: [7] },
       { id: 6, ...frame('post', 'node:inspector', 114) },
+      { id: 7, ...frame('oneShotDigest') },
     ]
-    const profile = { nodes, startTime: 0, endTime: 100, samples: [2, 3, 5, 4, 6], timeDeltas: [900, 40, 35, 25, 700] }
-    assert.deepEqual(selfTimes(profile, 1), [{ name: 'work', at: 'core/a.ts:10', percent: 75 }])
-    assert.deepEqual(selfTimes(profile, 9)[1], { name: '(garbage collector)', at: '', percent: 25 })
+    const profile = { nodes, startTime: 0, endTime: 100, samples: [2, 3, 7, 4, 6], timeDeltas: [900, 40, 35, 25, 700] }
+    assert.deepEqual(shares(profile, 1, itself), [{ name: 'work', at: 'core/a.ts:10', percent: 40 }])
+    assert.deepEqual(shares(profile, 9, itself)[1], { name: 'oneShotDigest', at: '', percent: 35 })
+    assert.deepEqual(shares(profile, 9, nearestOwn), [
+      { name: 'work', at: 'core/a.ts:10', percent: 75 },
+      { name: '(garbage collector)', at: '', percent: 25 },
+    ])
   })
 })
