@@ -78,10 +78,13 @@ const nameOf = (span: TreeSpan, run: Run, names: 'native' | 'semconv'): string =
 
 const failed = new Set(['error', 'timeout', 'blocked', 'cancelled'])
 
-const statusOf = ({ status, status_message }: TreeSpan): object => {
-  if (status === 'ok') return { code: 1 }
-  if (!failed.has(status)) return {}
-  return status_message === null ? { code: 2 } : { code: 2, message: status_message }
+/** OTLP takes a message with status 2 only, and reads an empty one as none. */
+const hasMessage = ({ status, status_message }: TreeSpan): boolean => failed.has(status) && status_message !== ''
+
+const statusOf = (span: TreeSpan): object => {
+  if (span.status === 'ok') return { code: 1 }
+  if (!failed.has(span.status)) return {}
+  return span.status_message !== null && hasMessage(span) ? { code: 2, message: span.status_message } : { code: 2 }
 }
 
 const CLIENT = 3
@@ -120,7 +123,7 @@ const attributesOf = (span: TreeSpan, run: Run, name: string): KeyValue[] => {
       [guardNames.spanKind]: span.kind,
       [guardNames.status]: span.status,
       [guardNames.spanName]: name === span.name ? null : span.name,
-      [guardNames.statusMessage]: failed.has(span.status) ? null : span.status_message,
+      [guardNames.statusMessage]: hasMessage(span) ? null : span.status_message,
       [guardNames.declaredParent]: span.declared_parent_id,
       [semconv.operation]: operation,
       [guardNames.operationAdded]: operation === undefined ? null : true,

@@ -36,7 +36,7 @@ export const json = exportFormat({
   id: 'json',
   mediaType: 'application/json',
   extension: 'json',
-  write: (trace, options) => gathered(bundle(trace, options ?? {})),
+  write: (trace, options = {}) => gathered(bundle(trace, options)),
   accepts: (text) => {
     const names = new Set(memberNames(withoutMark(text)))
     return !names.has('type') && (names.has('schema') || names.has('run'))

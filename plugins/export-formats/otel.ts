@@ -31,7 +31,7 @@ export const otel = exportFormat({
   id: 'otel',
   mediaType: 'application/json',
   extension: 'otel.json',
-  write: (trace, options) => gathered(document(trace, options ?? {})),
+  write: (trace, options = {}) => gathered(document(trace, options)),
   accepts: (text) => new Set(memberNames(withoutMark(text))).has('resourceSpans'),
   read(file) {
     const text = withoutMark(file)

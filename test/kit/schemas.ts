@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+
+/** The file of a published schema. */
+export const schemaFile = (name: 'trace' | 'jsonl' | 'event'): URL =>
+  new URL(`../../plugins/replay/schemas/${name}.v1.json`, import.meta.url)
+
+/** Fails unless a value is as the published schema wants it. */
+export const assertsSchema = (name: 'trace' | 'jsonl' | 'event'): ((value: unknown) => void) => {
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': RFC_3339 } })
+  const validate = ajv.compile(JSON.parse(readFileSync(schemaFile(name), 'utf8')))
+  return (value) => assert.ok(validate(value), JSON.stringify(validate.errors))
+}
