@@ -26,6 +26,8 @@ export interface Observed {
   readonly http_status: number
   readonly outcome: string | null
   readonly total_tokens: number | null
+  /** The client's connection ended before the answer did. */
+  readonly broken: boolean
   /** What the client was answered. */
   readonly body: string
 }
@@ -38,6 +40,7 @@ export const missed = (expected: Outcome, seen: Observed): string[] => {
     status: expected.status === undefined || expected.status === seen.http_status,
     outcome: expected.outcome === undefined || expected.outcome === seen.outcome,
     total_tokens: expected.total_tokens === undefined || expected.total_tokens === seen.total_tokens,
+    broken: (expected.broken ?? false) === seen.broken,
     sees: expected.sees === undefined || seen.body.includes(expected.sees),
   }
   return Object.keys(checks).filter((name) => checks[name] === false)

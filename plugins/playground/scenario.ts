@@ -35,7 +35,7 @@ export interface Failure {
   readonly message: string
 }
 
-/** What must come of a step. What is left out may be anything, but a decision without `reason` must have none. */
+/** What must come of a step. What is left out may be anything, but `reason` must be absent and the answer whole. */
 export interface Outcome {
   /** As the client reads it off the headers. */
   readonly decision?: 'allow' | 'shadow_flag' | 'block'
@@ -48,6 +48,8 @@ export interface Outcome {
   readonly total_tokens?: number
   /** Text that the client finds in the answer. */
   readonly sees?: string
+  /** The answer breaks off before its end; false if absent. */
+  readonly broken?: boolean
 }
 
 /** What must come of a step in each mode. */

@@ -23,9 +23,10 @@ const outcome = Type.Object(
     status: Type.Optional(Type.Integer()),
     outcome: Type.Optional(Type.String({ description: 'How the exchange ends on record.' })),
     total_tokens: Type.Optional(Type.Integer()),
+    broken: Type.Optional(Type.Boolean({ description: 'The answer breaks off.' })),
     sees: Type.Optional(Type.String({ description: 'Text in the answer.' })),
   },
-  { description: 'What is left out may be anything, but a decision without reason must have none.' },
+  { description: 'What is left out may be anything, but reason must be absent and the answer whole.' },
 )
 
 /** A scenario as the API lists it. */
@@ -81,6 +82,7 @@ const stepResult = Type.Object({
   }),
   outcome: textOrNull,
   total_tokens: countOrNull,
+  broken: Type.Boolean({ description: 'The answer broke off.' }),
   expected: outcome,
   matched: Type.Boolean(),
   missed: Type.Array(Type.String(), { description: 'Expectations that were not met.' }),

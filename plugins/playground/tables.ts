@@ -20,6 +20,8 @@ export interface StepResult {
   /** How the exchange ended on record. */
   readonly outcome: string | null
   readonly total_tokens: number | null
+  /** The client's answer broke off. */
+  readonly broken: boolean
   readonly expected: Outcome
   readonly matched: boolean
   /** Which expectations were not met. */

@@ -49,7 +49,7 @@ export const brokenStream = scenario({
       do: 'request',
       say: [{ user: 'What does src/tax.ts do?' }],
       reply: { ...streamed, cut_after: 5 },
-      expect: both({ decision: 'allow', status: 200, outcome: 'truncated', sees: 'The' }),
+      expect: both({ decision: 'allow', status: 200, outcome: 'truncated', broken: true, sees: 'The' }),
     },
     asking('the next request', 'What does src/tax.ts do, in short?', allowed),
   ],

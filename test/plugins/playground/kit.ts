@@ -158,18 +158,20 @@ export const inHouse = async <T>(work: (house: House) => Promise<T>, options: Ho
   }
 }
 
-/** Holds back every forwarded request until it is let go. */
+/** Holds back every forwarded request until it is let go, or the gateway closes. */
 export const gate = () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const held = { count: 0 }
   const plugin: Plugin = {
     name: 'gate',
-    apply: (gateway) =>
+    apply: (gateway) => {
       gateway.hooks.forward.tapPromise({ name: 'gate', stage: -1000 }, async () => {
         held.count++
         await promise
         return undefined
-      }),
+      })
+      gateway.hooks.close.tap({ name: 'gate', stage: -1000 }, () => resolve())
+    },
   }
   return { plugin, held, open: () => resolve() }
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { type Plugin, storage, type Tables } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { disk } from '../sessions/disk.ts'
-import { gate, inHouse, openHouse } from './kit.ts'
+import { inHouse, openHouse } from './kit.ts'
 
 const runOf = (id: string) => `/api/v1/playground/runs/${id}`
 
@@ -31,18 +31,14 @@ const left = (id: string, status: 'queued' | 'running', created_at: number): Tab
 describe('runs', () => {
   it('that the gateway is closed in are on record as interrupted', async () => {
     const kept = disk()
-    const { plugin, held, open } = gate()
-    const house = await openHouse({ storage: kept.plugin, more: [plugin] })
+    const house = await openHouse({ storage: kept.plugin })
     const ids: string[] = []
-    for (let count = 0; count < 5; count++) ids.push((await house.start({ scenario: 'exact-loop' })).id)
-    while (held.count < 4) await new Promise((resolve) => setImmediate(resolve))
-    const { storage } = house.gateway
-    const closing = house.close()
-    for (const id of ids)
-      while ((await storage.get('playground_runs', id))?.status !== 'failed')
+    for (let count = 0; count < 5; count++) ids.push((await house.start({ scenario: 'exact-loop', pace_ms: 2000 })).id)
+    // four wait between their steps, the fifth waits for its turn
+    for (const id of ids.slice(0, 4))
+      while ((await house.ask('GET', runOf(id))).body.steps_done < 1)
         await new Promise((resolve) => setImmediate(resolve))
-    open()
-    await closing
+    await house.close()
     await inHouse(
       async (next) => {
         for (const id of ids) {

@@ -85,6 +85,25 @@ describe('runs', () => {
       },
     ))
 
+  it('leave nothing behind that stops another run', () =>
+    inHouse(
+      async (house) => {
+        for (const scenario of ['leaves-paused', 'leaves-paused', 'exact-loop', 'paused-agent']) {
+          const run = await house.run({ scenario })
+          assert.deepEqual([run.status, run.matched], ['completed', true], scenario)
+        }
+      },
+      {
+        more: [
+          story('leaves-paused', [
+            { ...asked, expect: both({ decision: 'allow' }) },
+            { what: 'pauses the agent', do: 'pause', target: 'agent', expect: both({ status: 200 }) },
+            { what: 'pauses the session', do: 'pause', target: 'session', expect: both({ status: 200 }) },
+          ]),
+        ],
+      },
+    ))
+
   it('bring the rules of the project back that somebody has changed', () =>
     inHouse(async (house) => {
       const path = '/api/policies/playground-exact-loop'

@@ -40,10 +40,12 @@ const more = Object.entries(replies).map(([id, reply]) => answered(id, reply))
 /** What the recorder kept of the one request of a run. */
 const recordsOf = async (style: string) => {
   const readings: Record<string, object> = {}
+  const sizes: Record<string, number> = {}
   await inHouse(
     async (house) => {
       house.gateway.hooks.settle.tap('test', ({ reading, call: { project_id, envelope } }) => {
-        const { output_bytes: _bytes, response_id, ...read } = reading
+        const { output_bytes, response_id, ...read } = reading
+        sizes[project_id] = output_bytes
         readings[project_id] = { ...read, asked: envelope.stream, hasId: response_id !== null }
       })
       for (const { id } of more) {
@@ -54,7 +56,7 @@ const recordsOf = async (style: string) => {
     },
     { more },
   )
-  return readings
+  return { readings, sizes }
 }
 
 /** How each dialect says why a reply ended. */
@@ -64,12 +66,19 @@ const finishes: Readonly<Record<string, readonly [text: string, call: string]>> 
   responses: ['completed', 'completed'],
 }
 
+/** How much of the text has passed when the stream breaks off behind its fourth event. */
+const cutTexts: Readonly<Record<string, string>> = {
+  chat_completions: 'Never to its',
+  messages: 'Never to',
+  responses: 'Never',
+}
+
 const shapeOf = (reading: object | undefined): Record<string, unknown> => ({ ...reading })
 
 describe('scripted replies are what the style they are written in reads', () => {
   for (const style of styles) {
     it(style, async () => {
-      const readings = await recordsOf(style)
+      const { readings, sizes } = await recordsOf(style)
       const [text, tool] = finishes[style] ?? []
       const full = {
         input_tokens: 70,
@@ -115,6 +124,8 @@ describe('scripted replies are what the style they are written in reads', () => 
       }
       const cut = shapeOf(readings['playground-cut-text'])
       assert.deepEqual([cut.complete, cut.error, cut.finish_reason], [false, null, null])
+      // four events got through, the last one too
+      assert.equal(sizes['playground-cut-text'], Buffer.byteLength(cutTexts[style] ?? ''))
       const failed = shapeOf(readings['playground-failed'])
       assert.deepEqual(failed.error, { type: 'overloaded_error', code: null, message: 'Too much.' })
     })
