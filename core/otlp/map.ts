@@ -97,30 +97,32 @@ const runOf = (
 ): OtlpRun => {
   const native = new Map(found.map((span) => [span.spanId, nativeSpanId(span)]))
   const collected: Collected = { spans: [], events: [], artifacts: [] }
-  for (const span of found) {
+  const kept = found.map((span) =>
+    options.keepsContent(span.ours) ? span : { ...span, attributes: withoutContent(span.attributes, dropped) },
+  )
+  for (const span of kept) {
     const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
     const drop = options.keepsContent(span.ours) ? undefined : dropped
     unlessRejected(rejected, () => collect(collected, span, parent, drop))
   }
-  const root = found.find((span) => span.root)
+  const root = kept.find((span) => span.root)
   const place = root?.place ?? found[0]?.place ?? top
   const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
   if (own !== undefined) return { run: own, place, ...collected }
   const about: Attributes = Object.assign(Object.create(null), ...found.map(({ resource }) => resource))
-  const run = foreignRun(traceId, found, options.keepsContent(false) ? about : withoutContent(about, dropped))
+  const run = foreignRun(traceId, kept, options.keepsContent(false) ? about : withoutContent(about, dropped))
   return { run, place, ...collected }
 }
 
-/** Adds what a span tells; `drop` is there if it must not tell what people and models said, and counts what goes. */
+/** Adds what a span tells; `drop` is there if its events must not tell what people and models said, and counts what goes. */
 const collect = (
   into: Collected,
   span: Found,
   parent: string | null,
   drop: ((count: number) => void) | undefined,
 ): void => {
-  const kept = drop === undefined ? span : { ...span, attributes: withoutContent(span.attributes, drop) }
-  const record = spanFromOtlp(kept, parent, span.scope)
-  const { events, artifacts } = eventsFromOtlp(kept, record.id)
+  const record = spanFromOtlp(span, parent, span.scope)
+  const { events, artifacts } = eventsFromOtlp(span, record.id)
   into.spans.push({ record, place: span.place })
   for (const event of drop === undefined ? events : quietEvents(events, drop)) into.events.push(event)
   for (const artifact of artifacts) into.artifacts.push(artifact)

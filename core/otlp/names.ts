@@ -102,8 +102,13 @@ const contentNames = new Set([
 const CONTENT_PREFIX = /^(?:gen_ai\.prompt|gen_ai\.completion|llm\.input_messages|llm\.output_messages)/
 const CONTENT_EVENT = /^gen_ai\.(?:.*\.message|choice)$/s
 
-/** Attributes that carry what people and models said, which is not kept unless full content logging is on. */
-export const isContentName = (name: string): boolean => contentNames.has(name) || CONTENT_PREFIX.test(name)
+const OWN_PREFIXES = /^(?:guard\.attr\.|guard\.run\.attr\.)+/
+
+/** Attributes that carry what people and models said, which is not kept unless full content logging is on; also where we prefixed them. */
+export const isContentName = (name: string): boolean => {
+  const bare = name.startsWith('guard.') ? name.replace(OWN_PREFIXES, '') : name
+  return contentNames.has(bare) || CONTENT_PREFIX.test(bare)
+}
 
 /** Span events that carry it. */
 export const isContentEvent = (name: string): boolean => CONTENT_EVENT.test(name)

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { fromOtlp, isContentEvent, isContentName } from 'guard-gateway/core'
+import { attributeOf, keepAll, pairs, read, resourceSpans, span, spanId } from '../kit/otlp-data.ts'
+
+describe('OTLP in: values and events', () => {
+  it('reads every kind of value', () => {
+    assert.equal(attributeOf({ stringValue: '' }), '')
+    assert.equal(attributeOf({ boolValue: false }), false)
+    assert.equal(attributeOf({ intValue: '5' }), 5)
+    assert.equal(attributeOf({ intValue: 5 }), 5)
+    assert.equal(attributeOf({ intValue: '9223372036854775807' }), 9_223_372_036_854_775_807n)
+    assert.equal(attributeOf({ doubleValue: 1.5 }), 1.5)
+    assert.equal(attributeOf({ doubleValue: '1.5e3' }), 1500)
+    assert.equal(attributeOf({ doubleValue: 'NaN' }), 'NaN')
+    assert.equal(attributeOf({ bytesValue: 'AQI=' }), 'AQI=')
+    assert.equal(attributeOf({ bytesValue: new Uint8Array([1, 2]) }), 'AQI=')
+    assert.equal(attributeOf({}), null)
+    assert.deepEqual(attributeOf({ arrayValue: { values: [{ intValue: '1' }, {}] } }), [1, null])
+    const list = attributeOf({ kvlistValue: { values: pairs({ __proto: 'x' }) } })
+    assert.equal(JSON.stringify(list), '{"__proto":"x"}')
+  })
+
+  it('rejects values that are not what they say', () => {
+    for (const value of [
+      { stringValue: 1 },
+      { boolValue: 'true' },
+      { intValue: '1.5' },
+      { intValue: '9223372036854775808' },
+      { intValue: 1.5 },
+      { doubleValue: 'much' },
+      { arrayValue: [] },
+      { kvlistValue: { values: [{}] } },
+    ]) {
+      const { rejected } = fromOtlp(resourceSpans([span({ attributes: [{ key: 'x', value }] })]), keepAll)
+      assert.equal(rejected.length, 1, JSON.stringify(value))
+    }
+  })
+
+  it('gives an event without an id the same one every time', () => {
+    const events = [
+      { name: 'e', timeUnixNano: '7' },
+      { name: 'e', timeUnixNano: '0' },
+    ]
+    const [first, again] = [read(resourceSpans([span({ events })])), read(resourceSpans([span({ events })]))]
+    assert.deepEqual(first.events, again.events)
+    assert.match(String(first.events[0]?.id), /^evt_[0-9a-f]{16}$/)
+    assert.notEqual(first.events[0]?.id, first.events[1]?.id)
+    assert.deepEqual(
+      first.events.map(({ time_ns, span_id }) => [time_ns, span_id]),
+      [
+        [7n, spanId],
+        [undefined, spanId],
+      ],
+    )
+  })
+
+  it('restores the ids that a trace had before it was exported', () => {
+    const attributes = pairs({ 'guard.trace.id': 'native', 'guard.span.id': 'root', 'guard.status': 'ok' })
+    const events = [{ name: 'e', attributes: pairs({ 'guard.event.id': 'evt_x' }) }]
+    const child = span({ spanId: 'c'.repeat(16), parentSpanId: spanId })
+    const found = read(resourceSpans([child, span({ attributes, events })]))
+    assert.equal(found.run.trace_id, 'native')
+    assert.deepEqual(
+      found.spans.map(({ id, parent_id }) => [id, parent_id]),
+      [
+        ['c'.repeat(16), 'root'],
+        ['root', null],
+      ],
+    )
+    assert.equal(found.events[0]?.id, 'evt_x')
+  })
+})
+
+describe('OTLP in: content', () => {
+  const content = [
+    'gen_ai.input.messages',
+    'gen_ai.output.messages',
+    'gen_ai.system_instructions',
+    'gen_ai.tool.definitions',
+    'gen_ai.tool.call.arguments',
+    'gen_ai.tool.call.result',
+    'gen_ai.prompt',
+    'gen_ai.prompt.0.content',
+    'gen_ai.completion.0.role',
+    'llm.input_messages.0',
+    'llm.output_messages.1',
+    'input.value',
+    'output.value',
+    'prompt',
+    'user_prompt',
+    'completion',
+  ]
+
+  it('knows the names of attributes and events that carry it', () => {
+    for (const name of content) {
+      for (const prefix of ['', 'guard.attr.', 'guard.run.attr.']) assert.ok(isContentName(prefix + name), name)
+    }
+    for (const name of ['gen_ai.request.model', 'prompt_tokens', 'my.prompt', 'gen_ai.tool.name'])
+      assert.ok(!isContentName(name), name)
+    for (const name of ['gen_ai.user.message', 'gen_ai.system.message', 'gen_ai.choice'])
+      assert.ok(isContentEvent(name), name)
+    for (const name of ['message', 'gen_ai.choices', 'exception']) assert.ok(!isContentEvent(name), name)
+  })
+
+  it('leaves it out of spans, events and resources, and counts', () => {
+    const given = pairs({ prompt: 'secret', kept: 'x' })
+    const events = [{ name: 'gen_ai.choice' }, { name: 'e', attributes: given }]
+    const data = resourceSpans([span({ attributes: given, events })], { 'input.value': 'secret' })
+    const { run, spans, events: kept, dropped } = read(data, { keepsContent: () => false })
+    assert.doesNotMatch(
+      JSON.stringify([
+        run.attributes,
+        spans.map(({ attributes }) => attributes),
+        kept.map(({ attributes }) => attributes),
+      ]),
+      /secret/,
+    )
+    assert.deepEqual(
+      kept.map(({ name, attributes }) => [name, { ...attributes }]),
+      [['e', { kept: 'x' }]],
+    )
+    assert.equal(dropped, 4)
+  })
+
+  it('keeps it where the caller wants it kept', () => {
+    const { spans, dropped } = read(resourceSpans([span({ attributes: pairs({ prompt: 'p' }) })]))
+    assert.deepEqual([spans[0]?.attributes?.prompt, dropped], ['p', 0])
+  })
+})
