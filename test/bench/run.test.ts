@@ -18,7 +18,16 @@ describe('npm run bench', () => {
     const { code, out } = await bench('--list')
     assert.equal(code, 0)
     const names = out.trim().split('\n')
-    for (const part of ['fingerprint: ', 'detectors: ', 'storage: ', 'pipeline: ', 'redact: ', 'chat_1k', 'sse_64'])
+    for (const part of [
+      'fingerprint: ',
+      'detectors: ',
+      'headers: ',
+      'storage: ',
+      'pipeline: ',
+      'redact: ',
+      'chat_1k',
+      'sse_64',
+    ])
       assert.ok(
         names.some((name) => name.startsWith(part)),
         part,
