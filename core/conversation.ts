@@ -4,6 +4,7 @@ import type { ApiStyle, Envelope, Part } from './contracts/api-style.ts'
 import { GuardError } from './errors.ts'
 import { canonical, hashTools, nothing } from './fingerprint.ts'
 import { Fold } from './fold.ts'
+import { Glimpses } from './glimpses.ts'
 import { sha256 } from './ids.ts'
 import { openingOf } from './opening.ts'
 import { pieceOf } from './pieces.ts'
@@ -21,20 +22,23 @@ export interface ReadRequest {
 const WORTH_KEEPING = 2048
 
 const tapes = new Tapes<Known>()
+const glimpses = new Glimpses()
 
 /**
- * Reads a request body for a style. Of a body that begins like an earlier one of the same `hint` (a session's id, or an empty text)
- * only what is new is parsed and hashed. Throws INVALID_BODY for anything but one JSON object within limits.
+ * Reads a request body for a style. Of a body that begins like earlier ones of the same `hint` (a session's id, or an empty text)
+ * only what is new is parsed and hashed; one that begins like no other is remembered by a glimpse alone. Throws INVALID_BODY for anything but one JSON object within limits.
  */
 export const readRequest = (style: ApiStyle, body: Buffer, hint: string): ReadRequest => {
   if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
   const name = `${style.id} ${hint}`
-  const kept = body.length >= WORTH_KEEPING
-  const scan = new Scan(style, body, kept ? tapes.named(name) : [])
+  const large = body.length >= WORTH_KEEPING
+  const scan = new Scan(style, body, large ? tapes.named(name) : [])
   const envelope = style.envelope(membersOf(scan))
   const known = resumed(scan, envelope) ?? begun(scan, envelope)
   const conversation = conversationOf(style, body, scan, envelope, known)
-  if (kept) tapes.keep(name, body, known, known.fold === scan.tape?.state.fold ? scan.tape : undefined)
+  if (large && glimpses.continues(name, body)) {
+    tapes.keep(name, body, known, known.fold === scan.tape?.state.fold ? scan.tape : undefined)
+  }
   return { envelope, conversation }
 }
 
@@ -102,15 +106,48 @@ const conversationOf = (style: ApiStyle, body: Buffer, scan: Scan, envelope: Env
   fold.backTo(mark)
   const { model, tools, tool_choice, previous_response_id, conversation } = envelope
   const choice = tool_choice === undefined ? '' : canonical(tool_choice, nothing)
-  return {
-    ...rest,
-    fingerprint: sha256(
-      `${model}\0${hashTools(tools)}\0${choice}\0${previous_response_id ?? ''}\0${conversation ?? ''}\0${full}`,
-    ),
-    get opening() {
-      known.opening ??= opening(style, body, scan, envelope)
-      return known.opening.hash
-    },
+  const fingerprint = sha256(
+    `${model}\0${hashTools(tools)}\0${choice}\0${previous_response_id ?? ''}\0${conversation ?? ''}\0${full}`,
+  )
+  return new LateOpening(rest, fingerprint, known, () => opening(style, body, scan, envelope))
+}
+
+/**
+ * A conversation whose opening is read when somebody asks: most requests name their session.
+ * A class and no literal with a getter: each of those gets a hidden class of its own, which keeps all that the getter sees alive
+ * until the next full garbage collection.
+ */
+class LateOpening implements Conversation {
+  readonly chain: Conversation['chain']
+  readonly talk: Conversation['talk']
+  readonly turns: Conversation['turns']
+  readonly besides: Conversation['besides']
+  readonly fingerprint: string
+  readonly text_bytes: number
+  readonly loose_results: Conversation['loose_results']
+  readonly #known: Known
+  readonly #read: () => NonNullable<Known['opening']>
+
+  constructor(
+    folded: Omit<Conversation, 'fingerprint' | 'opening'>,
+    fingerprint: string,
+    known: Known,
+    read: () => NonNullable<Known['opening']>,
+  ) {
+    this.chain = folded.chain
+    this.talk = folded.talk
+    this.turns = folded.turns
+    this.besides = folded.besides
+    this.fingerprint = fingerprint
+    this.text_bytes = folded.text_bytes
+    this.loose_results = folded.loose_results
+    this.#known = known
+    this.#read = read
+  }
+
+  get opening(): string {
+    this.#known.opening ??= this.#read()
+    return this.#known.opening.hash
   }
 }
 

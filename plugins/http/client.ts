@@ -8,6 +8,8 @@ export class HttpClient implements Client {
   interrupted = false
   /** The status the client was told; 0 before that. */
   status = 0
+  /** Where it stands among those under way. */
+  place = -1
   /** Body bytes handed over. */
   bytes = 0
   readonly #response: ServerResponse

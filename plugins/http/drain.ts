@@ -11,7 +11,7 @@ export const drain = async (face: HttpFace, server: Server): Promise<void> => {
   server.close()
   server.closeIdleConnections()
   if (!(await emptied(face, face.server.shutdown_grace_seconds * 1000))) {
-    for (const client of face.exchanges) client.interrupt()
+    for (const client of face.exchanges.all()) client.interrupt()
     await emptied(face, SETTLE_MS)
   }
   face.log?.flush()

@@ -61,8 +61,10 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   } catch (error) {
     refuse(exchange, client, error)
   } finally {
-    if (counted) face.buffered -= bytes
-    face.exchanges.delete(client)
+    if (counted) {
+      face.buffered -= bytes
+      face.exchanges.remove(client)
+    }
     // whatever was not ended properly must not look as if it were
     client.cut()
   }

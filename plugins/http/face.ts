@@ -1,9 +1,9 @@
 import { type Gateway, GuardError, glob } from 'guard-gateway/core'
-import type { HttpClient } from './client.ts'
 import { hostJudge } from './hosts.ts'
 import type { Log } from './log.ts'
 import { type HttpOptions, type ServerOptions, serverDefaults } from './options.ts'
 import { type OriginJudge, originJudge } from './origins.ts'
+import { UnderWay } from './under-way.ts'
 
 /** How long a client should wait before it tries again, in seconds. */
 const RETRY_AFTER = '1'
@@ -12,10 +12,12 @@ const RETRY_AFTER = '1'
 export class HttpFace {
   readonly gateway: Gateway
   readonly server: ServerOptions
+  /** The configuration, as it is now, lists this path to be forwarded unguarded. */
+  readonly passesThrough: (path: string) => boolean
   readonly judgeHost: (host: string | undefined) => void
   readonly judgeOrigin: OriginJudge
   /** Model requests under way. */
-  readonly exchanges = new Set<HttpClient>()
+  readonly exchanges = new UnderWay()
   /** Bytes of request bodies held. */
   buffered = 0
   draining = false
@@ -25,7 +27,6 @@ export class HttpFace {
   /** Ends what is under way, where a server listens. */
   stop: () => Promise<void> = async () => {}
   #drained: Promise<void> | undefined
-  readonly #options: HttpOptions
   readonly #overrides: readonly (readonly [matches: (agent: string) => boolean, status: number])[]
 
   constructor(gateway: Gateway, options: HttpOptions) {
@@ -46,11 +47,6 @@ export class HttpFace {
     if (this.#overrides.length === 0) return undefined
     const found = this.#overrides.find(([matches]) => matches(userAgent))
     return found && (() => found[1])
-  }
-
-  /** The configuration, as it is now, lists this path to be forwarded unguarded. */
-  passesThrough(path: string): boolean {
-    return this.#options.passthrough?.some((pattern) => glob(pattern)(path)) ?? false
   }
 
   /** Ends what is under way; resolves when nothing is. */
