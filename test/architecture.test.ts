@@ -26,7 +26,7 @@ const importsOf = (file: string): { specifier: string; typeOnly: boolean }[] =>
     typeOnly: match[1] !== undefined,
   }))
 
-const contributions = ['detectors', 'api-styles', 'storage']
+const contributions = ['detectors', 'api-styles', 'export-formats', 'storage']
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
 
@@ -113,6 +113,7 @@ describe('rooms', () => {
   for (const [folder, helper] of [
     ['detectors', 'detector'],
     ['api-styles', 'apiStyle'],
+    ['export-formats', 'exportFormat'],
     ['storage', 'storage'],
   ] as const) {
     for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
