@@ -41,6 +41,10 @@ const leaves = (file: string, specifier: string): boolean => {
   return target.split('/')[0] !== file.split('/')[0]
 }
 
+/** The client library loads where no gateway runs, so it takes the parts of core alone that import nothing. */
+const publicNamesFor = (file: string): readonly string[] =>
+  file.startsWith('plugins/replay/sdk/') ? ['guard-gateway/redact', 'guard-gateway/text'] : ['guard-gateway/core']
+
 describe('import rules', () => {
   for (const file of sources.filter((name) => name.startsWith('core/'))) {
     it(`${file} imports core, node and tapable only`, () => {
@@ -56,7 +60,7 @@ describe('import rules', () => {
       for (const { specifier } of importsOf(file)) {
         if (specifier.startsWith('node:') || isPackage(specifier)) continue
         if (specifier.startsWith('guard-gateway')) {
-          assert.equal(specifier, 'guard-gateway/core', `${file} imports ${specifier}`)
+          assert.ok(publicNamesFor(file).includes(specifier), `${file} imports ${specifier}`)
           continue
         }
         const target = join(file, '..', specifier).split(sep).join('/')

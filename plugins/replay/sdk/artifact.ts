@@ -1,0 +1,35 @@
+import type { Artifact } from './api.ts'
+import { Facts } from './facts.ts'
+import { newRecordId } from './ids.ts'
+import type { ArtifactRecord } from './records.ts'
+import { keptText } from './snapshot.ts'
+
+export interface ArtifactTaken {
+  /** Undefined if it cannot be recorded at all. */
+  readonly record?: ArtifactRecord
+  /** What of it is left out, and why. */
+  readonly wrong?: string
+}
+
+/** The record of a file, without what the gateway would refuse. */
+export const artifactRecord = (artifact: Artifact, span_id: string | undefined): ArtifactTaken => {
+  const { path, mimeType, size, sha256, attributes } = artifact
+  if (typeof path !== 'string' || path === '') return { wrong: 'An artifact without a path was left out.' }
+  const facts = new Facts()
+  facts.add(attributes)
+  const isSize = size === undefined || (Number.isSafeInteger(size) && size >= 0)
+  const isDigest = sha256 === undefined || /^[0-9a-f]{64}$/i.test(sha256)
+  const record: ArtifactRecord = {
+    kind: 'artifact',
+    id: newRecordId('art_'),
+    span_id,
+    path: keptText(path),
+    mime_type: mimeType === undefined ? undefined : keptText(String(mimeType)),
+    size: isSize ? size : undefined,
+    sha256: isDigest ? sha256?.toLowerCase() : undefined,
+    facts,
+  }
+  if (isSize && isDigest) return { record }
+  const wrong = isSize ? 'sha256 must be 64 hex digits' : 'size must be a whole number of bytes'
+  return { record, wrong: `Part of an artifact was left out: ${wrong}.` }
+}

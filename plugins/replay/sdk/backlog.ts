@@ -1,0 +1,135 @@
+import { GuardUseError } from './errors.ts'
+import type { Recording } from './recording.ts'
+import { sizeOf, type TraceRecord } from './records.ts'
+import { OncePerMinute, type Report } from './reports.ts'
+
+/** What of an unfinished trace is sent ahead. */
+const PART_SPANS = 500
+/** Roughly, UTF-16 units of JSON; the gateway takes 4 MiB by default. */
+const PART_SIZE = 1_048_576
+/** Records of one request; the gateway takes 10,000 spans or events. */
+const PART_RECORDS = 2_000
+
+export interface Entry {
+  readonly recording: Recording
+  readonly record: TraceRecord
+  readonly size: number
+}
+
+/** Records of one trace that are sent together. */
+export interface Batch {
+  readonly recording: Recording
+  readonly entries: readonly Entry[]
+  /** No more of this trace waits. */
+  readonly last: boolean
+}
+
+/** What waits to be sent, oldest first, never more than `max`. */
+export class Backlog {
+  readonly #max: number
+  readonly #report: Report
+  readonly #limit = new OncePerMinute()
+  #entries: Entry[] = []
+  #ready = 0
+  #dropped = 0
+
+  constructor(max: number, report: Report) {
+    this.#max = max
+    this.#report = report
+  }
+
+  get size(): number {
+    return this.#entries.length
+  }
+  /** How many records may be sent now. */
+  get ready(): number {
+    return this.#ready
+  }
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  add(recording: Recording, record: TraceRecord): void {
+    if (this.#entries.length >= this.#max) this.#dropOldest()
+    const size = sizeOf(record)
+    this.#entries.push({ recording, record, size })
+    recording.added()
+    recording.waiting++
+    recording.waitingSize += size
+    if (record.kind === 'span') recording.waitingSpans++
+    if (recording.waitingSpans >= PART_SPANS || recording.waitingSize >= PART_SIZE) recording.due = true
+    if (recording.countedReady) this.#ready++
+    else this.#count(recording)
+  }
+
+  /** Makes all that waits go, also of unfinished traces; gives the traces concerned. */
+  release(): ReadonlySet<Recording> {
+    const recordings = new Set(this.#entries.map(({ recording }) => recording))
+    for (const recording of recordings) {
+      recording.due = true
+      this.#count(recording)
+    }
+    return recordings
+  }
+
+  /** The next records to send, all of one trace: of that whose oldest record waits longest. */
+  take(): Batch | undefined {
+    if (this.#ready === 0) return undefined
+    const recording = this.#entries.find((entry) => entry.recording.ready)?.recording
+    if (recording === undefined) return undefined
+    const taken: Entry[] = []
+    const left: Entry[] = []
+    let size = 0
+    let full = false
+    for (const entry of this.#entries) {
+      if (entry.recording !== recording || full) left.push(entry)
+      else {
+        taken.push(entry)
+        size += entry.size
+        full = size >= PART_SIZE || taken.length >= PART_RECORDS
+      }
+    }
+    this.#entries = left
+    for (const entry of taken) this.#leave(entry)
+    return { recording, entries: taken, last: recording.waiting === 0 }
+  }
+
+  /** Takes everything, to give it up. */
+  clear(): readonly Entry[] {
+    const entries = this.#entries
+    this.#entries = []
+    for (const entry of entries) this.#leave(entry)
+    return entries
+  }
+
+  #count(recording: Recording): void {
+    if (recording.countedReady || !recording.ready) return
+    recording.countedReady = true
+    this.#ready += recording.waiting
+  }
+
+  #leave({ recording, record, size }: Entry): void {
+    recording.waiting--
+    recording.waitingSize -= size
+    if (record.kind === 'span') recording.waitingSpans--
+    if (recording.countedReady) this.#ready--
+    if (recording.waiting > 0) return
+    recording.due = false
+    recording.countedReady = recording.ready
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#entries.shift()
+    if (oldest === undefined) return
+    this.#leave(oldest)
+    this.#dropped++
+    oldest.recording.settle(1)
+    if (!this.#limit.allows('QUEUE_FULL')) return
+    this.#report(
+      new GuardUseError(
+        'QUEUE_FULL',
+        `${this.#max} records wait to be sent, so the oldest are dropped, ${this.#dropped} so far. Is the gateway up? stats() counts on; maxQueue sets how many may wait.`,
+      ),
+    )
+  }
+}

@@ -1,0 +1,110 @@
+import { type Finder, type Redactor, redactor } from 'guard-gateway/redact'
+import { cutText, sanitise } from 'guard-gateway/text'
+import type { GuardOptions, Leaf } from './api.ts'
+import { GuardUseError } from './errors.ts'
+import type { Facts } from './facts.ts'
+import type { Report } from './reports.ts'
+import type { Plain } from './snapshot.ts'
+
+/** Limits of the gateway, UTF-16 units. */
+const NAME_CHARS = 256
+const VALUE_CHARS = 8_192
+/** Of all texts in one record's attributes; the gateway takes 65,536 after its own redaction, which may lengthen some. */
+const ALL_CHARS = 60_000
+const HIDDEN = '[REDACTED]'
+/** A shorter key would be found everywhere. */
+const MIN_KEY_CHARS = 8
+
+export type Path = readonly (string | number)[]
+type Mask = NonNullable<GuardOptions['mask']>
+
+/** Prepares what is recorded for sending: secrets hidden, then the user's mask, then the gateway's limits. */
+export class Cleaner {
+  readonly #redactor: Redactor
+  readonly #mask: Mask | undefined
+  readonly #report: Report
+
+  constructor(redact: Redactor, mask: Mask | undefined, report: Report) {
+    this.#redactor = redact
+    this.#mask = mask
+    this.#report = report
+  }
+
+  /** A text of at most `max` units. */
+  text(text: string, max: number, path: Path): string {
+    const masked = this.#masked(this.#redactor.text(sanitise(text)), path)
+    return typeof masked === 'string' ? cutText(sanitise(masked), max) : HIDDEN
+  }
+
+  /** Attributes within all limits; what is too much is left out, and counted in `sdk.dropped_attributes`. */
+  attributes(facts: Facts, path: Path): Readonly<Record<string, Plain>> | undefined {
+    if (facts.values.size === 0) return undefined
+    const raw: Record<string, Plain> = Object.create(null)
+    for (const [name, value] of facts.values) raw[sanitise(name)] = value
+    const clean: Record<string, Plain> = Object.create(null)
+    const room = { chars: ALL_CHARS }
+    let left = facts.leftOut
+    for (const [name, value] of Object.entries(this.#redactor.value(raw))) {
+      const result = this.#plain(value, [...path, name], room)
+      if (room.chars < 0) {
+        left++
+        room.chars = 0
+      } else clean[cutText(name, NAME_CHARS)] = result
+    }
+    if (left > 0) clean['sdk.dropped_attributes'] = left
+    return clean
+  }
+
+  #plain(value: Plain, path: Path, room: { chars: number }): Plain {
+    if (typeof value !== 'object' || value === null) return this.#leaf(value, path, room)
+    if (Array.isArray(value)) return value.map((part: Plain, index) => this.#plain(part, [...path, index], room))
+    const copy: Record<string, Plain> = Object.create(null)
+    for (const [name, part] of Object.entries(value)) {
+      const formed = cutText(sanitise(name), VALUE_CHARS)
+      room.chars -= formed.length
+      copy[formed] = this.#plain(part, [...path, name], room)
+    }
+    return copy
+  }
+
+  #leaf(value: Leaf, path: Path, room: { chars: number }): Leaf {
+    const masked = this.#masked(typeof value === 'string' ? sanitise(value) : value, path)
+    if (typeof masked !== 'string') return masked
+    const text = cutText(sanitise(masked), VALUE_CHARS)
+    room.chars -= text.length
+    return text
+  }
+
+  /** What the mask makes of it; hidden where it throws or returns anything but a leaf, a promise among them. */
+  #masked(value: Leaf, path: Path): Leaf {
+    if (this.#mask === undefined) return value
+    try {
+      const result: unknown = this.#mask(value, path)
+      if (isLeaf(result)) return result
+      if (result instanceof Promise) result.catch(() => {})
+      this.#maskFailed(path, `returned ${result instanceof Promise ? 'a promise' : typeof result}`, undefined)
+    } catch (error) {
+      this.#maskFailed(path, 'threw', error)
+    }
+    return HIDDEN
+  }
+
+  #maskFailed(path: Path, how: string, cause: unknown): void {
+    const message = `mask ${how} for ${path.join('.')}, which is sent as ${HIDDEN}. It must return a string, number, boolean or null.`
+    this.#report(new GuardUseError('MASK_FAILED', message, cause))
+  }
+}
+
+const isLeaf = (value: unknown): value is Leaf =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+
+/** The redactor of one guard: the gateway's own rules, and the gateway key wherever it occurs. */
+export const guardRedactor = (key: string | undefined): Redactor =>
+  redactor({ finders: key !== undefined && key.length >= MIN_KEY_CHARS ? [finderOf(key)] : [] })
+
+const finderOf =
+  (key: string): Finder =>
+  (text, from) => {
+    const at = text.indexOf(key, from)
+    return at === -1 ? undefined : [at, at + key.length]
+  }

@@ -1,0 +1,115 @@
+import { cutText } from 'guard-gateway/text'
+import type { Batch, Entry } from './backlog.ts'
+import type { Cleaner, Path } from './cleaner.ts'
+import type { Recording } from './recording.ts'
+import type { ArtifactRecord, EventRecord, SpanRecord } from './records.ts'
+
+/** Limits of the gateway, UTF-16 units. */
+const NAME_CHARS = 256
+const MESSAGE_CHARS = 2_000
+const PATH_CHARS = 4_096
+const STACK_CHARS = 4_000
+const TAG_CHARS = 64
+const MAX_TAGS = 64
+
+/** A request's body, and where in it the records stand. */
+export interface Encoded {
+  readonly body: string
+  /** By position in `spans` and `events`; the root, in front of the spans, is no record. */
+  readonly spans: readonly (Entry | undefined)[]
+  readonly events: readonly (Entry | undefined)[]
+}
+
+/** Writes a batch as the body of a trace, in which every record has its id, so that a second try adds nothing. */
+export const encode = ({ recording, entries, last }: Batch, cleaner: Cleaner): Encoded => {
+  const spans: (Entry | undefined)[] = [undefined]
+  const events: Entry[] = []
+  const open = recording.root.end_ns === undefined || !last
+  const body = { ...head(recording, cleaner, open), spans: [root(recording, cleaner, open)], events: [] as object[] }
+  const artifacts: object[] = []
+  for (const entry of entries) {
+    const { record } = entry
+    if (record.kind === 'span') {
+      spans.push(entry)
+      body.spans.push(spanJson(record, cleaner))
+    } else if (record.kind === 'event') {
+      events.push(entry)
+      body.events.push(eventJson(record, cleaner))
+    } else if (record.kind === 'artifact') artifacts.push(artifactJson(record, cleaner))
+  }
+  return { body: JSON.stringify(artifacts.length === 0 ? body : { ...body, artifacts }), spans, events }
+}
+
+/** What is said of the run. One that is continued keeps what its own process says of it. */
+const head = (recording: Recording, cleaner: Cleaner, open: boolean): object => {
+  const { about, root: span } = recording
+  const tags = cleanTags(recording.tags, cleaner)
+  const common = {
+    trace_id: about.trace_id,
+    project_id: about.project,
+    tags: tags.length === 0 ? undefined : tags,
+    failure_tag: recording.failureTag,
+  }
+  if (about.remote_parent !== undefined) return common
+  return {
+    ...common,
+    session_id: about.session_id,
+    task_id: optional(about.task_id, NAME_CHARS, ['task_id'], cleaner),
+    agent_name: optional(about.agent, NAME_CHARS, ['agent_name'], cleaner),
+    name: nameText(about.name, ['name'], cleaner),
+    status: open ? 'running' : span.status,
+    attributes: cleaner.attributes(span.facts, ['attributes']),
+  }
+}
+
+const root = (recording: Recording, cleaner: Cleaner, open: boolean): object => {
+  const json = spanJson(recording.root, cleaner)
+  return open ? { ...json, status: 'running', status_message: undefined, end_ns: undefined } : json
+}
+
+const cleanTags = (tags: ReadonlySet<string>, cleaner: Cleaner): readonly string[] => {
+  const clean = [...tags].map((tag) => cleaner.text(tag, TAG_CHARS, ['tags']).trim())
+  return [...new Set(clean.filter((tag) => tag !== ''))].slice(0, MAX_TAGS)
+}
+
+const optional = (text: string | undefined, max: number, path: Path, cleaner: Cleaner): string | undefined =>
+  text === undefined ? undefined : cleaner.text(text, max, path)
+
+/** The gateway refuses records without a name. */
+const nameText = (name: string, path: Path, cleaner: Cleaner): string =>
+  cleaner.text(name, NAME_CHARS, path) || 'unnamed'
+
+const spanJson = (span: SpanRecord, cleaner: Cleaner): object => ({
+  id: span.id,
+  parent_id: span.parent_id,
+  name: nameText(span.name, ['span', 'name'], cleaner),
+  status: span.status,
+  status_message: optional(span.message, MESSAGE_CHARS, ['span', 'status_message'], cleaner),
+  start_ns: String(span.start_ns),
+  end_ns: span.end_ns === undefined ? undefined : String(span.end_ns),
+  attributes: cleaner.attributes(span.facts, ['span', 'attributes']),
+})
+
+const eventJson = (event: EventRecord, cleaner: Cleaner): object => {
+  const attributes = cleaner.attributes(event.facts, ['event', 'attributes'])
+  const stack = attributes?.['exception.stacktrace']
+  return {
+    id: event.id,
+    span_id: event.span_id,
+    name: nameText(event.name, ['event', 'name'], cleaner),
+    time_ns: String(event.time_ns),
+    severity: event.severity,
+    attributes:
+      typeof stack === 'string' ? { ...attributes, 'exception.stacktrace': cutText(stack, STACK_CHARS) } : attributes,
+  }
+}
+
+const artifactJson = (artifact: ArtifactRecord, cleaner: Cleaner): object => ({
+  id: artifact.id,
+  span_id: artifact.span_id,
+  path: cleaner.text(artifact.path, PATH_CHARS, ['artifact', 'path']),
+  mime_type: optional(artifact.mime_type, NAME_CHARS, ['artifact', 'mime_type'], cleaner),
+  size: artifact.size,
+  sha256: artifact.sha256,
+  attributes: cleaner.attributes(artifact.facts, ['artifact', 'attributes']),
+})

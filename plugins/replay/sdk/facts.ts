@@ -1,0 +1,78 @@
+import type { Attributes } from './api.ts'
+import { keptText, type Plain, snapshot } from './snapshot.ts'
+
+/** The gateway takes 256 attributes a record; one place is for the count of those left out. */
+const MAX_FACTS = 255
+/** UTF-16 units up to which a text needs no care. */
+const SHORT = 1_024
+
+const NONE: ReadonlyMap<string, Plain> = new Map()
+
+/** The attributes of one record in the making, copied as they are given and hidden when they are sent. */
+export class Facts {
+  #values: Map<string, Plain> | undefined
+  #size = 0
+  #leftOut = 0
+
+  /** Roughly, UTF-16 units of their JSON. */
+  get size(): number {
+    return this.#size
+  }
+  get leftOut(): number {
+    return this.#leftOut
+  }
+  get values(): ReadonlyMap<string, Plain> {
+    return this.#values ?? NONE
+  }
+
+  /** Adds; a name that is there already is replaced. Never throws. */
+  add(attributes: Attributes | undefined): void {
+    if (typeof attributes !== 'object' || attributes === null) return
+    for (const name of namesOf(attributes)) this.#take(name, attributes)
+  }
+
+  put(name: string, value: Plain): void {
+    this.#keep(name, value, typeof value === 'string' ? value.length : 8)
+  }
+
+  #take(name: string, attributes: Attributes): void {
+    const value = read(attributes, name)
+    if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) {
+      this.#keep(name, value, 8)
+      return
+    }
+    if (typeof value === 'string' && value.length <= SHORT) {
+      this.#keep(name, value, value.length)
+      return
+    }
+    const taken = snapshot(value)
+    if (taken.value !== undefined) this.#keep(name, taken.value, taken.size)
+  }
+
+  #keep(name: string, value: Plain, size: number): void {
+    this.#values ??= new Map()
+    if (this.#values.size >= MAX_FACTS && !this.#values.has(name)) {
+      this.#leftOut++
+      return
+    }
+    this.#size += size + name.length
+    this.#values.set(keptText(name), value)
+  }
+}
+
+const namesOf = (attributes: Attributes): readonly string[] => {
+  try {
+    return Object.keys(attributes)
+  } catch {
+    return []
+  }
+}
+
+/** A getter of the user's may throw. */
+const read = (attributes: Attributes, name: string): unknown => {
+  try {
+    return attributes[name]
+  } catch {
+    return '[unreadable]'
+  }
+}

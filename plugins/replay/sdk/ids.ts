@@ -1,0 +1,37 @@
+const POOL_BYTES = 4_096
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Random bytes in stock: asking the system for each id would cost more than the span it names. */
+const pool = new Uint8Array(POOL_BYTES)
+let used = POOL_BYTES
+
+const hex = (bytes: number): string => {
+  if (used + bytes > POOL_BYTES) {
+    crypto.getRandomValues(pool)
+    used = 0
+  }
+  let text = ''
+  for (const end = used + bytes; used < end; used++) text += HEX[pool[used] ?? 0]
+  return text
+}
+
+/** 32 hex digits, never all zero. */
+export const newTraceId = (): string => nonZero(16)
+
+/** 16 hex digits, never all zero. */
+export const newSpanId = (): string => nonZero(8)
+
+/** An id of an event or an artifact: the prefix and 16 hex digits. */
+export const newRecordId = (prefix: 'evt_' | 'art_'): string => prefix + hex(8)
+
+const nonZero = (bytes: number): string => {
+  for (;;) {
+    const id = hex(bytes)
+    if (/[^0]/.test(id)) return id
+  }
+}
+
+const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+/** The gateway accepts the text as the id of a trace. */
+export const isId = (text: string): boolean => ID.test(text)

@@ -1,0 +1,82 @@
+import type { Redactor } from 'guard-gateway/redact'
+import type { TraceOptions } from './api.ts'
+import { GuardUseError, type UseCode } from './errors.ts'
+import { isId, newTraceId } from './ids.ts'
+import { Recording } from './recording.ts'
+import type { Report } from './reports.ts'
+import type { Settings } from './settings.ts'
+import { keptText } from './snapshot.ts'
+import { type RemoteSpan, readTraceparent } from './trace-context.ts'
+
+/** What traces have in common that are opened without further word. */
+export type Defaults = Pick<Settings, 'project' | 'agent' | 'sessionId' | 'live'>
+
+/** Opens traces, with what their options, else the guard's say of them. */
+export class Openings {
+  readonly #defaults: Defaults
+  readonly #redactor: Redactor
+  readonly #report: Report
+
+  constructor(defaults: Defaults, redactor: Redactor, report: Report) {
+    this.#redactor = redactor
+    this.#report = report
+    this.#defaults = {
+      ...defaults,
+      project: this.#id('project', defaults.project),
+      sessionId: this.#id('sessionId', defaults.sessionId),
+      agent: this.#id('agent', defaults.agent),
+    }
+  }
+
+  get defaults(): Defaults {
+    return this.#defaults
+  }
+
+  open(name: string, options: TraceOptions = {}): Recording {
+    const remote = this.#remote(options.traceparent)
+    const recording = new Recording(
+      {
+        trace_id: remote?.trace_id ?? this.#traceId(options.traceId),
+        name: keptText(String(name)),
+        project: this.#defaults.project,
+        session_id: this.#id('sessionId', options.sessionId) ?? this.#defaults.sessionId,
+        task_id: this.#id('taskId', options.taskId),
+        agent: this.#id('agent', options.agent) ?? this.#defaults.agent,
+        remote_parent: remote?.span_id,
+      },
+      this.#defaults.live,
+    )
+    recording.root.facts.add(options.attributes)
+    for (const tag of options.tags ?? []) recording.tags.add(keptText(String(tag)))
+    return recording
+  }
+
+  #remote(traceparent: string | undefined): RemoteSpan | undefined {
+    if (traceparent === undefined) return undefined
+    const remote = readTraceparent(String(traceparent))
+    if (remote === undefined) {
+      this.#refuse('INVALID_TRACEPARENT', 'traceparent is no W3C trace context, so the trace is a new one.')
+    }
+    return remote
+  }
+
+  #traceId(given: string | undefined): string {
+    const id = this.#id('traceId', given)
+    if (id === undefined || isId(id)) return id ?? newTraceId()
+    this.#refuse('INVALID_ID', 'traceId is not 1 to 128 of A-Za-z0-9._:@/+=-, so the trace got an id of its own.')
+    return newTraceId()
+  }
+
+  /** An identifier is sent as it is or not at all: hidden in part it would name something else. */
+  #id(option: string, given: string | undefined): string | undefined {
+    if (given === undefined || given === '') return undefined
+    const id = String(given)
+    if (!this.#redactor.looksSecret(id)) return id
+    this.#refuse('INVALID_ID', `${option} looks like a secret, so it is not sent.`)
+    return undefined
+  }
+
+  #refuse(code: UseCode, message: string): void {
+    this.#report(new GuardUseError(code, message))
+  }
+}

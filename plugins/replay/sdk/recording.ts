@@ -1,0 +1,82 @@
+import type { FailureTag } from './api.ts'
+import { type TraceClock, traceClock } from './clock.ts'
+import { Facts } from './facts.ts'
+import { newSpanId } from './ids.ts'
+import type { SpanRecord } from './records.ts'
+
+/** What is said of a whole trace. */
+export interface About {
+  readonly trace_id: string
+  readonly name: string
+  readonly project: string | undefined
+  readonly session_id: string | undefined
+  readonly task_id: string | undefined
+  readonly agent: string | undefined
+  /** Span of another process whose trace this continues: then the run is not ours to name or to end. */
+  readonly remote_parent: string | undefined
+}
+
+interface Waiter {
+  readonly target: number
+  readonly resolve: () => void
+}
+
+/** One trace in the making: its root, and what of it waits to be sent. */
+export class Recording {
+  readonly about: About
+  readonly clock: TraceClock = traceClock()
+  readonly root: SpanRecord
+  readonly tags = new Set<string>()
+  failureTag: FailureTag | undefined
+  /** Send what there is, though the trace has not ended. */
+  due = false
+  /** Records that wait, and their spans and size; kept by the backlog. */
+  waiting = 0
+  waitingSpans = 0
+  waitingSize = 0
+  /** The backlog counts these records among those that may go. */
+  countedReady = false
+  readonly #live: boolean
+  #added = 0
+  #settled = 0
+  #waiters: Waiter[] = []
+
+  constructor(about: About, live: boolean) {
+    this.about = about
+    this.#live = live
+    this.root = {
+      kind: 'span',
+      id: newSpanId(),
+      parent_id: about.remote_parent,
+      name: 'agent.run',
+      start_ns: this.clock(),
+      end_ns: undefined,
+      status: 'ok',
+      message: undefined,
+      facts: new Facts(),
+    }
+  }
+
+  /** Its records may be sent. */
+  get ready(): boolean {
+    return this.#live || this.due || this.root.end_ns !== undefined
+  }
+
+  added(): void {
+    this.#added++
+  }
+
+  /** `count` records, the oldest ones, were taken by the gateway or given up. */
+  settle(count: number): void {
+    this.#settled += count
+    if (this.#waiters.length === 0) return
+    for (const waiter of this.#waiters) if (waiter.target <= this.#settled) waiter.resolve()
+    this.#waiters = this.#waiters.filter((waiter) => waiter.target > this.#settled)
+  }
+
+  /** Resolves when all records added so far are settled. */
+  settled(): Promise<void> {
+    if (this.#settled >= this.#added) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ target: this.#added, resolve }))
+  }
+}

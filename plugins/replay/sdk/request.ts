@@ -1,0 +1,107 @@
+import type { IngestFault } from './errors.ts'
+
+/** How the gateway took one request. */
+export type Answer =
+  | { readonly taken: true }
+  | {
+      readonly taken: false
+      readonly fault: IngestFault
+      readonly message: string
+      /** Another try may go better. */
+      readonly retry: boolean
+      /** How long the gateway asks to wait, ms. */
+      readonly wait_ms: number
+      readonly cause?: unknown
+    }
+
+export interface RequestOptions {
+  readonly url: string
+  readonly fetch: typeof globalThis.fetch
+  readonly timeout_ms: number
+  /** Ends the request early. */
+  readonly signal: AbortSignal
+}
+
+/** Posts one body. Never rejects. */
+export const post = async (body: string, options: RequestOptions): Promise<Answer> => {
+  const abort = new AbortController()
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    abort.abort()
+  }, options.timeout_ms)
+  timer.unref()
+  const onAbort = (): void => abort.abort()
+  options.signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await exchange(body, options, abort.signal)
+  } catch (error) {
+    const [code, message] = late
+      ? ['TIMEOUT', `The gateway did not answer within ${options.timeout_ms} ms.`]
+      : ['NETWORK_ERROR', `The gateway at ${options.url} cannot be reached: ${reasonOf(error)}.`]
+    return { taken: false, fault: { status: null, code, path: null }, message, retry: true, wait_ms: 0, cause: error }
+  } finally {
+    clearTimeout(timer)
+    options.signal.removeEventListener('abort', onAbort)
+  }
+}
+
+const exchange = async (body: string, { url, fetch }: RequestOptions, signal: AbortSignal): Promise<Answer> => {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  // read to its end, so that the connection serves the next request
+  const text = await response.text()
+  if (response.ok) return { taken: true }
+  const { code, message, path } = errorOf(text)
+  const { status } = response
+  return {
+    taken: false,
+    fault: { status, code: code ?? 'HTTP_ERROR', path },
+    message: message ?? `The gateway answered ${status}.`,
+    retry: status === 429 || status >= 500,
+    wait_ms: waitOf(response.headers.get('retry-after')),
+  }
+}
+
+/** What fetch hides in the cause of its own error. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  if (!(cause instanceof Error)) return error.message
+  return cause.message === '' ? String(Reflect.get(cause, 'code') ?? cause.name) : cause.message
+}
+
+interface ErrorText {
+  readonly code: string | undefined
+  readonly message: string | undefined
+  readonly path: string | null
+}
+
+const errorOf = (text: string): ErrorText => {
+  const error = member(parsed(text), 'error')
+  const [code, message, path] = ['code', 'message', 'path'].map((name) => member(error, name))
+  return { code: textOr(code), message: textOr(message), path: textOr(path) ?? null }
+}
+
+const textOr = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A longer wait would be a gateway that is gone. */
+const MAX_WAIT_MS = 60_000
+
+/** `Retry-After` as seconds or as a date, in ms from now. */
+const waitOf = (header: string | null): number => {
+  if (header === null) return 0
+  const wait = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isNaN(wait) ? 0 : Math.min(Math.max(wait, 0), MAX_WAIT_MS)
+}

@@ -1,0 +1,116 @@
+import type { Stats } from './api.ts'
+import type { Backlog } from './backlog.ts'
+import type { Delivery } from './delivery.ts'
+import type { Recording } from './recording.ts'
+import type { TraceRecord } from './records.ts'
+
+/** Records that may go before the timer rings. */
+const SEND_AT = 100
+
+export interface SenderOptions {
+  readonly backlog: Backlog
+  readonly delivery: Delivery
+  /** ms */
+  readonly flush_ms: number
+  /** Longest wait for the gateway, ms. */
+  readonly timeout_ms: number
+  /** Runs something outside every asynchronous context of the user's. */
+  readonly outside: (work: () => void) => void
+}
+
+/** Sends what waits: after a while, when it is much, or when told to. */
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #backlog: Backlog
+  #timer: NodeJS.Timeout | undefined
+  #running = false
+  /** The trace whose records are on their way. */
+  #current: readonly Recording[] = []
+  #onTheWay = 0
+  #sent = 0
+  #failed = 0
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#backlog = options.backlog
+  }
+
+  get stats(): Stats {
+    return {
+      queued: this.#backlog.size + this.#onTheWay,
+      sent: this.#sent,
+      dropped: this.#backlog.dropped,
+      failed: this.#failed,
+    }
+  }
+
+  add(recording: Recording, record: TraceRecord): void {
+    this.#backlog.add(recording, record)
+    if (this.#running || this.#backlog.ready === 0) return
+    if (this.#backlog.ready >= SEND_AT) this.#wake()
+    else if (this.#timer === undefined) this.#options.outside(() => this.#arm())
+  }
+
+  /** Resolves when what was recorded of this trace so far is settled, at most `timeout_ms` later. */
+  async settled(recording: Recording): Promise<void> {
+    this.#wake()
+    await within(this.#options.timeout_ms, recording.settled())
+  }
+
+  /** Sends everything that waits; resolves when it is settled, at most `timeout_ms` later. */
+  async flush(timeout_ms: number = this.#options.timeout_ms): Promise<void> {
+    const concerned = this.#backlog.release()
+    this.#wake()
+    const settled = [...concerned, ...this.#current].map((recording) => recording.settled())
+    await within(timeout_ms, Promise.all(settled))
+  }
+
+  /** Gives up all that waits or is on its way, and the timer. */
+  abandon(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const entries = this.#backlog.clear()
+    this.#failed += entries.length
+    for (const { recording } of entries) recording.settle(1)
+    this.#options.delivery.abandon(entries.length)
+  }
+
+  #arm(): void {
+    this.#timer = setTimeout(() => this.#wake(), this.#options.flush_ms)
+    this.#timer.unref()
+  }
+
+  #wake(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#running || this.#backlog.ready === 0) return
+    this.#running = true
+    // writing a batch takes a while, and the user's code is what runs now
+    this.#options.outside(() => void setImmediate(() => void this.#run()))
+  }
+
+  async #run(): Promise<void> {
+    for (let batch = this.#backlog.take(); batch !== undefined; batch = this.#backlog.take()) {
+      const { recording, entries } = batch
+      this.#current = [recording]
+      this.#onTheWay = entries.length
+      const { sent, failed } = await this.#options.delivery.deliver(batch)
+      this.#current = []
+      this.#onTheWay = 0
+      this.#sent += sent
+      this.#failed += failed
+      recording.settle(entries.length)
+    }
+    this.#running = false
+  }
+}
+
+/** Resolves with `work`, at the latest after `ms`; keeps the process alive until then. */
+const within = (ms: number, work: Promise<unknown>): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

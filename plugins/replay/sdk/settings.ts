@@ -1,0 +1,69 @@
+import type { GuardOptions } from './api.ts'
+import { GuardUseError } from './errors.ts'
+import type { Report } from './reports.ts'
+
+const BASE_URL = 'http://127.0.0.1:8787'
+
+/** The options of a guard with everything filled in. */
+export interface Settings {
+  /** Of the gateway: what may see `headers()`. */
+  readonly origin: string
+  readonly ingestUrl: string
+  readonly project: string | undefined
+  readonly agent: string | undefined
+  readonly sessionId: string | undefined
+  readonly mask: GuardOptions['mask']
+  readonly flushMs: number
+  readonly maxQueue: number
+  readonly live: boolean
+  readonly ingestTimeoutMs: number
+  readonly enabled: boolean
+  readonly handleExit: boolean
+  readonly fetch: typeof globalThis.fetch
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The gateway key, if there is one. */
+export const keyOf = (options: GuardOptions, env: Environment): string | undefined =>
+  options.key ?? env.GUARD_GATEWAY_KEY
+
+/** Fills in options from the environment and the defaults. What cannot be used is reported; without an address the guard is off. */
+export const settingsOf = (options: GuardOptions, env: Environment, report: Report): Settings => {
+  const base = addressOf(options.baseUrl ?? env.GUARD_URL ?? BASE_URL, report)
+  const number = (name: 'flushMs' | 'maxQueue' | 'ingestTimeoutMs', otherwise: number): number => {
+    const value = options[name]
+    if (value === undefined || (Number.isFinite(value) && value > 0)) return value ?? otherwise
+    report(new GuardUseError('INVALID_OPTION', `${name} must be a number above 0; it is ${otherwise} now.`))
+    return otherwise
+  }
+  return {
+    origin: base?.origin ?? '',
+    ingestUrl: base === undefined ? '' : new URL('api/v1/traces', base).href,
+    project: options.project ?? env.GUARD_PROJECT,
+    agent: options.agent,
+    sessionId: options.sessionId,
+    mask: options.mask,
+    flushMs: number('flushMs', 1_000),
+    maxQueue: number('maxQueue', 2_048),
+    live: options.live ?? false,
+    ingestTimeoutMs: number('ingestTimeoutMs', 5_000),
+    enabled: base !== undefined && (options.enabled ?? env.GUARD_DISABLED !== '1'),
+    handleExit: options.handleExit ?? true,
+    fetch: options.fetch ?? globalThis.fetch,
+  }
+}
+
+/** The address, with a slash behind its path, so that paths can be added. */
+const addressOf = (text: string, report: Report): URL | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    const message = `baseUrl "${text}" is no http address, so nothing is recorded. Give the address of the gateway, such as ${BASE_URL}.`
+    report(new GuardUseError('INVALID_OPTION', message))
+    return undefined
+  }
+  url.search = ''
+  url.hash = ''
+  if (!url.pathname.endsWith('/')) url.pathname += '/'
+  return url
+}

@@ -1,0 +1,138 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Attributes, Span, Trace, TraceOptions } from './api.ts'
+import { Facts } from './facts.ts'
+import { newSpanId } from './ids.ts'
+import type { Openings } from './openings.ts'
+import type { Recording } from './recording.ts'
+import type { TraceRecord } from './records.ts'
+import type { Report } from './reports.ts'
+import { keptText } from './snapshot.ts'
+import { RecordedSpan, type SpanHost } from './span.ts'
+
+export interface TracerOptions {
+  readonly report: Report
+  readonly openings: Openings
+  /** Takes what has ended; false of a guard that records nothing. */
+  readonly add: (recording: Recording, record: TraceRecord) => void
+  /** Resolves when what was recorded of the trace is ingested, or after the longest wait. */
+  readonly ingested: (recording: Recording) => Promise<void>
+}
+
+/** Opens traces and spans, knows which one is current, and sees to it that they end. */
+export class Tracer implements SpanHost {
+  readonly report: Report
+  readonly thrown = new WeakMap<object, RecordedSpan>()
+  readonly add: TracerOptions['add']
+  readonly #options: TracerOptions
+  readonly #context = new AsyncLocalStorage<RecordedSpan>()
+  readonly #open = new Set<RecordedSpan>()
+
+  constructor(options: TracerOptions) {
+    this.#options = options
+    this.report = options.report
+    this.add = options.add
+  }
+
+  get current(): RecordedSpan | undefined {
+    return this.#context.getStore()
+  }
+  get hasOpen(): boolean {
+    return this.#open.size > 0
+  }
+
+  async trace<T>(name: string, options: TraceOptions | undefined, fn: (trace: Trace) => T): Promise<Awaited<T>> {
+    const root = this.#root(name, options)
+    let result: Awaited<T>
+    try {
+      result = await this.#context.run(root, fn, root)
+    } catch (error) {
+      root.leave(error)
+      await this.#options.ingested(root.recording)
+      throw error
+    }
+    root.end()
+    return result
+  }
+
+  span<T>(
+    name: string,
+    attributes: Attributes | undefined,
+    fn: (span: Span) => T,
+    parent: RecordedSpan | undefined = this.current,
+  ): T {
+    const span = this.start(name, attributes, parent, false)
+    let result: T
+    try {
+      result = this.#context.run(span, fn, span)
+    } catch (error) {
+      span.leave(error)
+      throw error
+    }
+    if (isThenable(result)) return watched(result, span)
+    span.end()
+    return result
+  }
+
+  start(
+    name: string,
+    attributes: Attributes | undefined,
+    parent: RecordedSpan | undefined,
+    byHand: boolean,
+  ): RecordedSpan {
+    const above = parent ?? this.#root(name, undefined)
+    const { recording } = above
+    const facts = new Facts()
+    facts.add(attributes)
+    const span = new RecordedSpan(this, {
+      recording,
+      record: {
+        kind: 'span',
+        id: newSpanId(),
+        parent_id: above.id,
+        name: keptText(String(name)),
+        start_ns: recording.clock(),
+        end_ns: undefined,
+        status: 'ok',
+        message: undefined,
+        facts,
+      },
+      above,
+      alone: parent === undefined ? above : undefined,
+      byHand,
+    })
+    this.#open.add(span)
+    return span
+  }
+
+  ended(span: RecordedSpan): void {
+    this.#open.delete(span)
+  }
+
+  /** Ends every open span as cancelled, children before their parents. */
+  cancelAll(by: string): void {
+    for (const span of [...this.#open].reverse()) span.cancel(by)
+  }
+
+  #root(name: string, options: TraceOptions | undefined): RecordedSpan {
+    const recording = this.#options.openings.open(name, options)
+    const root = new RecordedSpan(this, { recording, record: recording.root, above: this.current })
+    this.#open.add(root)
+    return root
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  (typeof value === 'object' || typeof value === 'function') &&
+  value !== null &&
+  'then' in value &&
+  typeof value.then === 'function'
+
+/** The promise itself, which ends the span as it settles. Another thenable becomes a promise, as some begin their work anew with each `then`. */
+const watched = <T>(result: T & PromiseLike<unknown>, span: RecordedSpan): T => {
+  const promise = result instanceof Promise ? result : Promise.resolve(result)
+  promise.then(
+    () => span.end(),
+    (error: unknown) => span.leave(error),
+  )
+  return promise as T & Promise<unknown>
+}
