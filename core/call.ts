@@ -1,3 +1,4 @@
+import type { CallTrace } from './call-trace.ts'
 import type { Envelope } from './contracts/api-style.ts'
 import type { Session } from './session.ts'
 
@@ -93,6 +94,8 @@ export interface Call {
   /** Name of the upstream that will serve the call; null until one is chosen. */
   upstream: string | null
   session: Session | null
+  /** Where it stands among traces; absent where none are kept. */
+  trace?: CallTrace
   /** Facts for the decision event, for example `agent_header_ignored`. */
   notes: Record<string, unknown>
 }

@@ -5,9 +5,12 @@ import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import { GuardError } from './errors.ts'
+import { cleanFragment } from './fragment/clean.ts'
+import type { Fragment, Kept } from './fragment.ts'
 import { createHooks } from './hooks.ts'
 import { Keys } from './keys.ts'
 import type { Plugin } from './plugin.ts'
+import type { OnStorageFailure } from './recording.ts'
 import { type Finder, type Redactor, redactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { Secrets } from './secrets.ts'
@@ -17,6 +20,8 @@ export interface GatewayOptions {
   readonly clock?: Clock
   /** Id of the storage backend; the first registered one if absent. */
   readonly storage?: string
+  /** `refuse` if absent. */
+  readonly onStorageFailure?: OnStorageFailure
   readonly redaction?: {
     readonly names?: readonly string[]
     readonly emails?: boolean
@@ -42,13 +47,17 @@ export class Gateway {
   readonly keys = new Keys()
   readonly clock: Clock
   readonly redact: Redactor
+  readonly onStorageFailure: OnStorageFailure
   readonly #storageId: string | undefined
   readonly #plugins = new Set<string>()
+  /** What `keep` has redacted. */
+  readonly #cleaned = new WeakSet<object>()
   #storage: Storage | undefined
 
   constructor(options: GatewayOptions = {}) {
     this.clock = options.clock ?? systemClock
     this.#storageId = options.storage
+    this.onStorageFailure = options.onStorageFailure ?? 'refuse'
     this.redact = redactor({
       ...options.redaction,
       finders: [this.secrets.find, ...(options.redaction?.finders ?? [])],
@@ -89,7 +98,10 @@ export class Gateway {
     const backend = this.#storageId === undefined ? first : this.storages.need(this.#storageId)
     if (backend === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
     const tables = [...this.tables]
-    this.#storage = createStore(await backend.open(tables, { fault: this.fault }), tables, { redact: this.redact })
+    this.#storage = createStore(await backend.open(tables, { fault: this.fault }), tables, {
+      redact: this.redact,
+      cleaned: this.#cleaned,
+    })
     try {
       await this.hooks.open.promise()
     } catch (error) {
@@ -103,6 +115,18 @@ export class Gateway {
     await this.hooks.close.promise()
     await this.#storage?.close()
     this.#storage = undefined
+  }
+
+  /**
+   * Keeps what writers say of runs, all of it or nothing: amended, then sanitised, redacted and limited, then stored.
+   * Rejects with what is wrong with a fragment, or why it could not be stored.
+   */
+  async keep(fragments: readonly Fragment[]): Promise<readonly Kept[]> {
+    const kept: Kept[] = []
+    for (const fragment of fragments)
+      kept.push(cleanFragment(await this.hooks.trace.promise(fragment), this.redact, this.#cleaned))
+    await this.hooks.keep.promise(kept.map((one) => one.fragment))
+    return kept
   }
 
   /** Reports a failure that nobody waits for. */

@@ -3,6 +3,8 @@ import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHoo
 import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
+import type { Fragment } from './fragment.ts'
+import type { Recording } from './record.ts'
 import type { Settled } from './settled.ts'
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
@@ -23,6 +25,12 @@ export const createHooks = () => {
     proxy: new AsyncSeriesBailHook<[request: ProxyRequest, client: Client], Reply | undefined>(['request', 'client']),
     /** Exactly once a guarded call, before its reply ends. Isolated. */
     settle: isolated(new AsyncSeriesHook<[settled: Settled]>(['settled']), 'settle', fault),
+    /** A settled call is about to be recorded: push what commits with it. A tap that throws loses the record. */
+    record: new AsyncSeriesHook<[recording: Recording]>(['recording']),
+    /** Amend what a writer says of a run, before it is redacted. What a tap throws reaches the writer. */
+    trace: new AsyncSeriesWaterfallHook<[fragment: Fragment]>(['fragment']),
+    /** Redacted fragments that are kept together or not at all. What a tap throws reaches the writer; watchers come behind the store. */
+    keep: new AsyncSeriesHook<[fragments: readonly Fragment[]]>(['fragments']),
     /** Something failed that nobody waits for. */
     fault,
     /** Release what was acquired. Isolated. */

@@ -1,4 +1,15 @@
 export type { Call, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
+export {
+  allInput,
+  type CallTrace,
+  type Cost,
+  callRecords,
+  decisionAttributes,
+  decisionEventId,
+  type RepliedTool,
+  toolSpanId,
+  traceOf,
+} from './call-trace.ts'
 export { type Code, catalogue } from './catalogue.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
@@ -43,7 +54,6 @@ export type {
   Where,
   WriteOptions,
 } from './contracts/storage.ts'
-export { type ReadRequest, readRequest } from './conversation.ts'
 export type { Decision, Finding, Match, Row } from './decision.ts'
 export {
   callOf,
@@ -59,6 +69,7 @@ export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
 export { gathered, listed, withList } from './export/gather.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
+export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
 export { glob } from './glob.ts'
 export { AGENT_KEY, byHeaderName, isCredentialName } from './header-names.ts'
@@ -104,11 +115,13 @@ export {
 } from './parts.ts'
 export { handle } from './pipeline.ts'
 export { apiStyle, detector, exportFormat, type Plugin, storage } from './plugin.ts'
-export { type CallRecord, rowOf, type SessionEvent, sessionEvent } from './record.ts'
+export { type CallRecord, type Recording, rowOf, type SessionEvent, sessionEvent } from './record.ts'
+export type { OnStorageFailure } from './recording.ts'
 export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
 export { headerOf, type Relayed, relay } from './relay.ts'
 export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
+export { type ReadRequest, readRequest } from './request-body.ts'
 export type { Secrets } from './secrets.ts'
 export type { Session, SessionRow } from './session.ts'
 export { sessionById } from './session-id.ts'
@@ -116,8 +129,9 @@ export type { Attempt, Reading, Settled, Usage } from './settled.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './shape.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export type { Known, RepliedCall } from './stateful.ts'
+export { Queues } from './store/queue.ts'
 export { createStore, type StoreOptions, table } from './store.ts'
-export { cutBeforeRedaction, cutText, dropUnfinishedWord, terminalText } from './text.ts'
+export { addTokens, cutBeforeRedaction, cutText, dropUnfinishedWord, queryTokens, terminalText } from './text.ts'
 export { type Place, place, tipsOf } from './threads.ts'
 export { argumentText, callKey } from './tool-calls.ts'
 export {
@@ -137,6 +151,7 @@ export {
   type TraceEvent,
   type TreeSpan,
 } from './trace.ts'
+export { newSpanId, newTraceId, readTraceparent } from './trace-ids.ts'
 export { arrange } from './tree.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './usage.ts'
 export { readYaml, type Yaml, type YamlPlace } from './yaml.ts'

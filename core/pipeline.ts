@@ -5,6 +5,7 @@ import type { Decision } from './decision.ts'
 import { errorBody, GuardError, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { metered } from './metering.ts'
+import { recordable } from './recording.ts'
 import { headerOf, type Relayed, relay } from './relay.ts'
 import type { Attempt, Reading, Settled } from './settled.ts'
 import { createTap, noReading } from './tap.ts'
@@ -31,6 +32,7 @@ const undecided: Decision = Object.freeze({
  */
 export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
   await within(TAP_LIMIT_MS, gateway.hooks.request.promise(call), 'request')
+  if (!recordable(gateway, call)) call.notes.recorded = false
   const { session } = call
   if (session !== null) session.open++
   try {
@@ -76,11 +78,10 @@ const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: 
     bytes_out: relayed?.bytes ?? ending.bytes ?? 0,
     head: relayed?.head ?? EMPTY,
   }
-  try {
-    await within(SETTLE_LIMIT_MS, gateway.hooks.settle.promise(settled), 'settle')
-  } catch (error) {
-    gateway.fault(error, 'settle')
-  }
+  const recorded = within(SETTLE_LIMIT_MS, gateway.hooks.settle.promise(settled), 'settle').catch((error) =>
+    gateway.fault(error, 'settle'),
+  )
+  if (call.notes.recorded !== false) await recorded
 }
 
 const EMPTY = new Uint8Array(0)
@@ -192,6 +193,8 @@ const guardHeaders = (call: Call, decision: Decision): string[] => {
   const headers = ['x-guard-request-id', call.id, 'x-guard-decision', decision.decision]
   if (decision.reason !== null) headers.push('x-guard-reason', decision.reason)
   if (call.session !== null) headers.push('x-guard-session-id', call.session.row.id)
+  if (call.trace !== undefined) headers.push('x-guard-trace-id', call.trace.trace_id)
+  if (call.notes.recorded === false) headers.push('x-guard-recorded', 'false')
   return headers
 }
 

@@ -1,4 +1,6 @@
 import type { Mode, Outcome, Turn } from './call.ts'
+import type { Cost, RepliedTool } from './call-trace.ts'
+import type { Change } from './contracts/storage.ts'
 import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
@@ -74,6 +76,16 @@ export interface CallRecord extends Usage {
   readonly new_turns: readonly Turn[]
   readonly request_preview: string | null
   readonly response_preview: string | null
+  /** Where the call stands among traces; null where none are kept. */
+  readonly trace_id: string | null
+  readonly span_id: string | null
+  readonly parent_span_id: string | null
+  /** What the reply asked to call; null: nothing, or no traces are kept. */
+  readonly tool_calls: readonly RepliedTool[] | null
+  /** Null: nobody knows prices. */
+  readonly cost_micro: number | null
+  readonly cost_source: Cost['cost_source'] | null
+  readonly price_version: string | null
 }
 
 /** What detection remembers of a recorded request: how a session's history is read back after a restart. */
@@ -139,3 +151,13 @@ export const sessionEvent = (
   decision: null,
   attributes,
 })
+
+/** A call's record on its way into storage, and what commits with it. */
+export interface Recording {
+  readonly settled: Settled
+  readonly record: CallRecord
+  /** 0, then 1, 2, … where an earlier write was refused because something had changed meanwhile. */
+  readonly attempt: number
+  /** Changes of the same write; more may be pushed. */
+  readonly batch: Change[]
+}

@@ -1,4 +1,5 @@
 import type { Call, Outcome } from './call.ts'
+import type { Cost, RepliedTool } from './call-trace.ts'
 import type { Decision } from './decision.ts'
 
 /** Token counts of one reply; `input_tokens` is what was not cached. */
@@ -52,6 +53,10 @@ export interface Settled {
   readonly bytes_out: number
   /** First bytes of the reply, where previews are kept; else empty. */
   readonly head: Uint8Array
+  /** Filled in by whoever knows prices, before the call is recorded. */
+  cost?: Cost
+  /** Filled in with it: the reply's tool calls as they are recorded. */
+  tool_calls?: readonly RepliedTool[]
 }
 
 /** One try at one upstream. */

@@ -1,4 +1,4 @@
-import type { CallRecord, SessionEvent } from 'guard-gateway/core'
+import { type CallRecord, decisionAttributes, type SessionEvent } from 'guard-gateway/core'
 
 /** An event as every reader of the history gets it. */
 export interface EventV1 {
@@ -8,8 +8,8 @@ export interface EventV1 {
   /** Nanoseconds since 1970. */
   readonly time_ns: bigint
   readonly time: string
-  readonly trace_id: null
-  readonly span_id: null
+  readonly trace_id: string | null
+  readonly span_id: string | null
   readonly session_id: string
   readonly project_id: string
   readonly agent_id: string | null
@@ -26,8 +26,8 @@ export const eventV1 = (event: SessionEvent, call: CallRecord | undefined): Even
   name: event.name,
   time_ns: BigInt(event.at) * 1_000_000n,
   time: new Date(event.at).toISOString(),
-  trace_id: null,
-  span_id: null,
+  trace_id: call?.trace_id ?? null,
+  span_id: call?.span_id ?? null,
   session_id: event.session_id,
   project_id: event.project_id,
   agent_id: event.agent_id,
@@ -36,31 +36,3 @@ export const eventV1 = (event: SessionEvent, call: CallRecord | undefined): Even
   severity: event.severity,
   attributes: event.attributes ?? (call === undefined ? { decision: event.decision } : decisionAttributes(call)),
 })
-
-/** What was decided, why, and what happened then: `decision` is the policy's word, `forwarded` the fact. */
-export const decisionAttributes = (call: CallRecord): Readonly<Record<string, unknown>> => {
-  const deciding = call.matches?.find((match) => match.rule_id === call.rule_id)
-  return {
-    ...call.notes,
-    decision: call.decision,
-    mode: call.mode,
-    reason_code: call.reason,
-    rule_id: call.rule_id,
-    rule_type: deciding?.rule_type ?? null,
-    action: deciding?.action ?? null,
-    policy_version: call.policy_version === '' ? null : call.policy_version,
-    argument_hash: deciding?.key ?? null,
-    forwarded: call.forwarded_at !== null,
-    upstream: call.upstream,
-    style: call.style,
-    model: call.model_requested,
-    bytes: call.bytes_in,
-    outcome: call.outcome,
-    retries: call.retries,
-    last_at: call.last_at,
-    last_request_id: call.last_request_id,
-    probe: call.probe,
-    faults: call.faults ?? [],
-    matches: call.matches ?? [],
-  }
-}

@@ -2,15 +2,24 @@ import {
   type Call,
   type CallRecord,
   cutText,
+  decisionEventId,
   type Redactor,
   type SessionEvent,
   type SessionRow,
   type Settled,
+  type Turn,
 } from 'guard-gateway/core'
 import type { Previews } from './preview.ts'
 
 /** What upstreams and clients name freely is kept to this many characters. */
 const NAME_CHARS = 256
+
+/** A turn without what only its own request needs; all but the tools' names are hashes and flags. */
+const storedTurn = ({ calls, item, user_after }: Turn, redact: Redactor): Turn => ({
+  calls: calls.map(({ key, tool, result, error }) => ({ key, tool: redact.text(tool), id: null, result, error })),
+  item,
+  user_after,
+})
 
 /** The `calls` row of a settled call. */
 export const callRecord = (settled: Settled, redact: Redactor, previews: Previews): CallRecord => {
@@ -73,9 +82,16 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     thread: row.thread,
     root: row.root,
     keys: row.keys,
-    new_turns: row.new_turns,
+    new_turns: row.new_turns.map((turn) => storedTurn(turn, redact)),
     request_preview: previews.request,
     response_preview: previews.response,
+    trace_id: call.trace?.trace_id ?? null,
+    span_id: call.trace?.span_id ?? null,
+    parent_span_id: call.trace?.parent_span_id ?? null,
+    tool_calls: unlessEmpty(settled.tool_calls ?? []),
+    cost_micro: settled.cost?.cost_micro ?? null,
+    cost_source: settled.cost?.cost_source ?? null,
+    price_version: settled.cost?.price_version ?? null,
   }
 }
 
@@ -94,7 +110,7 @@ const unjudged = ({ id, conversation, retry_mark }: Call) => ({
 
 /** The decision's place in the session's history; what was decided stands in the call it names. */
 export const decisionEvent = ({ call, decision }: Settled, session: SessionRow): SessionEvent => ({
-  id: eventId(call.id),
+  id: decisionEventId(call.id),
   session_id: session.id,
   project_id: call.project_id,
   agent_id: call.agent_id,
@@ -105,9 +121,6 @@ export const decisionEvent = ({ call, decision }: Settled, session: SessionRow):
   decision: decision.decision,
   attributes: null,
 })
-
-/** One decision a request, so the request's id serves for both: `guardreq_x` decides in `evt_x`. */
-const eventId = (requestId: string): string => `evt_${requestId.slice(requestId.indexOf('_') + 1)}`
 
 /** The columns of a session that every request moves. */
 export const sessionTotals = (row: SessionRow): Partial<SessionRow> => ({

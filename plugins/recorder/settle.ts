@@ -1,4 +1,13 @@
-import { type Change, type Gateway, GuardError, type Session, type SessionRow, type Settled } from 'guard-gateway/core'
+import {
+  type CallRecord,
+  type Change,
+  type Gateway,
+  GuardError,
+  type Session,
+  type SessionRow,
+  type Settled,
+  traceOf,
+} from 'guard-gateway/core'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'
 import { callRecord, decisionEvent, sessionTotals } from './rows.ts'
 
@@ -12,22 +21,24 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
   /** Sessions whose row is known to be stored. */
   const stored = new WeakSet<Session>()
 
+  const isLikelyStored = (session: Session): boolean =>
+    stored.has(session) || session.row.requests + session.row.blocked > 1
+
   const write = async (settled: Settled, previews: Previews): Promise<void> => {
     const { session } = settled.call
-    const call: Change = { table: 'calls', put: callRecord(settled, gateway.redact, previews) }
-    if (session === null) return void (await gateway.storage.write([call], HOLD))
-    const event: Change = { table: 'session_events', put: decisionEvent(settled, session.row) }
-    const likely = stored.has(session) || session.row.requests + session.row.blocked > 1
-    if (
-      !(await gateway.storage.write([call, event, sessionChange(session.row, likely)], HOLD)) &&
-      !(await gateway.storage.write([call, event, sessionChange(session.row, !likely)], HOLD))
-    ) {
-      throw new GuardError(
-        'STORAGE_BUSY',
-        `Request ${settled.call.id} could not be recorded: its session changed at the same time.`,
-      )
+    const record = callRecord(settled, gateway.redact, previews)
+    const likely = session !== null && isLikelyStored(session)
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const batch = ownChanges(settled, record, likely === (attempt % 2 === 0))
+      if (gateway.hooks.record.isUsed()) await gateway.hooks.record.promise({ settled, record, attempt, batch })
+      if (!(await gateway.storage.write(batch, HOLD))) continue
+      if (session !== null) stored.add(session)
+      return
     }
-    stored.add(session)
+    throw new GuardError(
+      'STORAGE_BUSY',
+      `Request ${settled.call.id} could not be recorded: its session or its trace changed at the same time.`,
+    )
   }
 
   return async (settled: Settled): Promise<void> => {
@@ -38,7 +49,18 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 
 /** A record that cannot be written yet waits for the disk; how long the reply waits is the pipeline's affair. */
 const HOLD = { hold: true }
+/** A session's row may be stored or not, and others may write the trace: each is tried in turn. */
+const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
+
+/** What the recorder itself writes of a call: its row, and the session's totals and history. */
+const ownChanges = (settled: Settled, record: CallRecord, stored: boolean): Change[] => {
+  const { session } = settled.call
+  const call: Change = { table: 'calls', put: record }
+  if (session === null) return [call]
+  const event: Change = { table: 'session_events', put: decisionEvent(settled, session.row) }
+  return [call, event, sessionChange(session.row, stored)]
+}
 
 /** A stored session gets its totals; a new one is put whole. */
 const sessionChange = (row: SessionRow, stored: boolean): Change =>
@@ -51,6 +73,8 @@ const countRepeat = (gateway: Gateway, { call }: Settled, first: string): Promis
   gateway.storage.exclusive('calls', first, async (read) => {
     const record = await read.get('calls', first)
     if (record === undefined) return [false, []]
+    const trace = traceOf(record)
+    if (trace !== undefined) call.trace = trace
     const patch = { retries: record.retries + 1, last_at: call.at, last_request_id: call.id }
     const batch: Change[] = [{ table: 'calls', key: first, patch }]
     const session = call.session?.row

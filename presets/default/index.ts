@@ -9,10 +9,14 @@ import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
+import { json } from 'guard-gateway/plugins/export-formats/json'
+import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
+import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { http } from 'guard-gateway/plugins/http'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
+import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
@@ -39,6 +43,9 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   sequenceRepeat,
   maxRequests,
   maxTokens,
+  json,
+  jsonl,
+  otel,
   http(config),
   upstream(config),
   sessions(config.sessions),
@@ -49,6 +56,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
     load: shippedRules,
   }),
   recorder(config.storage),
+  replay(),
   playground(),
   cli(),
 ]
@@ -66,6 +74,7 @@ export const createGateway = async (
   const gateway = new Gateway({
     clock,
     ...(preset === 'minimal' ? {} : { storage: storage.backend }),
+    onStorageFailure: storage.on_failure,
     redaction: { names, emails, finders: await patternFinders(patterns) },
   })
   addSecrets(gateway.secrets, config)

@@ -1,0 +1,42 @@
+import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from './contracts/export-format.ts'
+import type { Change } from './contracts/storage.ts'
+import type { FailureTag, Origin, Owner } from './trace.ts'
+
+/** What a writer says of a run. A field that is absent stays as it is. */
+export interface FragmentRun extends Omit<RunDraft, 'failure_tag'> {
+  /** Null: derive it. */
+  readonly failure_tag?: FailureTag | null
+  /** The run's id before an import gave it another. */
+  readonly source_trace_id?: string
+  /** SHA-256 of what was imported, without ids, hex. */
+  readonly content_digest?: string
+}
+
+export type FragmentEvent = EventDraft & { readonly id: string }
+export type FragmentArtifact = ArtifactDraft & { readonly id: string }
+
+/** What one writer adds to one run at one moment. Absent times are filled in where a record is new. */
+export interface Fragment {
+  readonly owner: Owner
+  /** Of the run, if this begins it. */
+  readonly origin: Origin
+  readonly run: FragmentRun
+  readonly spans: readonly SpanDraft[]
+  readonly events: readonly FragmentEvent[]
+  readonly artifacts: readonly FragmentArtifact[]
+  /** Rows of other features that commit with it. */
+  readonly rows?: readonly Change[]
+}
+
+/** Something that is kept otherwise than it was sent; `path` is a JSON pointer into the fragment. */
+export interface FragmentWarning {
+  readonly code: 'value_truncated'
+  readonly message: string
+  readonly path: string
+}
+
+/** A fragment as it is kept: sanitised, redacted, within its limits. */
+export interface Kept {
+  readonly fragment: Fragment
+  readonly warnings: readonly FragmentWarning[]
+}

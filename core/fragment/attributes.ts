@@ -1,0 +1,74 @@
+import { GuardError } from '../errors.ts'
+import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
+import type { Attributes } from '../trace.ts'
+
+const MAX_KEYS = 256
+const KEY_CHARS = 256
+const MAX_DEPTH = 32
+/** UTF-16 units of one text, and of all attributes of a record. */
+const VALUE_CHARS = 8_192
+const ALL_CHARS = 65_536
+
+/** The value with every text passed through `map`; itself where nothing changed. */
+const mapped = (
+  value: unknown,
+  map: (text: string, path: string) => string,
+  path: string,
+  check: (value: unknown, depth: number, path: string) => void,
+  depth = 0,
+): unknown => {
+  check(value, depth, path)
+  if (typeof value === 'string') return map(value, path)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
+  let copy: object | undefined
+  for (const [key, part] of entries) {
+    const result = mapped(part, map, `${path}/${pointerPart(key)}`, check, depth + 1)
+    if (Object.is(result, part)) continue
+    copy ??= Array.isArray(value) ? [...value] : { ...value }
+    Object.defineProperty(copy, key, { value: result, enumerable: true, configurable: true, writable: true })
+  }
+  return copy ?? value
+}
+
+const pointerPart = (key: string | number): string =>
+  typeof key === 'number' ? String(key) : key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** Attributes that may be looked at further: few enough, not too deep, every number finite, every text well-formed. */
+export const checkedAttributes = (attributes: Attributes, path: string): Attributes => {
+  const keys = Object.keys(attributes)
+  if (keys.length > MAX_KEYS) throw tooMany(`${keys.length} attributes; a record may have ${MAX_KEYS}`, path)
+  if (keys.some((key) => key.length > KEY_CHARS))
+    throw tooMany(`an attribute's name is longer than ${KEY_CHARS} characters`, path)
+  const formed = keys.every((key) => sanitise(key) === key)
+    ? attributes
+    : Object.fromEntries(Object.entries(attributes).map(([key, value]) => [sanitise(key), value]))
+  return mapped(formed, (text) => cutBeforeRedaction(sanitise(text)), path, refuseOdd) as Attributes
+}
+
+const refuseOdd = (value: unknown, depth: number, path: string): void => {
+  if (depth > MAX_DEPTH) throw new GuardError('TOO_DEEP', `Attributes nest deeper than ${MAX_DEPTH} levels.`, { path })
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new GuardError('INVALID_TRACE', 'A number is not finite. Send a finite number, or a text.', { path })
+}
+
+const tooMany = (what: string, path: string): GuardError =>
+  new GuardError('TOO_MANY_ATTRIBUTES', `There is more than is kept: ${what}.`, { path })
+
+/** Attributes with long texts cut; `cut` is told of each. Throws TOO_MANY_ATTRIBUTES where all of them are still too long. */
+export const cutAttributes = (
+  attributes: Attributes,
+  path: string,
+  cut: (path: string, max: number) => void,
+): Attributes => {
+  let chars = 0
+  const shorten = (text: string, at: string): string => {
+    const kept = text.length <= VALUE_CHARS ? text : cutText(text, VALUE_CHARS)
+    if (kept !== text) cut(at, VALUE_CHARS)
+    chars += kept.length
+    return kept
+  }
+  const short = mapped(attributes, shorten, path, () => {}) as Attributes
+  if (chars > ALL_CHARS) throw tooMany(`${chars} characters of attributes; a record may have ${ALL_CHARS}`, path)
+  return short
+}

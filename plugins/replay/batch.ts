@@ -1,0 +1,138 @@
+import { type FragmentRun, GuardError, isShape, type Shape, statusOf } from 'guard-gateway/core'
+import { BodyRecords } from './body-records.ts'
+import { clientFragment, type Ingest, readRun } from './ingest.ts'
+
+const MAX_EVENTS = 10_000
+
+export interface BatchAnswer {
+  readonly accepted: number
+  readonly events: readonly { readonly index: number; readonly trace_id: string; readonly id: string }[]
+  readonly rejected: readonly { readonly index: number; readonly code: string; readonly message: string }[]
+}
+
+/** One item with what it says of its run. */
+interface Item {
+  readonly index: number
+  readonly record: Shape
+  readonly run: FragmentRun
+}
+
+/** Keeps the events of a batch; what is wrong with one keeps no other out. Throws NO_EVENT_ACCEPTED when none is left. */
+export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<BatchAnswer> => {
+  const { list, about } = listOf(body)
+  const rejected = new Map<number, GuardError>()
+  const groups = new Map<string, Item[]>()
+  for (const [index, record] of list.entries()) {
+    const refusal = await refusalOf(async () => {
+      const item = { index, ...(await itemOf(ingest, record, about)) }
+      const group = groups.get(item.run.trace_id)
+      if (group === undefined) groups.set(item.run.trace_id, [item])
+      else group.push(item)
+    })
+    if (refusal !== undefined) rejected.set(index, refusal)
+  }
+  const events: Accepted[] = []
+  for (const items of groups.values()) events.push(...(await keepGroup(ingest, items, rejected)))
+  const refused = [...rejected].map(([index, { code, message }]) => ({ index, code, message }))
+  if (events.length === 0 && refused.length > 0) throw noneAccepted(refused)
+  return {
+    accepted: events.length,
+    events: events.sort((a, b) => a.index - b.index),
+    rejected: refused.sort((a, b) => a.index - b.index),
+  }
+}
+
+const noneAccepted = ([first]: BatchAnswer['rejected']): GuardError =>
+  new GuardError(
+    'NO_EVENT_ACCEPTED',
+    `No event of the batch can be used. The first: ${first?.code}: ${first?.message}`,
+    {
+      path: `/events/${first?.index}`,
+    },
+  )
+
+const listOf = (body: unknown): { readonly list: readonly unknown[]; readonly about: Shape } => {
+  const about = isShape(body) && !Array.isArray(body) ? body : {}
+  const list = Array.isArray(body) ? body : about.events
+  if (!Array.isArray(list))
+    throw new GuardError('INVALID_EVENT', 'Send a list of events, or an object with a list "events".', {
+      path: '/events',
+    })
+  if (list.length > MAX_EVENTS)
+    throw new GuardError('BODY_TOO_LARGE', `A batch has at most ${MAX_EVENTS} events. Send several.`)
+  return { list, about }
+}
+
+const itemOf = async (ingest: Ingest, record: unknown, about: Shape): Promise<Omit<Item, 'index'>> => {
+  if (!isShape(record) || Array.isArray(record)) throw new GuardError('INVALID_EVENT', 'An event must be an object.')
+  const trace_id = record.trace_id ?? about.trace_id ?? undefined
+  if (trace_id === undefined) throw new GuardError('TRACE_ID_REQUIRED')
+  const records = new BodyRecords(ingest.gateway.redact)
+  const run = await readRun(ingest, { trace_id, project_id: record.project_id ?? about.project_id }, records)
+  records.addEvent(record, { path: [] })
+  const [event] = records.events
+  return { run, record: { ...record, id: event?.id } }
+}
+
+/** How often the events of one run are tried again without one that was refused; then the rest is refused with it. */
+const ROUNDS = 32
+
+interface Accepted {
+  readonly index: number
+  readonly trace_id: string
+  readonly id: string
+}
+
+/** Keeps the events of one run. One that is refused is left out, and the rest is tried again. */
+const keepGroup = async (
+  ingest: Ingest,
+  items: readonly Item[],
+  rejected: Map<number, GuardError>,
+  round = 0,
+): Promise<readonly Accepted[]> => {
+  const { records, taken } = readAll(ingest, items, rejected)
+  const [first] = taken
+  if (first === undefined) return []
+  const refusal = await refusalOf(() => ingest.gateway.keep([clientFragment(first.run, records)]))
+  if (refusal === undefined)
+    return taken.map(({ index, run }, at) => ({ index, trace_id: run.trace_id, id: records.events[at]?.id ?? '' }))
+  const odd = round < ROUNDS ? taken[placeOf(refusal)] : undefined
+  for (const { index } of odd === undefined ? taken : [odd]) rejected.set(index, refusal)
+  return odd === undefined
+    ? []
+    : keepGroup(
+        ingest,
+        taken.filter((item) => item !== odd),
+        rejected,
+        round + 1,
+      )
+}
+
+/** What was wrong with the request; what is wrong with us is thrown. */
+const refusalOf = async (work: () => Promise<unknown>): Promise<GuardError | undefined> => {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (error instanceof GuardError && statusOf(error) < 500) return error
+    throw error
+  }
+}
+
+/** The place of the event that an error is about; -1 if it is about the run. */
+const placeOf = ({ place }: GuardError): number => Number(/^\/events\/(\d+)/.exec(place.path ?? '')?.[1] ?? -1)
+
+const readAll = (ingest: Ingest, items: readonly Item[], rejected: Map<number, GuardError>) => {
+  const records = new BodyRecords(ingest.gateway.redact)
+  const taken = items.filter(({ index, record }) => {
+    try {
+      records.addEvent(record, { path: [] })
+      return true
+    } catch (error) {
+      if (!(error instanceof GuardError)) throw error
+      rejected.set(index, error)
+      return false
+    }
+  })
+  return { records, taken }
+}

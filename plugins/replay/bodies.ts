@@ -1,0 +1,26 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { GuardError, inflated, readJsonStrict, writeJson } from 'guard-gateway/core'
+
+const MAX_DEPTH = 256
+
+/** Bodies of Replay: JSON with every digit, plain or compressed, at most so many bytes; answers the same. Stays inside the scope. */
+export const exactJson = (app: FastifyInstance, max_bytes: number): void => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: max_bytes },
+    async (request: FastifyRequest, body: Buffer) => {
+      const bytes = await inflated(body, request.headers['content-encoding'], max_bytes)
+      // a type without a body is no body
+      return bytes.length === 0 ? undefined : readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true })
+    },
+  )
+  app.setReplySerializer(writeJson)
+  // what readers find wrong they say with a code and a pointer of their own
+  app.setValidatorCompiler(() => () => true)
+}
+
+/** Refuses a request that carries no JSON at all. Throws UNSUPPORTED_MEDIA_TYPE. */
+export const needJson = ({ headers }: FastifyRequest): void => {
+  if (headers['content-type'] === undefined) throw new GuardError('UNSUPPORTED_MEDIA_TYPE')
+}

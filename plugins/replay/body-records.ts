@@ -1,0 +1,171 @@
+import {
+  artifactDraft,
+  elementsOf,
+  eventDraft,
+  type FragmentArtifact,
+  type FragmentEvent,
+  GuardError,
+  ImportFault,
+  inside,
+  type JsonPath,
+  newSpanId,
+  pointerOf,
+  type Redactor,
+  type Shape,
+  type SpanDraft,
+  spanDraft,
+} from 'guard-gateway/core'
+
+/** Spans, or events, of one request. */
+const MAX_RECORDS = 10_000
+/** Earlier times are counted in another unit, or from another origin. */
+const REALISTIC_NS = 1_000_000_000_000_000n
+
+/** Something that was taken in otherwise than it was sent, or looks odd; `path` points into the request. */
+export interface Warning {
+  readonly code: string
+  readonly message: string
+  readonly path: string
+}
+
+/** Where a record stands in a request; also what reads records of import files calls a place. */
+type Place = { readonly path: JsonPath }
+
+type RecordCode = 'INVALID_TRACE' | 'INVALID_SPAN' | 'INVALID_EVENT'
+
+/** Runs a reader; what it finds wrong becomes an error of the request, with a pointer. */
+export const checked = <T>(code: RecordCode, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ImportFault)) throw error
+    throw new GuardError(error.code === 'INVALID_IMPORT' ? code : error.code, error.message, {
+      path: pointerOf(error.place.path),
+    })
+  }
+}
+
+/** The members that are there; null counts as absent but where it has a meaning. */
+const given = (record: Shape, nullable: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(record).filter(([key, value]) => value !== null || nullable.includes(key)))
+
+/** The records of one request in document order, each with the pointer to where it stands. */
+export class BodyRecords {
+  readonly spans: SpanDraft[] = []
+  readonly events: FragmentEvent[] = []
+  readonly artifacts: FragmentArtifact[] = []
+  readonly warnings: Warning[] = []
+  readonly pointers = { spans: [] as string[], events: [] as string[], artifacts: [] as string[] }
+  readonly #ids = { spans: new Set<string>(), events: new Set<string>(), artifacts: new Set<string>() }
+  readonly #redact: Pick<Redactor, 'looksSecret'>
+
+  constructor(redact: Pick<Redactor, 'looksSecret'>) {
+    this.#redact = redact
+  }
+
+  /** A span and what is nested in it. */
+  addSpan(record: Shape, place: Place, parent?: string): void {
+    const parent_id = record.parent_id ?? record.parent_span_id ?? undefined
+    if (parent !== undefined && parent_id !== undefined && parent_id !== parent)
+      throw new GuardError('INVALID_SPAN', 'A nested span has the span around it as its parent, and no other.', {
+        path: pointerOf(inside(place, record.parent_id === undefined ? 'parent_span_id' : 'parent_id').path),
+      })
+    const span = checked('INVALID_SPAN', () =>
+      spanDraft(
+        {
+          ...given(record, ['status_message', 'end_ns']),
+          id: record.id ?? newSpanId(),
+          parent_id: parent ?? parent_id,
+          declared_parent_id: undefined,
+        },
+        place,
+      ),
+    )
+    this.#take('spans', span.id, place)
+    if (span.parent_id === span.id)
+      throw new GuardError('PARENT_CYCLE', `Span "${span.id}" is its own parent.`, { path: pointerOf(place.path) })
+    this.checkId(span.parent_id ?? undefined, place, 'parent_id')
+    this.#checkTimes(span.start_ns, 'start_ns', place)
+    this.#checkTimes(span.end_ns ?? undefined, 'end_ns', place)
+    this.spans.push(span)
+    for (const one of this.#elements(record, 'events', place)) this.addEvent(one.record, one.place, span.id)
+    for (const one of this.#elements(record, 'spans', place)) this.addSpan(one.record, one.place, span.id)
+  }
+
+  /** An event; `span_id` is that of the span it stands in. */
+  addEvent(record: Shape, place: Place, span_id?: string): void {
+    const id = record.id ?? `evt_${newSpanId()}`
+    const draft = checked('INVALID_EVENT', () => eventDraft({ ...given(record, []), id }, place, span_id ?? null))
+    const event = { ...draft, id: draft.id ?? String(id) }
+    this.#take('events', event.id, place)
+    this.checkId(event.span_id ?? undefined, place, 'span_id')
+    this.#checkTimes(event.time_ns, 'time_ns', place)
+    this.events.push(event)
+  }
+
+  addArtifact(record: Shape, place: Place): void {
+    const id = record.id ?? `art_${newSpanId()}`
+    const draft = checked('INVALID_TRACE', () => artifactDraft({ ...given(record, []), id }, place))
+    const artifact = { ...draft, id: draft.id ?? String(id) }
+    this.#take('artifacts', artifact.id, place)
+    this.artifacts.push(artifact)
+  }
+
+  /** All of one kind that a list member holds. */
+  addAll(record: Shape, place: Place): void {
+    for (const one of this.#elements(record, 'spans', place)) this.addSpan(one.record, one.place)
+    for (const one of this.#elements(record, 'events', place)) this.addEvent(one.record, one.place)
+    for (const one of this.#elements(record, 'artifacts', place)) this.addArtifact(one.record, one.place)
+    this.#refuseCircles()
+  }
+
+  /** Throws INVALID_ID for an id that holds a secret. */
+  checkId(id: string | undefined, place: Place, key: string): void {
+    if (id !== undefined && this.#redact.looksSecret(id))
+      throw new GuardError('INVALID_ID', `"${key}" looks like a secret. Use an id that may be shown.`, {
+        path: pointerOf(inside(place, key).path),
+      })
+  }
+
+  #elements(record: Shape, key: string, place: Place) {
+    return checked('INVALID_TRACE', () => [...elementsOf(record, key, place)])
+  }
+
+  #take(kind: 'spans' | 'events' | 'artifacts', id: string, place: Place): void {
+    this.checkId(id, place, 'id')
+    const ids = this.#ids[kind]
+    if (ids.has(id))
+      throw new GuardError('DUPLICATE_ID', `Two ${kind} have the id "${id}".`, {
+        path: pointerOf(inside(place, 'id').path),
+      })
+    if (ids.size === MAX_RECORDS)
+      throw new GuardError('BODY_TOO_LARGE', `A request has at most ${MAX_RECORDS} ${kind}. Send several requests.`)
+    ids.add(id)
+    this.pointers[kind].push(pointerOf(place.path))
+  }
+
+  #checkTimes(time: bigint | undefined, key: string, place: Place): void {
+    if (time !== undefined && time < REALISTIC_NS)
+      this.warnings.push({
+        code: 'unrealistic_time',
+        message: 'Times are nanoseconds since 1970; this one is within the first days of it.',
+        path: pointerOf(inside(place, key).path),
+      })
+  }
+
+  #refuseCircles(): void {
+    const parents = new Map(this.spans.map(({ id, parent_id }) => [id, parent_id ?? null] as const))
+    const walks = new Map<string, string>()
+    for (const [at, { id }] of this.spans.entries()) {
+      let up: string | null | undefined = id
+      while (typeof up === 'string' && parents.has(up) && !walks.has(up)) {
+        walks.set(up, id)
+        up = parents.get(up)
+      }
+      if (typeof up === 'string' && walks.get(up) === id)
+        throw new GuardError('PARENT_CYCLE', `Span "${up}" is among its own ancestors.`, {
+          path: this.pointers.spans[at] ?? '',
+        })
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import { failureTags, GuardError, type Order, type Query, queryTokens, type Test } from 'guard-gateway/core'
+import type { RunRow } from './tables.ts'
+import { facet } from './words.ts'
+
+/** A query string as it is parsed: a parameter that stands several times is a list. */
+export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
+
+const equal = ['project_id', 'session_id', 'agent_id', 'agent_name', 'task_id', 'origin'] as const
+const facets = ['tag', 'model', 'tool'] as const
+const sorts = {
+  recorded: 'recorded',
+  start: 'start_ns',
+  duration: 'duration_ns',
+  cost: 'cost_micro',
+  tokens: 'total_tokens',
+} as const satisfies Readonly<Record<string, 'recorded' | keyof RunRow>>
+
+/** Every parameter of a list. */
+export const filterNames = [
+  'q',
+  ...equal,
+  'status',
+  'failure_tag',
+  ...facets,
+  'pinned',
+  'since',
+  'until',
+  'min_duration_ms',
+  'max_duration_ms',
+  'min_cost_micro',
+  'min_tokens',
+  'sort',
+  'order',
+  'limit',
+  'cursor',
+] as const
+type Name = (typeof filterNames)[number]
+
+const MS = 1_000_000n
+const MAX_LIMIT = 200
+
+const invalid = (name: Name, wanted: string): GuardError =>
+  new GuardError('INVALID_FILTER', `"${name}" must be ${wanted}.`, { path: `/${name}` })
+
+/** The storage query that a list asks for; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
+export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
+  for (const name of Object.keys(query)) {
+    if (!filterNames.some((known) => known === name))
+      throw new GuardError('UNKNOWN_FILTER', `There is no filter "${name}"; there is ${filterNames.join(', ')}.`, {
+        known: filterNames,
+      })
+  }
+  const search = tokensOf(query)
+  const cursor = one(query, 'cursor')
+  return {
+    where: {
+      ...equalTests(query),
+      ...listTests(query),
+      ...rangeTests(query, now),
+    },
+    ...(search.length === 0 ? {} : { search }),
+    order: orderOf(query),
+    limit: limitOf(query),
+    ...(cursor === undefined ? {} : { cursor }),
+  }
+}
+
+/** The one value of a parameter; an empty one counts as absent, as a form sends it. */
+const one = (query: RawQuery, name: Name): string | undefined => {
+  const value = query[name]
+  if (typeof value === 'object') throw invalid(name, 'given once')
+  return value === '' ? undefined : value
+}
+
+const tokensOf = (query: RawQuery): readonly string[] => {
+  const q = one(query, 'q')
+  const tokens = q === undefined ? [] : queryTokens(q)
+  if (q !== undefined && tokens.length === 0) throw invalid('q', 'words to look for')
+  const wanted = facets.flatMap((name) =>
+    [query[name] ?? []]
+      .flat()
+      .filter((value) => value !== '')
+      .map((value) => facet(name, value)),
+  )
+  return [...tokens, ...wanted]
+}
+
+const equalTests = (query: RawQuery): Record<string, string | boolean> => {
+  const tests: Record<string, string | boolean> = {}
+  for (const name of equal) {
+    const value = one(query, name)
+    if (value !== undefined) tests[name] = value
+  }
+  const pinned = one(query, 'pinned')
+  if (pinned !== undefined) {
+    if (pinned !== 'true' && pinned !== 'false') throw invalid('pinned', 'true or false')
+    tests.pinned = pinned === 'true'
+  }
+  return tests
+}
+
+const listTests = (
+  query: RawQuery,
+): { status?: Test<string>; failure_tag?: Test<NonNullable<RunRow['failure_tag']>> } => {
+  const status = one(query, 'status')
+    ?.split(',')
+    .map((word) => word.trim())
+  const tag = one(query, 'failure_tag')
+  return {
+    ...(status === undefined ? {} : { status: oneOrSome(status) }),
+    ...(tag === undefined ? {} : { failure_tag: tagTest(tag) }),
+  }
+}
+
+const oneOrSome = <V extends string>(values: readonly V[]): Test<V> => {
+  const [first] = values
+  return (first !== undefined && values.length === 1 ? first : { in: values }) as Test<V>
+}
+
+const tagTest = (text: string): Test<NonNullable<RunRow['failure_tag']>> => {
+  if (text === 'any') return { not: null }
+  if (text === 'none') return null
+  const tags = text.split(',').map((word) => failureTags.find((tag) => tag === word.trim()))
+  const known = tags.filter((tag) => tag !== undefined)
+  if (known.length !== tags.length) throw invalid('failure_tag', `any, none, or of ${failureTags.join(', ')}`)
+  return oneOrSome(known)
+}
+
+const rangeTests = (query: RawQuery, now: number) => {
+  const since = instant(query, 'since', now)
+  const until = instant(query, 'until', now)
+  const least = integer(query, 'min_duration_ms')
+  const most = integer(query, 'max_duration_ms')
+  return {
+    ...range('start_ns', since, until),
+    ...range('duration_ns', least && least * MS, most && most * MS + 1n),
+    ...range('cost_micro', integer(query, 'min_cost_micro'), undefined),
+    ...range('total_tokens', integer(query, 'min_tokens'), undefined),
+  }
+}
+
+const range = (column: keyof RunRow, gte: bigint | undefined, lt: bigint | undefined) =>
+  gte === undefined && lt === undefined
+    ? {}
+    : { [column]: { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) } }
+
+const integer = (query: RawQuery, name: Name): bigint | undefined => {
+  const text = one(query, name)
+  if (text === undefined) return undefined
+  if (!/^\d{1,12}$/.test(text)) throw invalid(name, 'an integer from 0')
+  return BigInt(text)
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i
+
+const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint | undefined => {
+  const text = one(query, name)
+  if (text === undefined) return undefined
+  if (/^\d{10,19}$/.test(text)) return BigInt(text)
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined && unit !== undefined) return BigInt(now - Number(count) * (UNITS[unit] ?? 0)) * MS
+  const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms))
+    throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, or an age like 24h')
+  return BigInt(ms) * MS
+}
+
+const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
+  const sort = one(query, 'sort') ?? 'recorded'
+  const direction = one(query, 'order') ?? 'desc'
+  if (!Object.hasOwn(sorts, sort)) throw invalid('sort', `one of ${Object.keys(sorts).join(', ')}`)
+  if (direction !== 'asc' && direction !== 'desc') throw invalid('order', 'asc or desc')
+  return [sorts[sort as keyof typeof sorts], direction]
+}
+
+const limitOf = (query: RawQuery): number => {
+  const limit = integer(query, 'limit') ?? 50n
+  if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', `an integer from 1 to ${MAX_LIMIT}`)
+  return Number(limit)
+}

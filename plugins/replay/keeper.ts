@@ -1,0 +1,175 @@
+import { type Change, type Fragment, type Gateway, GuardError, Queues, writeJson } from 'guard-gateway/core'
+import { OpenRun, type Summary } from './open-run.ts'
+import { loadRun, OpenRuns } from './open-runs.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { described, newRow } from './run-row.ts'
+import type { RunRow } from './tables.ts'
+import { saysWords } from './words.ts'
+import { writer } from './writer.ts'
+
+const MAX_SPANS = 50_000
+const ATTEMPTS = 5
+const NS = 1_000_000n
+
+/** What became of a fragment. */
+export interface Outcome {
+  readonly created: boolean
+  readonly row: RunRow
+}
+
+/** A run that was written; told to those who watch. */
+export type Written = (row: RunRow) => void
+
+/** Stores fragments, and keeps the summaries of their runs up. */
+export class Keeper {
+  readonly runs: OpenRuns
+  readonly #gateway: Gateway
+  readonly #queues = new Queues()
+  readonly #outcomes = new WeakMap<Fragment, Outcome>()
+  /** Told of each run that was written. */
+  readonly written: Written
+
+  constructor(gateway: Gateway, written: Written) {
+    this.#gateway = gateway
+    this.written = written
+    this.runs = new OpenRuns(gateway)
+  }
+
+  /** What became of a fragment that was kept. */
+  outcome(fragment: Fragment): Outcome {
+    const outcome = this.#outcomes.get(fragment)
+    if (outcome === undefined) throw new TypeError('This fragment was not kept.')
+    return outcome
+  }
+
+  /** Writes fragments, each of another run, in one batch; one writer at a time for each run. Throws STORAGE_BUSY and what is wrong with a fragment. */
+  keep(fragments: readonly Fragment[]): Promise<void> {
+    const ids = [...new Set(fragments.map(({ run }) => run.trace_id))].sort()
+    if (ids.length !== fragments.length) throw new TypeError('Fragments kept together are of different runs.')
+    return this.exclusively(ids, () => this.#keep(fragments))
+  }
+
+  /** Does work while no other fragment of these runs is written. */
+  exclusively<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
+    const [first, ...rest] = ids
+    return first === undefined ? work() : this.#queues.run(first, () => this.exclusively(rest, work))
+  }
+
+  async #keep(fragments: readonly Fragment[]): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const outcomes = await this.#attempt(fragments)
+      if (outcomes !== undefined) {
+        for (const [fragment, outcome] of outcomes) {
+          this.#outcomes.set(fragment, outcome)
+          this.written(outcome.row)
+        }
+        return
+      }
+    }
+    throw new GuardError('STORAGE_BUSY')
+  }
+
+  /** Undefined: some run has changed meanwhile. */
+  async #attempt(fragments: readonly Fragment[]): Promise<ReadonlyMap<Fragment, Outcome> | undefined> {
+    const now_ns = BigInt(this.#gateway.clock.now()) * NS
+    const ready: (readonly [Prepared, OpenRun | undefined])[] = []
+    for (const fragment of fragments) {
+      const run = await this.runs.get(fragment.run.trace_id)
+      const prepared = await prepare(fragment, run, this.#gateway.storage, now_ns)
+      ready.push([prepared, prepared.rebuild ? await this.#rebuilt(prepared) : run])
+    }
+    // from here to the write nothing waits, so that no other writer of this process comes between
+    if (ready.some(([{ fragment, rebuild }, run]) => !rebuild && this.runs.peek(fragment.run.trace_id) !== run))
+      return undefined
+    for (const [prepared, run] of ready) refuseFull(prepared, run)
+    const plans = ready.map(([prepared, run]) => planOf(prepared, run, now_ns))
+    const batch = plans.flatMap(({ changes }) => changes)
+    for (const { run } of plans) this.runs.add(run)
+    const written = await this.#write(batch).catch((error: unknown) => {
+      for (const { run } of plans) this.runs.drop(run.row.trace_id)
+      throw error
+    })
+    if (!written) {
+      for (const { run } of plans) this.runs.drop(run.row.trace_id)
+      return undefined
+    }
+    return new Map(plans.map(({ fragment, created, row }) => [fragment, { created, row }]))
+  }
+
+  #write(batch: readonly Change[]): Promise<boolean> {
+    return batch.length === 0 ? Promise.resolve(true) : this.#gateway.storage.write(batch)
+  }
+
+  async #rebuilt({ fragment, spans, events }: Prepared): Promise<OpenRun | undefined> {
+    return loadRun(this.#gateway.storage, fragment.run.trace_id, {
+      spans: new Map(spans.map(({ row }) => [row.id, row])),
+      events: new Map(events.map(({ row }) => [row.id, row])),
+    })
+  }
+}
+
+const refuseFull = ({ spans }: Prepared, run: OpenRun | undefined): void => {
+  const more = spans.filter(({ old }) => old === undefined).length
+  if ((run?.skeleton.size ?? 0) + more > MAX_SPANS)
+    throw new GuardError('RUN_FULL', `A run has at most ${MAX_SPANS} spans. Begin another trace.`)
+}
+
+interface Plan {
+  readonly fragment: Fragment
+  readonly run: OpenRun
+  readonly created: boolean
+  readonly row: RunRow
+  readonly changes: readonly Change[]
+}
+
+/** Takes a fragment into its run, and lists what is to be written. */
+const planOf = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigint): Plan => {
+  const { fragment } = prepared
+  const created = found === undefined
+  const run = found ?? new OpenRun(newRow(fragment.run, fragment.origin, now_ns), false)
+  const before = run.row
+  const words = run.words.size
+  const row = described(before, fragment, (id) => run.skeleton.get(id) !== undefined)
+  const records = recordChanges(prepared)
+  addRecords(prepared, run)
+  run.describe(row, created || saysWords(fragment.run))
+  const said = created || writeJson(row) !== writeJson(before)
+  const changes = [...records, ...(fragment.rows ?? [])]
+  if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
+  changes.push(runChange(run, run.words.size !== words, now_ns))
+  return { fragment, run, created, row: run.row, changes }
+}
+
+const recordChanges = ({ spans, events, artifacts }: Prepared): Change[] => [
+  ...spans.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'spans', put: row })),
+  ...events.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'events', put: row })),
+  ...artifacts.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'artifacts', put: row })),
+]
+
+const addRecords = ({ spans, events, artifacts, rebuild }: Prepared, run: OpenRun): void => {
+  // a run that was read again holds the changed records already
+  const isNew = ({ old, changed }: { readonly old: unknown; readonly changed: boolean }) =>
+    old === undefined || (changed && !rebuild)
+  for (const { row } of spans.filter(isNew)) run.addSpan(row)
+  for (const event of events.filter(isNew)) {
+    if (event.old === undefined) run.addEvent(event.row)
+    else run.changeEvent(event.row)
+  }
+  for (const { row, old } of artifacts) if (old === undefined) run.addArtifact(row)
+}
+
+/** Brings a run's row up to what was added to it, and gives the change that stores it. */
+export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
+  const summary: Summary = run.summary()
+  const { revision, trace_id } = run.row
+  const failure = run.failure(summary.status)
+  const { words: _words, ...row } = { ...run.row, ...summary, ...failure }
+  run.row = { ...row, updated_ns: now_ns, revision: revision + 1, writer, words: [] }
+  const words = hasNewWords || !run.stored ? { words: [...run.words] } : {}
+  if (!run.stored) {
+    run.stored = true
+    return { table: 'runs', put: { ...run.row, ...words }, when: 'absent' }
+  }
+  const { trace_id: _id, words: _none, ...rest } = run.row
+  return { table: 'runs', key: trace_id, patch: { ...rest, ...words }, expected: { revision } }
+}

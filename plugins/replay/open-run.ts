@@ -1,0 +1,150 @@
+import { type CallRecord, type CallTrace, callRecords, type TraceSpan } from 'guard-gateway/core'
+import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from './failure-tags.ts'
+import { type Bone, Skeleton } from './skeleton.ts'
+import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
+import { addCallWords, addEventWords, addRunWords, addSpanWords, facet } from './words.ts'
+
+/** Columns that follow from the records of a run. */
+export type Summary = Pick<
+  RunRow,
+  | 'status'
+  | 'start_ns'
+  | 'end_ns'
+  | 'duration_ns'
+  | 'input_tokens'
+  | 'output_tokens'
+  | 'total_tokens'
+  | 'cost_micro'
+  | 'span_count'
+  | 'event_count'
+  | 'artifact_count'
+>
+
+/** The outcomes of a call that say something of a failure. */
+const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
+
+/** A run that is being written to: its row, and what keeps its summary up without reading its records again. */
+export class OpenRun {
+  row: RunRow
+  readonly skeleton = new Skeleton()
+  readonly words = new Set<string>()
+  tags: TagState = noTags
+  #events = 0
+  #artifacts = 0
+  /** The row is in storage. */
+  stored: boolean
+  /** Last use, milliseconds since 1970. */
+  touched_at = 0
+
+  constructor(row: RunRow, stored: boolean) {
+    this.row = row
+    this.stored = stored
+    addRunWords(this.words, row)
+  }
+
+  addSpan(span: SpanRow): void {
+    this.skeleton.set(boneOf(span))
+    this.tags = noted(this.tags, evidenceOfSpan(span))
+    addSpanWords(this.words, span)
+  }
+
+  addEvent(event: EventRow): void {
+    this.#events++
+    this.tags = noted(this.tags, evidenceOfEvent(event))
+    addEventWords(this.words, event)
+  }
+
+  /** An event that takes the place of one there is, of which nothing spoke for a tag. */
+  changeEvent(event: EventRow): void {
+    this.addEvent(event)
+    this.#events--
+  }
+
+  addArtifact(_artifact: ArtifactRow): void {
+    this.#artifacts++
+  }
+
+  /** A model request with the tool calls of its reply and its decision. */
+  addCall(call: CallRecord, trace: CallTrace): void {
+    const { spans, event } = callRecords(call, trace)
+    for (const span of spans) this.skeleton.set(boneOf(span))
+    this.#events++
+    addCallWords(this.words, call)
+    if (isClean(call)) return
+    this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
+  }
+
+  /** The summary as it follows from what was added. */
+  summary(given: Given = this.row.given): Summary {
+    const { sums } = this.skeleton
+    const status = this.#status(given)
+    const start_ns = least(given.start_ns, sums.start_ns) ?? this.row.start_ns
+    const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
+    const ended = end_ns === null || end_ns >= start_ns ? end_ns : start_ns
+    return {
+      status,
+      start_ns,
+      end_ns: ended,
+      duration_ns: ended === null ? null : ended - start_ns,
+      input_tokens: sums.input,
+      output_tokens: sums.output,
+      total_tokens: sums.input + sums.output,
+      cost_micro: sums.cost,
+      span_count: this.skeleton.size + (this.row.root_auto ? 1 : 0),
+      event_count: this.#events,
+      artifact_count: this.#artifacts,
+    }
+  }
+
+  #status(given: Given): string {
+    const { sums } = this.skeleton
+    if (given.status !== undefined) return given.status
+    if (given.root_status !== undefined) return given.root_status
+    if (sums.running > 0) return 'running'
+    if (isGuarded(this.row)) return sums.last?.status ?? 'ok'
+    return sums.failed > 0 ? 'error' : 'ok'
+  }
+
+  /** The failure tag, its source and evidence. */
+  failure(
+    status: string,
+    given: Given = this.row.given,
+  ): Pick<RunRow, 'failure_tag' | 'failure_tag_source' | 'failure_evidence' | 'tag_state'> {
+    const tag_state = this.tags === noTags ? null : this.tags
+    if (given.failure_tag !== undefined)
+      return { failure_tag: given.failure_tag, failure_tag_source: 'explicit', failure_evidence: null, tag_state }
+    const best = bestTag(this.tags, { status, attributes: this.row.attributes })
+    if (best === null) return { failure_tag: null, failure_tag_source: null, failure_evidence: null, tag_state }
+    return { failure_tag: best.tag, failure_tag_source: 'derived', failure_evidence: best.evidence, tag_state }
+  }
+
+  /** Takes over what is said of the run itself. `said`: some of it is among its words. */
+  describe(row: RunRow, said: boolean): void {
+    const gone = this.row.tags.filter((tag) => !row.tags.includes(tag))
+    this.row = row
+    if (!said) return
+    for (const tag of gone) this.words.delete(facet('tag', tag))
+    addRunWords(this.words, row)
+  }
+}
+
+/** Runs that the gateway or the MCP proxy began: what they are about is not for clients to say. */
+export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
+  origin === 'gateway' || origin === 'mcp' || origin === 'playground'
+
+const boneOf = (span: TraceSpan): Bone => ({
+  id: span.id,
+  parent: span.parent_id,
+  status: span.status,
+  start_ns: span.start_ns,
+  end_ns: span.end_ns,
+  guarded: span.owner !== 'client',
+  use:
+    span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
+      ? null
+      : { input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n, cost: span.cost_micro ?? 0n },
+})
+
+type Instant = bigint | null | undefined
+const least = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a < b ? a : b)
+const greatest = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a > b ? a : b)

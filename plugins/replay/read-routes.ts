@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type ExportOptions, type Gateway, GuardError, isShape, runSummary, type Trace } from 'guard-gateway/core'
+import { needJson } from './bodies.ts'
+import { type Alignment, compare } from './compare.ts'
+import { described } from './described.ts'
+import { editRun, pinnedIn, readEdit } from './edit.ts'
+import { filterNames, type RawQuery, runQuery } from './filters.ts'
+import type { Keeper } from './keeper.ts'
+import { readTrace } from './read.ts'
+import { rowsOf } from './rows.ts'
+
+interface Named {
+  readonly Params: { readonly trace_id: string }
+  readonly Querystring: RawQuery
+}
+
+/** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
+export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper): void => {
+  const filters = {
+    type: 'object',
+    properties: Object.fromEntries(filterNames.map((name) => [name, { type: 'string' }])),
+  }
+  const list = described('List runs with filters and pagination', { querystring: filters })
+  app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
+    const { rows, next_cursor, truncated } = await gateway.storage.find('runs', runQuery(query, gateway.clock.now()))
+    return { runs: rows.map(runSummary), next_cursor, truncated }
+  })
+
+  const whole = described('Read one complete run')
+  app.get<Named>('/runs/:trace_id', { schema: whole }, async ({ params }, reply) => {
+    const trace = await readTrace(gateway.storage, params.trace_id)
+    return written(gateway, reply, 'json', trace)
+  })
+
+  const file = described('Export a run')
+  app.get<Named>('/runs/:trace_id/export', { schema: file }, async ({ params, query }, reply) => {
+    const { format = 'json', names } = query
+    const entry = gateway.exportFormats.get(String(format))
+    if (entry === undefined) {
+      const known = gateway.exportFormats.ids()
+      throw new GuardError('UNKNOWN_FORMAT', `There is no format "${String(format)}"; there is ${known.join(', ')}.`, {
+        known,
+        path: '/format',
+      })
+    }
+    const trace = await readTrace(gateway.storage, params.trace_id)
+    const name = `${params.trace_id}.${entry.extension}`.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    reply.header('content-disposition', `attachment; filename="${name}"`)
+    return written(gateway, reply, entry.id, trace, {
+      exported_at: new Date(gateway.clock.now()).toISOString(),
+      generator: { name: 'guard-gateway', version: '1' },
+      names: names === 'semconv' ? 'semconv' : 'native',
+    })
+  })
+
+  const rows = described('Read the tree of a run in pages')
+  app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
+    rowsOf(await readTrace(gateway.storage, params.trace_id), count(query, 'after', 0), count(query, 'limit', 2_000)),
+  )
+
+  const pin = described('Set pin state')
+  app.post<Named>('/runs/:trace_id/pin', { schema: pin }, async ({ params, body }) => {
+    if (body !== undefined && body !== null && !isShape(body))
+      throw new GuardError('INVALID_TRACE', 'Send an object with "pinned", or nothing.', { path: '' })
+    const { pinned = true } = pinnedIn(isShape(body) ? body : {})
+    const row = await editRun(gateway, keeper, params.trace_id, { pinned })
+    return { trace_id: row.trace_id, pinned: row.pinned }
+  })
+
+  const edit = described('Change name, tags, failure tag or pin state of a run')
+  app.patch<Named>('/runs/:trace_id', { schema: edit }, async (request) => {
+    needJson(request)
+    return { run: runSummary(await editRun(gateway, keeper, request.params.trace_id, readEdit(request.body))) }
+  })
+
+  const both = described('Compare two runs')
+  app.post('/compare', { schema: both }, async (request) => {
+    needJson(request)
+    const { left, right, align } = pairIn(request.body)
+    const first = await readTrace(gateway.storage, left)
+    const second = left === right ? first : await readTrace(gateway.storage, right)
+    return compare(first, second, align)
+  })
+}
+
+const written = (gateway: Gateway, reply: FastifyReply, format: string, trace: Trace, options?: ExportOptions) => {
+  const entry = gateway.exportFormats.need(format)
+  const type = entry.mediaType.startsWith('application/json') ? `${entry.mediaType}; charset=utf-8` : entry.mediaType
+  return reply.type(type).send(Readable.from(entry.write(trace, options), { objectMode: false }))
+}
+
+const count = (query: RawQuery, name: string, otherwise: number): number => {
+  const text = query[name]
+  if (text === undefined) return otherwise
+  if (typeof text === 'string' && /^\d{1,9}$/.test(text)) return Number(text)
+  throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from 0.`, { path: `/${name}` })
+}
+
+const pairIn = (body: unknown): { readonly left: string; readonly right: string; readonly align: Alignment } => {
+  const { left, right, trace_ids, align = 'name' } = isShape(body) ? body : {}
+  const [first, second, more] = Array.isArray(trace_ids) ? trace_ids : [left, right]
+  if (typeof first !== 'string' || typeof second !== 'string' || more !== undefined)
+    throw new GuardError('INVALID_COMPARE', undefined, { path: Array.isArray(trace_ids) ? '/trace_ids' : '/left' })
+  if (align !== 'name' && align !== 'label')
+    throw new GuardError('INVALID_COMPARE', '"align" must be name or label.', { path: '/align' })
+  return { left: first, right: second, align }
+}

@@ -1,0 +1,77 @@
+import {
+  arrange,
+  callRecords,
+  GuardError,
+  type Reader,
+  type Trace,
+  type TraceEvent,
+  type TraceSpan,
+  traceOf,
+} from 'guard-gateway/core'
+import { allRows } from './open-runs.ts'
+import type { RunRow, SpanRow } from './tables.ts'
+
+/** A stored run. Throws RUN_NOT_FOUND. */
+export const runById = async (storage: Reader, trace_id: string): Promise<RunRow> => {
+  const run = await storage.get('runs', trace_id)
+  if (run === undefined)
+    throw new GuardError('RUN_NOT_FOUND', `There is no run "${trace_id}". List them with GET /api/v1/runs.`)
+  return run
+}
+
+/** A whole run as a tree; model requests are read from their records. Throws RUN_NOT_FOUND. */
+export const readTrace = async (storage: Reader, trace_id: string): Promise<Trace> => {
+  const run = await runById(storage, trace_id)
+  const where = { trace_id }
+  const [spanRows, eventRows, artifacts, calls] = await Promise.all([
+    allRows(storage, 'spans', where),
+    allRows(storage, 'events', where),
+    allRows(storage, 'artifacts', where),
+    allRows(storage, 'calls', where),
+  ])
+  const spans: TraceSpan[] = run.root_auto ? [autoRoot(run)] : []
+  const events: TraceEvent[] = []
+  for (const span of spanRows) spans.push(span.id === run.root_span_id ? widened(span, run) : span)
+  for (const call of calls) {
+    const trace = traceOf(call)
+    if (trace === undefined) continue
+    const records = callRecords(call, trace)
+    spans.push(...records.spans)
+    events.push(records.event)
+  }
+  for (const event of eventRows) events.push(event)
+  return arrange(run, run.root_span_id, { spans, events, artifacts })
+}
+
+/** The root covers everything below it. */
+const widened = (root: SpanRow, { start_ns, end_ns }: RunRow): SpanRow => ({
+  ...root,
+  parent_id: null,
+  start_ns,
+  end_ns,
+})
+
+/** The root of a run that nobody gave one. */
+const autoRoot = (run: RunRow): TraceSpan => ({
+  id: run.root_span_id,
+  parent_id: null,
+  name: 'agent.run',
+  kind: 'agent',
+  label: null,
+  status: run.status,
+  status_message: null,
+  start_ns: run.start_ns,
+  end_ns: run.end_ns,
+  owner: OWNERS[run.origin] ?? 'client',
+  model: null,
+  input_tokens: null,
+  output_tokens: null,
+  cost_micro: null,
+  attributes: {},
+})
+
+const OWNERS: Readonly<Partial<Record<RunRow['origin'], TraceSpan['owner']>>> = {
+  gateway: 'gateway',
+  playground: 'gateway',
+  mcp: 'mcp',
+}

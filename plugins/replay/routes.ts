@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Gateway } from 'guard-gateway/core'
+import { ingestEvents } from './batch.ts'
+import { exactJson, needJson } from './bodies.ts'
+import { described } from './described.ts'
+import { type Ingest, ingestSpan, ingestTrace } from './ingest.ts'
+import type { Keeper } from './keeper.ts'
+import type { ReplayOptions } from './options.ts'
+import { readRoutes } from './read-routes.ts'
+
+/** The trace store's interface, below `/api/v1`. */
+export const routes = (gateway: Gateway, keeper: Keeper, options: ReplayOptions) => async (app: FastifyInstance) => {
+  exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
+
+  const trace = described('Ingest a trace with nested spans, events and artifacts')
+  app.post('/traces', { schema: trace }, async (request, reply) => {
+    needJson(request)
+    const answer = await ingestTrace(ingestOf(request), request.body)
+    return reply.code(answer.created ? 201 : 200).send(answer)
+  })
+
+  const span = described('Ingest one span')
+  app.post('/spans', { schema: span }, async (request, reply) => {
+    needJson(request)
+    const answer = await ingestSpan(ingestOf(request), request.body)
+    return reply.code(answer.created ? 201 : 200).send(answer)
+  })
+
+  const events = described('Ingest an event batch')
+  app.post('/events/batch', { schema: events }, async (request) => {
+    needJson(request)
+    return ingestEvents(ingestOf(request), request.body)
+  })
+
+  readRoutes(app, gateway, keeper)
+
+  const ingestOf = ({ headers }: FastifyRequest): Ingest => {
+    const project = headers['x-guard-project-id']
+    return { gateway, keeper, project_id: typeof project === 'string' && project !== '' ? project : undefined }
+  }
+}

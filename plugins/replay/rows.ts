@@ -1,0 +1,41 @@
+import type { Trace } from 'guard-gateway/core'
+
+const PAGE = 2_000
+
+/** Columns of a tree row, in the order in which a row gives them. */
+export const rowColumns = [
+  'id',
+  'depth',
+  'name',
+  'occurrence',
+  'label',
+  'kind',
+  'status',
+  'start_ns',
+  'duration_ns',
+  'events',
+] as const
+
+/** A page of a run's tree, a list of values a span. `next`: the row that the next page begins with; null at the end. */
+export interface RowsPage {
+  readonly columns: typeof rowColumns
+  readonly rows: readonly (readonly unknown[])[]
+  readonly next: number | null
+}
+
+/** The rows of a tree from `after` on, at most `limit` (2,000) of them. Occurrences count by name, in the order of the tree. */
+export const rowsOf = ({ spans }: Trace, after = 0, limit = PAGE): RowsPage => {
+  const occurrences = new Map<string, number>()
+  const rows: (readonly unknown[])[] = []
+  const end = Math.min(spans.length, after + Math.min(limit, PAGE))
+  for (const [index, span] of spans.entries()) {
+    if (index === end) break
+    const occurrence = (occurrences.get(span.name) ?? 0) + 1
+    occurrences.set(span.name, occurrence)
+    if (index < after) continue
+    const { id, depth, name, label, kind, status, start_ns, end_ns, events } = span
+    const duration = end_ns === null ? null : end_ns - start_ns
+    rows.push([id, depth, name, occurrence, label, kind, status, start_ns, duration, events.length])
+  }
+  return { columns: rowColumns, rows, next: end < spans.length ? end : null }
+}

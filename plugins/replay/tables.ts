@@ -1,0 +1,208 @@
+import {
+  type Artifact,
+  type FailureTag,
+  type Run,
+  type Table,
+  type TraceEvent,
+  type TraceSpan,
+  table,
+} from 'guard-gateway/core'
+import type { TagState } from './failure-tags.ts'
+
+/** What writers said of a run themselves, as against what follows from its records. */
+export interface Given {
+  readonly status?: string
+  readonly failure_tag?: FailureTag
+  readonly start_ns?: bigint
+  readonly end_ns?: bigint | null
+  /** Status that the root span was sent with. */
+  readonly root_status?: string
+}
+
+/** A run as stored. */
+export interface RunRow extends Run {
+  readonly root_span_id: string
+  /** The root stands for the whole run and has no row of its own. */
+  readonly root_auto: boolean
+  /** SHA-256 of an imported run without its ids, hex. */
+  readonly content_digest: string | null
+  readonly given: Given
+  /** Null: nothing spoke for a tag. */
+  readonly tag_state: TagState | null
+  readonly updated_ns: bigint
+  readonly revision: number
+  /** Host, process and start of the last writer. */
+  readonly writer: string
+  /** Search tokens; never returned. */
+  readonly words: readonly string[]
+}
+
+export interface SpanRow extends TraceSpan {
+  readonly trace_id: string
+}
+export interface EventRow extends TraceEvent {
+  readonly trace_id: string
+}
+export interface ArtifactRow extends Artifact {
+  readonly trace_id: string
+}
+
+/** Something that this installation made once and keeps. */
+export interface InstallationRow {
+  readonly id: string
+  readonly value: string
+}
+
+declare module 'guard-gateway/core' {
+  interface Tables {
+    runs: RunRow
+    spans: SpanRow
+    events: EventRow
+    artifacts: ArtifactRow
+    installation: InstallationRow
+  }
+}
+
+const runs = table<'runs'>({
+  id: 'runs',
+  key: ['trace_id'],
+  columns: {
+    trace_id: 'text',
+    project_id: 'text',
+    session_id: 'text',
+    agent_id: 'text',
+    task_id: 'text',
+    agent_name: 'text',
+    name: 'text',
+    status: 'text',
+    failure_tag: 'text',
+    failure_tag_source: 'text',
+    failure_evidence: 'json',
+    tag_state: 'json',
+    start_ns: 'int64',
+    end_ns: 'int64',
+    duration_ns: 'int64',
+    input_tokens: 'int64',
+    output_tokens: 'int64',
+    total_tokens: 'int64',
+    cost_micro: 'int64',
+    span_count: 'integer',
+    event_count: 'integer',
+    artifact_count: 'integer',
+    pinned: 'boolean',
+    tags: 'json',
+    origin: 'text',
+    root_span_id: 'text',
+    root_auto: 'boolean',
+    source_trace_id: 'text',
+    content_digest: 'text',
+    given: 'json',
+    attributes: 'json',
+    recorded_ns: 'int64',
+    updated_ns: 'int64',
+    revision: 'integer',
+    writer: 'text',
+    words: 'search',
+  },
+  indexes: [
+    ['project_id', 'recorded'],
+    ['session_id', 'recorded'],
+    ['status', 'recorded'],
+    ['failure_tag', 'recorded'],
+    ['pinned', 'recorded_ns'],
+    ['start_ns'],
+    ['duration_ns'],
+    ['cost_micro'],
+    ['total_tokens'],
+    ['updated_ns'],
+    ['content_digest'],
+  ],
+  exact: [
+    'trace_id',
+    'project_id',
+    'session_id',
+    'agent_id',
+    'status',
+    'failure_tag',
+    'failure_tag_source',
+    'failure_evidence',
+    'tag_state',
+    'origin',
+    'root_span_id',
+    'source_trace_id',
+    'content_digest',
+    'given',
+    'writer',
+    'words',
+  ],
+})
+
+const spans = table<'spans'>({
+  id: 'spans',
+  key: ['trace_id', 'id'],
+  columns: {
+    trace_id: 'text',
+    id: 'text',
+    parent_id: 'text',
+    name: 'text',
+    kind: 'text',
+    label: 'text',
+    status: 'text',
+    status_message: 'text',
+    start_ns: 'int64',
+    end_ns: 'int64',
+    owner: 'text',
+    model: 'text',
+    input_tokens: 'int64',
+    output_tokens: 'int64',
+    cost_micro: 'int64',
+    attributes: 'json',
+  },
+  indexes: [['trace_id', 'recorded']],
+  exact: ['trace_id', 'id', 'parent_id', 'kind', 'status', 'owner'],
+})
+
+const events = table<'events'>({
+  id: 'events',
+  key: ['trace_id', 'id'],
+  columns: {
+    trace_id: 'text',
+    id: 'text',
+    span_id: 'text',
+    name: 'text',
+    time_ns: 'int64',
+    severity: 'text',
+    owner: 'text',
+    request_id: 'text',
+    attributes: 'json',
+  },
+  indexes: [['trace_id', 'recorded']],
+  exact: ['trace_id', 'id', 'span_id', 'severity', 'owner', 'request_id'],
+})
+
+const artifacts = table<'artifacts'>({
+  id: 'artifacts',
+  key: ['trace_id', 'id'],
+  columns: {
+    trace_id: 'text',
+    id: 'text',
+    span_id: 'text',
+    path: 'text',
+    mime_type: 'text',
+    size: 'int64',
+    sha256: 'text',
+    attributes: 'json',
+  },
+  indexes: [['trace_id', 'recorded']],
+  exact: ['trace_id', 'id', 'span_id', 'sha256'],
+})
+
+/** The key that argument hashes are made with never leaves this table. */
+const installation = table<'installation'>({
+  id: 'installation',
+  columns: { id: 'text', value: 'text' },
+  exact: ['id', 'value'],
+})
+
+/** What Replay keeps beside the record of model calls. */
+export const tables: readonly Table[] = [runs, spans, events, artifacts, installation]

@@ -1,0 +1,77 @@
+import { type Attributes, addTokens, type CallRecord, type FragmentRun } from 'guard-gateway/core'
+import type { EventRow, RunRow, SpanRow } from './tables.ts'
+
+const VALUE_CHARS = 256
+const MAX_WORDS = 20_000
+
+/** The token by which runs with this tag, model or tool are found, whatever it is made of. */
+export const facet = (kind: 'tag' | 'model' | 'tool', value: string): string =>
+  `_${kind}_${Buffer.from(value).toString('hex')}`
+
+const add = (words: Set<string>, text: string | null | undefined): void => {
+  if (typeof text === 'string' && text !== '') addTokens(words, text.slice(0, VALUE_CHARS), MAX_WORDS)
+}
+
+const addFacet = (words: Set<string>, kind: 'tag' | 'model' | 'tool', value: unknown): void => {
+  if (typeof value === 'string' && words.size < MAX_WORDS) words.add(facet(kind, value))
+}
+
+const addValues = (words: Set<string>, attributes: Attributes): void => {
+  for (const value of Object.values(attributes)) if (typeof value === 'string') add(words, value)
+}
+
+/** Words of the run itself. */
+export const addRunWords = (words: Set<string>, run: RunRow): void => {
+  for (const text of [run.trace_id, run.source_trace_id, run.name, run.agent_id, run.agent_name]) add(words, text)
+  for (const text of [run.task_id, run.project_id, run.session_id]) add(words, text)
+  for (const tag of run.tags) {
+    add(words, tag)
+    addFacet(words, 'tag', tag)
+  }
+}
+
+/** Fields whose change makes the words of a run to be gathered anew. */
+export const saysWords = (run: FragmentRun): boolean =>
+  run.name !== undefined || run.agent_name !== undefined || run.task_id !== undefined || run.tags !== undefined
+
+export const addSpanWords = (words: Set<string>, span: SpanRow): void => {
+  add(words, span.name)
+  add(words, span.label)
+  add(words, span.status_message)
+  addValues(words, span.attributes)
+  addFacet(words, 'model', span.model)
+  addFacet(words, 'model', span.attributes['gen_ai.request.model'])
+  addFacet(words, 'tool', span.attributes['gen_ai.tool.name'] ?? span.attributes['tool.name'])
+}
+
+export const addEventWords = (words: Set<string>, event: EventRow): void => {
+  add(words, event.name)
+  addValues(words, event.attributes)
+}
+
+/** Words of a model request: what it was about, not the ids and hashes that no other request shares. */
+export const addCallWords = (words: Set<string>, call: CallRecord): void => {
+  addName(words, 'gen_ai.request', 'request')
+  addName(words, 'policy.decision', 'decision')
+  addThing(words, 'model', call.model_requested)
+  addThing(words, 'model', call.model_replied)
+  for (const text of [call.upstream, call.decision, call.outcome, call.reason, call.rule_id, call.error_type])
+    addName(words, text, text)
+  for (const { tool } of call.tool_calls ?? []) {
+    addName(words, 'tool.call', 'call')
+    addThing(words, 'tool', tool)
+  }
+}
+
+/** Adds a name unless this word of it is there already. */
+const addName = (words: Set<string>, name: string | null, sign: string | null): void => {
+  if (name !== null && sign !== null && !words.has(sign.toLowerCase())) add(words, name)
+}
+
+const addThing = (words: Set<string>, kind: 'model' | 'tool', name: string | null): void => {
+  if (name === null) return
+  const token = facet(kind, name)
+  if (words.has(token)) return
+  words.add(token)
+  add(words, name)
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fastify, { type InjectOptions } from 'fastify'
+import {
+  type Artifact,
+  type Attributes,
+  type ErrorBody,
+  Gateway,
+  type Plugin,
+  type RunSummary,
+  readJson,
+  type Settled,
+  type TraceEvent,
+  type TreeSpan,
+} from 'guard-gateway/core'
+import { json } from 'guard-gateway/plugins/export-formats/json'
+import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
+import { otel } from 'guard-gateway/plugins/export-formats/otel'
+import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
+import { recorder } from 'guard-gateway/plugins/recorder'
+import { type ReplayOptions, replay } from 'guard-gateway/plugins/replay'
+import { sessions } from 'guard-gateway/plugins/sessions'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { type FakeClock, fakeClock } from '../../kit/clock.ts'
+
+/** An answer with its JSON body, integers exact. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** Undefined if the text is no JSON. */
+  readonly body: unknown
+}
+
+/** A run as `GET /api/v1/runs/{trace_id}` gives it; small integers come as numbers. */
+export interface Bundle {
+  readonly schema: string
+  readonly run: RunSummary & { readonly attributes: Attributes }
+  readonly spans: readonly TreeSpan[]
+  readonly events: readonly TraceEvent[]
+  readonly artifacts: readonly Artifact[]
+}
+
+/** A gateway with Replay, no port and no upstream. */
+export interface Bench {
+  readonly gateway: Gateway
+  readonly clock: FakeClock
+  readonly faults: unknown[]
+  send(
+    method: 'GET' | 'POST' | 'PATCH',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
+  settle(settled: Settled): Promise<void>
+  close(): Promise<void>
+}
+
+export interface BenchOptions extends ReplayOptions {
+  readonly backend?: 'memory' | 'sqlite'
+  readonly plugins?: readonly Plugin[]
+  /** Keeps the database of an earlier gateway. */
+  readonly folder?: string
+}
+
+const HOST = '127.0.0.1:8787'
+
+export const startReplay = async (options: BenchOptions = {}): Promise<Bench> => {
+  const { backend = 'memory', plugins = [], folder, ...replayOptions } = options
+  const made = folder ?? (backend === 'sqlite' ? await mkdtemp(join(tmpdir(), 'guard-replay-')) : undefined)
+  const clock = fakeClock()
+  const storage = made === undefined ? memory() : sqlite({ file: join(made, 'guard.db') })
+  const gateway = new Gateway({ clock }).use(
+    storage,
+    json,
+    jsonl,
+    otel,
+    http({ gateway_key: 'guard_replay_test_key_0123' }),
+    sessions(),
+    recorder(),
+    replay(replayOptions),
+    ...plugins,
+  )
+  const faults: unknown[] = []
+  gateway.hooks.fault.tap('test', (error) => void faults.push(error))
+  const app = fastify()
+  await app.register(asFastifyPlugin(gateway))
+  await app.ready()
+  return {
+    gateway,
+    clock,
+    faults,
+    send: async (method, path, body, headers = {}) => {
+      const request: InjectOptions = { method, url: path, headers: { host: HOST, ...headers } }
+      if (body !== undefined) {
+        request.payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+        request.headers = { 'content-type': 'application/json', ...request.headers }
+      }
+      const { statusCode, headers: answered, body: text } = await app.inject(request)
+      return { status: statusCode, headers: answered, text, body: parsed(text) }
+    },
+    settle: (settled) => gateway.hooks.settle.promise(settled),
+    close: async () => {
+      await app.close()
+      if (made !== undefined && folder === undefined) await rm(made, { recursive: true, force: true })
+    },
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return readJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The answer's body, which must have this status. */
+export const expecting = <T>(status: number, answer: Answer): T => {
+  assert.equal(answer.status, status, answer.text)
+  return answer.body as T
+}
+
+/** Asserts an error answer of this status and code, and gives its body. */
+export const refused = (status: number, code: string, answer: Answer): ErrorBody => {
+  const { error } = expecting<{ readonly error: ErrorBody }>(status, answer)
+  assert.equal(error.code, code)
+  return error
+}
