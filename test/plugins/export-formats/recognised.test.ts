@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
+import { json } from 'guard-gateway/plugins/export-formats/json'
+import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
+import { otel } from 'guard-gateway/plugins/export-formats/otel'
+import { exported } from '../../conformance/export-format.ts'
+import { aTrace } from '../../kit/traces.ts'
+
+const formats = [...new Gateway().use(json, jsonl, otel).exportFormats]
+
+describe('the format of an import file', () => {
+  it('is found by its content: exactly one format accepts what each of them wrote, whole or cut', () => {
+    for (const format of formats) {
+      const text = exported(format, aTrace())
+      for (const file of [text, `\uFEFF${text}`, text.slice(0, text.length / 2)]) {
+        assert.deepEqual(
+          formats.filter((other) => other.accepts?.(file)).map(({ id }) => id),
+          [format.id],
+        )
+      }
+    }
+  })
+
+  it('is none for text of another kind', () => {
+    for (const text of ['', 'schema: trace.v1', '[{"schema":"trace.v1"}]', '{}', '"run"']) {
+      assert.ok(!formats.some((format) => format.accepts?.(text)), text)
+    }
+  })
+})
