@@ -2,8 +2,11 @@ import type { Conversation, ToolCall, Turn } from './call.ts'
 import { sha256 } from './ids.ts'
 import type { MessagePiece, Piece, ResultPiece } from './pieces.ts'
 
+/** A chain's next tip: 128 bits as 32 hex digits. */
+const tip = (before: string, item: string): string => sha256(before + item).slice(0, 32)
+
 /** The start of every chain. */
-const START = sha256('guard')
+const START = tip('', 'guard')
 
 interface OpenCall {
   readonly key: string
@@ -20,7 +23,8 @@ export interface Mark {
   readonly users: number
   readonly besides: number
   readonly loose: number
-  readonly full: string
+  readonly system: string
+  readonly full: string | null
   readonly bytes: number
   readonly open: OpenTurn | null
   readonly openTexts: number
@@ -76,7 +80,10 @@ export class Fold {
   readonly #besides: number[] = []
   readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
   readonly #callIds = new Map<string, CallPlace>()
-  #full = START
+  /** Covers the system items, each with its place in the talk. */
+  #system = START
+  /** Covers what chains leave out; null while that is nothing, and the chain says it all. */
+  #full: string | null = null
   #bytes = 0
   #open: OpenTurn | null = null
 
@@ -89,6 +96,7 @@ export class Fold {
       users: this.#users.length,
       besides: this.#besides.length,
       loose: this.#loose.length,
+      system: this.#system,
       full: this.#full,
       bytes: this.#bytes,
       open: this.#open,
@@ -108,6 +116,7 @@ export class Fold {
     this.#turns.length = mark.turns
     this.#besides.length = mark.besides
     this.#loose.length = mark.loose
+    this.#system = mark.system
     this.#full = mark.full
     this.#bytes = mark.bytes
     this.#open = mark.open
@@ -134,7 +143,7 @@ export class Fold {
       besides: this.#besides.slice(),
       loose_results: this.#loose.slice(),
       text_bytes: this.#bytes,
-      full: this.#full,
+      full: this.#full ?? this.#tip(),
     }
     this.backTo(mark)
     return folded
@@ -164,18 +173,23 @@ export class Fold {
   }
 
   #append(kind: string, full: string, chain: string | null): void {
-    this.#full = sha256(`${this.#full}${kind}${full}`)
+    if (this.#full === null && full !== chain) this.#full = this.#tip()
+    if (this.#full !== null) this.#full = tip(this.#full, kind + full)
     if (chain === null) return
-    const item = `${kind}${chain}`
-    this.#chain.push(sha256(`${this.#chain.at(-1) ?? START}${item}`))
-    if (kind !== 'system') this.#talk.push(sha256(`${this.#talk.at(-1) ?? START}${item}`))
+    if (kind === 'system') this.#system = tip(this.#system, `${this.#talk.length}${chain}`)
+    else this.#talk.push(tip(this.#talk.at(-1) ?? START, kind + chain))
+    this.#chain.push(this.#tip())
+  }
+
+  #tip(): string {
+    return this.#system + (this.#talk.at(-1) ?? START)
   }
 
   #close(): void {
     const open = this.#open
     if (open === null) return
     this.#open = null
-    const hash = sha256(`${open.texts.join(' ')}|${open.calls.map((call) => call.key).join(' ')}`)
+    const hash = turnHash(open)
     this.#append('turn', hash, hash)
     const turn: ClosedTurn = { calls: open.calls, item: this.#chain.length - 1, results: [], users: 0, made: null }
     open.calls.forEach(({ id }, call) => {
@@ -216,6 +230,13 @@ export class Fold {
     if (turn !== undefined) turn.made = null
     return turn
   }
+}
+
+/** A turn of one call is known by its key alone. */
+const turnHash = ({ texts, calls }: OpenTurn): string => {
+  const [first] = calls
+  if (first !== undefined && calls.length === 1 && texts.length === 0) return first.key
+  return sha256(`${texts.join(' ')}|${calls.map(({ key }) => key).join(' ')}`)
 }
 
 const asTurn = (closed: ClosedTurn): Turn => {

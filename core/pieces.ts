@@ -1,5 +1,6 @@
+import { contentHash } from './content-hash.ts'
 import type { Part } from './contracts/api-style.ts'
-import { canonical, collapse, inBodies, withoutReminders } from './fingerprint.ts'
+import { canonical, inBodies, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
 import { argumentText, callKey, resultPrint } from './tool-calls.ts'
 
@@ -62,16 +63,16 @@ export const pieceOf = (part: Part): Piece => {
 
 const textPiece = (
   kind: 'system' | 'user' | 'beside' | 'text',
-  raw: string,
+  text: string,
   blocks: string,
 ): MessagePiece | TextPiece => {
-  const text = collapse(raw)
-  const full = sha256(`${text}\0${blocks}`)
-  const bytes = Buffer.byteLength(raw)
+  const full = contentHash(text, blocks) ?? NOTHING
+  const bytes = Buffer.byteLength(text)
   if (!text.includes('<system-reminder>')) return { kind, full, chain: full, bytes }
-  const kept = collapse(withoutReminders(text))
-  return { kind, full, chain: kept === '' && blocks === '' ? null : sha256(`${kept}\0${blocks}`), bytes }
+  return { kind, full, chain: contentHash(withoutReminders(text), blocks) ?? null, bytes }
 }
+
+const NOTHING = sha256('')
 
 const blockText = (blocks: readonly unknown[] | undefined): string =>
   blocks === undefined || blocks.length === 0 ? '' : blocks.map((block) => canonical(block, inBodies)).join('\n')

@@ -8,7 +8,8 @@ export class Registry<T extends { readonly id: string }> {
     this.kind = kind
   }
   add(entry: T): void {
-    if (this.#entries.has(entry.id)) throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
+    if (this.#entries.has(entry.id))
+      throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
     this.#entries.set(entry.id, entry)
   }
   get(id: string): T | undefined {
@@ -18,7 +19,11 @@ export class Registry<T extends { readonly id: string }> {
   need(id: string): T {
     const entry = this.#entries.get(id)
     if (entry === undefined) {
-      throw new GuardError('UNKNOWN', `There is no ${this.kind} "${id}"; there is ${this.ids().join(', ') || 'none'}.`, { known: this.ids() })
+      throw new GuardError(
+        'UNKNOWN',
+        `There is no ${this.kind} "${id}"; there is ${this.ids().join(', ') || 'none'}.`,
+        { known: this.ids() },
+      )
     }
     return entry
   }

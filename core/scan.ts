@@ -1,7 +1,7 @@
 import type { ApiStyle, Part } from './contracts/api-style.ts'
-import { GuardError } from './errors.ts'
 import type { Fold, Mark } from './fold.ts'
 import { type Piece, pieceOf } from './pieces.ts'
+import { Singles } from './singles.ts'
 import { parseSlice, type Skimmer, skimArray, skimObject, skipValue } from './skim.ts'
 import type { Tape } from './tapes.ts'
 
@@ -26,9 +26,6 @@ export interface Known {
   opening: { readonly hash: string; readonly span: number } | undefined
 }
 
-/** Members that, like the list, a request may hold once only: two readers of doubles could see two requests. */
-const single = new Set(['model', 'system', 'tools', 'tool_choice'])
-
 /** Shorter values are parsed sooner than compared. */
 const WORTH_COMPARING = 32
 
@@ -45,24 +42,19 @@ export class Scan implements Skimmer {
   readonly #style: ApiStyle
   readonly #body: Buffer
   readonly #tapes: readonly Tape<Known>[]
-  #listSeen = false
+  readonly #singles: Singles
 
   constructor(style: ApiStyle, body: Buffer, tapes: readonly Tape<Known>[]) {
     this.#style = style
     this.#body = body
     this.#tapes = tapes
+    this.#singles = new Singles(style.list)
     skimObject(body, this)
   }
 
   member(name: string, at: number): number {
-    const list = name === this.#style.list
-    if ((list && this.#listSeen) || ((list || single.has(name)) && this.members.has(name))) {
-      throw new GuardError('INVALID_BODY', `The request body holds "${name}" twice.`, { path: `/${name}` })
-    }
-    if (list && this.#body[at] === OPEN_ARRAY) {
-      this.#listSeen = true
-      return this.#list(at)
-    }
+    this.#singles.note(name)
+    if (name === this.#style.list && this.#body[at] === OPEN_ARRAY) return this.#list(at)
     const slice = this.#known(name, at) ?? this.#parsed(at)
     this.members.set(name, slice)
     return slice.end

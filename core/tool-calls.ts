@@ -1,4 +1,5 @@
-import { canonical, collapse, inArguments, withoutReminders } from './fingerprint.ts'
+import { contentHash } from './content-hash.ts'
+import { canonical, inArguments, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
 
 /** Deeper argument text is compared as text. */
@@ -42,10 +43,9 @@ export interface ResultPrint {
 
 /** Hash and error flag of a result's text; `flagged` is what the dialect itself says. */
 export const resultPrint = (text: string, blocks: string, flagged: boolean): ResultPrint => {
-  const plain = collapse(withoutRunLines(withoutReminders(text)))
+  const plain = withoutRunLines(withoutReminders(text))
   const error = flagged || failedByText(plain)
-  if (plain === '' && blocks === '') return { result: null, error }
-  return { result: sha256(`${error ? masked(plain) : plain}\0${blocks}`), error }
+  return { result: contentHash(error ? masked(plain) : plain, blocks) ?? null, error }
 }
 
 /** Codex heads each command result with lines that differ every time. */
@@ -60,11 +60,12 @@ const exitLine = /\b(?:exit code:?|exited with code|non-zero exit status)[ \t]*(
 
 /** By an exit code or a structured flag, never by words such as "exception". */
 const failedByText = (text: string): boolean => {
-  const first = text[0]
-  if ((first === '{' || first === '[') && failedByJson(text)) return true
-  const exit = /exit/i.test(text) ? exitLine.exec(text) : null
+  if (jsonStart.test(text) && failedByJson(text)) return true
+  const exit = text.includes('xit') || text.includes('XIT') ? exitLine.exec(text) : null
   return exit !== null && Number(exit[1]) !== 0
 }
+
+const jsonStart = /^\s{0,64}[[{]/
 
 const hint = /"(?:isError|success|exit_?[cC]ode|returncode)"/
 

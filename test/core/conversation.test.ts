@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ApiStyle, Part } from '../../core/contracts/api-style.ts'
-import { readRequest } from '../../core/conversation.ts'
+import { readRequest } from '../../core/request-body.ts'
 import { GuardError } from '../../core/errors.ts'
 
 /** The smallest dialect: elements are parts already. */
