@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { replyFor } from './replies.ts'
+import { replyFor, type WholeReply } from './replies.ts'
 
 /** A request as a provider got it. */
 export interface ReceivedRequest {
@@ -20,6 +20,8 @@ export interface Script {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** The body goes without a length. */
+  readonly chunked?: boolean
   /** Sizes of the pieces that the body is sent in, over and over; each piece is written by itself. */
   readonly pieces?: readonly number[]
   /** After so many bytes of the body the connection is cut. */
@@ -42,6 +44,8 @@ export class FakeProvider {
   readonly #scripts: Script[] = []
   readonly #waiting: ((request: ReceivedRequest) => void)[] = []
   readonly #sockets = new Set<Socket>()
+  /** One promise a connection, however many requests come on it. */
+  readonly #closed = new WeakMap<Socket, Promise<void>>()
   readonly #server = createServer((request, response) => void this.#take(request, response))
   /** Connections made so far. */
   connections = 0
@@ -51,7 +55,12 @@ export class FakeProvider {
       this.connections++
       this.#sockets.add(socket)
       socket.on('error', () => {})
-      socket.on('close', () => this.#sockets.delete(socket))
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#closed.set(socket, promise)
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        resolve()
+      })
     })
   }
 
@@ -87,8 +96,7 @@ export class FakeProvider {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { promise: closed, resolve } = Promise.withResolvers<void>()
-    request.socket.once('close', () => resolve())
+    const closed = this.#closed.get(request.socket) ?? Promise.resolve()
     const chunks: Buffer[] = []
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
@@ -112,11 +120,20 @@ export class FakeProvider {
     await script.until
     const { socket } = response
     if (socket === null || script.silent === true) return
-    if (script.reset === true) return void socket.resetAndDestroy()
-    if (script.raw !== undefined) return void socket.end(script.raw)
-    const reply = replyFor(path.split('?')[0] ?? '', /"stream"\s*:\s*true/.test(body.toString()))
+    if (script.reset === true) socket.resetAndDestroy()
+    else if (script.raw !== undefined) socket.end(script.raw)
+    else
+      await this.#speak(
+        response,
+        socket,
+        script,
+        replyFor(path.split('?')[0] ?? '', /"stream"\s*:\s*true/.test(body.toString())),
+      )
+  }
+
+  async #speak(response: ServerResponse, socket: Socket, script: Script, reply: WholeReply): Promise<void> {
     const bytes = Buffer.from(script.body ?? reply.body)
-    const streams = reply.type === 'text/event-stream' && script.body === undefined
+    const streams = script.chunked ?? isStream(reply, script)
     response.writeHead(script.status ?? 200, {
       'content-type': reply.type,
       ...(streams ? {} : { 'content-length': bytes.length }),
@@ -129,6 +146,8 @@ export class FakeProvider {
     else if (script.stall_at === undefined) response.end()
   }
 }
+
+const isStream = ({ type }: WholeReply, { body }: Script): boolean => type === 'text/event-stream' && body === undefined
 
 const writePieces = async (response: ServerResponse, bytes: Buffer, pieces: readonly number[] = []): Promise<void> => {
   response.flushHeaders()
