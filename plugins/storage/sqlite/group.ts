@@ -11,7 +11,15 @@ export interface Outcome {
 
 const idOf = (batch: BatchValues): number => Number(batch[0])
 
-/** Commits groups of batches: one transaction a group, one savepoint a batch. */
+const conditionFailed = new Error('a condition of a batch does not hold')
+
+/** Whether a batch is at fault, not the database. */
+const isOwn = (error: Error): boolean => error === conditionFailed || isTaken(error) || reasonOf(error) === 'fault'
+
+/**
+ * Commits groups of batches, each in one transaction. A savepoint a batch copies every page that it touches,
+ * which costs more than the batch: only a group in which one failed is run again with them.
+ */
 export class Group {
   readonly #db: Database
   readonly #start: Start
@@ -39,10 +47,9 @@ export class Group {
 
   /** Commits the batches; where the group as a whole cannot be written, each is tried alone, so that one that is too big stops no other. */
   commit(batches: readonly BatchValues[]): Outcome {
-    const outcome = this.transact(
-      batches.some((batch) => batch[1] === 1),
-      () => this.#all(batches),
-    )
+    const sync = batches.some((batch) => batch[1] === 1)
+    let outcome = this.transact(sync, () => this.#plain(batches))
+    if (outcome instanceof Error && isOwn(outcome)) outcome = this.transact(sync, () => this.#saved(batches))
     if (!(outcome instanceof Error)) return outcome
     const reason = reasonOf(outcome)
     if (reason !== 'full' || batches.length === 1) {
@@ -72,7 +79,16 @@ export class Group {
     }
   }
 
-  #all(batches: readonly BatchValues[]): Outcome {
+  #plain(batches: readonly BatchValues[]): Outcome {
+    const done: number[] = []
+    for (const batch of batches) {
+      if (!this.#changes(batch)) throw conditionFailed
+      done.push(idOf(batch), 1)
+    }
+    return { done, failed: [] }
+  }
+
+  #saved(batches: readonly BatchValues[]): Outcome {
     const outcome: Outcome = { done: [], failed: [] }
     for (const batch of batches) this.#one(batch, outcome)
     return outcome
