@@ -1,18 +1,13 @@
-import type { Conversation, ToolCall, Turn } from './call.ts'
+import type { Conversation } from './call.ts'
 import { sha256 } from './ids.ts'
 import type { MessagePiece, Piece, ResultPiece } from './pieces.ts'
+import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
 
 /** A chain's next tip: 128 bits as 32 hex digits. */
 const tip = (before: string, item: string): string => sha256(before + item).slice(0, 32)
 
 /** The start of every chain. */
 const START = tip('', 'guard')
-
-interface OpenCall {
-  readonly key: string
-  readonly tool: string
-  readonly id: string | null
-}
 
 /** Where a fold stood at some point; cheap to take, and enough to go back. */
 export interface Mark {
@@ -31,34 +26,12 @@ export interface Mark {
   readonly openCalls: number
 }
 
-/** An assistant turn that may still grow. */
-interface OpenTurn {
-  readonly texts: string[]
-  readonly calls: OpenCall[]
-}
-
-interface ClosedTurn {
-  readonly calls: readonly OpenCall[]
-  readonly item: number
-  readonly results: Pairing[]
-  /** User messages between this turn and the next. */
-  users: number
-  /** As rules see it; null when something changed since. */
-  made: Turn | null
-}
-
 /** Where the latest call of an id stands; `earlier` is another of that id, for when the fold goes back. */
 interface CallPlace {
   readonly turn: ClosedTurn
   readonly position: number
   readonly call: number
   readonly earlier: CallPlace | undefined
-}
-
-interface Pairing {
-  readonly call: number
-  readonly result: string | null
-  readonly error: boolean
 }
 
 /** A conversation's hashes and turns, and the tip that covers every item of it. */
@@ -230,25 +203,4 @@ export class Fold {
     if (turn !== undefined) turn.made = null
     return turn
   }
-}
-
-/** A turn of one call is known by its key alone. */
-const turnHash = ({ texts, calls }: OpenTurn): string => {
-  const [first] = calls
-  if (first !== undefined && calls.length === 1 && texts.length === 0) return first.key
-  return sha256(`${texts.join(' ')}|${calls.map(({ key }) => key).join(' ')}`)
-}
-
-const asTurn = (closed: ClosedTurn): Turn => {
-  if (closed.made !== null) return closed.made
-  const results = new Map(closed.results.map((pairing) => [pairing.call, pairing]))
-  const calls = new Map<string, ToolCall>()
-  closed.calls.forEach(({ key, tool, id }, place) => {
-    const pairing = results.get(place)
-    if (!calls.has(key))
-      calls.set(key, { key, tool, id, result: pairing?.result ?? null, error: pairing?.error ?? false })
-  })
-  const sorted = [...calls.values()].sort((left, right) => (left.key < right.key ? -1 : 1))
-  closed.made = { calls: sorted, item: closed.item, user_after: closed.users > 0 }
-  return closed.made
 }

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { GuardError, type Part, readRequest } from 'guard-gateway/core'
+import { plain } from '../kit/plain-style.ts'
+
+let fresh = 0
+const read = (items: unknown, rest: object = {}, hint = `fresh ${fresh++}`) =>
+  readRequest(plain, Buffer.from(JSON.stringify({ model: 'm', ...rest, items })), hint).conversation
+const raw = (text: string) => readRequest(plain, Buffer.from(text), '')
+
+describe('bodies', () => {
+  it('are refused when they are no JSON object, doubled or too deep', () => {
+    const refused = [
+      '',
+      '[]',
+      '1',
+      '{',
+      '{"a":1,}',
+      '{"a" 1}',
+      '{"a":1}x',
+      '{"items":[{"kind":"user","text":""},]}',
+      '{"items":[{"kind":}]}',
+      '{"a":"\u0001"}',
+      '{"model":1,"model":2}',
+      '{"items":[],"items":[]}',
+      `{"a":${'['.repeat(600)}${']'.repeat(600)}}`,
+    ]
+    for (const text of refused)
+      assert.throws(
+        () => raw(text),
+        (error) => error instanceof GuardError && error.code === 'INVALID_BODY',
+        text.slice(0, 40),
+      )
+    assert.throws(() => readRequest(plain, Buffer.from([0x7b, 0xff, 0x7d]), ''), { code: 'INVALID_BODY' })
+  })
+  it('are accepted exactly where JSON.parse accepts an object', () => {
+    const accepts = (read: () => unknown) => {
+      try {
+        read()
+        return true
+      } catch {
+        return false
+      }
+    }
+    const spoiled = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom('', '"', '\\', '{', '}', '[', ']', ',', ':', ' ', '0', 'e', '\n'))
+      .map(([json, at, noise]) => {
+        const text = `{"a":${json},"items":[]}`
+        const place = at % text.length
+        return text.slice(0, place) + noise + text.slice(place + (at % 2))
+      })
+    fc.assert(
+      fc.property(spoiled, (text) => {
+        const object = accepts(() =>
+          assert.ok(typeof JSON.parse(text) === 'object' && !Array.isArray(JSON.parse(text))),
+        )
+        const doubled = /"items"[\s\S]*"items"/.test(text)
+        if (!doubled)
+          assert.equal(
+            accepts(() => readRequest({ ...plain, parts: () => [] }, Buffer.from(text), '')),
+            object,
+            text,
+          )
+      }),
+      { seed: 7, numRuns: 2000 },
+    )
+  })
+})
+
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('user' as const, 'system' as const, 'text' as const, 'beside' as const),
+    text: fc.constantFrom('a', 'b', 'go on', '<system-reminder>r</system-reminder>'),
+  }),
+  fc.record({
+    kind: fc.constant('call' as const),
+    tool: fc.constantFrom('read', 'run'),
+    args: fc.constantFrom({}, { p: 1 }),
+    id: fc.constantFrom('1', '2', '3'),
+  }),
+  fc.record({
+    kind: fc.constant('result' as const),
+    text: fc.constantFrom('', 'x', 'exit code 3'),
+    id: fc.constantFrom('1', '2', '3'),
+  }),
+)
+const history = fc.array(fc.oneof(part, fc.array(part, { maxLength: 3 })), { maxLength: 14 })
+
+describe('a body that begins like an earlier one', () => {
+  it('is read as if nothing were known', () => {
+    const padding = 'p'.repeat(3000)
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(history, fc.nat(14), fc.constantFrom('s', 't')), { minLength: 2, maxLength: 6 }),
+        (steps) => {
+          const hint = `grown ${fresh++}`
+          let items: unknown[] = []
+          for (const [more, keep, system] of steps) {
+            items = [...items.slice(0, keep), ...more]
+            const rest = { padding, system, tools: [{ name: padding }] }
+            const known = read(items, rest, hint)
+            const anew = read(items, rest)
+            assert.deepEqual({ ...known }, { ...anew })
+          }
+        },
+      ),
+      { seed: 11, numRuns: 300 },
+    )
+  })
+})
