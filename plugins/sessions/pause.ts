@@ -86,9 +86,13 @@ export const pausedProxy =
   async ({ method, headers, identity }: ProxyRequest): Promise<undefined> => {
     if (method === 'GET') return
     const { agent, session } = await knownBy(finders, headers, identity)
-    if (session?.row.paused === true) throw new GuardError('PAUSED_SESSION', sessionPaused(session.row.id))
-    if (agent?.paused === true) throw new GuardError('PAUSED_AGENT', agentPaused(agent.id))
+    if (session?.row.paused === true)
+      throw new GuardError('PAUSED_SESSION', sessionPaused(session.row.id), { headers: NO_RETRY })
+    if (agent?.paused === true) throw new GuardError('PAUSED_AGENT', agentPaused(agent.id), { headers: NO_RETRY })
   }
+
+/** The official clients try again on a 409 that does not tell them otherwise. */
+const NO_RETRY = { 'x-should-retry': 'false' }
 
 // both within 300 characters for the longest id
 const sessionPaused = (id: string): string =>

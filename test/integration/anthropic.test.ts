@@ -150,10 +150,10 @@ describe('the Anthropic client', () => {
     await builder.messages.create(ask('hi'))
     await service.request('POST', '/api/agents/builder/pause')
     const seen = service.provider.requests.length
-    await assert.rejects(builder.messages.create(ask('more')), { status: 409 })
-    await assert.rejects(builder.messages.countTokens({ model: 'm-1', messages: ask('more').messages }), {
-      status: 409,
-    })
+    const isFinal = (thrown: unknown): boolean =>
+      thrown instanceof APIError && thrown.status === 409 && thrown.headers?.get('x-should-retry') === 'false'
+    await assert.rejects(builder.messages.create(ask('more')), isFinal)
+    await assert.rejects(builder.messages.countTokens({ model: 'm-1', messages: ask('more').messages }), isFinal)
     assert.equal(service.provider.requests.length, seen)
   })
 })
