@@ -47,7 +47,7 @@ export class Sender {
   add(recording: Recording, record: TraceRecord): void {
     this.#backlog.add(recording, record)
     if (this.#running || this.#backlog.ready === 0) return
-    if (this.#backlog.ready >= SEND_AT) this.#wake()
+    if (this.#backlog.ready >= SEND_AT || recording.due) this.#wake()
     else if (this.#timer === undefined) this.#options.outside(() => this.#arm())
   }
 
