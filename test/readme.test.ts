@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { type Started, startGateway } from './kit/gateway.ts'
+import { FakeProvider } from './kit/provider.ts'
+
+const root = join(import.meta.dirname, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const run = promisify(execFile)
+
+const blocks = (language: string): string[] =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1] ?? '')
+
+/** The block that holds a text; the README may move its blocks about, not lose them. */
+const block = (language: string, part: string): string => {
+  const found = blocks(language).filter((text) => text.includes(part))
+  assert.equal(found.length, 1, `README.md has ${found.length} ${language} blocks with ${part}`)
+  return found[0] ?? ''
+}
+
+let gateway: Started
+let provider: FakeProvider
+let folder: string
+const seen = new Set<string>()
+
+const here = (text: string): string => text.replaceAll('http://127.0.0.1:8787', gateway.url)
+
+/** Runs a shell block as it stands, but for the address and the folder. */
+const shell = async (part: string): Promise<string> => {
+  const text = block('sh', part)
+  seen.add(text)
+  const env = { ...process.env, GUARD_GATEWAY_KEY: gateway.key }
+  return (await run('bash', ['-euc', here(text)], { cwd: folder, env })).stdout
+}
+
+const program = async (part: string, file: string): Promise<string> => {
+  const text = block('ts', part)
+  seen.add(text)
+  assert.equal(readFileSync(join(root, 'examples', file), 'utf8'), text, `README.md and examples/${file} differ`)
+  const script = join(root, 'test', `.readme-${process.pid}-${file}`)
+  await writeFile(script, here(text))
+  try {
+    return (await run(process.execPath, [script], { env: { ...process.env, GUARD_GATEWAY_KEY: gateway.key } })).stdout
+  } finally {
+    await rm(script)
+  }
+}
+
+describe('README.md', () => {
+  before(async () => {
+    provider = await new FakeProvider().listen()
+    gateway = await startGateway({ upstream: provider.url })
+    folder = await mkdtemp(join(tmpdir(), 'guard-readme-'))
+    await writeFile(join(folder, 'guard-config.yml'), `gateway_key: ${gateway.key} # the key\n`)
+  })
+  after(async () => {
+    await gateway.close()
+    await provider.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('names two commands that package.json and CI know', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    for (const text of [block('sh', 'npm start'), block('sh', 'npm test')]) {
+      seen.add(text)
+      assert.match(text, /^npm ci && npm (start|test)\n$/)
+    }
+    assert.ok(scripts.start && scripts.test)
+    const ci = readFileSync(join(root, '.ci/run'), 'utf8')
+    assert.match(ci, /npm ci/)
+    assert.match(ci, /npm test/)
+  })
+  it('shows a loop without a provider key', async () => {
+    const answer = JSON.parse(await shell('/api/demo/run')) as { matched: boolean }
+    assert.equal(answer.matched, true)
+  })
+  it('reads the key from the configuration', async () => {
+    const text = block('sh', 'export GUARD_GATEWAY_KEY')
+    seen.add(text)
+    const { stdout } = await run('bash', ['-euc', `${text}\necho "$GUARD_GATEWAY_KEY"`], { cwd: folder })
+    assert.equal(stdout.trim(), gateway.key)
+  })
+  it('makes a first request with curl that is answered as shown', async () => {
+    const answer = await shell('/v1/chat/completions')
+    const shown = block('http', 'x-guard-decision: allow')
+    seen.add(shown)
+    for (const line of shown.trim().split('\n')) assert.ok(answer.includes(line.replace('…', '')), line)
+    assert.match(answer, /Hello there/)
+  })
+  it('makes one with each client', async () => {
+    assert.match(await program("from 'openai'", 'openai-sdk.ts'), /Hello there\./)
+    assert.match(await program("from '@anthropic-ai/sdk'", 'anthropic-sdk.ts'), /Hello there\./)
+  })
+  it('points an agent at the gateway by variables that this agent reads', () => {
+    const text = block('sh', 'ANTHROPIC_BASE_URL')
+    seen.add(text)
+    assert.match(
+      text,
+      /^ANTHROPIC_BASE_URL=http:\/\/127\.0\.0\.1:8787 ANTHROPIC_AUTH_TOKEN=\$GUARD_GATEWAY_KEY claude\n$/,
+    )
+  })
+  it('shows a block as it is, and the way out of it', async () => {
+    await shell('-X PUT')
+    const ask = () => shell('/v1/chat/completions')
+    await ask()
+    const blocked = await ask()
+    const head = block('http', '429')
+    seen.add(head)
+    for (const line of head.trim().split('\n')) assert.ok(blocked.includes(line), line)
+    const shown = block('json', 'guard_block')
+    seen.add(shown)
+    const body = JSON.parse(blocked.slice(blocked.indexOf('{'))) as { error: { session_id: string } }
+    body.error.session_id = 'ses_…'
+    assert.deepEqual(body, JSON.parse(shown))
+    await shell('/resume')
+    assert.match(await ask(), /HTTP\/1\.1 200 OK/)
+  })
+  it('explains a code', async () => {
+    const text = block('sh', 'explain')
+    seen.add(text)
+    const { stdout } = await run('npm', ['run', '-s', 'guard', '--', ...text.trim().split(' ').slice(4)], { cwd: root })
+    assert.match(stdout, /LOOP_TOOL_CALL/)
+  })
+  it('has no block that is not run, and no link that leads nowhere', () => {
+    for (const text of ['sh', 'ts', 'json', 'http'].flatMap(blocks)) assert.ok(seen.has(text), `not run:\n${text}`)
+    for (const [, target = ''] of readme.matchAll(/\]\((?!https?:)([^)#]+)/g))
+      assert.ok(existsSync(join(root, target)), target)
+  })
+})
