@@ -1,6 +1,7 @@
 import type { Call, Outcome } from './call.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Client, Reply } from './contracts/reply.ts'
+import { within } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import { errorBody, GuardError, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
@@ -199,19 +200,3 @@ const guardHeaders = (call: Call, decision: Decision): string[] => {
 }
 
 const styleOf = (gateway: Gateway, call: Call): ApiStyle => gateway.apiStyles.need(call.style)
-
-/** The promise's value; after so many milliseconds it counts as thrown. */
-const within = async <T>(limit: number, work: Promise<T>, what: string): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new GuardError('INTERNAL', `A plugin on "${what}" did not answer within ${limit / 1000} s.`)),
-      limit,
-    )
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
