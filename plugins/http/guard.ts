@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { GuardError, newId } from 'guard-gateway/core'
+import { GuardError, newId, statusOf } from 'guard-gateway/core'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDoubles } from './doubles.ts'
+import { guardErrorOf } from './errors.ts'
 import type { HttpFace } from './face.ts'
 import { enter, passThrough } from './model-routes.ts'
-import { guardResponse } from './response-headers.ts'
+import { guardResponse, protect } from './response-headers.ts'
 import { classOf, needsKey, type RouteClass } from './route-class.ts'
 import type { Routes } from './routes-seen.ts'
 import { checkTarget, decodedPath } from './target.ts'
@@ -62,9 +63,12 @@ export const strayGuard =
       request.id = newId('guardreq_', face.gateway.clock.now())
       const path = decodedPath(request.raw.url ?? '')
       const kind = classOf(path)
+      if (!needsKey(kind)) protect(reply)
       admit(face, request.raw, kind)
       if (kind !== 'model' || !face.passesThrough(path)) throw routes.refusal(request)
     } catch (error) {
+      const { code } = guardErrorOf(error)
+      face.log?.line('info', { request_id: request.id, method: request.method, status: statusOf(error), code })
       return done(error as Error)
     }
     enter(face, passThrough).call(request.server, request, reply, done)

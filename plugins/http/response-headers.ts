@@ -1,4 +1,4 @@
-import type { onSendHookHandler } from 'fastify'
+import type { FastifyReply, onSendHookHandler } from 'fastify'
 import type { HttpFace } from './face.ts'
 import type { RouteClass } from './route-class.ts'
 
@@ -9,16 +9,19 @@ const guarding: Readonly<Record<string, string>> = {
   'referrer-policy': 'same-origin',
 }
 
+/** Sets these headers on an answer, and forbids to keep it unless it says itself for how long. */
+export const protect = (reply: FastifyReply): void => {
+  reply.headers(guarding)
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.header('x-frame-options', 'DENY')
+}
+
 /** Adds these headers and the request id to each answer of a route, and writes its log line. */
 export const guardResponse =
   (face: HttpFace, route: string, kind: RouteClass): onSendHookHandler =>
   (request, reply, payload, done) => {
     reply.header('x-guard-request-id', request.id)
-    if (kind !== 'probe') {
-      reply.headers(guarding)
-      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
-      if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) reply.header('x-frame-options', 'DENY')
-    }
+    if (kind !== 'probe') protect(reply)
     face.log?.line('info', {
       request_id: request.id,
       method: request.method,

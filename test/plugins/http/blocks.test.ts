@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Plugin } from 'guard-gateway/core'
+import { ask, jsonOf, start, styles } from './kit.ts'
+
+/** Blocks every call as a rule or a pause does. */
+const blocking = (status: 409 | 429): Plugin => ({
+  name: 'blocking',
+  apply: (gateway) =>
+    gateway.hooks.decision.tap('blocking', (decision) => ({
+      ...decision,
+      decision: 'block',
+      status,
+      reason: status === 429 ? 'LOOP_EXACT' : 'PAUSED_SESSION',
+      rule_id: status === 429 ? 'exact_repeat' : '',
+      message: 'Guard blocked this request: it came three times.',
+    })),
+})
+
+describe('a blocked request', () => {
+  for (const [status, code, rule_id] of [
+    [429, 'LOOP_EXACT', 'exact_repeat'],
+    [409, 'PAUSED_SESSION', ''],
+  ] as const) {
+    it(`is answered with ${status} in the path's dialect, also where a stream was asked for; nothing goes up`, async () => {
+      await using running = await start({ plugins: [blocking(status)] })
+      for (const [path, body] of styles) {
+        const got = await ask(running.port, { path, body: { ...body, stream: true } })
+        const { 'x-guard-request-id': id, 'retry-after': retryAfter, ...headers } = got.headers
+        assert.deepEqual([got.status, headers['content-type'], retryAfter], [status, 'application/json', undefined])
+        assert.deepEqual([headers['x-should-retry'], headers['x-request-id'], headers['request-id']], ['false', id, id])
+        assert.deepEqual([headers['x-guard-decision'], headers['x-guard-reason']], ['block', code])
+        const { error, ...rest } = jsonOf(got)
+        assert.deepEqual([error.type, error.code, error.rule_id], ['guard_block', code, rule_id])
+        assert.deepEqual(rest, path.includes('messages') ? { type: 'error', request_id: id } : {})
+      }
+      assert.equal(running.provider.requests.length, 0)
+      assert.deepEqual(new Set(running.settled.map(({ outcome }) => outcome)), new Set(['blocked']))
+    })
+  }
+  it('gets the status that the configuration has for its client, with body and code as ever', async () => {
+    const block_status_override = { 'opencode/*': 403, 'special*agent': 400 }
+    await using running = await start({ plugins: [blocking(429)], server: { block_status_override } })
+    for (const [agent, status] of [
+      ['opencode/1.2', 403],
+      ['special coding agent', 400],
+      ['claude-cli/2.0', 429],
+      ['x-opencode/1', 429],
+    ] as const) {
+      const got = await ask(running.port, { body: styles[0][1], headers: { 'user-agent': agent } })
+      assert.deepEqual([got.status, jsonOf(got).error.code], [status, 'LOOP_EXACT'])
+      assert.equal(running.settled.at(-1)?.status, status)
+    }
+  })
+})
