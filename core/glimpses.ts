@@ -1,31 +1,44 @@
 import { crc32 } from 'node:zlib'
 
 const NAME_LIMIT = 4096
-const PER_NAME = 16
-/** Bytes that are looked at, before the middle of a body. */
-const SPAN = 512
+const PER_NAME = 4
+/** So many stretches of so many bytes are looked at, spread over the first half of a body. */
+const STRETCHES = 16
+const STRETCH_BYTES = 256
 
 interface Glimpse {
-  readonly end: number
-  readonly print: number
+  /** Half the body's length. */
+  readonly reach: number
+  readonly prints: readonly number[]
 }
 
-/** Remembers so little of each body that it costs nothing, and enough to tell whether a later one goes on from it. */
+/** Remembers so little of each body that it costs next to nothing, and enough to tell whether a later one goes on from it. */
 export class Glimpses {
   readonly #byName = new Map<string, Glimpse[]>()
 
-  /** Whether an earlier body of this name had the same middle at the same place; this one is remembered either way. */
+  /** Whether this body begins like an earlier one of this name; it is remembered either way. */
   continues(name: string, body: Buffer): boolean {
     const glimpses = this.#byName.get(name) ?? []
-    const known = glimpses.some(({ end, print }) => end <= body.length && printOf(body, end) === print)
-    const end = body.length >> 1
-    glimpses.unshift({ end, print: printOf(body, end) })
+    const known = glimpses.findIndex((glimpse) => begins(body, glimpse))
+    if (known !== -1) glimpses.splice(known, 1)
+    glimpses.unshift(glimpseOf(body))
     if (glimpses.length > PER_NAME) glimpses.pop()
     this.#byName.delete(name)
     this.#byName.set(name, glimpses)
     if (this.#byName.size > NAME_LIMIT) this.#byName.delete(this.#byName.keys().next().value ?? '')
-    return known
+    return known !== -1
   }
 }
 
-const printOf = (body: Buffer, end: number): number => crc32(body.subarray(Math.max(0, end - SPAN), end))
+const glimpseOf = (body: Buffer): Glimpse => {
+  const reach = body.length >> 1
+  return { reach, prints: Array.from({ length: STRETCHES }, (_, index) => printOf(body, reach, index)) }
+}
+
+const begins = (body: Buffer, { reach, prints }: Glimpse): boolean =>
+  body.length >= reach && prints.every((print, index) => printOf(body, reach, index) === print)
+
+const printOf = (body: Buffer, reach: number, index: number): number => {
+  const start = Math.floor((reach * index) / STRETCHES)
+  return crc32(body.subarray(start, Math.min(start + STRETCH_BYTES, reach)))
+}
