@@ -96,9 +96,20 @@ const byChain = (call: Call, known: Known): Place => {
     parent: root ? undefined : parent,
     turns: from(turns, seen),
     keys: quiet ? NONE : keysOf(last),
-    new_turns: from(turns, parent === undefined || root ? 0 : endIn(conversation, parent)).slice(-known.limit),
+    new_turns: newTurns(turns, root ? undefined : parent, conversation, known),
   }
 }
+
+/** Turns behind the parent's end; of a history that nobody has seen before as many as rules look back. */
+const newTurns = (
+  turns: readonly Turn[],
+  parent: Row | undefined,
+  conversation: Conversation,
+  { limit }: Known,
+): readonly Turn[] =>
+  parent === undefined ? turns.slice(-ROOT_TURNS) : from(turns, endIn(conversation, parent)).slice(-limit)
+
+const ROOT_TURNS = 16
 
 const search = (conversation: Conversation, rows: readonly Row[], suffix: string): Search => {
   const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: [] }
