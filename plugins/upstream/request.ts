@@ -45,6 +45,13 @@ export const send = (upstream: Upstream, outgoing: Outgoing, client: Client): Pr
       clearTimeout(total)
       reject(noReply(upstream, error))
     })
+    // an answer that is none, for example a change of protocol, ends without an error
+    request.on('close', () => {
+      if (reply !== undefined) return
+      clearTimeout(head)
+      clearTimeout(total)
+      reject(noReply(upstream, new Error('the connection ended without an answer')))
+    })
     client.onGone(() => {
       if (reply === undefined && (client.interrupted || upstream.on_disconnect === 'abort')) request.destroy()
     })
