@@ -110,7 +110,7 @@ describe('streamed replies', () => {
     const { http } = (await service.request('GET', '/api/health')).json as { http: object }
     assert.deepEqual(http, { in_flight: 0, buffered_bytes: 0 })
     const kept = (heapAfterCollection() - first) / STREAMS
-    assert.ok(kept < 40_000, `${Math.round(kept)} bytes stay of each stream`)
+    assert.ok(kept < 20_000, `${Math.round(kept)} bytes stay of each stream`)
   })
 })
 

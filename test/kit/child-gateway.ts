@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A gateway in a process of its own, started as a user starts it. */
+export interface ChildGateway {
+  readonly url: string
+  readonly key: string
+  /** Everything it wrote so far. */
+  said(): string
+  /** Sends a signal and waits for the end; exit code and signal. */
+  end(signal: NodeJS.Signals): Promise<readonly [number | null, NodeJS.Signals | null]>
+}
+
+const KEY = 'guard_test_key_of_a_child_process'
+const bin = join(import.meta.dirname, '../../presets/default/bin.ts')
+
+/** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML. */
+export const startChildGateway = async (folder: string, upstream: string, config = ''): Promise<ChildGateway> => {
+  const file = join(folder, 'guard-config.yml')
+  const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions] }]`
+  await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
+  const argv = ['gateway', 'run', '--config', file, '--port', '0', '--quiet']
+  const child = spawn(process.execPath, ['--conditions=guard-source', bin, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let text = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  const url = await address(child, () => text)
+  return {
+    url,
+    key: KEY,
+    said: () => text,
+    end: async (signal) => {
+      const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+      child.kill(signal)
+      return closed
+    },
+  }
+}
+
+const address = (child: ChildProcess, said: () => string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    child.stderr?.on('data', () => {
+      const [, url] = /^Guard Gateway \S+ {2}(http:\/\/\S+)/m.exec(said()) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    child.once('close', () => reject(new Error(`the gateway ended before it served: ${said()}`)))
+  })
