@@ -1,5 +1,5 @@
 import { type Change, type Fragment, type Gateway, GuardError, Queues, writeJson } from 'guard-gateway/core'
-import { OpenRun, type Summary } from './open-run.ts'
+import { OpenRun } from './open-run.ts'
 import { loadRun, OpenRuns } from './open-runs.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { described, newRow } from './run-row.ts'
@@ -125,7 +125,7 @@ interface Plan {
 /** Takes a fragment into its run, and lists what is to be written. */
 const planOf = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigint): Plan => {
   const { fragment } = prepared
-  const created = found === undefined
+  const created = found?.stored !== true
   const run = found ?? new OpenRun(newRow(fragment.run, fragment.origin, now_ns), false)
   const before = run.row
   const words = run.words.size
@@ -158,18 +158,41 @@ const addRecords = ({ spans, events, artifacts, rebuild }: Prepared, run: OpenRu
   for (const { row, old } of artifacts) if (old === undefined) run.addArtifact(row)
 }
 
-/** Brings a run's row up to what was added to it, and gives the change that stores it. */
-export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
-  const summary: Summary = run.summary()
-  const { revision, trace_id } = run.row
+/** Brings a run's row up to what was added to it; what has moved. */
+const advance = (run: OpenRun, now_ns: bigint) => {
+  const summary = run.summary()
   const failure = run.failure(summary.status)
-  const { words: _words, ...row } = { ...run.row, ...summary, ...failure }
-  run.row = { ...row, updated_ns: now_ns, revision: revision + 1, writer, words: [] }
-  const words = hasNewWords || !run.stored ? { words: [...run.words] } : {}
-  if (!run.stored) {
-    run.stored = true
-    return { table: 'runs', put: { ...run.row, ...words }, when: 'absent' }
+  const moved = { ...summary, updated_ns: now_ns, revision: run.row.revision + 1, writer }
+  run.row = { ...run.row, ...moved, ...failure }
+  return { moved, failure }
+}
+
+/** The change that stores all of a run as it is now. */
+export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
+  const { revision } = run.row
+  advance(run, now_ns)
+  if (!run.stored) return firstChange(run)
+  const { trace_id, words: _words, ...row } = run.row
+  const words = hasNewWords ? { words: [...run.words] } : {}
+  return { table: 'runs', key: trace_id, patch: { ...row, ...words }, expected: { revision } }
+}
+
+/** The change where only model requests were added: little more than the summary. */
+export const callChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
+  const { revision, failure_tag, tag_state, trace_id } = run.row
+  const { moved, failure } = advance(run, now_ns)
+  if (!run.stored) return firstChange(run)
+  const hasNewTag = failure.failure_tag !== failure_tag || failure.tag_state !== tag_state
+  const patch = hasNewTag ? { ...moved, ...failure } : moved
+  return {
+    table: 'runs',
+    key: trace_id,
+    patch: hasNewWords ? { ...patch, words: [...run.words] } : patch,
+    expected: { revision },
   }
-  const { trace_id: _id, words: _none, ...rest } = run.row
-  return { table: 'runs', key: trace_id, patch: { ...rest, ...words }, expected: { revision } }
+}
+
+const firstChange = (run: OpenRun): Change => {
+  run.stored = true
+  return { table: 'runs', put: { ...run.row, words: [...run.words] }, when: 'absent' }
 }

@@ -20,6 +20,8 @@ export type Summary = Pick<
   | 'artifact_count'
 >
 
+const asItIs = (text: string): string => text
+
 /** The outcomes of a call that say something of a failure. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
 
@@ -35,6 +37,8 @@ export class OpenRun {
   stored: boolean
   /** Last use, milliseconds since 1970. */
   touched_at = 0
+  /** Arrival of the newest model request that joined. */
+  joined_at = 0
 
   constructor(row: RunRow, stored: boolean) {
     this.row = row
@@ -65,11 +69,11 @@ export class OpenRun {
   }
 
   /** A model request with the tool calls of its reply and its decision. */
-  addCall(call: CallRecord, trace: CallTrace): void {
+  addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string = asItIs): void {
     const { spans, event } = callRecords(call, trace)
     for (const span of spans) this.skeleton.set(boneOf(span))
     this.#events++
-    addCallWords(this.words, call)
+    addCallWords(this.words, call, redact)
     if (isClean(call)) return
     this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
   }

@@ -49,14 +49,14 @@ export const addEventWords = (words: Set<string>, event: EventRow): void => {
   addValues(words, event.attributes)
 }
 
-/** Words of a model request: what it was about, not the ids and hashes that no other request shares. */
-export const addCallWords = (words: Set<string>, call: CallRecord): void => {
+/** Words of a model request: what it was about, not the ids and hashes that no other request shares. Names that come from outside are redacted first. */
+export const addCallWords = (words: Set<string>, call: CallRecord, redact: (text: string) => string): void => {
   addName(words, 'gen_ai.request', 'request')
   addName(words, 'policy.decision', 'decision')
-  addThing(words, 'model', call.model_requested)
-  addThing(words, 'model', call.model_replied)
-  for (const text of [call.upstream, call.decision, call.outcome, call.reason, call.rule_id, call.error_type])
-    addName(words, text, text)
+  addThing(words, 'model', redact(call.model_requested))
+  if (call.model_replied !== null) addThing(words, 'model', redact(call.model_replied))
+  for (const text of [call.upstream, call.decision, call.outcome, call.reason, call.rule_id]) addName(words, text, text)
+  if (call.error_type !== null) addName(words, redact(call.error_type), call.error_type)
   for (const { tool } of call.tool_calls ?? []) {
     addName(words, 'tool.call', 'call')
     addThing(words, 'tool', tool)
@@ -68,8 +68,7 @@ const addName = (words: Set<string>, name: string | null, sign: string | null): 
   if (name !== null && sign !== null && !words.has(sign.toLowerCase())) add(words, name)
 }
 
-const addThing = (words: Set<string>, kind: 'model' | 'tool', name: string | null): void => {
-  if (name === null) return
+const addThing = (words: Set<string>, kind: 'model' | 'tool', name: string): void => {
   const token = facet(kind, name)
   if (words.has(token)) return
   words.add(token)

@@ -56,7 +56,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
     load: shippedRules,
   }),
   recorder(config.storage),
-  replay(),
+  replay({ idle_timeout_minutes: config.sessions.idle_timeout_minutes }),
   playground(),
   cli(),
 ]
