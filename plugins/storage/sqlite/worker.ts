@@ -12,9 +12,6 @@ const port = parentPort
 if (port === null) throw new TypeError('this module runs in a worker thread')
 const say = (message: FromWorker) => port.postMessage(message)
 
-/** Commits between two checkpoints, which move what the journal holds into the file. */
-const CHECKPOINT_EVERY = 200
-
 const open = async () => {
   try {
     return await openDatabase(start)
@@ -30,11 +27,12 @@ if (opened !== undefined) {
   const warning = modeWarning(start.file)
   say({ kind: 'open', warnings: warning === undefined ? [] : [warning] })
   const { db } = opened
-  const [{ Group }, { Asks }, { readyChange }, { Statements }] = await Promise.all([
+  const [{ Group }, { Asks }, { readyChange }, { Statements }, { Checkpoints }] = await Promise.all([
     import('./group.ts'),
     import('./asks.ts'),
     import('./changes.ts'),
     import('./statements.ts'),
+    import('./checkpoints.ts'),
   ])
   const tables = new Map(start.tables.map((table) => [table.id, table]))
   const shapes = new Map<number, { readonly table: Table; readonly shape: Shape }>()
@@ -57,13 +55,13 @@ if (opened !== undefined) {
     return made
   }
   const group = new Group(db, start, changeOf)
+  const checkpoints = new Checkpoints(db)
   const asks = new Asks(db, group, statements, shapeOf)
 
   let batches: BatchValues[] = []
   const waiting: Ask[] = []
   let probing = false
   let closing = false
-  let commits = 0
 
   const accept = (message: ToWorker): void => {
     if (message.kind === 'write')
@@ -84,7 +82,7 @@ if (opened !== undefined) {
     const group_batches = batches
     batches = []
     say({ kind: 'wrote', ...group.commit(group_batches) })
-    if (++commits % CHECKPOINT_EVERY === 0) db.pragma('wal_checkpoint(passive)')
+    checkpoints.committed()
   }
   /** Finds out whether there is room again: writes some pages and frees them. */
   const probe = (): void => {
