@@ -34,7 +34,7 @@ export interface Serving {
 /** Opens the gateway and listens. Rejects with the system's error if the address cannot be listened on. */
 export const serve = async (
   gateway: Gateway,
-  { host, port, log = process.stderr }: ServeOptions = {},
+  { host, port, log = standardError() }: ServeOptions = {},
 ): Promise<Serving> => {
   const face = faceOf(gateway)
   face.log = new Log(log, () => gateway.clock.now())
@@ -58,6 +58,12 @@ export const serve = async (
     port: face.port,
     close: () => (closed ??= close(face, app)),
   }
+}
+
+/** Standard error; that nobody reads it any more ends nothing. */
+const standardError = (): LogTarget => {
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {})
+  return process.stderr
 }
 
 const close = async (face: HttpFace, app: FastifyInstance): Promise<void> => {

@@ -28,6 +28,7 @@ const answer = (face: HttpFace, request: IncomingMessage): string => {
   }
   if (!/^(?:\/v1){0,2}\/responses\/?$/.test(path))
     return rawAnswer(face.gateway, new GuardError('INVALID_REQUEST', 'There is no WebSocket at this path.'), 'close')
+  face.log?.line('info', { method: 'GET', route: '/v1/responses', status: 426, code: 'UPGRADE_REQUIRED' })
   const head = ['HTTP/1.1 426 Upgrade Required', 'upgrade: HTTP/1.1', 'connection: upgrade, close', 'content-length: 0']
   return `${[...head, `x-guard-request-id: ${newId('guardreq_', face.gateway.clock.now())}`].join('\r\n')}\r\n\r\n`
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ask, chatBody, KEY, type Started, start } from './kit.ts'
+import { ask, chatBody, jsonOf, KEY, type Started, start } from './kit.ts'
 import { everyClass } from './routes.ts'
 
 describe('web origins', () => {
@@ -40,6 +40,10 @@ describe('web origins', () => {
         }
     })
   }
+  it('are refused by name', async () => {
+    const got = await ask(running.port, { path: '/api/things', key: null, headers: { origin: 'null' }, body: {} })
+    assert.deepEqual([jsonOf(got).error.code, jsonOf(got).error.type], ['ORIGIN_NOT_ALLOWED', 'permission_error'])
+  })
   it('refuse a foreign fetch site even beside our own origin', async () => {
     assert.equal(await answer('/api/things', { origin: own(), 'sec-fetch-site': 'cross-site' }), 403)
   })

@@ -20,6 +20,8 @@ describe('upgrades', () => {
       assert.deepEqual([got.headers.upgrade, got.headers.connection], ['HTTP/1.1', 'upgrade, close'])
       assert.match(got.headers['x-guard-request-id'] ?? '', /^guardreq_/)
     }
+    await running.serving.close()
+    assert.equal(running.log.filter((line) => line.includes('UPGRADE_REQUIRED')).length, 4)
   })
   it('to WebSocket are 400 elsewhere, and judged like every request', async () => {
     await using running = await start()

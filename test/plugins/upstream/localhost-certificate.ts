@@ -1,0 +1,21 @@
+/** A certificate that `localhost` signed for itself, valid until 2125. */
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBlDCCATugAwIBAgIUPN2zC66B58ujT4EcpyXz7//+0kwwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTExMTYwN1oYDzIxMjYxMDI4
+MTExNjA3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQ8EZ/CTtmeSJjXLv1NoQD8zIHE2HxfEetxG578mudIBIvabMRpC5tn
+3eB0YZbKq1qgDLyZ7CD7PhwJ2DvrYtYqo2kwZzAdBgNVHQ4EFgQUVUijIbwjhFip
+WVVBnXsCTFC7HhQwHwYDVR0jBBgwFoAUVUijIbwjhFipWVVBnXsCTFC7HhQwDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID
+RwAwRAIgJ99vizf31pEorQnYkHmaStZ/Zu3abH4Rxcubiz/LRc0CIFrF0hMW8XGV
+vfSA7UVN4VIogZS5kDeClRCEIjBXKyuX
+-----END CERTIFICATE-----
+`
+
+/** Its private key, which protects nothing. */
+export const privateKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTdKB7rEiQtqiezsK
+hSlhE/2AV9kZhnzCffRby0FiIsihRANCAAQ8EZ/CTtmeSJjXLv1NoQD8zIHE2Hxf
+EetxG578mudIBIvabMRpC5tn3eB0YZbKq1qgDLyZ7CD7PhwJ2DvrYtYq
+-----END PRIVATE KEY-----
+`
