@@ -20,6 +20,8 @@ export const carries = (reply: IncomingMessage): void => {
  * Requests then need no timers of their own for either.
  */
 export const watchConnections = (agent: Agent, timeouts: Timeouts, secure: boolean): void => {
+  // one agent serves one address, so its connections need no name to be told apart
+  agent.getName = () => 'upstream'
   const connect = agent.createConnection
   const ready = secure ? 'secureConnect' : 'connect'
   agent.createConnection = (options, done) => {
