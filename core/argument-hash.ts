@@ -9,16 +9,19 @@ export const argumentHash = (key: string, args: unknown): string =>
 
 /** Members sorted and nothing dropped; integers with every digit. Text that is no JSON stands for itself. */
 const canonicalText = (args: unknown): string => {
-  if (typeof args !== 'string') return written(args ?? {}, 0)
+  if (typeof args !== 'string') return canonicalJson(args ?? {})
   const text = args.trim()
   if (text === '') return '{}'
   if (text[0] !== '{' && text[0] !== '[') return text
   try {
-    return written(readJson(text), 0)
+    return canonicalJson(readJson(text))
   } catch {
     return text
   }
 }
+
+/** One text for all spellings of a JSON value: members sorted, nothing dropped, integers with every digit. */
+export const canonicalJson = (value: unknown): string => written(value, 0)
 
 const written = (value: unknown, depth: number): string => {
   if (typeof value === 'bigint') return String(value)

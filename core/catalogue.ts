@@ -98,6 +98,7 @@ export const catalogue = {
     SPAN_IMMUTABLE: ['The gateway wrote this span', 'Use another span id.'],
     EVENT_IMMUTABLE: ['The gateway wrote this event', 'Use another event id.'],
     TRACE_CONFLICT: ['The run belongs to another project', 'Use another trace id.'],
+    TRACE_EXISTS: ['A run of this id exists already', 'Import it with on_conflict=remap, or skip it.'],
     RUN_FULL: ['The run has as many spans as it may have', 'Begin another trace.'],
     PLAYGROUND_RUN_ENDED: ['The playground run has ended already', 'Start a new one.'],
     AMBIGUOUS_ID: ['Several records bear this external id', 'Use the id that begins with ses_.'],

@@ -1,4 +1,4 @@
-export { argumentHash } from './argument-hash.ts'
+export { argumentHash, canonicalJson } from './argument-hash.ts'
 export type { Call, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export {
   allInput,

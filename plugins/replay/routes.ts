@@ -3,6 +3,7 @@ import type { Gateway } from 'guard-gateway/core'
 import { ingestEvents } from './batch.ts'
 import { exactJson, needJson } from './bodies.ts'
 import { described } from './described.ts'
+import { importRoute } from './import-route.ts'
 import { type Ingest, ingestSpan, ingestTrace } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 import type { ReplayOptions } from './options.ts'
@@ -33,6 +34,7 @@ export const routes = (gateway: Gateway, keeper: Keeper, options: ReplayOptions)
   })
 
   readRoutes(app, gateway, keeper)
+  await app.register(importRoute(gateway, keeper, options.max_import_bytes ?? 64 * 1024 * 1024))
 
   const ingestOf = ({ headers }: FastifyRequest): Ingest => {
     const project = headers['x-guard-project-id']
