@@ -203,6 +203,21 @@ describe('on the wire', () => {
     })
   }
 
+  it('a redirection is not followed: what was recorded goes to the gateway and nowhere else', async (test) => {
+    const { guard, server, errors } = await guarded(test)
+    server.script({ status: 307, headers: { location: `${server.url}/elsewhere` } })
+    await guard.trace('job', () => {})
+    await guard.flush()
+    assert.deepEqual(
+      server.requests.map(({ path }) => path),
+      ['/api/v1/traces'],
+    )
+    assert.deepEqual(
+      errors.map((error) => [error.code, error.message]),
+      [['HTTP_ERROR', '1 record was not stored. The gateway answered 307.']],
+    )
+  })
+
   it('a gateway that is slow holds up close() no longer than it may, which then gives up', async (test) => {
     const { guard, server, codes } = await guarded(test, { ingestTimeoutMs: 40 })
     const { promise, resolve } = Promise.withResolvers<void>()
