@@ -13,6 +13,7 @@ import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { http } from 'guard-gateway/plugins/http'
+import { otlp } from 'guard-gateway/plugins/otlp'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
@@ -57,6 +58,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   }),
   recorder(config.storage),
   replay({ idle_timeout_minutes: config.sessions.idle_timeout_minutes }),
+  otlp(config.storage),
   playground(),
   cli(),
 ]

@@ -1,0 +1,46 @@
+import { type Fragment, type FragmentRun, newSpanId, type OtlpRun, type Redactor } from 'guard-gateway/core'
+
+/** What OTLP data says of a run as a fragment, and which of it was left out. */
+export interface Made {
+  readonly fragment: Fragment
+  readonly lost_spans: number
+  readonly notes: readonly string[]
+}
+
+/** Ids as OpenTelemetry and we make them; any other one might be a secret. */
+const MADE = /^(?:evt_|art_)?[0-9a-f]{16}(?:[0-9a-f]{16})?$/
+
+/** A fragment of records whose ids may be shown; of two with one id the later counts, as if it had come in a request of its own. */
+export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redactor, 'looksSecret'>): Made => {
+  const notes: string[] = []
+  const fits = (ids: Readonly<Record<string, string | null | undefined>>): boolean => {
+    const key = Object.keys(ids).find((name) => {
+      const id = ids[name]
+      return typeof id === 'string' && !MADE.test(id) && redact.looksSecret(id)
+    })
+    if (key !== undefined) notes.push(`"${key}" looks like a secret; use an id that may be shown`)
+    return key === undefined
+  }
+  const base = { owner: 'client', origin: 'otlp', run } as const
+  const { trace_id, project_id, session_id, agent_id } = run
+  if (!fits({ trace_id, project_id, session_id, agent_id }))
+    return { fragment: { ...base, spans: [], events: [], artifacts: [] }, lost_spans: found.spans.length, notes }
+  const spans = found.spans.map(({ record }) => record).filter(({ id, parent_id }) => fits({ id, parent_id }))
+  const kept = new Set(spans.map(({ id }) => id))
+  const belongs = ({ span_id }: { readonly span_id?: string | null }): boolean =>
+    typeof span_id !== 'string' || kept.has(span_id)
+  const events = found.events
+    .map(({ record }) => ({ ...record, id: record.id ?? `evt_${newSpanId()}` }))
+    .filter((event) => belongs(event) && fits({ id: event.id, request_id: event.request_id }))
+  const artifacts = found.artifacts
+    .map(({ record }) => ({ ...record, id: record.id ?? `art_${newSpanId()}` }))
+    .filter((artifact) => belongs(artifact) && fits({ id: artifact.id }))
+  const fragment = { ...base, spans: lastOf(spans), events: lastOf(events), artifacts: lastOf(artifacts) }
+  return { fragment, lost_spans: found.spans.length - spans.length, notes }
+}
+
+/** The last record of each id, where the first stood. */
+const lastOf = <R extends { readonly id: string }>(records: readonly R[]): readonly R[] => {
+  const byId = new Map(records.map((record) => [record.id, record]))
+  return byId.size === records.length ? records : [...byId.values()]
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import { type Gateway, GuardError, inflated, statusOf } from 'guard-gateway/core'
+import { type Codec, codecFor, plainCodec } from './codec.ts'
+import { receive } from './receive.ts'
+
+/** Bytes of a request, also inflated. */
+const DEFAULT_MAX_BYTES = 4 * 1024 * 1024
+
+export interface OtlpReceiverOptions {
+  /** Keep previews of prompts and replies, redacted and cut; false if absent. */
+  readonly full_content_logging?: boolean
+  /** Bytes of a request, also inflated; 4 MiB if absent. */
+  readonly max_body_bytes?: number
+}
+
+/** The path that OTLP exporters send traces to; answers in the form in which it is spoken to. */
+export const routes =
+  (gateway: Gateway, { full_content_logging = false, max_body_bytes = DEFAULT_MAX_BYTES }: OtlpReceiverOptions) =>
+  async (app: FastifyInstance): Promise<void> => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser<Buffer>(
+      ['application/json', 'application/x-protobuf'],
+      { parseAs: 'buffer', bodyLimit: max_body_bytes },
+      (_request, body, done) => done(null, body),
+    )
+    app.setErrorHandler(async (error, request, reply) => {
+      const codec = (await codecFor(request.headers['content-type'])) ?? plainCodec
+      return sendError(gateway, errorOf(error, max_body_bytes), error, codec, request, reply)
+    })
+
+    const take = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const { headers } = request
+      const codec = await codecFor(headers['content-type'])
+      if (codec === undefined) throw unsupported()
+      const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const data = codec.read(await inflated(sent, headers['content-encoding'], max_body_bytes))
+      const project = headers['x-guard-project-id']
+      const partial = await receive(
+        {
+          gateway,
+          project_id: typeof project === 'string' && project !== '' ? project : undefined,
+          keepsContent: full_content_logging,
+        },
+        data,
+      )
+      return reply.type(codec.mediaType).send(codec.success(partial))
+    }
+    app.post('/v1/traces', { schema: shown }, take)
+    app.post('/v1/traces/', { schema: hidden }, take)
+  }
+
+const shown: FastifySchema & { readonly summary: string; readonly tags: readonly string[] } = {
+  summary: 'Receive traces by OTLP/HTTP, as JSON or protobuf',
+  tags: ['replay'],
+}
+/** The other spelling of the path is left out of the API description. */
+const hidden: FastifySchema & { readonly hide: boolean } = { hide: true }
+
+const unsupported = (): GuardError =>
+  new GuardError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The content type is not one of OTLP. Send application/json or application/x-protobuf.',
+  )
+
+const tooLarge = (limit: number): GuardError =>
+  new GuardError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes, as sent or inflated. Send smaller batches.`)
+
+/** What went wrong, as one of our own errors that fits what exporters can do about it. */
+const errorOf = (error: unknown, limit: number): GuardError => {
+  const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(limit)
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupported()
+  if (error instanceof GuardError) {
+    const inflatedTooFar = error.code === 'BODY_TOO_LARGE' && error.cause !== undefined
+    return inflatedTooFar ? tooLarge(limit) : error
+  }
+  return new GuardError(typeof statusCode === 'number' && statusCode < 500 ? 'INVALID_BODY' : 'INTERNAL', undefined, {
+    cause: error,
+  })
+}
+
+/** Codes of google.rpc.Status by HTTP status. */
+const rpcCodes: Readonly<Record<number, number>> = { 401: 16, 403: 7, 413: 8, 500: 13, 503: 14 }
+const INVALID_ARGUMENT = 3
+/** Seconds after which an exporter may try again. */
+const RETRY_AFTER = '1'
+
+const sendError = (
+  gateway: Gateway,
+  error: GuardError,
+  thrown: unknown,
+  codec: Codec,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
+  const status = statusOf(error)
+  if (error.code === 'INTERNAL') gateway.fault(thrown, 'otlp')
+  reply.code(status).headers(error.place.headers ?? {})
+  if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER)
+  reply.header('x-guard-request-id', request.id).type(codec.mediaType)
+  return reply.send(codec.failure({ code: rpcCodes[status] ?? INVALID_ARGUMENT, message: error.message }))
+}
