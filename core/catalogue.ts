@@ -149,6 +149,7 @@ export const catalogue = {
     MISSING_PLUGIN: ['A plugin needs another one that is not there', 'Put the named plugin before it in the preset.'],
     UNKNOWN: ['There is nothing of this name', 'Use one of the names listed.'],
     UNKNOWN_COLUMN: ['A storage table has no such column', 'Declare the column in the table.'],
+    INVALID_PRICING: ['The price file cannot be used', 'Correct the named line; the last good prices stay.'],
     INVALID_CONFIG: ['The configuration cannot be used', 'Correct the named key.'],
     CONFIG_EXISTS: ['The configuration file exists already', 'Remove it first, or leave it as it is.'],
     HOST_NOT_LOOPBACK: [

@@ -155,4 +155,4 @@ export {
 export { newSpanId, newTraceId, readTraceparent } from './trace-ids.ts'
 export { arrange } from './tree.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './usage.ts'
-export { readYaml, type Yaml, type YamlPlace } from './yaml.ts'
+export { readYaml, type Yaml, type YamlModule, type YamlPlace } from './yaml.ts'

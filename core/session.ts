@@ -33,6 +33,8 @@ export interface SessionRow {
   input_tokens: number
   output_tokens: number
   total_tokens: number
+  /** Millionths of the billing currency. */
+  cost_micro: number
   created_at: number
   last_seen_at: number
 }

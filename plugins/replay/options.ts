@@ -3,6 +3,19 @@ export interface ReplayOptions {
   readonly max_body_bytes?: number
   /** Bytes of an import file, also inflated; 64 MiB if absent. */
   readonly max_import_bytes?: number
+  /** Path of the price file; without one, or with an empty one, everything costs 0. */
+  readonly pricing?: string
   /** Minutes without a request after which a session's next one begins a new run; 30 if absent. */
   readonly idle_timeout_minutes?: number
+  readonly retention?: Retention
+}
+
+/** How much is kept; null: without limit. */
+export interface Retention {
+  /** Days since a run was recorded; 30 if absent. */
+  readonly days?: number | null
+  /** 100,000 if absent. */
+  readonly max_runs?: number | null
+  /** Bytes of the whole store; 2 GiB if absent. */
+  readonly max_bytes?: number | null
 }

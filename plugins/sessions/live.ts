@@ -82,6 +82,7 @@ export class LiveSessions {
       input_tokens: 0,
       output_tokens: 0,
       total_tokens: 0,
+      cost_micro: 0,
       created_at: at,
       last_seen_at: at,
     }

@@ -35,6 +35,7 @@ export const sessionSchema = Type.Object({
   input_tokens: count,
   output_tokens: count,
   total_tokens: count,
+  cost_micro: count,
   created_at: time,
   last_seen_at: time,
 })

@@ -50,7 +50,7 @@ export const parseConfig = async (text: string, file: string, env: Environment):
   refuse(resolved.faults)
   const checked = await complete(resolved.value, env)
   refuse(checked.faults)
-  const config = atFolder(checked.value as Config, dirname(resolve(file)))
+  const config = atFolder(checked.value as Config, dirname(resolve(file)), env)
   refuse([...configFaults(config), ...(await patternFaults(config.redaction.patterns))])
   return { config, warnings: configWarnings(config, env) }
 }
@@ -79,11 +79,18 @@ const complete = async (
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const atFolder = (config: Config, folder: string): Config => ({
+const atFolder = (config: Config, folder: string, env: Environment): Config => ({
   ...config,
   storage: { ...config.storage, file: resolve(folder, config.storage.file) },
+  replay: { ...config.replay, pricing: pricingFile(config.replay.pricing, folder, env) },
   plugins: config.plugins.map((file) => resolve(folder, file)),
 })
+
+/** Empty where there is none. */
+const pricingFile = (file: string, folder: string, env: Environment): string => {
+  if (env.GUARD_MODEL_PRICING) return resolve(env.GUARD_MODEL_PRICING)
+  return file === '' ? '' : resolve(folder, file)
+}
 
 /** Where the configuration file is looked for, and whether somebody named it. */
 export const configFile = (

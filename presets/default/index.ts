@@ -57,7 +57,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
     load: shippedRules,
   }),
   recorder(config.storage),
-  replay({ idle_timeout_minutes: config.sessions.idle_timeout_minutes }),
+  replay({ ...config.replay, ...config.sessions }),
   otlp(config.storage),
   playground(),
   cli(),

@@ -60,6 +60,26 @@ const redactionSchema = Type.Object(
   section,
 )
 
+const limit = (value: number, description: string) =>
+  Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { default: value, description })
+
+const replaySchema = Type.Object(
+  {
+    pricing: Type.String({ default: '', description: 'file with model prices; GUARD_MODEL_PRICING goes before it' }),
+    max_body_bytes: count(4_194_304, 'largest ingest request, as sent and inflated'),
+    max_import_bytes: count(67_108_864, 'largest import file, as sent and inflated'),
+    retention: Type.Object(
+      {
+        days: limit(30, 'older runs are removed; null keeps them'),
+        max_runs: limit(100_000, 'oldest runs beyond this are removed; null keeps them'),
+        max_bytes: limit(2_147_483_648, 'oldest runs are removed while the database is larger; null keeps them'),
+      },
+      section,
+    ),
+  },
+  section,
+)
+
 /** Everything guard-config.yml may say. Defaults and one-line meanings stand here and nowhere else. */
 export const configSchema = Type.Object(
   {
@@ -78,6 +98,7 @@ export const configSchema = Type.Object(
       },
       section,
     ),
+    replay: replaySchema,
     redaction: redactionSchema,
     upstreams: upstreamsSchema,
     passthrough: passthroughSchema,

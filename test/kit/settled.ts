@@ -34,6 +34,7 @@ export const aSessionRow = (over: Partial<SessionRow> = {}): SessionRow => ({
   input_tokens: 0,
   output_tokens: 0,
   total_tokens: 0,
+  cost_micro: 0,
   created_at: NOON,
   last_seen_at: NOON,
   ...over,

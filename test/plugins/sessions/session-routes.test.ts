@@ -40,6 +40,7 @@ describe('sessions over HTTP', () => {
         input_tokens: 0,
         output_tokens: 0,
         total_tokens: 0,
+        cost_micro: 0,
         created_at: '2026-03-01T12:00:00.000Z',
         last_seen_at: '2026-03-01T12:00:00.000Z',
       },

@@ -45,12 +45,24 @@ describe('a configuration', () => {
         on_failure: 'refuse',
       },
       sessions: { idle_timeout_minutes: 30 },
+      replay: {
+        pricing: '',
+        max_body_bytes: 4_194_304,
+        max_import_bytes: 67_108_864,
+        retention: { days: 30, max_runs: 100_000, max_bytes: 2_147_483_648 },
+      },
       redaction: { names: [], patterns: [], emails: true },
       upstreams: [],
       passthrough: [],
       preset: 'default',
       plugins: [],
     })
+  })
+  it('takes the price file from the environment before its own key, relative to where it is named', async () => {
+    const text = `${key}\nreplay: { pricing: prices.yml }`
+    assert.equal((await parse(text)).replay.pricing, '/etc/guard/prices.yml')
+    const named = await parse(text, { GUARD_MODEL_PRICING: '/srv/prices.yml' })
+    assert.equal(named.replay.pricing, '/srv/prices.yml')
   })
   it('takes the two public services whose key is in the environment', async () => {
     const { upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: '' })

@@ -27,7 +27,17 @@ describe('the default preset', () => {
         'detector/max_tokens',
       ],
     )
-    assert.deepEqual(names.slice(-7), ['http', 'upstream', 'sessions', 'policy', 'recorder', 'playground', 'cli'])
+    assert.deepEqual(names.slice(names.indexOf('http')), [
+      'http',
+      'upstream',
+      'sessions',
+      'policy',
+      'recorder',
+      'replay',
+      'otlp',
+      'playground',
+      'cli',
+    ])
   })
   it('has for projects without a policy the rules of the shipped file, which every detector serves', async () => {
     const { defaults } = await shippedRules()

@@ -1,0 +1,124 @@
+import { GuardError, isShape, readYaml, sha256, type Usage, type Yaml, type YamlModule } from 'guard-gateway/core'
+
+/** Prices of one model in millionths of the currency per million tokens. */
+export interface Price {
+  readonly input: bigint
+  readonly output: bigint
+  readonly cache_read: bigint
+  readonly cache_write_5m: bigint
+  readonly cache_write_1h: bigint
+  readonly reasoning: bigint
+}
+
+/** A price file as read. */
+export interface Prices {
+  /** First 12 hex digits of the file's SHA-256. */
+  readonly version: string
+  readonly currency: string
+  /** How many names and patterns it prices. */
+  readonly models: number
+  /** The price of a model: by its name, else by the longest pattern that fits. */
+  of(model: string): Price | undefined
+}
+
+const MAX_BYTES = 65_536
+const FIELDS = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning'] as const
+const MEMBERS: readonly string[] = ['version', 'currency', 'models']
+
+type Fault = (path: readonly (string | number)[], message: string) => GuardError
+
+/** Reads a price file. Throws INVALID_PRICING, or INVALID_YAML, with line and column. */
+export const readPrices = (yaml: YamlModule, text: string): Prices => {
+  const file: Yaml = readYaml(yaml, text, { max_bytes: MAX_BYTES })
+  const fault: Fault = (path, message) => {
+    const { line, column } = file.locate(path)
+    return new GuardError('INVALID_PRICING', `Line ${line}, column ${column}: ${message}`, { line, column })
+  }
+  const { version, currency, models } = membersOf(file.value, fault)
+  if (version !== 1) throw fault(['version'], '"version" must be 1.')
+  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))
+    throw fault(['currency'], '"currency" must be three capital letters, such as USD.')
+  if (!isShape(models) || Array.isArray(models)) throw fault(['models'], '"models" must name models and their prices.')
+  const read = new Map(Object.keys(models).map((name) => [name, priceOf(models, name, fault, [])]))
+  const patterns = [...read]
+    .filter(([name]) => name.endsWith('*'))
+    .map(([name, price]) => [name.slice(0, -1), price] as const)
+    .sort(([a], [b]) => b.length - a.length)
+  return {
+    version: sha256(text).slice(0, 12),
+    currency,
+    models: read.size,
+    of: (model) => read.get(model) ?? patterns.find(([beginning]) => model.startsWith(beginning))?.[1],
+  }
+}
+
+const membersOf = (value: unknown, fault: Fault): Readonly<Record<string, unknown>> => {
+  if (!isShape(value) || Array.isArray(value)) throw fault([], 'there must be version, currency and models here.')
+  const odd = Object.keys(value).find((name) => !MEMBERS.includes(name))
+  if (odd !== undefined) throw fault([odd], `there is no "${odd}"; there is ${MEMBERS.join(', ')}.`)
+  return value
+}
+
+const priceOf = (
+  models: Readonly<Record<string, unknown>>,
+  name: string,
+  fault: Fault,
+  seen: readonly string[],
+): Price => {
+  const path = ['models', name]
+  if (name.slice(0, -1).includes('*')) throw fault(path, 'only a * at the end is a pattern.')
+  if (seen.includes(name)) throw fault(path, `the price of "${name}" leads back to itself.`)
+  const entry = models[name]
+  if (!isShape(entry) || Array.isArray(entry)) return whole(units(entry, path, fault))
+  const { same_as } = entry
+  if (same_as !== undefined) {
+    if (typeof same_as !== 'string' || !Object.hasOwn(models, same_as))
+      throw fault([...path, 'same_as'], '"same_as" must name another model of this file.')
+    return priceOf(models, same_as, fault, [...seen, name])
+  }
+  const odd = Object.keys(entry).find((field) => !FIELDS.some((known) => known === field))
+  if (odd !== undefined) throw fault([...path, odd], `there is no "${odd}"; there is ${FIELDS.join(', ')}, same_as.`)
+  const field = (key: (typeof FIELDS)[number], otherwise?: bigint): bigint =>
+    entry[key] === undefined && otherwise !== undefined ? otherwise : units(entry[key], [...path, key], fault)
+  const input = field('input')
+  const output = field('output')
+  return {
+    input,
+    output,
+    cache_read: field('cache_read', input),
+    cache_write_5m: field('cache_write_5m', input),
+    cache_write_1h: field('cache_write_1h', input),
+    reasoning: field('reasoning', output),
+  }
+}
+
+const whole = (price: bigint): Price => ({
+  input: price,
+  output: price,
+  cache_read: price,
+  cache_write_5m: price,
+  cache_write_1h: price,
+  reasoning: price,
+})
+
+const units = (value: unknown, path: readonly (string | number)[], fault: Fault): bigint => {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
+  throw fault(path, 'a price is an integer from 0: millionths of the currency per million tokens.')
+}
+
+const MILLION = 1_000_000n
+
+/** What this use costs, in millionths of the currency; half a millionth counts as one. Writes to the cache of no told lifetime count as short ones. */
+export const costOf = (price: Price, usage: Usage): bigint => {
+  const { cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens } = usage
+  const long = Math.min(cache_write_1h_tokens, cache_write_tokens)
+  const thought = Math.min(reasoning_tokens, output_tokens)
+  const sum =
+    BigInt(usage.input_tokens) * price.input +
+    BigInt(usage.cache_read_tokens) * price.cache_read +
+    BigInt(cache_write_tokens - long) * price.cache_write_5m +
+    BigInt(long) * price.cache_write_1h +
+    BigInt(output_tokens - thought) * price.output +
+    BigInt(thought) * price.reasoning
+  return (sum + MILLION / 2n) / MILLION
+}
