@@ -82,7 +82,7 @@ if (opened !== undefined) {
     const group_batches = batches
     batches = []
     say({ kind: 'wrote', ...group.commit(group_batches) })
-    checkpoints.committed()
+    checkpoints.committed(group_batches.length > 1)
   }
   /** Finds out whether there is room again: writes some pages and frees them. */
   const probe = (): void => {

@@ -25,9 +25,9 @@ const opened = async (name: string) => {
   const checkpoints = new Checkpoints(db)
   const insert = db.prepare('insert into filled values (zeroblob(400000))')
   /** Commits about 100 pages. */
-  const commit = () => {
+  const commit = (busy = false) => {
     insert.run()
-    checkpoints.committed()
+    checkpoints.committed(busy)
   }
   const journalPages = () => (db.prepare('pragma wal_checkpoint(noop)').raw().get() as number[])[1] ?? 0
   return { file, close, commit, journalPages }
@@ -42,6 +42,20 @@ describe('sqlite: checkpoints', () => {
       longest = Math.max(longest, journalPages())
     }
     assert.ok(longest > 500 && longest < 1_300, `${longest} pages`)
+    close()
+  })
+
+  it('come less often while commits are shared', async () => {
+    const { close, commit, journalPages } = await opened('busy.db')
+    let longest = 0
+    for (let n = 0; n < 60; n++) {
+      commit(true)
+      longest = Math.max(longest, journalPages())
+    }
+    assert.ok(longest > 3_500 && longest < 4_300, `${longest} pages`)
+    commit()
+    commit()
+    assert.ok(journalPages() < 500, `${journalPages()} pages`)
     close()
   })
 
