@@ -13,6 +13,8 @@ export interface StartOptions {
   /** Further sections of the configuration file, as YAML. */
   readonly config?: string
   readonly backend?: 'memory' | 'sqlite'
+  /** Further members of the `storage` section, as flow YAML: `full_content_logging: true`. */
+  readonly storage?: string
   /** Where the database stands; a new folder that `close` removes, if absent. */
   readonly folder?: string
   readonly plugins?: readonly Plugin[]
@@ -43,9 +45,9 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'guard-test-')))
   const upstreams =
     options.upstream === undefined
-      ? '[]'
-      : `[{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions] }]`
-  const text = `gateway_key: ${KEY}\nstorage: { backend: ${options.backend ?? 'memory'}, file: guard.db }\nupstreams: ${upstreams}\n${options.config ?? ''}`
+      ? ''
+      : `upstreams: [{ name: provider, base_url: "${options.upstream}", styles: [messages, responses, chat_completions] }]`
+  const text = `gateway_key: ${KEY}\nstorage: { backend: ${options.backend ?? 'memory'}, file: guard.db, ${options.storage ?? ''} }\n${upstreams}\n${options.config ?? ''}`
   const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
   const gateway = await createGateway(config, options.plugins)
   const log = new Writable({ write: (_chunk, _encoding, done) => done() })

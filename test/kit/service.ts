@@ -72,10 +72,19 @@ export class Service {
   }
 }
 
-/** Starts both. */
-export const startService = async (options: StartOptions = {}): Promise<Service> => {
+/** Starts both; the gateway's one upstream is the provider. `upstreams`: another list instead, as YAML for the provider's address. */
+export const startService = async ({
+  upstreams,
+  config = '',
+  ...options
+}: StartOptions & { readonly upstreams?: (url: string) => string } = {}): Promise<Service> => {
   const provider = await fakeProvider()
-  return new Service(await startGateway({ upstream: provider.url, ...options }), provider)
+  const { url } = provider
+  const gateway =
+    upstreams === undefined
+      ? await startGateway({ upstream: url, config, ...options })
+      : await startGateway({ config: `${config}\nupstreams: ${upstreams(url)}`, ...options })
+  return new Service(gateway, provider)
 }
 
 /** The local error of an answer. */

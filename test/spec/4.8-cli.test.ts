@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { main } from '../../presets/default/main.ts'
+import { startChildGateway } from '../kit/child-gateway.ts'
+import { fakeIo } from '../kit/io.ts'
+import { fakeProvider } from '../kit/provider.ts'
+
+describe('4.8 command-line operations', () => {
+  it('gateway run starts the gateway, which serves until it is told to stop', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-cli-'))
+    await using provider = await fakeProvider()
+    try {
+      const { url, key, end } = await startChildGateway(folder, provider.url)
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm-1', messages: [{ role: 'user', content: 'hi' }] }),
+      })
+      assert.deepEqual([answer.status, answer.headers.get('x-guard-decision')], [200, 'allow'])
+      await answer.text()
+      assert.deepEqual(await end('SIGTERM'), [0, null])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+  it('lists its operations with --help', async () => {
+    const io = fakeIo()
+    assert.equal(await main(['--help'], io), 0)
+    assert.match(io.outText(), /gateway run/)
+  })
+  it('the default listen address is loopback, port 8787', () => {
+    const schema = readFileSync(join(import.meta.dirname, '../../presets/default/schema.ts'), 'utf8')
+    assert.match(schema, /default: '127\.0\.0\.1'/)
+    assert.match(schema, /default: 8787/)
+  })
+})
