@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { RunSummary, TraceEvent, TreeSpan } from 'guard-gateway/core'
-import { type Started, startGateway } from '../../kit/gateway.ts'
+import { type Started, type StartOptions, startGateway } from '../../kit/gateway.ts'
 
 /** A run as the gateway gives it. */
 export interface Shown {
@@ -48,4 +48,5 @@ export class Receiver {
   }
 }
 
-export const startReceiver = async (config = ''): Promise<Receiver> => new Receiver(await startGateway({ config }))
+export const startReceiver = async (options?: StartOptions): Promise<Receiver> =>
+  new Receiver(await startGateway(options))
