@@ -27,7 +27,7 @@ const position = (table: Table, column: string, { value, recorded }: RawPosition
 export const openDriver = async (
   tables: readonly Table[],
   { fault }: DriverContext,
-  { slow_ms, retry_ms, gap_ms, ...start }: DriverOptions,
+  { slow_ms, retry_ms, ...start }: DriverOptions,
 ): Promise<Driver> => {
   const state = new State()
   const onMessage = (message: FromWorker): void => {
@@ -53,7 +53,7 @@ export const openDriver = async (
   )
   const post = link.post.bind(link)
   const encoder = new Encoder(tables, (number, shape) => post({ kind: 'shape', number, shape }))
-  const writes = new Writes(post, state, { slow_ms, retry_ms, gap_ms })
+  const writes = new Writes(post, state, { slow_ms, retry_ms })
   const questions = new Questions(post)
   await link.open()
 

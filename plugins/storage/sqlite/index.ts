@@ -31,6 +31,5 @@ export const sqlite = ({
         max_pages: 0,
         slow_ms: 1_000,
         retry_ms: 1_000,
-        gap_ms: 2,
       }),
   })

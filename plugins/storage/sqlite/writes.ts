@@ -4,10 +4,6 @@ import type { State } from './state.ts'
 
 const MAX_BATCHES = 10_000
 const MAX_BYTES = 64 * 1024 * 1024
-/** Groups that keep their distance after the last batch that came while another was unanswered. */
-const CROWDED_GROUPS = 8
-/** Batches that make a group worth its commit without waiting for more. */
-const FULL_GROUP = 64
 
 interface Batch {
   readonly values: BatchValues
@@ -23,8 +19,6 @@ export interface Delays {
   readonly slow_ms: number
   /** Milliseconds between two tries while the database cannot be written. */
   readonly retry_ms: number
-  /** Milliseconds from one group to the next while batches come faster than they are answered. */
-  readonly gap_ms: number
 }
 
 const refusal = ({ reason, message }: Failure): Error => {
@@ -34,9 +28,8 @@ const refusal = ({ reason, message }: Failure): Error => {
 }
 
 /**
- * Batches on their way to the disk. A commit costs the pages it touches, and requests of one moment touch the same ones:
- * a batch that comes alone goes at once, but while several are under way groups keep a distance, and what comes meanwhile shares the next.
- * Each is kept until it is answered, so that it can be sent again to another worker.
+ * Batches on their way to the disk. Those of one turn of the event loop, and all that come while a commit runs, go in one message;
+ * each is kept until it is answered, so that it can be sent again to another worker.
  */
 export class Writes {
   readonly #post: (message: ToWorker) => void
@@ -49,11 +42,6 @@ export class Writes {
   #count = 0
   #bytes = 0
   #scheduled = false
-  #crowded = 0
-  /** Something waits that must not wait for others. */
-  #urgent = false
-  #ending = false
-  #gap: NodeJS.Timeout | undefined
   #sent_at = 0
   #slow: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
@@ -78,8 +66,6 @@ export class Writes {
       )
     }
     values[0] = ++this.#id
-    if (this.#count > 0) this.#crowded = CROWDED_GROUPS
-    if (values[1] === 1) this.#urgent = true
     this.#count++
     this.#bytes += bytes
     return new Promise((resolve, reject) => {
@@ -120,9 +106,6 @@ export class Writes {
 
   /** Resolves when everything is answered or held; what is held is then refused. */
   async end(): Promise<void> {
-    this.#ending = true
-    this.#urgent = true
-    this.#schedule()
     if (this.#sent.size + this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
     clearTimeout(this.#slow)
     clearTimeout(this.#retry)
@@ -131,8 +114,7 @@ export class Writes {
   }
 
   #schedule(): void {
-    if (this.#urgent || this.#waiting.length >= FULL_GROUP) this.#endGap()
-    if (this.#scheduled || this.#gap !== undefined) return
+    if (this.#scheduled) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
@@ -144,25 +126,10 @@ export class Writes {
     if (this.#sent.size > 0 || this.#waiting.length === 0) return
     const batches = this.#waiting
     this.#waiting = []
-    this.#urgent = this.#ending
     for (const batch of batches) this.#sent.set(Number(batch.values[0]), batch)
     this.#post({ kind: 'write', batches: batches.map(({ values }) => values) })
     this.#sent_at = performance.now()
     this.#slow ??= setTimeout(() => this.#watch(), this.#delays.slow_ms).unref()
-    if (this.#crowded > 0) this.#keepDistance()
-  }
-
-  #keepDistance(): void {
-    this.#crowded--
-    this.#gap = setTimeout(() => {
-      this.#gap = undefined
-      this.#flush()
-    }, this.#delays.gap_ms)
-  }
-
-  #endGap(): void {
-    clearTimeout(this.#gap)
-    this.#gap = undefined
   }
 
   /** Looks whether a commit waits; runs at most once per `slow_ms`, however many commits there are. */

@@ -26,7 +26,7 @@ const open = async (name: string, options: Partial<DriverOptions> = {}) => {
   const faults: string[] = []
   const onWorker = (worker: Worker) => workers.push(worker)
   process.on('worker', onWorker)
-  const delays = { busy_ms: 5_000, max_pages: 0, slow_ms: 1_000, retry_ms: 20, gap_ms: 2 }
+  const delays = { busy_ms: 5_000, max_pages: 0, slow_ms: 1_000, retry_ms: 20 }
   const driver = await openDriver(
     conformanceTables,
     { fault: (error) => faults.push(String(error)) },
