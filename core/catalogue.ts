@@ -183,6 +183,7 @@ export const catalogue = {
   ...group(503, 'overloaded_error', {
     OVERLOADED: ['The gateway has as much work as it takes', 'Try again in a moment.'],
     SHUTTING_DOWN: ['The gateway is shutting down', 'Try again when it is up.'],
+    STREAM_FULL: ['As many pages listen as may', 'Close one of them.'],
     STORAGE_BUSY: ['The record changed too often at the same time', 'Try again.'],
     STORAGE_FULL: ['The disk of the trace store is full', 'Free disk space; the gateway recovers by itself.'],
     STORAGE_UNAVAILABLE: ['The trace store does not answer', 'See /api/health and the log.'],

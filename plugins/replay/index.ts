@@ -4,45 +4,71 @@ import { hashKey, repliedTools } from './installation.ts'
 import { Keeper } from './keeper.ts'
 import type { ReplayOptions } from './options.ts'
 import { Pricing } from './pricing.ts'
+import { Retention } from './retention.ts'
 import { routes } from './routes.ts'
+import { Stream } from './stream.ts'
+import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
+import { Upkeep } from './upkeep.ts'
 
 export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
+const NS = 1_000_000n
 
-/** The trace store: keeps what writers say of runs, and lists, reads, exports and compares them. */
+/** The trace store: keeps what writers say of runs, traces every model request, and lists, reads, exports and compares. */
 export const replay = (options: ReplayOptions = {}): Plugin => ({
   name: 'replay',
   requires: ['sessions', 'recorder', 'export-format/json'],
   apply(gateway: Gateway) {
-    const keeper = new Keeper(gateway, () => {})
+    const stream = new Stream(gateway)
+    const keeper = new Keeper(gateway, (row) => {
+      if (row.revision === 1) retention.added()
+      stream.runWritten(row)
+    })
+    const retention = new Retention(gateway, keeper, options.retention)
     const automatic = new Automatic(gateway, keeper, (options.idle_timeout_minutes ?? 30) * MINUTE_MS)
     const pricing = new Pricing(gateway, options.pricing)
+    const upkeep = new Upkeep(gateway, retention)
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)
-    gateway.health.set('replay', () => ({ open_runs: keeper.runs.size }))
+    gateway.health.set('replay', () => ({ open_runs: keeper.runs.size, listeners: stream.size }))
+    gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await hashKey(gateway)
       await pricing.check()
+      await upkeep.begin()
     })
-    // behind the policy, which counts the request and may pause it
+    // behind the policy, which counts the request
     gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, async (decision, call) => {
       await automatic.join(call)
       return decision
     })
+    // before the recorder, whose row holds both
     gateway.hooks.settle.tap({ name: 'replay', stage: -10 }, (settled) => {
       pricing.settle(settled)
       if (settled.call.trace !== undefined) settled.tool_calls = repliedTools(settled, key, gateway)
     })
+    gateway.hooks.record.tapPromise('replay', async (recording) => {
+      await automatic.record(recording)
+      const event = stream.wantsEvents && recording.attempt === 0 ? decisionOf(recording.record) : undefined
+      if (event !== undefined) stream.eventKept(event)
+    })
     gateway.hooks.trace.tap('replay', (fragment) => pricing.price(fragment))
-    gateway.hooks.record.tapPromise('replay', (recording) => automatic.record(recording))
-    gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.keep.tapPromise({ name: 'replay', stage: -100 }, (fragments) => keeper.keep(fragments))
+    gateway.hooks.keep.tap('replay', (fragments) => {
+      if (!stream.wantsEvents) return
+      const now_ns = BigInt(gateway.clock.now()) * NS
+      for (const fragment of fragments)
+        for (const event of fragmentEvents(fragment, keeper.outcome(fragment).row, now_ns)) stream.eventKept(event)
+    })
+    gateway.hooks.close.tap({ name: 'replay', stage: -200 }, () => stream.end())
+    gateway.hooks.close.tapPromise('replay', () => upkeep.end())
     gateway.hooks.http.tapPromise(
       'replay',
-      async (app) => void (await app.register(routes(gateway, keeper, options), { prefix: '/api/v1' })),
+      async (app) =>
+        void (await app.register(routes({ gateway, keeper, retention, stream }, options), { prefix: '/api/v1' })),
     )
   },
 })

@@ -8,9 +8,21 @@ import { type Ingest, ingestSpan, ingestTrace } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 import type { ReplayOptions } from './options.ts'
 import { readRoutes } from './read-routes.ts'
+import type { Retention } from './retention.ts'
+import type { Stream } from './stream.ts'
+import { upkeepRoutes } from './upkeep-routes.ts'
+
+/** What the routes serve from. */
+export interface Parts {
+  readonly gateway: Gateway
+  readonly keeper: Keeper
+  readonly retention: Retention
+  readonly stream: Stream
+}
 
 /** The trace store's interface, below `/api/v1`. */
-export const routes = (gateway: Gateway, keeper: Keeper, options: ReplayOptions) => async (app: FastifyInstance) => {
+export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
+  const { gateway, keeper, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
 
   const trace = described('Ingest a trace with nested spans, events and artifacts')
@@ -34,6 +46,7 @@ export const routes = (gateway: Gateway, keeper: Keeper, options: ReplayOptions)
   })
 
   readRoutes(app, gateway, keeper)
+  upkeepRoutes(app, retention, stream)
   await app.register(importRoute(gateway, keeper, options.max_import_bytes ?? 64 * 1024 * 1024))
 
   const ingestOf = ({ headers }: FastifyRequest): Ingest => {

@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import { GuardError } from 'guard-gateway/core'
+import { described } from './described.ts'
+import type { RawQuery } from './filters.ts'
+import type { Retention } from './retention.ts'
+import type { Stream, StreamKind } from './stream.ts'
+
+/** What is kept how long, and what is written as it happens. */
+export const upkeepRoutes = (app: FastifyInstance, retention: Retention, stream: Stream): void => {
+  app.get('/retention', { schema: described('What is kept, and what the next pass would remove') }, () =>
+    retention.report(),
+  )
+
+  // a server that closes waits for its replies, and these have no end of their own
+  app.addHook('preClose', async () => stream.end())
+
+  const schema = described('Changed runs, or kept events, as server-sent events')
+  app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ query, raw }, reply) => {
+    const events = stream.open(kindOf(query))
+    raw.socket.once('close', () => stream.close(events))
+    return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send(events)
+  })
+}
+
+const kindOf = ({ kind = 'runs' }: RawQuery): StreamKind => {
+  if (kind === 'runs' || kind === 'events') return kind
+  throw new GuardError('INVALID_FILTER', '"kind" must be runs or events.', { path: '/kind' })
+}
