@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 
 /** A gateway in a process of its own, started as a user starts it. */
 export interface ChildGateway {
@@ -14,7 +14,9 @@ export interface ChildGateway {
 }
 
 const KEY = 'guard_test_key_of_a_child_process'
-const bin = join(import.meta.dirname, '../../presets/default/bin.ts')
+// .ts from source, .js where it was built
+const bin = join(import.meta.dirname, `../../presets/default/bin${extname(import.meta.filename)}`)
+const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
 
 /** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML. */
 export const startChildGateway = async (folder: string, upstream: string, config = ''): Promise<ChildGateway> => {
@@ -22,7 +24,7 @@ export const startChildGateway = async (folder: string, upstream: string, config
   const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions] }]`
   await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
   const argv = ['gateway', 'run', '--config', file, '--port', '0', '--quiet']
-  const child = spawn(process.execPath, ['--conditions=guard-source', bin, ...argv], {
+  const child = spawn(process.execPath, [...conditions, bin, ...argv], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder },
     stdio: ['ignore', 'ignore', 'pipe'],

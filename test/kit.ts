@@ -1,0 +1,53 @@
+// What tests of a plugin or of an agent behind the gateway need, public as guard-gateway/test.
+// The conformance suites draw random values with fast-check: whoever imports this installs it.
+
+export { apiStyleConforms, type StyleSamples } from './conformance/api-style.ts'
+export { detectorConforms } from './conformance/detector.ts'
+export { exported, exportFormatConforms } from './conformance/export-format.ts'
+export { cutAt, meterConforms, type ReplySample } from './conformance/meter.ts'
+export { type ConformanceItem, conformanceTables, item, openPlain, storageConforms } from './conformance/storage.ts'
+export { type ChildGateway, startChildGateway } from './kit/child-gateway.ts'
+export { type FakeClock, fakeClock } from './kit/clock.ts'
+export {
+  beside,
+  type Called,
+  called,
+  conversation,
+  type Item,
+  keyOf,
+  result,
+  says,
+  step,
+  system,
+  turn,
+  user,
+} from './kit/conversation.ts'
+export { type Dialect, dialectOf, dialects, looping, productive, type Step } from './kit/dialogue.ts'
+export { call, evidence, type Given, outcomes, rule, type Said } from './kit/evidence.ts'
+export { type Answer, type Started, type StartOptions, startGateway } from './kit/gateway.ts'
+export { type IngestRequest, type IngestScript, IngestServer, ingestServer } from './kit/ingest.ts'
+export { type FakeIo, fakeIo } from './kit/io.ts'
+export { FakeProvider, fakeProvider, type ReceivedRequest, type Script } from './kit/provider.ts'
+export { type RawAnswer, rawHttp, untilClosed } from './kit/raw-http.ts'
+export { chatReply, messagesReply, replyFor, responsesReply, type WholeReply } from './kit/replies.ts'
+export {
+  decisionOf,
+  type EventView,
+  errorOf,
+  Service,
+  type SessionView,
+  startService,
+} from './kit/service.ts'
+export {
+  aCall,
+  aDecision,
+  aMatch,
+  aReading,
+  aRow,
+  aSession,
+  aSessionRow,
+  NOON,
+  settled,
+} from './kit/settled.ts'
+export { type Settlements, settlements } from './kit/settlements.ts'
+export { anArtifact, anEvent, aRun, aSpan, aTrace, START, traces } from './kit/traces.ts'
