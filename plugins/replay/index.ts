@@ -11,6 +11,7 @@ import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
 import { Upkeep } from './upkeep.ts'
 
+export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000

@@ -2,6 +2,7 @@ import { access, readFile } from 'node:fs/promises'
 import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { gatewayRun } from 'guard-gateway/plugins/http'
+import { replayCommands } from 'guard-gateway/plugins/replay'
 import { configFile, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
@@ -50,7 +51,7 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   )
 
-/** The gateway of a configuration, with the command that serves it. */
+/** The gateway of a configuration, with the commands that serve it and ask it. */
 const withRun = (config: Config, io: Io, first?: FirstRun): Promise<Gateway> =>
   createGateway(config, [
     gatewayRun({
@@ -59,4 +60,11 @@ const withRun = (config: Config, io: Io, first?: FirstRun): Promise<Gateway> =>
       facts: facts(config, io.cwd),
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd) }),
     }),
+    ...(config.preset === 'minimal' ? [] : [replayCommands(whereToAsk(config))]),
   ])
+
+/** Where a gateway of this configuration listens, seen from this machine. */
+const whereToAsk = ({ server: { host, port }, storage }: Config) => ({
+  address: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+  durable: storage.backend !== 'memory',
+})
