@@ -1,0 +1,92 @@
+import { Readable } from 'node:stream'
+import {
+  type Code,
+  catalogue,
+  errorBody,
+  type Gateway,
+  GuardError,
+  isShape,
+  readJson,
+  statusOf,
+} from 'guard-gateway/core'
+
+/** Where commands find what they ask for. */
+export interface AskOptions {
+  /** Base address of the gateway that may be running. */
+  readonly address: string
+  /** The storage outlives the process, so it can be asked where no gateway runs. */
+  readonly durable: boolean
+}
+
+/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. */
+export type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<Readable>
+
+/** How long a running gateway has to say that it is there, in milliseconds. */
+const PROBE_MS = 300
+const OCTETS = { 'content-type': 'application/octet-stream' }
+
+/** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked. */
+export const asking = async <T>(gateway: Gateway, options: AskOptions, work: (ask: Ask) => Promise<T>): Promise<T> => {
+  if (await answers(options.address)) return work(overHttp(options.address))
+  if (!options.durable)
+    throw new GuardError(
+      'STORAGE_UNAVAILABLE',
+      `No gateway answers at ${options.address}, and storage.backend is memory. Start it with "guard gateway run".`,
+    )
+  return inProcess(gateway, work)
+}
+
+const answers = async (address: string): Promise<boolean> => {
+  try {
+    const answer = await fetch(`${address}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) })
+    const health: unknown = await answer.json()
+    return isShape(health) && Array.isArray(health.plugins) && health.plugins.includes('replay')
+  } catch {
+    return false
+  }
+}
+
+const overHttp =
+  (address: string): Ask =>
+  async (method, path, body) => {
+    const sent = body === undefined ? {} : { body, headers: OCTETS }
+    const answer = await fetch(address + path, { method, ...sent })
+    if (!answer.ok) throw answered(await answer.text())
+    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
+  }
+
+const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): Promise<T> => {
+  const { default: fastify } = await import('fastify')
+  const app = fastify()
+  app.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send({ error: errorBody(error) }))
+  await gateway.open()
+  try {
+    await gateway.hooks.http.promise(app)
+    return await work(async (method, path, body) => {
+      const sent = body === undefined ? {} : { payload: body, headers: OCTETS }
+      const answer = await app.inject({ method, url: path, ...sent })
+      if (answer.statusCode >= 400) throw answered(answer.body)
+      return Readable.from([answer.rawPayload])
+    })
+  } finally {
+    await app.close()
+    await gateway.close()
+  }
+}
+
+/** The error that the interface answered with, as if it had been thrown here. */
+const answered = (text: string): GuardError => {
+  const { error } = shapeIn(text)
+  const { code, message } = isShape(error) ? error : {}
+  const known = typeof code === 'string' && Object.hasOwn(catalogue, code) ? (code as Code) : 'INTERNAL'
+  return new GuardError(known, typeof message === 'string' ? message : undefined)
+}
+
+const shapeIn = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value = readJson(text)
+    return isShape(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { access, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type AskOptions, asking } from './ask.ts'
+
+/** Writes a run in an export format; a file appears under its name only when it is complete. Throws USAGE for one that exists already. */
+export const exportRun = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+  const { format = 'json', output, force } = input.options
+  const file = output === undefined ? undefined : resolve(io.cwd, String(output))
+  if (file !== undefined && force !== true && (await exists(file)))
+    throw new GuardError('USAGE', `${String(output)} exists already. Name another file, or add --force to replace it.`)
+  const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}/export?format=${encodeURIComponent(String(format))}`
+  await asking(gateway, options, async (ask) => {
+    const content = await ask('GET', path)
+    if (file !== undefined) return writeWhole(content, file)
+    for await (const chunk of content) io.out.write(chunk)
+  })
+  if (file !== undefined && input.options.quiet !== true) io.err.write(`wrote ${String(output)}\n`)
+  return 0
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+
+const writeWhole = async (content: Readable, file: string): Promise<void> => {
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await pipeline(content, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }))
+    await rename(unfinished, file)
+  } catch (cause) {
+    await rm(unfinished, { force: true })
+    if (cause instanceof GuardError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause
+    throw new GuardError('USAGE', `${file} cannot be written: ${(cause as Error).message}`, { cause })
+  }
+}

@@ -1,0 +1,57 @@
+import type { Command, Gateway, Plugin } from 'guard-gateway/core'
+import type { AskOptions } from './ask.ts'
+import { exportRun } from './command-export.ts'
+import { importFile } from './command-import.ts'
+import { listRuns } from './command-list.ts'
+
+/** Gives the command line `replay list`, `replay export` and `replay import`; they ask the gateway that runs, else its storage. */
+export const replayCommands = (options: AskOptions): Plugin => ({
+  name: 'replay-commands',
+  requires: ['replay'],
+  apply(gateway) {
+    for (const command of commands(gateway, options)) gateway.commands.add(command)
+  },
+})
+
+const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => [
+  {
+    id: 'replay list',
+    summary: 'list runs, newest first',
+    options: {
+      '--project <id>': 'of this project',
+      '--session <id>': 'of this session',
+      '--status <words>': 'with one of these statuses, separated by commas',
+      '--tag <tag>': 'with this tag',
+      '--pinned': 'pinned ones alone',
+      '--since <time>': 'begun since: an age such as 24h, or a time',
+      '--query <words>': 'that hold these words',
+      '--limit <number>': 'so many at most; 20 if not said',
+      '--cursor <cursor>': 'behind those that were listed with this cursor',
+    },
+    example: 'guard replay list --status error --since 24h',
+    run: (input, io) => listRuns(gateway, options, input, io),
+  },
+  {
+    id: 'replay export',
+    args: '<trace_id>',
+    summary: 'write a run to a file, or to stdout',
+    options: {
+      '--format <format>': 'json, jsonl or otel; json if not said',
+      '--output <file>': 'write here instead of stdout',
+      '--force': 'replace the file if it exists',
+    },
+    example: 'guard replay export 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --format otel --output run.json',
+    run: (input, io) => exportRun(gateway, options, input, io),
+  },
+  {
+    id: 'replay import',
+    args: '<file>',
+    summary: 'take in runs that were exported, from json, jsonl or otel',
+    options: {
+      '--on-conflict <how>': 'remap (a new trace id), skip or fail where a run exists; remap if not said',
+      '--project <id>': 'give the runs this project',
+    },
+    example: 'guard replay import run.json --on-conflict skip',
+    run: (input, io) => importFile(gateway, options, input, io),
+  },
+]
