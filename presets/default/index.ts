@@ -58,7 +58,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   }),
   recorder(config.storage),
   replay({ ...config.replay, ...config.sessions }),
-  otlp(config.storage),
+  otlp({ ...config.storage, max_body_bytes: config.replay.max_body_bytes }),
   playground(),
   cli(),
 ]

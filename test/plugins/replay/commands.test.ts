@@ -19,125 +19,126 @@ const trace = {
   spans: [{ id: 's1', name: 'tool.call', start_ns: '1782000000123456789', end_ns: '1782000000123456999' }],
 }
 
-/** One way in which the commands reach their data: a gateway that runs, or a database that nobody has open. */
-const ways = {
-  'a gateway that runs': async (folder: string) => {
-    const gateway = await startGateway({ backend: 'memory' })
-    await ingest(gateway)
-    const port = new URL(gateway.url).port
-    const config = `${KEY}server: { port: ${port} }\nstorage: { backend: memory }\n`
-    await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
-    return () => gateway.close()
-  },
-  'the database alone': async (folder: string) => {
-    const gateway = await startGateway({ backend: 'sqlite', folder })
-    await ingest(gateway)
-    const port = new URL(gateway.url).port
-    await gateway.close()
-    const config = `${KEY}server: { port: ${port} }\nstorage: { file: guard.db }\n`
-    await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
-    return async () => {}
-  },
-}
-
 const ingest = async (gateway: Started): Promise<void> => {
   const { status, text } = await gateway.request('POST', '/api/v1/traces', trace)
   assert.equal(status, 201, text)
 }
 
-for (const [way, start] of Object.entries(ways)) {
-  describe(`replay commands ask ${way}`, () => {
-    let cwd = ''
-    let close: () => Promise<void>
-    before(async () => {
-      cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
-      close = await start(cwd)
-    })
-    after(async () => {
-      await close()
-      await rm(cwd, { recursive: true, force: true })
-    })
-    const replay = async (...argv: readonly string[]) => {
-      const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })
-      const code = await main(['replay', ...argv], io)
-      return { code, out: io.outText(), err: io.errText() }
-    }
-
-    it('list: a line a run without control characters, or the answer itself', async () => {
-      const { code, out } = await replay('list')
-      assert.equal(code, 0)
-      assert.match(out, /^run-1 +error +timeout +12\.4s +0 tokens {2}fix bug\n$/)
-      assert.equal(out.includes('\u001b'), false)
-      const json = JSON.parse((await replay('list', '--json')).out)
-      assert.deepEqual([json.runs.length, json.next_cursor], [1, null])
-    })
-    it('list: filters, pages and nothing', async () => {
-      assert.match((await replay('list', '--status', 'ok')).err, /no such runs/)
-      assert.match((await replay('list', '--query', 'tool.call', '--status', 'error')).out, /run-1/)
-      const { code, err } = await replay('list', '--since', 'yesterday')
-      assert.equal(code, 1)
-      assert.match(err, /since.*\(INVALID_FILTER\)/)
-    })
-    it('export: to stdout, every digit kept', async () => {
-      const { code, out, err } = await replay('export', 'run-1')
-      assert.deepEqual([code, err, JSON.parse(out).schema], [0, '', 'trace.v1'])
-      assert.match(out, /1782000000123456789/)
-    })
-    it('export: to a file that is there when it is complete, and never replaced by chance', async () => {
-      const first = await replay('export', 'run-1', '--format', 'otel', '--output', 'run.json')
-      assert.deepEqual([first.code, first.out, first.err], [0, '', 'wrote run.json\n'])
-      const { resourceSpans } = JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8'))
-      assert.equal(resourceSpans[0].scopeSpans[0].spans.length, 2)
-      const again = await replay('export', 'run-1', '--output', 'run.json')
-      assert.equal(again.code, 2)
-      assert.match(again.err, /run\.json exists already.*--force.*\(USAGE\)/)
-      assert.equal((await replay('export', 'run-1', '--output', 'run.json', '--force', '--quiet')).err, '')
-      assert.match(readFileSync(join(cwd, 'run.json'), 'utf8'), /trace\.v1/)
-    })
-    it('export: says what there is not, and leaves no file behind', async () => {
-      const missing = await replay('export', 'nobody', '--output', 'none.json')
-      assert.equal(missing.code, 1)
-      assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
-      const format = await replay('export', 'run-1', '--format', 'xml', '--output', 'none.json')
-      assert.match(format.err, /json, jsonl, otel.*\(UNKNOWN_FORMAT\)/)
-      assert.equal((await replay('export', 'run-1', '--output', 'no/such/folder.json')).code, 2)
-      assert.equal(existsSync(join(cwd, 'none.json')), false)
-      assert.deepEqual(
-        (await readdir(cwd)).filter((name) => name.endsWith('.tmp')),
-        [],
-      )
-    })
-    it('import: what export wrote comes back under a new id, or is skipped', async () => {
-      await replay('export', 'run-1', '--format', 'jsonl', '--output', 'run.jsonl')
-      const { code, out, err } = await replay('import', 'run.jsonl', '--project', 'copies')
-      assert.equal(code, 0)
-      const id = out.trim()
-      assert.match(id, /^[0-9a-f]{32}$/)
-      assert.equal(err, `run-1 exists already; imported as ${id}\n`)
-      assert.match((await replay('list', '--project', 'copies')).out, new RegExp(`^${id} `))
-      const skipped = await replay('import', 'run.jsonl', '--on-conflict', 'skip')
-      assert.deepEqual(skipped, { code: 0, out: '', err: 'run-1 exists already; skipped\n' })
-      const json = JSON.parse((await replay('import', 'run.jsonl', '--on-conflict', 'skip', '--json')).out)
-      assert.equal(json.skipped.length, 1)
-    })
-    it('import: names what is wrong with a file', async () => {
-      assert.equal((await replay('import', 'absent.json')).code, 2)
-      await writeFile(join(cwd, 'odd.json'), '{"schema":"trace.v1","run":')
-      const { code, err } = await replay('import', 'odd.json')
-      assert.equal(code, 1)
-      assert.match(err, /[Ll]ine 1/)
-    })
-  })
+const guard = async (cwd: string, ...argv: readonly string[]) => {
+  const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })
+  const code = await main(['replay', ...argv], io)
+  return { code, out: io.outText(), err: io.errText() }
 }
+const configure = (folder: string, { url }: Started, storage: string): Promise<void> => {
+  const text = `${KEY}server: { port: ${new URL(url).port} }\nstorage: { ${storage} }\n`
+  return writeFile(join(folder, 'guard-config.yml'), text, { mode: 0o600 })
+}
+
+describe('replay commands ask the gateway that runs', () => {
+  let cwd = ''
+  let gateway: Started
+  before(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
+    gateway = await startGateway()
+    await ingest(gateway)
+    await configure(cwd, gateway, 'backend: memory')
+  })
+  after(async () => {
+    await gateway.close()
+    await rm(cwd, { recursive: true, force: true })
+  })
+  const replay = (...argv: readonly string[]) => guard(cwd, ...argv)
+
+  it('list: a line a run without control characters, or the answer itself', async () => {
+    const { code, out } = await replay('list')
+    assert.equal(code, 0)
+    assert.match(out, /^run-1 +error +timeout +12\.4s +0 tokens {2}fix bug\n$/)
+    assert.equal(out.includes('\u001b'), false)
+    const json = JSON.parse((await replay('list', '--json')).out)
+    assert.deepEqual([json.runs.length, json.next_cursor], [1, null])
+  })
+  it('list: filters, pages and nothing', async () => {
+    assert.match((await replay('list', '--status', 'ok')).err, /no such runs/)
+    assert.match((await replay('list', '--query', 'tool.call', '--status', 'error')).out, /run-1/)
+    const { code, err } = await replay('list', '--since', 'yesterday')
+    assert.equal(code, 1)
+    assert.match(err, /since.*\(INVALID_FILTER\)/)
+  })
+  it('export: to stdout, every digit kept', async () => {
+    const { code, out, err } = await replay('export', 'run-1')
+    assert.deepEqual([code, err, JSON.parse(out).schema], [0, '', 'trace.v1'])
+    assert.match(out, /1782000000123456789/)
+  })
+  it('export: to a file that is there when it is complete, and never replaced by chance', async () => {
+    const first = await replay('export', 'run-1', '--format', 'otel', '--output', 'run.json')
+    assert.deepEqual([first.code, first.out, first.err], [0, '', 'wrote run.json\n'])
+    const { resourceSpans } = JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8'))
+    assert.equal(resourceSpans[0].scopeSpans[0].spans.length, 2)
+    const again = await replay('export', 'run-1', '--output', 'run.json')
+    assert.equal(again.code, 2)
+    assert.match(again.err, /run\.json exists already.*--force.*\(USAGE\)/)
+    assert.equal((await replay('export', 'run-1', '--output', 'run.json', '--force', '--quiet')).err, '')
+    assert.match(readFileSync(join(cwd, 'run.json'), 'utf8'), /trace\.v1/)
+  })
+  it('export: says what there is not, and leaves no file behind', async () => {
+    const missing = await replay('export', 'nobody', '--output', 'none.json')
+    assert.equal(missing.code, 1)
+    assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
+    const format = await replay('export', 'run-1', '--format', 'xml', '--output', 'none.json')
+    assert.match(format.err, /json, jsonl, otel.*\(UNKNOWN_FORMAT\)/)
+    assert.equal((await replay('export', 'run-1', '--output', 'no/such/folder.json')).code, 2)
+    assert.equal(existsSync(join(cwd, 'none.json')), false)
+    assert.deepEqual(
+      (await readdir(cwd)).filter((name) => name.endsWith('.tmp')),
+      [],
+    )
+  })
+  it('import: what export wrote comes back under a new id, or is skipped', async () => {
+    await replay('export', 'run-1', '--format', 'jsonl', '--output', 'run.jsonl')
+    const { code, out, err } = await replay('import', 'run.jsonl', '--project', 'copies')
+    assert.equal(code, 0)
+    const id = out.trim()
+    assert.match(id, /^[0-9a-f]{32}$/)
+    assert.equal(err, `run-1 exists already; imported as ${id}\n`)
+    assert.match((await replay('list', '--project', 'copies')).out, new RegExp(`^${id} `))
+    const skipped = await replay('import', 'run.jsonl', '--on-conflict', 'skip')
+    assert.deepEqual(skipped, { code: 0, out: '', err: 'run-1 exists already; skipped\n' })
+    const json = JSON.parse((await replay('import', 'run.jsonl', '--on-conflict', 'skip', '--json')).out)
+    assert.equal(json.skipped.length, 1)
+  })
+  it('import: names what is wrong with a file', async () => {
+    assert.equal((await replay('import', 'absent.json')).code, 2)
+    await writeFile(join(cwd, 'odd.json'), '{"schema":"trace.v1","run":')
+    const { code, err } = await replay('import', 'odd.json')
+    assert.equal(code, 1)
+    assert.match(err, /[Ll]ine 1/)
+  })
+})
+
+it('replay commands ask the database where no gateway runs', async (test) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
+  test.after(() => rm(cwd, { recursive: true, force: true }))
+  const gateway = await startGateway({ backend: 'sqlite', folder: cwd })
+  await ingest(gateway)
+  await gateway.close()
+  await configure(cwd, gateway, 'file: guard.db')
+  assert.deepEqual((await guard(cwd, 'export', 'run-1', '--output', 'run.json')).err, 'wrote run.json\n')
+  assert.match(readFileSync(join(cwd, 'run.json'), 'utf8'), /1782000000123456789/)
+  const { out } = await guard(cwd, 'import', 'run.json', '--project', 'copies')
+  const listed = await guard(cwd, 'list', '--project', 'copies')
+  assert.deepEqual([listed.code, listed.out.split(' ')[0]], [0, out.trim()])
+  const missing = await guard(cwd, 'export', 'nobody')
+  assert.equal(missing.code, 1)
+  assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
+})
 
 it('replay commands say so where there is nothing to ask', async (test) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
   test.after(() => rm(cwd, { recursive: true, force: true }))
   const gateway = await startGateway()
   await gateway.close()
-  const config = `${KEY}server: { port: ${new URL(gateway.url).port} }\nstorage: { backend: memory }\n`
-  await writeFile(join(cwd, 'guard-config.yml'), config, { mode: 0o600 })
-  const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })
-  assert.equal(await main(['replay', 'list'], io), 69)
-  assert.match(io.errText(), /No gateway answers at http:\/\/127\.0\.0\.1:\d+.*\(STORAGE_UNAVAILABLE\)/)
+  await configure(cwd, gateway, 'backend: memory')
+  const { code, err } = await guard(cwd, 'list')
+  assert.equal(code, 69)
+  assert.match(err, /No gateway answers at http:\/\/127\.0\.0\.1:\d+.*\(STORAGE_UNAVAILABLE\)/)
 })
