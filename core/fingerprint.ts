@@ -64,11 +64,7 @@ export const canonical = (value: unknown, volatile: Volatile): string => {
   const write = (part: unknown, depth: number): string => {
     if (part === null || typeof part !== 'object' || depth > DEPTH_LIMIT || ++nodes > NODE_LIMIT)
       return JSON.stringify(part) ?? 'null'
-    if (Array.isArray(part)) {
-      let text = '['
-      for (let index = 0; index < part.length; index++) text += (index === 0 ? '' : ',') + write(part[index], depth + 1)
-      return `${text}]`
-    }
+    if (Array.isArray(part)) return `[${part.map((element) => write(element, depth + 1)).join(',')}]`
     return object(part as Readonly<Record<string, unknown>>, depth)
   }
   const object = (part: Readonly<Record<string, unknown>>, depth: number): string => {
