@@ -47,7 +47,8 @@ const lineOf = ({ trace_id, status, failure_tag, duration_ns, total_tokens, name
     .trimEnd()
 }
 
-const durationOf = (ns: bigint | number | null): string => {
+/** Nanoseconds as people read them; null is a run or span that has not ended. */
+export const durationOf = (ns: bigint | number | null): string => {
   if (ns === null) return 'running'
   const ms = Number(ns) / 1_000_000
   return ms < 1000 ? `${Math.round(ms)}ms` : `${(ms / 1000).toFixed(1)}s`

@@ -3,8 +3,9 @@ import type { AskOptions } from './ask.ts'
 import { exportRun } from './command-export.ts'
 import { importFile } from './command-import.ts'
 import { listRuns } from './command-list.ts'
+import { showRun } from './command-show.ts'
 
-/** Gives the command line `replay list`, `replay export` and `replay import`; they ask the gateway that runs, else its storage. */
+/** Gives the command line `replay list`, `replay show`, `replay export` and `replay import`; they ask the gateway that runs, else its storage. */
 export const replayCommands = (options: AskOptions): Plugin => ({
   name: 'replay-commands',
   requires: ['replay'],
@@ -30,6 +31,13 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
     },
     example: 'guard replay list --status error --since 24h',
     run: (input, io) => listRuns(gateway, options, input, io),
+  },
+  {
+    id: 'replay show',
+    args: '<trace_id>',
+    summary: 'show the spans of a run as a tree over its time',
+    example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
+    run: (input, io) => showRun(gateway, options, input, io),
   },
   {
     id: 'replay export',

@@ -64,6 +64,38 @@ describe('replay commands ask the gateway that runs', () => {
     assert.equal(code, 1)
     assert.match(err, /since.*\(INVALID_FILTER\)/)
   })
+  it('show: the spans as a tree over the time of the run', async () => {
+    const sent = {
+      trace_id: 'run-2',
+      start_ns: '1782000000000000000',
+      spans: [
+        { id: 'a', name: 'chat', start_ns: '1782000000000000000', end_ns: '1782000000500000000' },
+        {
+          id: 'b',
+          name: 'tool\u001b[31m.call',
+          status: 'error',
+          attributes: { 'gen_ai.tool.name': 'ls' },
+          start_ns: '1782000000500000000',
+          end_ns: '1782000001000000000',
+          spans: [{ id: 'c', name: 'inner', start_ns: '1782000001000000000', end_ns: '1782000001000000000' }],
+        },
+      ],
+    }
+    assert.equal((await gateway.request('POST', '/api/v1/traces', sent)).status, 201)
+    const { code, out } = await replay('show', 'run-2')
+    assert.equal(code, 0)
+    const bar = (from: number, to: number): string => `├${'─'.repeat(to - from - 1)}┤`
+    const lines = [
+      'run-2  error  1.0s  0 tokens  cost 0.0000',
+      `agent.run${' '.repeat(20)}${bar(0, 41)}     1.0s error`,
+      `  chat${' '.repeat(23)}${bar(0, 21)}${' '.repeat(20)}    500ms ok`,
+      `  tool.call${' '.repeat(39)}${bar(21, 41)}    500ms error   ls`,
+      `    inner${' '.repeat(61)}│      0ms ok`,
+    ]
+    assert.deepEqual(out.split('\n').slice(0, -1), lines)
+    assert.equal((await replay('show', 'nobody')).code, 1)
+    assert.equal(JSON.parse((await replay('show', 'run-2', '--json')).out).run.trace_id, 'run-2')
+  })
   it('export: to stdout, every digit kept', async () => {
     const { code, out, err } = await replay('export', 'run-1')
     assert.deepEqual([code, err, JSON.parse(out).schema], [0, '', 'trace.v1'])
