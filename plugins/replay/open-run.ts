@@ -1,6 +1,7 @@
-import { type CallRecord, type CallTrace, callRecords, type TraceSpan } from 'guard-gateway/core'
+import { type CallRecord, type CallTrace, callRecords } from 'guard-gateway/core'
+import { boneOf, callBones } from './bones.ts'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from './failure-tags.ts'
-import { type Bone, Skeleton } from './skeleton.ts'
+import { Skeleton } from './skeleton.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
 import { addCallWords, addEventWords, addRunWords, addSpanWords, facet } from './words.ts'
 
@@ -22,7 +23,7 @@ export type Summary = Pick<
 
 const asItIs = (text: string): string => text
 
-/** The outcomes of a call that say something of a failure. */
+/** Nothing of the call speaks for a failure tag. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
 
 /** A run that is being written to: its row, and what keeps its summary up without reading its records again. */
@@ -70,11 +71,14 @@ export class OpenRun {
 
   /** A model request with the tool calls of its reply and its decision. */
   addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string = asItIs): void {
-    const { spans, event } = callRecords(call, trace)
-    for (const span of spans) this.skeleton.set(boneOf(span))
     this.#events++
     addCallWords(this.words, call, redact)
-    if (isClean(call)) return
+    if (isClean(call)) {
+      for (const bone of callBones(call, trace)) this.skeleton.set(bone)
+      return
+    }
+    const { spans, event } = callRecords(call, trace)
+    for (const span of spans) this.skeleton.set(boneOf(span))
     this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
   }
 
@@ -135,19 +139,6 @@ export class OpenRun {
 /** Runs that the gateway or the MCP proxy began: what they are about is not for clients to say. */
 export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
   origin === 'gateway' || origin === 'mcp' || origin === 'playground'
-
-const boneOf = (span: TraceSpan): Bone => ({
-  id: span.id,
-  parent: span.parent_id,
-  status: span.status,
-  start_ns: span.start_ns,
-  end_ns: span.end_ns,
-  guarded: span.owner !== 'client',
-  use:
-    span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
-      ? null
-      : { input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n, cost: span.cost_micro ?? 0n },
-})
 
 type Instant = bigint | null | undefined
 const least = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a < b ? a : b)

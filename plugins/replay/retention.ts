@@ -7,8 +7,8 @@ const NS = 1_000_000n
 const DAY_NS = 86_400_000n * NS
 const HOUR_NS = 3_600_000n * NS
 /** Runs that go at once, and rows that one step removes. */
-const BATCH = 500
-const STEP_ROWS = 5_000
+const BATCH = 100
+const STEP_ROWS = 500
 /** The count of runs is taken anew after this long, since other processes write too. */
 const RECOUNT_MS = 86_400_000
 

@@ -1,0 +1,36 @@
+import { allInput, type CallRecord, type CallTrace, type TraceSpan, toolSpanId } from 'guard-gateway/core'
+import type { Bone } from './skeleton.ts'
+
+const NS = 1_000_000n
+
+/** What a run's summary needs of a span. */
+export const boneOf = (span: TraceSpan): Bone => ({
+  id: span.id,
+  parent: span.parent_id,
+  status: span.status,
+  start_ns: span.start_ns,
+  end_ns: span.end_ns,
+  guarded: span.owner !== 'client',
+  use:
+    span.kind !== 'model' || (span.input_tokens === null && span.output_tokens === null && span.cost_micro === null)
+      ? null
+      : { input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n, cost: span.cost_micro ?? 0n },
+})
+
+/** The same of a model request that went well and of its tool calls, without making their spans: it lies on the way of every request. */
+export const callBones = (call: CallRecord, { span_id, parent_span_id }: CallTrace): readonly Bone[] => {
+  const start_ns = BigInt(call.received_at) * NS
+  const end_ns = call.ended_at > call.received_at ? BigInt(call.ended_at) * NS : start_ns
+  const ended = { status: 'ok', end_ns, guarded: true }
+  const use = {
+    input: BigInt(allInput(call)),
+    output: BigInt(call.output_tokens),
+    cost: BigInt(call.cost_micro ?? 0),
+  }
+  const request: Bone = { id: span_id, parent: parent_span_id, start_ns, ...ended, use }
+  if (call.tool_calls === null) return [request]
+  const tools = call.tool_calls.map(
+    (_, at): Bone => ({ id: toolSpanId(span_id, at), parent: span_id, start_ns: end_ns, ...ended, use: null }),
+  )
+  return [request, ...tools]
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { callRecords, Gateway } from 'guard-gateway/core'
+import { callRecord } from '../../../plugins/recorder/rows.ts'
+import { boneOf, callBones } from '../../../plugins/replay/bones.ts'
+import { type Bone, Skeleton } from '../../../plugins/replay/skeleton.ts'
+import { aCall, settled } from '../../kit/settled.ts'
+
+const trace = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16), parent_span_id: null }
+
+describe('the bones of a model request', () => {
+  it('are those of its spans', () => {
+    const tool_calls = ['x', 'y'].map((tool) => ({ id: null, tool, argument_hash: 'h' }))
+    for (const calls of [[], tool_calls]) {
+      const call = aCall({ trace })
+      const done = settled({
+        call,
+        tool_calls: calls,
+        cost: { cost_micro: 7, cost_source: 'priced', price_version: 'v' },
+      })
+      const record = callRecord(done, new Gateway().redact, { request: null, response: null })
+      assert.deepEqual(callBones(record, trace), callRecords(record, trace).spans.map(boneOf))
+    }
+  })
+})
+
+/** What the sums of some bones are, counted anew. */
+const counted = (bones: readonly Bone[]) => {
+  const byId = new Map(bones.map((bone) => [bone.id, bone]))
+  const above = new Set<string>()
+  for (const bone of byId.values()) {
+    const seen = new Set([bone.id])
+    for (
+      let at = bone.use === null ? null : bone.parent;
+      at !== null && !seen.has(at);
+      at = byId.get(at)?.parent ?? null
+    ) {
+      seen.add(at)
+      above.add(at)
+    }
+  }
+  const all = [...byId.values()]
+  const sum = all.reduce((total, { id, use }) => total + (above.has(id) ? 0n : (use?.input ?? 0n)), 0n)
+  return { sum, running: all.filter(({ end_ns }) => end_ns === null).length, size: all.length }
+}
+
+describe('a skeleton', () => {
+  it('keeps the same sums, in whatever order spans come and change', () => {
+    const bone = fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      parent: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'nowhere')),
+      tokens: fc.option(fc.nat(100)),
+      running: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(bone, { maxLength: 14 }), (list) => {
+        const bones = list
+          // a later span may stand below an earlier one only, so that there is no circle
+          .map(({ parent, ...rest }) => ({ ...rest, parent: parent !== null && parent < rest.id ? parent : null }))
+          .map(
+            ({ id, parent, tokens, running }): Bone => ({
+              id,
+              parent,
+              status: 'ok',
+              start_ns: 1n,
+              end_ns: running ? null : 2n,
+              guarded: false,
+              use: tokens === null ? null : { input: BigInt(tokens), output: 0n, cost: 0n },
+            }),
+          )
+        const skeleton = new Skeleton()
+        for (const one of bones) skeleton.set(one)
+        const { sum, running, size } = counted(bones)
+        assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [sum, running, size])
+      }),
+      { seed: 7, numRuns: 500 },
+    )
+  })
+
+  it('ends with circles of parents', () => {
+    const skeleton = new Skeleton()
+    const use = { input: 1n, output: 0n, cost: 0n }
+    for (const [id, parent] of [
+      ['a', 'b'],
+      ['b', 'a'],
+      ['c', 'c'],
+    ] as const)
+      skeleton.set({ id, parent, status: 'ok', start_ns: 1n, end_ns: 1n, guarded: false, use })
+    assert.equal(skeleton.size, 3)
+  })
+})
