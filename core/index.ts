@@ -132,7 +132,15 @@ export { EventSplitter, type OnData } from './sse.ts'
 export type { Known, RepliedCall } from './stateful.ts'
 export { Queues } from './store/queue.ts'
 export { createStore, type StoreOptions, table } from './store.ts'
-export { addTokens, cutBeforeRedaction, cutText, dropUnfinishedWord, queryTokens, terminalText } from './text.ts'
+export {
+  addTokens,
+  cutBeforeRedaction,
+  cutText,
+  dropUnfinishedWord,
+  queryTokens,
+  terminalLine,
+  terminalText,
+} from './text.ts'
 export { type Place, place, tipsOf } from './threads.ts'
 export { argumentText, callKey } from './tool-calls.ts'
 export {
