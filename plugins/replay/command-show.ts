@@ -1,69 +1,76 @@
 import { text } from 'node:stream/consumers'
-import { type Gateway, GuardError, type Input, type Io, readJson, terminalLine } from 'guard-gateway/core'
+import { type Gateway, type Input, type Io, isShape, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
 import { type AskOptions, asking } from './ask.ts'
-import { durationText, type Ns, painter } from './plain.ts'
-import { type ShownEvent, type ShownSpan, waterfall } from './waterfall.ts'
+import { durationOf } from './command-list.ts'
 
-interface Shown {
-  readonly run: {
-    readonly trace_id: string
-    readonly name: string | null
-    readonly status: string
-    readonly failure_tag: string | null
-    readonly duration_ns: Ns | null
-    readonly total_tokens: Ns
-    readonly cost_micro: Ns
-    readonly session_id: string | null
-  }
-  readonly spans: readonly ShownSpan[]
-  readonly events: readonly ShownEvent[]
+/** A span as `GET /api/v1/runs/{trace_id}` tells it; small integers come as numbers. */
+interface Step {
+  readonly id: string
+  readonly parent_id: string | null
+  readonly name: string
+  readonly label: string | null
+  readonly status: string
+  readonly start_ns: bigint | number
+  readonly end_ns: bigint | number | null
 }
 
-const DEFAULT_WIDTH = 100
+const NAME_WIDTH = 28
+const BAR_WIDTH = 42
 
-/** Prints a run as a summary line and a waterfall of its spans; `--spans` adds ids, `--events` what happened in each. */
+/** Prints a run as a tree of its spans with bars over its time. */
 export const showRun = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
-  const width = widthOf(input, io)
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}`
   const answer = await asking(gateway, options, async (ask) => text(await ask('GET', path)))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0
   }
-  const shown = readJson(answer) as Shown
-  const paint = painter(input, io)
-  io.out.write(`${summaryOf(shown.run, paint)}\n`)
-  for (const [index, { title, bar, duration, status, detail }] of waterfall(shown.spans, width).entries()) {
-    const span = shown.spans[index]
-    const columns = [title, bar, duration.padStart(8), paint(status.padEnd(9), status)]
-    const last = [paint(detail, detail.split(' ', 1)[0] ?? ''), input.options.spans === true ? (span?.id ?? '') : '']
-    io.out.write(`${[...columns, ...last.filter((part) => part !== '')].join('  ').trimEnd()}\n`)
-    if (input.options.events === true) for (const event of span?.events ?? []) io.out.write(`${eventLine(event)}\n`)
+  const { run, spans } = readJson(answer) as { readonly run: RunSummary; readonly spans: readonly Step[] }
+  io.out.write(`${headOf(run)}\n`)
+  const depths = new Map<string, number>()
+  const from = Number(run.start_ns)
+  const until = spans.reduce((last, span) => Math.max(last, Number(span.end_ns ?? span.start_ns)), from)
+  for (const span of spans) {
+    const depth = span.parent_id === null ? 0 : (depths.get(span.parent_id) ?? 0) + 1
+    depths.set(span.id, depth)
+    io.out.write(`${lineOf(span, depth, (ns) => position(Number(ns), from, until))}\n`)
   }
-  if (input.options.events === true) for (const event of shown.events) io.out.write(`${eventLine(event)}\n`)
   return 0
 }
 
-const summaryOf = (run: Shown['run'], paint: (text: string, word: string) => string): string =>
-  [
-    terminalLine(run.name ?? run.trace_id),
-    paint(run.status, run.status),
-    ...(run.failure_tag === null ? [] : [`tag ${run.failure_tag}`]),
-    durationText(run.duration_ns),
+const headOf = (run: RunSummary): string => {
+  const { failure_tag, failure_evidence, session_id } = run
+  const parts = [
+    terminalText(run.name ?? run.trace_id),
+    run.status,
+    failure_tag === null ? '' : `tag ${failure_tag}`,
+    durationOf(run.duration_ns),
     `${Number(run.total_tokens).toLocaleString('en')} tokens`,
     `cost ${(Number(run.cost_micro) / 1_000_000).toFixed(4)}`,
-    ...(run.session_id === null ? [] : [`session ${terminalLine(run.session_id)}`]),
-  ].join('  ')
-
-const eventLine = ({ name, severity, attributes }: ShownEvent): string => {
-  const said = Object.entries(attributes)
-    .filter(([, value]) => ['string', 'number', 'bigint', 'boolean'].includes(typeof value))
-    .map(([key, value]) => `${key}=${String(value)}`)
-  return `      ${severity.padEnd(5)}  ${terminalLine([name, ...said].join('  '))}`
+    session_id === null ? '' : `session ${session_id}`,
+    isShape(failure_evidence) ? `(why: ${terminalText(failure_evidence.rule)})` : '',
+  ]
+  return parts.filter((part) => part !== '').join('  ')
 }
 
-const widthOf = ({ options: { width } }: Input, { out }: Io): number => {
-  if (width === undefined) return 'columns' in out && typeof out.columns === 'number' ? out.columns : DEFAULT_WIDTH
-  if (/^\d{2,4}$/.test(String(width))) return Number(width)
-  throw new GuardError('USAGE', `--width takes a number of columns from 10 to 9999, not "${String(width)}".`)
+/** Column of an instant, from 0 to the last of the bar. */
+const position = (ns: number, from: number, until: number): number =>
+  until <= from ? 0 : Math.round(((ns - from) / (until - from)) * (BAR_WIDTH - 1))
+
+const lineOf = (span: Step, depth: number, columnOf: (ns: bigint | number) => number): string => {
+  const name = `${'  '.repeat(Math.min(depth, 8))}${terminalText(span.name)}`
+  const begin = Math.min(Math.max(columnOf(span.start_ns), 0), BAR_WIDTH - 1)
+  const end = span.end_ns === null ? BAR_WIDTH - 1 : Math.max(columnOf(span.end_ns), begin)
+  const bar = end === begin ? '│' : `├${'─'.repeat(end - begin - 1)}${span.end_ns === null ? '…' : '┤'}`
+  const took = durationOf(span.end_ns === null ? null : Number(span.end_ns) - Number(span.start_ns))
+  const drawn = (' '.repeat(begin) + bar).padEnd(BAR_WIDTH)
+  return [
+    name.slice(0, NAME_WIDTH).padEnd(NAME_WIDTH),
+    drawn,
+    took.padStart(8),
+    span.status.padEnd(7),
+    terminalText(span.label ?? ''),
+  ]
+    .join(' ')
+    .trimEnd()
 }
