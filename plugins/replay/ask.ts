@@ -18,12 +18,15 @@ export interface AskOptions {
   readonly durable: boolean
 }
 
-/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. */
-export type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<Readable>
+/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. Text is sent as JSON, a buffer as a file. */
+export type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer | string) => Promise<Readable>
 
 /** How long a running gateway has to say that it is there, in milliseconds. */
 const PROBE_MS = 300
-const OCTETS = { 'content-type': 'application/octet-stream' }
+
+const headersOf = (body: Buffer | string) => ({
+  'content-type': typeof body === 'string' ? 'application/json' : 'application/octet-stream',
+})
 
 /** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked. */
 export const asking = async <T>(gateway: Gateway, options: AskOptions, work: (ask: Ask) => Promise<T>): Promise<T> => {
@@ -49,7 +52,7 @@ const answers = async (address: string): Promise<boolean> => {
 const overHttp =
   (address: string): Ask =>
   async (method, path, body) => {
-    const sent = body === undefined ? {} : { body, headers: OCTETS }
+    const sent = body === undefined ? {} : { body, headers: headersOf(body) }
     const answer = await fetch(address + path, { method, ...sent })
     if (!answer.ok) throw answered(await answer.text())
     return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
@@ -63,7 +66,7 @@ const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): P
   try {
     await gateway.hooks.http.promise(app)
     return await work(async (method, path, body) => {
-      const sent = body === undefined ? {} : { payload: body, headers: OCTETS }
+      const sent = body === undefined ? {} : { payload: body, headers: headersOf(body) }
       const answer = await app.inject({ method, url: path, ...sent })
       if (answer.statusCode >= 400) throw answered(answer.body)
       return Readable.from([answer.rawPayload])

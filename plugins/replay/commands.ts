@@ -1,11 +1,12 @@
 import type { Command, Gateway, Plugin } from 'guard-gateway/core'
 import type { AskOptions } from './ask.ts'
+import { compareRuns } from './command-compare.ts'
 import { exportRun } from './command-export.ts'
 import { importFile } from './command-import.ts'
 import { listRuns } from './command-list.ts'
 import { showRun } from './command-show.ts'
 
-/** Gives the command line `replay list`, `replay show`, `replay export` and `replay import`; they ask the gateway that runs, else its storage. */
+/** Gives the command line `replay list`, `replay show`, `replay compare`, `replay export` and `replay import`; they ask the gateway that runs, else its storage. */
 export const replayCommands = (options: AskOptions): Plugin => ({
   name: 'replay-commands',
   requires: ['replay'],
@@ -38,6 +39,14 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
     summary: 'show the spans of a run as a tree over its time',
     example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
     run: (input, io) => showRun(gateway, options, input, io),
+  },
+  {
+    id: 'replay compare',
+    args: '<left> <right>',
+    summary: 'set two runs side by side: totals, then span by span',
+    options: { '--only-changed': 'without the spans that ended alike in both' },
+    example: 'guard replay compare run-1 run-2 --only-changed',
+    run: (input, io) => compareRuns(gateway, options, input, io),
   },
   {
     id: 'replay export',
