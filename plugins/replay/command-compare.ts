@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type Gateway, type Input, type Io, readJson, terminalText } from 'guard-gateway/core'
+import { type Gateway, type Input, type Io, readJson, terminalLine, terminalText } from 'guard-gateway/core'
 import { type AskOptions, asking } from './ask.ts'
 import { durationOf } from './command-list.ts'
 import type { ComparedRow, Comparison } from './compare.ts'
@@ -69,7 +69,7 @@ const longer = (ns: Count): string => `${Number(ns) < 0 ? '-' : '+'}${durationOf
 
 /** Rows as lines whose columns stand below one another. */
 const aligned = (rows: readonly (readonly string[])[]): readonly string[] => {
-  const cells = rows.map((row) => row.map((cell) => terminalText(cell).replace(/[\t\n]+/g, ' ')))
+  const cells = rows.map((row) => row.map((cell) => terminalLine(cell)))
   const widths: number[] = []
   for (const row of cells)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
