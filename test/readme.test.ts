@@ -56,7 +56,11 @@ describe('README.md', () => {
     provider = await new FakeProvider().listen()
     gateway = await startGateway({ upstream: provider.url })
     folder = await mkdtemp(join(tmpdir(), 'guard-readme-'))
-    await writeFile(join(folder, 'guard-config.yml'), `gateway_key: ${gateway.key} # the key\n`)
+    const { port } = new URL(gateway.url)
+    await writeFile(
+      join(folder, 'guard-config.yml'),
+      `gateway_key: ${gateway.key} # the key\nserver: { port: ${port} }\n`,
+    )
   })
   after(async () => {
     await gateway.close()
@@ -121,6 +125,16 @@ describe('README.md', () => {
     assert.deepEqual(body, JSON.parse(shown))
     await shell('/resume')
     assert.match(await ask(), /HTTP\/1\.1 200 OK/)
+  })
+  it('lists the runs of the requests made so far', async () => {
+    const text = block('sh', 'replay list')
+    seen.add(text)
+    const env = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml') }
+    const { stdout } = await run('npm', ['run', '-s', 'guard', '--', ...text.trim().split(' ').slice(4)], {
+      cwd: root,
+      env,
+    })
+    assert.match(stdout, /\b[0-9a-f]{32}\b/)
   })
   it('explains a code', async () => {
     const text = block('sh', 'explain')
