@@ -106,11 +106,12 @@ describe('sqlite: a file locked by another program', () => {
   it('is busy, then failing, serves reads meanwhile, and catches up', async () => {
     const { file, store, states, close } = await open('locked.db', { busy_ms: 150, slow_ms: 20 })
     await store.put('conformance_items', item('g', 'a'))
+    const before = states.length
     const other = new Sqlite(file)
     other.exec('begin immediate')
     const held = store.write([{ table: 'conformance_items', put: item('g', 'held') }], { hold: true })
     await reached(store, 'failing')
-    assert.deepEqual(states, ['busy', 'failing'])
+    assert.deepEqual(states.slice(before), ['busy', 'failing'])
     await assert.rejects(store.put('conformance_items', item('g', 'refused')), { code: 'STORAGE_UNAVAILABLE' })
     assert.equal((await store.get('conformance_items', ['g', 'a']))?.id, 'a')
     other.exec('rollback')
