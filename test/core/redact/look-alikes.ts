@@ -103,7 +103,7 @@ export const lookAlikes: Readonly<Record<string, readonly string[]>> = {
     join('postgres://app:$', '{DB_PASSWORD}@db/app'),
     'https://user@example/repo',
     'ssh://git@git.example/a/b.git',
-    'https://registry.npmjs.org/@types/node',
+    'https://packages.example.org/@types/node',
     'https://example.com/?code=404&key=name',
     'https://example.com/a:b/c@2x',
     'https://docs.example.com/keys#signature',
