@@ -155,6 +155,16 @@ describe('rooms', () => {
   })
 })
 
+describe('the map of core', () => {
+  it('names every file and folder', () => {
+    const map = read('core/README.md')
+    for (const entry of readdirSync(join(root, 'core'), { withFileTypes: true })) {
+      const name = entry.isDirectory() ? `${entry.name}/` : entry.name
+      if (name !== 'README.md') assert.ok(map.includes(`\`${name}\``), `core/README.md does not name ${name}`)
+    }
+  })
+})
+
 describe('hostile text', () => {
   it('is parsed by one reader per format', () => {
     for (const file of sources.filter((name) => name.startsWith('plugins/') || name.startsWith('presets/'))) {
