@@ -3,6 +3,7 @@ import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
 import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
+import type { McpCheck } from './contracts/mcp-check.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import { GuardError } from './errors.ts'
 import { cleanFragment } from './fragment/clean.ts'
@@ -37,6 +38,7 @@ export class Gateway {
   readonly apiStyles = new Registry<ApiStyle>('API style')
   readonly exportFormats = new Registry<ExportFormat>('export format')
   readonly storages = new Registry<StorageBackend>('storage backend')
+  readonly mcpChecks = new Registry<McpCheck>('MCP check')
   readonly tables = new Registry<Table>('table')
   readonly commands = new Registry<Command>('command')
   /** What `/api/health` shows, one section a feature. */

@@ -27,6 +27,7 @@ export type {
   RunDraft,
   SpanDraft,
 } from './contracts/export-format.ts'
+export type { Arguments, CheckContext, CheckFinding, McpCheck } from './contracts/mcp-check.ts'
 export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
 export type {
   AnyRow,
@@ -115,7 +116,7 @@ export {
   strangeParts,
 } from './parts.ts'
 export { handle } from './pipeline.ts'
-export { apiStyle, detector, exportFormat, type Plugin, storage } from './plugin.ts'
+export { apiStyle, detector, exportFormat, mcpCheck, type Plugin, storage } from './plugin.ts'
 export { type CallRecord, type Recording, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'
 export type { Finder, Redactor } from './redact.ts'

@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
+import type { McpCheck } from './contracts/mcp-check.ts'
 import type { StorageBackend } from './contracts/storage.ts'
 import type { Gateway } from './gateway.ts'
 import type { Registry } from './registry.ts'
@@ -33,6 +34,13 @@ export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detec
   ...entry,
   name: `detector/${entry.id}`,
   apply: (gateway) => gateway.detectors.add(entry as Detector),
+})
+
+/** A check whose options take their type from the schema beside them. */
+export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCheck<O> & Plugin => ({
+  ...entry,
+  name: `mcp-check/${entry.id}`,
+  apply: (gateway) => gateway.mcpChecks.add(entry as McpCheck),
 })
 
 export type ParamsOf<D> = D extends Detector<infer P> ? Static<P> : never

@@ -1,0 +1,38 @@
+import type { Static, TSchema } from 'typebox'
+
+/** The arguments of a tool call: a parsed JSON object whose members are all own properties, `__proto__` included. */
+export type Arguments = Readonly<Record<string, unknown>>
+
+/** What a check may know beside the arguments. */
+export interface CheckContext {
+  readonly server_id: string
+  readonly tool: string
+  /** The folder the tool runs in, where it is known: that of the child process. Absolute. */
+  readonly cwd: string | undefined
+}
+
+/** Something in a call that a check objects to. */
+export interface CheckFinding {
+  /** JSON pointer into the arguments; empty for the whole of them. */
+  readonly pointer: string
+  /** Ends a sentence that begins with the pointer: `resolves outside the allowed folders`. */
+  readonly reason: string
+  /** False: the check could not tell, which counts as a violation. */
+  readonly certain: boolean
+}
+
+/** Judges the arguments of tool calls. `id` is its key in a policy's `checks`, `schema` says what stands there. */
+export interface McpCheck<Options extends TSchema = TSchema> {
+  readonly id: string
+  readonly schema: Options
+  /** Loads what the check needs, once, before a policy that uses it goes live. */
+  prepare?(): Promise<void>
+  /** Lower-cases, resolves or compiles what a policy says, once at its load; throws GuardError INVALID_POLICY for what the schema cannot tell. The result is what `find` gets. */
+  compile?(options: Static<Options>): Promise<Static<Options>>
+  /** None: the call passes. One that throws or rejects counts as unable to tell. */
+  find(
+    args: Arguments,
+    options: Static<Options>,
+    at: CheckContext,
+  ): readonly CheckFinding[] | Promise<readonly CheckFinding[]>
+}

@@ -1,0 +1,39 @@
+import type { CheckFinding } from 'guard-gateway/core'
+
+/** From the weakest to the strictest; `rate_limit` is one that is exceeded. */
+export type Action = 'allow' | 'shadow_deny' | 'transform' | 'confirm' | 'rate_limit' | 'deny'
+
+/** What a check found, and for which rule. */
+export interface RuleFinding extends CheckFinding {
+  readonly rule_id: string
+  readonly check: string
+}
+
+/** One voice about a call: of a rule, of a pin, of a plugin, or the policy's default. */
+export interface Opinion {
+  /** `default` for the policy's default, `pin` for a changed definition. */
+  readonly rule_id: string
+  readonly action: Action
+  /** Ends the sentence `Denied by rule 'x': …`. */
+  readonly reason?: string
+  readonly findings?: readonly RuleFinding[]
+  /** The rule's own words for client and approver, filled in and redacted. */
+  readonly message?: string
+  /** For `rate_limit`: the text after `Rate limit of rule 'x' reached: `, and whole seconds until a call fits again. */
+  readonly limit?: { readonly text: string; readonly retry_after_seconds: number }
+}
+
+/** What the policy says of a call. */
+export interface Verdict {
+  readonly action: Action
+  /** `shadow`: the call is forwarded unchanged whatever `action` says. */
+  readonly mode: 'enforce' | 'shadow'
+  /** All whose opinion is `action`, in file order. */
+  readonly winners: readonly Opinion[]
+  /** Of every rule that spoke, winners first. */
+  readonly findings: readonly RuleFinding[]
+  /** The arguments to forward where a transform changed them: their source text with only the changed members spliced, and the parsed form. */
+  readonly sent?: { readonly text: string; readonly arguments: Readonly<Record<string, unknown>> }
+  /** Hex SHA-256 of the canonical policy. */
+  readonly policy_version: string
+}
