@@ -117,8 +117,8 @@ export const rowOf = (record: CallRecord): Row => ({
 })
 
 /**
- * One entry of a session's history: a row of table `session_events`. `at` is milliseconds since 1970.
- * A `policy.decision` has no attributes of its own: they are read from the call that `request_id` names.
+ * What happened to a session beside its requests, which `calls` tell of: a row of table `session_events`. `at` is milliseconds since 1970.
+ * Only rows of earlier versions have a `decision`; readers leave them out, since their calls tell the same.
  */
 export interface SessionEvent {
   readonly id: string

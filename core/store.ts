@@ -51,8 +51,9 @@ const reader = (
   find: async (name: string, loose: LooseQuery = {}) => {
     const found = plan(name)
     const query = checkQuery(found, loose, capabilities)
-    const { rows, next, truncated } = await driver.find(found.table, query)
-    return { rows, next_cursor: next === null ? null : sealCursor(name, query, next), truncated }
+    const { rows, positions, next, truncated } = await driver.find(found.table, query)
+    const page = { rows, next_cursor: next === null ? null : sealCursor(name, query, next), truncated }
+    return loose.cursors === true ? { ...page, cursors: positions.map((at) => sealCursor(name, query, at)) } : page
   },
 })
 

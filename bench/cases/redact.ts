@@ -30,7 +30,7 @@ const acceptingDriver: Parameters<typeof createStore>[0] = {
   state: 'ok',
   onState: () => () => {},
   get: async () => undefined,
-  find: async () => ({ rows: [], next: null, truncated: false }),
+  find: async () => ({ rows: [], positions: [], next: null, truncated: false }),
   write: async () => true,
   remove: async () => 0,
   bytes: async () => 0,

@@ -10,7 +10,7 @@ import { type Measured, timesAsync } from '../kit.ts'
 
 const SHARED = 64
 
-/** What does it cost until a request is durably recorded: its row, its event, its session's totals? */
+/** What does it cost until a request is durably recorded: its row, its session's totals, its run? */
 export const register = async (bench: Bench): Promise<void> => {
   const batch = await recordedBatch()
   for (const together of [1, SHARED]) {

@@ -10,7 +10,7 @@ export interface RecordedBatch {
   readonly tables: readonly Table[]
   /** Puts the session's row, which `request` amends. */
   readonly opening: readonly DriverChange[]
-  /** One call, one event, one session. */
+  /** One call, one session, one run. */
   readonly request: readonly DriverChange[]
 }
 

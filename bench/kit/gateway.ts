@@ -61,7 +61,7 @@ export const watchedStorage = (onBatch: (batch: readonly DriverChange[]) => void
       state: 'ok',
       onState: () => () => {},
       get: async () => undefined,
-      find: async () => ({ rows: [], next: null, truncated: false }),
+      find: async () => ({ rows: [], positions: [], next: null, truncated: false }),
       write: async (batch) => {
         onBatch(batch)
         return true

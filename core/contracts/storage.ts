@@ -47,6 +47,8 @@ export interface Query<R> {
   readonly limit?: number
   /** `next_cursor` of the page before, for the same query. */
   readonly cursor?: string
+  /** Give a cursor for every row, for readers that merge several queries. */
+  readonly cursors?: boolean
 }
 
 export interface Found<R> {
@@ -55,6 +57,8 @@ export interface Found<R> {
   readonly next_cursor: string | null
   /** The page ended because too many rows would have been examined; the cursor goes on. */
   readonly truncated: boolean
+  /** Where asked for: what goes on behind each row. */
+  readonly cursors?: readonly string[]
 }
 
 type Put<R> = { readonly put: R; readonly when?: 'absent'; readonly patch?: undefined; readonly remove?: undefined }
@@ -137,7 +141,7 @@ export type DriverChange =
     }
   | { readonly kind: 'remove'; readonly table: Table; readonly key: readonly string[] }
 
-/** Where a page ends: value of the order column and `recorded` of its last row. */
+/** Where a row stands, and where a page ends: value of the order column and `recorded`. */
 export interface Position {
   readonly value: Scalar | null
   readonly recorded: number
@@ -154,6 +158,8 @@ export interface DriverQuery {
 
 export interface DriverPage {
   readonly rows: readonly AnyRow[]
+  /** Of each row. */
+  readonly positions: readonly Position[]
   readonly next: Position | null
   readonly truncated: boolean
 }

@@ -10,6 +10,7 @@ export interface LooseQuery {
   readonly order?: Order
   readonly limit?: number
   readonly cursor?: string
+  readonly cursors?: boolean
 }
 
 const TOKEN = /^[\p{L}\p{M}\p{N}_]+\*?$/u

@@ -1,6 +1,6 @@
 import type { CallRecord, Outcome, Reader, Usage } from 'guard-gateway/core'
 import { type Cell, csvLine } from './csv.ts'
-import { pages } from './history.ts'
+import { pages } from './pages.ts'
 
 /** Which calls count; times are milliseconds since 1970, `until` is not included. */
 export interface AggregateRange {

@@ -1,4 +1,7 @@
-import { type CallRecord, decisionAttributes, type SessionEvent } from 'guard-gateway/core'
+import { type CallRecord, decisionAttributes, decisionEventId, type SessionEvent } from 'guard-gateway/core'
+
+/** Name of what a request's record tells in its session's history. */
+export const DECISION = 'policy.decision'
 
 /** An event as every reader of the history gets it. */
 export interface EventV1 {
@@ -19,20 +22,38 @@ export interface EventV1 {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** The envelope of a history entry; a decision takes its attributes from the call it was about, if that is still on record. */
-export const eventV1 = (event: SessionEvent, call: CallRecord | undefined): EventV1 => ({
+const timed = (at: number) => ({ time_ns: BigInt(at) * 1_000_000n, time: new Date(at).toISOString() })
+
+/** The decision about a recorded call; the same call gives the same id. */
+export const decisionV1 = (call: CallRecord, session_id: string): EventV1 => ({
+  schema: 'event.v1',
+  id: decisionEventId(call.id),
+  name: DECISION,
+  ...timed(call.received_at),
+  trace_id: call.trace_id,
+  span_id: call.span_id,
+  session_id,
+  project_id: call.project_id,
+  agent_id: call.agent_id,
+  request_id: call.id,
+  origin: 'gateway',
+  severity: call.decision === 'allow' ? 'info' : 'warn',
+  attributes: decisionAttributes(call),
+})
+
+/** Something that happened to a session beside its requests. */
+export const eventV1 = (event: SessionEvent): EventV1 => ({
   schema: 'event.v1',
   id: event.id,
   name: event.name,
-  time_ns: BigInt(event.at) * 1_000_000n,
-  time: new Date(event.at).toISOString(),
-  trace_id: call?.trace_id ?? null,
-  span_id: call?.span_id ?? null,
+  ...timed(event.at),
+  trace_id: null,
+  span_id: null,
   session_id: event.session_id,
   project_id: event.project_id,
   agent_id: event.agent_id,
   request_id: event.request_id,
   origin: 'gateway',
   severity: event.severity,
-  attributes: event.attributes ?? (call === undefined ? { decision: event.decision } : decisionAttributes(call)),
+  attributes: event.attributes ?? {},
 })

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError, sessionById } from 'guard-gateway/core'
 import { aggregatesCsv } from './aggregates.ts'
-import { projected } from './history.ts'
+import { historyPage } from './history.ts'
 import { aggregatesQuery, eventsPage, eventsQuery, sessionParams } from './schemas.ts'
 import { sessionJson } from './session-export.ts'
 
@@ -16,19 +16,9 @@ export const routes =
       { schema: { summary: 'Session decision history', ...events } },
       async ({ params, query }) => {
         knownOnly(query, eventsQuery)
-        const { decision, name, limit, cursor, order } = query
-        const session = await sessionById(gateway.storage, params.id)
-        const { rows, next_cursor, truncated } = await gateway.storage.find('session_events', {
-          where: {
-            session_id: session.id,
-            ...(decision === undefined ? {} : { decision }),
-            ...(name === undefined ? {} : { name }),
-          },
-          order: ['recorded', order],
-          limit,
-          ...(cursor === undefined ? {} : { cursor }),
-        })
-        return { events: [...(await projected(gateway.storage, rows))], next_cursor, truncated }
+        const { id } = await sessionById(gateway.storage, params.id)
+        const page = await historyPage(gateway.storage, { ...query, session_id: id })
+        return { ...page, events: [...page.events] }
       },
     )
 

@@ -2,9 +2,7 @@ import {
   type Call,
   type CallRecord,
   cutText,
-  decisionEventId,
   type Redactor,
-  type SessionEvent,
   type SessionRow,
   type Settled,
   type Turn,
@@ -106,20 +104,6 @@ const unjudged = ({ id, conversation, retry_mark }: Call) => ({
   new_turns: [],
   retry: retry_mark,
   error_fingerprint: null,
-})
-
-/** The decision's place in the session's history; what was decided stands in the call it names. */
-export const decisionEvent = ({ call, decision }: Settled, session: SessionRow): SessionEvent => ({
-  id: decisionEventId(call.id),
-  session_id: session.id,
-  project_id: call.project_id,
-  agent_id: call.agent_id,
-  name: 'policy.decision',
-  at: call.at,
-  severity: decision.decision === 'allow' ? 'info' : 'warn',
-  request_id: call.id,
-  decision: decision.decision,
-  attributes: null,
 })
 
 /** The columns of a session that every request moves. */

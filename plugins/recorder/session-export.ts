@@ -1,5 +1,6 @@
 import { type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
-import { pages, projected } from './history.ts'
+import { history } from './history.ts'
+import { pages } from './pages.ts'
 
 /** A session with its calls and its history, oldest first, as the text of one JSON object. */
 export async function* sessionJson(storage: Reader, session: SessionRow, now: number): AsyncGenerator<string> {
@@ -8,11 +9,6 @@ export async function* sessionJson(storage: Reader, session: SessionRow, now: nu
   yield '],"events":['
   yield* elements(history(storage, session.id))
   yield ']}\n'
-}
-
-async function* history(storage: Reader, session_id: string): AsyncGenerator<readonly unknown[]> {
-  const found = pages(storage, 'session_events', { where: { session_id }, order: ['recorded', 'asc'] })
-  for await (const events of found) yield await projected(storage, events)
 }
 
 async function* elements(lists: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {

@@ -9,7 +9,7 @@ import {
   traceOf,
 } from 'guard-gateway/core'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'
-import { callRecord, decisionEvent, sessionTotals } from './rows.ts'
+import { callRecord, sessionTotals } from './rows.ts'
 
 export interface RecorderOptions {
   /** Keep redacted previews of requests and replies. */
@@ -53,13 +53,12 @@ const HOLD = { hold: true }
 const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
 
-/** What the recorder itself writes of a call: its row, and the session's totals and history. */
+/** What the recorder itself writes of a call: its row, which also stands for its decision in the session's history, and the session's totals. */
 const ownChanges = (settled: Settled, record: CallRecord, stored: boolean): Change[] => {
   const { session } = settled.call
   const call: Change = { table: 'calls', put: record }
   if (session === null) return [call]
-  const event: Change = { table: 'session_events', put: decisionEvent(settled, session.row) }
-  return [call, event, sessionChange(session.row, stored)]
+  return [call, sessionChange(session.row, stored)]
 }
 
 /** A stored session gets its totals; a new one is put whole. */

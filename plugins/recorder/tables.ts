@@ -1,6 +1,6 @@
 import { type Table, table } from 'guard-gateway/core'
 
-/** One row a guarded request. */
+/** One row a guarded request, its decision in the session's history included. */
 const calls = table({
   id: 'calls',
   columns: {
@@ -102,7 +102,7 @@ const calls = table({
   ],
 })
 
-/** The history of each session: decisions, pauses, resumes and changes. Other features put their own rows here. */
+/** What happened to a session beside its requests: pauses, resumes and changes. Other features put their own rows here. */
 const sessionEvents = table({
   id: 'session_events',
   columns: {

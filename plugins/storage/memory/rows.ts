@@ -53,6 +53,7 @@ export class Rows {
     const last = page.at(-1)
     return {
       rows: page.map((row) => this.#out(row)),
+      positions: page.map((row) => positionOf(row, order)),
       next: found.length > limit && last !== undefined ? positionOf(last, order) : null,
       truncated: false,
     }

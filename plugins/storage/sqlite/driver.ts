@@ -3,7 +3,7 @@ import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'
 import { Encoder } from './encode.ts'
 import { Link } from './link.ts'
-import type { BatchValues, FromWorker, RawPage, RawPosition, Start } from './protocol.ts'
+import { type BatchValues, type FromWorker, type RawPage, type RawPosition, rawEnd, type Start } from './protocol.ts'
 import { Questions } from './questions.ts'
 import { State } from './state.ts'
 import { type Delays, Writes } from './writes.ts'
@@ -77,6 +77,7 @@ export const openDriver = async (
       const page = (await questions.ask({ kind: 'find', shape, values, after, limit: query.limit })) as RawPage
       return {
         rows: page.rows.map((row) => encoder.row(table, row)),
+        positions: page.rows.map((row) => position(table, column, rawEnd(row))),
         next: page.next && position(table, column, page.next),
         truncated: page.truncated,
       }

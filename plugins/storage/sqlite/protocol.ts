@@ -52,7 +52,7 @@ export interface RawPosition {
   readonly recorded: Position['recorded']
 }
 
-/** Rows as lists of values, in the order of the table's stored columns. */
+/** Rows as lists of values, in the order of the table's stored columns; behind them order value and `recorded`. */
 export interface RawPage {
   readonly rows: readonly (readonly SqlValue[])[]
   readonly next: RawPosition | null
@@ -74,3 +74,9 @@ export type FromWorker =
   | { readonly kind: 'answer'; readonly id: number; readonly value: RawPage | readonly SqlValue[] | number | undefined }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
   | { readonly kind: 'closed' }
+
+/** Where a row of a page stands. */
+export const rawEnd = (row: readonly SqlValue[]): RawPosition => ({
+  value: row.at(-2) ?? null,
+  recorded: Number(row.at(-1)),
+})

@@ -3,7 +3,7 @@ import type { Table } from 'guard-gateway/core'
 import { boundSql, pageSql, placesOf, type Scan, type Stretch, scanOf } from '../kysely/find.ts'
 import type { Shape, SqlValue } from '../kysely/shape.ts'
 import { compiler } from './compiler.ts'
-import type { Ask, RawPage, RawPosition } from './protocol.ts'
+import { type Ask, type RawPage, type RawPosition, rawEnd } from './protocol.ts'
 import type { Statements } from './statements.ts'
 
 type FindShape = Extract<Shape, { readonly kind: 'find' }>
@@ -89,7 +89,7 @@ export class Walk {
   #page(): RawPage {
     this.#rows.length = this.#limit
     const last = this.#rows.at(-1)
-    return { rows: this.#rows, next: last === undefined ? null : positionOf(last), truncated: false }
+    return { rows: this.#rows, next: last === undefined ? null : rawEnd(last), truncated: false }
   }
 
   #nextPhase(): RawPage | undefined {
@@ -101,7 +101,7 @@ export class Walk {
 
   #bound(turn: number): RawPosition | undefined {
     const [found] = this.#finder.run('bound', this.#stretch(undefined), this.#bind(undefined, turn - 1))
-    return found && positionOf(found)
+    return found && rawEnd(found)
   }
 
   #stretch(end: RawPosition | undefined): Stretch {
@@ -121,8 +121,3 @@ export class Walk {
     return bound
   }
 }
-
-const positionOf = (row: readonly SqlValue[]): RawPosition => ({
-  value: row.at(-2) ?? null,
-  recorded: Number(row.at(-1)),
-})

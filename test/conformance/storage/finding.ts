@@ -99,6 +99,21 @@ export const findingTests = (desk: Desk): void => {
       assert.equal(ids(await find({ where: { group: 'moving' }, limit: 9, cursor: String(next_cursor) })), 'ba')
     })
 
+    it('gives a cursor for every row where asked, and none else', async () => {
+      const where = { group: 'find' }
+      for (const order of [
+        ['recorded', 'desc'],
+        ['count', 'asc'],
+        ['total', 'desc'],
+      ] as const) {
+        const all = await find({ where, order, cursors: true })
+        assert.equal(all.cursors?.length, all.rows.length)
+        for (const [at, cursor] of (all.cursors ?? []).entries())
+          assert.equal(ids(await find({ where, order, cursor })), ids({ rows: all.rows.slice(at + 1) }))
+      }
+      assert.equal((await find({ where })).cursors, undefined)
+    })
+
     it('refuses a cursor of another query', async () => {
       const { next_cursor } = await find({ where: { group: 'find' }, limit: 1 })
       const cursor = String(next_cursor)

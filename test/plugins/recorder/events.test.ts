@@ -38,7 +38,7 @@ describe('GET /api/sessions/{id}/events', () => {
     )
     await bench.gateway.storage.put(
       'session_events',
-      sessionEvent(aSessionRow(), 'session.paused', NOON + 4, { reason: 'lunch' }),
+      sessionEvent(aSessionRow(), 'session.paused', NOON + 1_000, { reason: 'lunch' }),
     )
     assert.deepEqual(bench.faults, [])
   })

@@ -16,7 +16,7 @@ describe('GET /api/export/sessions/{id}.json', () => {
     for (let index = 0; index < CALLS; index++)
       await bench.settle(settled({ call: aCall({ id: `guardreq_${index}`, session }) }))
     await bench.settle(settled({ call: aCall({ id: 'guardreq_other', session: other }) }))
-    await bench.gateway.storage.put('session_events', sessionEvent(aSessionRow(), 'session.resumed', NOON))
+    await bench.gateway.storage.put('session_events', sessionEvent(aSessionRow(), 'session.resumed', NOON + 1_000))
   })
   after(() => bench.close())
 

@@ -26,13 +26,13 @@ describe('recorder: a settled call', () => {
 
   const callRow = async (id = 'guardreq_1') => present(await bench.gateway.storage.get('calls', id))
   const sessionRow = async (id = 'ses_a') => present(await bench.gateway.storage.get('sessions', id))
-  const count = async (table: 'calls' | 'session_events') => (await bench.gateway.storage.find(table)).rows.length
+  const count = async () => (await bench.gateway.storage.find('calls')).rows.length
 
-  it('is one write of call, decision event and session, which waits for a full disk', async () => {
+  it('is one write of call and session, which waits for a full disk', async () => {
     await bench.settle(settled())
     assert.deepEqual(
       bench.writes.map(({ batch, options }) => [batch.map((change) => change.table), options]),
-      [[['calls', 'session_events', 'sessions'], { hold: true }]],
+      [[['calls', 'sessions'], { hold: true }]],
     )
     assert.deepEqual(bench.faults, [])
   })
@@ -106,7 +106,7 @@ describe('recorder: a settled call', () => {
     const reading = aReading({ calls: [{ id: 'toolu_2', tool: 'write_file', args: { text: SECRET } }] })
     const head = Buffer.from(JSON.stringify({ content: [{ type: 'text', text: SECRET }] }))
     await bench.settle(settled({ call, reading, head, error: { type: 'x', code: null, message: SECRET } }))
-    const tables = ['calls', 'session_events', 'sessions'] as const
+    const tables = ['calls', 'sessions'] as const
     const stored = await Promise.all(tables.map((table) => bench.gateway.storage.find(table)))
     assert.ok(stored.every(({ rows }) => rows.length === 1))
     assert.ok(!JSON.stringify(stored).includes('canary'))
@@ -138,7 +138,6 @@ describe('recorder: a settled call', () => {
   it('records a call without session alone', async () => {
     await bench.settle(settled({ call: aCall({ session: null }) }))
     assert.equal((await callRow()).session_id, null)
-    assert.equal(await count('session_events'), 0)
   })
 
   it('reports a write that fails as a fault', async () => {
@@ -176,7 +175,7 @@ describe('recorder: a settled call', () => {
       await bench.gateway.storage.put('sessions', aSessionRow({ paused: true, requests: 0 }))
       await bench.settle(settled())
       assert.deepEqual(await sessionRow(), aSessionRow({ paused: true }))
-      assert.equal(await count('calls'), 1)
+      assert.equal(await count(), 1)
     })
 
     it('is put although it has had earlier requests, if those are still under way', async () => {
@@ -192,7 +191,7 @@ describe('recorder: a settled call', () => {
       await bench.settle(blocked(aCall()), again('guardreq_2', NOON + 1_000), again('guardreq_3', NOON + 2_000))
       const row = await callRow()
       assert.deepEqual([row.retries, row.last_at, row.last_request_id], [2, NOON + 2_000, 'guardreq_3'])
-      assert.deepEqual([await count('calls'), await count('session_events')], [1, 1])
+      assert.equal(await count(), 1)
     })
 
     it('is counted exactly when several come at once', async () => {
@@ -214,7 +213,7 @@ describe('recorder: a settled call', () => {
     it('gets a row of its own where the first is not on record', async () => {
       await bench.settle(again('guardreq_2', NOON))
       assert.equal((await callRow('guardreq_2')).retries, 0)
-      assert.equal(await count('session_events'), 1)
+      assert.equal(await count(), 1)
     })
   })
 })

@@ -167,9 +167,9 @@ describe('automatic traces', () => {
     await request()
     assert.deepEqual(
       batches.map((batch) => batch.map(({ table }) => table)),
-      [['calls', 'session_events', 'sessions', 'runs']],
+      [['calls', 'sessions', 'runs']],
     )
-    const patch = batches[0]?.[3]?.patch
+    const patch = batches[0]?.[2]?.patch
     assert.ok(patch !== undefined && !('words' in patch) && !('attributes' in patch) && !('failure_tag' in patch))
   })
 
