@@ -4,6 +4,7 @@ import type { Command } from './contracts/command.ts'
 import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
+import type { Form, Page } from './contracts/page.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import { GuardError } from './errors.ts'
 import { cleanFragment } from './fragment/clean.ts'
@@ -41,6 +42,8 @@ export class Gateway {
   readonly mcpChecks = new Registry<McpCheck>('MCP check')
   readonly tables = new Registry<Table>('table')
   readonly commands = new Registry<Command>('command')
+  readonly pages = new Registry<Page>('page')
+  readonly forms = new Registry<Form>('form')
   /** What `/api/health` shows, one section a feature. */
   readonly health = new Map<string, () => unknown>()
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */

@@ -28,6 +28,7 @@ export type {
   SpanDraft,
 } from './contracts/export-format.ts'
 export type { Arguments, CheckContext, CheckFinding, McpCheck } from './contracts/mcp-check.ts'
+export type { Ask, FieldFault, Form, Page, Posted, Refusal, Sent, View } from './contracts/page.ts'
 export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
 export type {
   AnyRow,
@@ -71,11 +72,13 @@ export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
 export { gathered, listed, withList } from './export/gather.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
+export { bytesText, costText, countText, durationText, timeText } from './figures.ts'
 export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
 export { glob } from './glob.ts'
 export { AGENT_KEY, byHeaderName, isCredentialName } from './header-names.ts'
 export type { Hooks } from './hooks.ts'
+export { type Hole, Html, html, joined, raw, visible } from './html.ts'
 export { derivedId, newId, newKey, sha256 } from './ids.ts'
 export { RunBuilder } from './import/builder.ts'
 export { faultsPlaced, ImportFault, inside, type Place as ImportPlace } from './import/fault.ts'

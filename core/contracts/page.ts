@@ -1,0 +1,82 @@
+import type { Html } from '../html.ts'
+
+/** A fault of a form that belongs to one of its fields; an empty name belongs to the form as a whole. */
+export interface FieldFault {
+  readonly field: string
+  /** One sentence. */
+  readonly message: string
+}
+
+/** A form that was sent and not taken: what was typed, and what is wrong with it. */
+export interface Refusal {
+  readonly form: string
+  readonly fields: URLSearchParams
+  readonly faults: readonly FieldFault[]
+}
+
+/** What a page may look at of its request. */
+export interface Ask {
+  /** Decoded path parameters by name. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** Path and query as they were asked for: what a form gives as `return_to`. */
+  readonly url: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** The form of this page that was refused just now. */
+  readonly refused?: Refusal
+}
+
+/** What a page shows between navigation and end. */
+export interface View {
+  readonly title: string
+  readonly main: Html
+  /** 200 if absent. */
+  readonly status?: number
+  /** Seconds after which a browser without script asks again. */
+  readonly refresh_seconds?: number
+}
+
+/** A page of a feature. `id` is the feature's name, with what tells its pages apart: `replay/run`. */
+export interface Page {
+  readonly id: string
+  /** Fastify's pattern: `/replay/:trace_id`. */
+  readonly path: string
+  /** The entry in the navigation; the key is pressed after `g`. */
+  readonly nav?: {
+    readonly label: string
+    /** Lower comes first. */
+    readonly order: number
+    readonly key: string
+    /** A number shown beside the label; none for 0. */
+    count?(): number | Promise<number>
+  }
+  /** Throws GuardError for what the shell tells: not found, a wrong query. */
+  render(ask: Ask): Promise<View>
+}
+
+/** A form as it was sent. */
+export interface Posted {
+  readonly params: Readonly<Record<string, string>>
+  readonly fields: URLSearchParams
+  readonly now: number
+}
+
+/** What became of a form: done, with a notice's code and where to go instead of `return_to`; faults beside its fields; or a page to show at once. */
+export type Sent =
+  | { readonly notice?: string; readonly location?: string }
+  | { readonly faults: readonly FieldFault[] }
+  | { readonly view: View }
+
+/** Takes a form of a page, `application/x-www-form-urlencoded`, below `/ui/`. */
+export interface Form {
+  readonly id: string
+  /** Fastify's pattern: `/ui/runs/:trace_id/pin`. */
+  readonly path: string
+  /** The pattern of the page that is shown when there is no `return_to`, and again when the form is refused; its parameters are the form's. */
+  readonly page: string
+  /** The sentences that the codes in `notice` stand for. */
+  readonly notices: Readonly<Record<string, string>>
+  /** Throws GuardError: one with a place of `path` becomes a fault of that field where the page has one, any other the page's error. */
+  submit(posted: Posted): Promise<Sent>
+}

@@ -1,0 +1,95 @@
+/** Markup that is safe to send: everything interpolated into it was escaped. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+  toString(): string {
+    return this.text
+  }
+}
+
+/** What may stand in a hole of `html`; null, undefined and false leave nothing behind. */
+export type Hole = Html | string | number | bigint | false | null | undefined | readonly Hole[]
+
+/** Where a hole stands. */
+type Place = 'text' | 'attribute' | 'tag'
+
+const places = new WeakMap<TemplateStringsArray, readonly Place[]>()
+
+/**
+ * A piece of a page. Text is escaped for where it stands: in text, controls and marks that reorder what is read are shown by their number;
+ * an attribute must be quoted. Inside a tag but outside quotes only `Html` may stand. Throws TypeError where a template breaks these rules.
+ */
+export const html = (strings: TemplateStringsArray, ...values: readonly Hole[]): Html => {
+  let known = places.get(strings)
+  if (known === undefined) {
+    known = placesOf(strings)
+    places.set(strings, known)
+  }
+  let text = strings[0] ?? ''
+  for (let index = 0; index < values.length; index++)
+    text += written(values[index], known[index] ?? 'tag') + (strings[index + 1] ?? '')
+  return new Html(text)
+}
+
+/** A constant written in the source, taken as it stands; it has no holes. */
+export const raw = (constant: TemplateStringsArray): Html => new Html(constant.join(''))
+
+/** Several pieces as one. */
+export const joined = (pieces: Iterable<Html>): Html => {
+  let text = ''
+  for (const piece of pieces) text += piece.text
+  return new Html(text)
+}
+
+/** Text in which nothing is hidden: controls but line feed and tab, and marks that reorder what is read, become `U+202E` and so on. */
+export const visible = (text: string): string =>
+  HIDDEN.test(text) ? text.replace(EVERY_HIDDEN, (mark) => `U+${codeOf(mark)}`) : text
+
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
+const EVERY_HIDDEN = new RegExp(HIDDEN.source, 'g')
+
+const codeOf = (mark: string): string => mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
+
+const SPECIAL = /[&<>"'`]/
+const EVERY_SPECIAL = /[&<>"'`]/g
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '`': '&#96;',
+}
+
+const escaped = (text: string): string =>
+  SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (mark) => entities[mark] ?? '') : text
+
+const written = (value: Hole, place: Place): string => {
+  if (value === null || value === undefined || value === false) return ''
+  if (value instanceof Html) {
+    if (place === 'attribute') throw new TypeError('Markup cannot stand inside an attribute.')
+    return value.text
+  }
+  if (typeof value === 'object') return value.map((one) => written(one, place)).join('')
+  if (place === 'tag') throw new TypeError('A value inside a tag must stand in a quoted attribute.')
+  return escaped(visible(String(value)))
+}
+
+/** Follows the constant parts of a template from text into tags and quotes and out again. */
+const placesOf = (strings: TemplateStringsArray): readonly Place[] => {
+  let at = '>'
+  return strings.map((part) => {
+    for (const mark of part) at = after(at, mark)
+    return at === '>' ? 'text' : at === '<' ? 'tag' : 'attribute'
+  })
+}
+
+/** Where one is behind `mark`: `>` in text, `<` in a tag, a quote inside it. */
+const after = (at: string, mark: string): string => {
+  if (at === '>') return mark === '<' ? mark : at
+  if (at === '<') return mark === '>' || mark === '"' || mark === "'" ? mark : at
+  return mark === at ? '<' : at
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Html, html, joined, raw, visible } from 'guard-gateway/core'
+
+test('text is escaped in text and in quoted attributes', () => {
+  const hostile = `<img src=x onerror="alert('1')">&\``
+  const escaped = '&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;&#96;'
+  assert.equal(html`<p title="${hostile}">${hostile}</p>`.text, `<p title="${escaped}">${escaped}</p>`)
+})
+
+test('pieces, lists, numbers and nothing are written as they are meant', () => {
+  const items = ['a', 'b<'].map((item) => html`<li>${item}</li>`)
+  const none = items.length > 5 && html`<hr>`
+  assert.equal(html`<ul>${items}</ul>${3}${4n}${none}${null}${undefined}`.text, '<ul><li>a</li><li>b&lt;</li></ul>34')
+  assert.equal(joined(items).text, '<li>a</li><li>b&lt;</li>')
+  assert.equal(String(html`${raw`<b>&amp;</b>`}`), '<b>&amp;</b>')
+})
+
+test('a value cannot stand in a tag outside quotes, nor markup inside them', () => {
+  assert.throws(() => html`<input ${'checked'}>`, TypeError)
+  assert.throws(() => html`<input value=${'x'}>`, TypeError)
+  assert.throws(() => html`<input value="${html`<b>`}">`, TypeError)
+  assert.equal(html`<input${raw` checked`} value='${`a'b`}'>`.text, `<input checked value='a&#39;b'>`)
+})
+
+test('a quote in text opens no attribute, and an angle in an attribute no tag', () => {
+  assert.equal(html`<p>it's ${'<i>'}</p>`.text, `<p>it's &lt;i&gt;</p>`)
+  assert.equal(html`<p title=">" class="${'a"b'}">${'x'}</p>`.text, '<p title=">" class="a&quot;b">x</p>')
+})
+
+test('what hides or reorders text is shown by its number; pairs, tabs and line feeds stay', () => {
+  assert.equal(visible('a\u202eb\u0007c\ud800d\udc00e\u200bf'), 'aU+202EbU+0007cU+D800dU+DC00eU+200Bf')
+  assert.equal(visible('tab\tline\nface \u{1f600} é'), 'tab\tline\nface \u{1f600} é')
+  assert.equal(html`${'\u2066x'}`.text, 'U+2066x')
+  assert.ok(html`x` instanceof Html)
+})
