@@ -87,7 +87,7 @@ const requestAttributes = (record: CallRecord): Attributes =>
     'gen_ai.provider.name': record.upstream,
     'gen_ai.request.model': record.model_requested,
     'gen_ai.request.stream': record.stream,
-    'gen_ai.response.id': record.response_id,
+    'gen_ai.response.id': record.response_id ?? record.reply_id,
     'gen_ai.response.model': record.model_replied,
     'gen_ai.response.finish_reasons': record.finish_reason === null ? null : [record.finish_reason],
     'gen_ai.response.time_to_first_chunk':

@@ -64,7 +64,10 @@ export interface CallRecord extends Usage {
   readonly bytes_out: number
   readonly usage_source: Settled['usage_source']
   readonly finish_reason: string | null
+  /** By which a later request may go on from the reply; null where its style knows no such thing. */
   readonly response_id: string | null
+  /** The reply's id in any other style. */
+  readonly reply_id: string | null
   readonly fingerprint: string
   readonly chain_tip: string
   readonly talk_tip: string

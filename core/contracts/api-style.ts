@@ -8,6 +8,8 @@ export interface ApiStyle {
   readonly paths: readonly string[]
   /** The top-level member that holds the conversation as an array, one message or item an element. */
   readonly list: string
+  /** A request may name an earlier reply as its `previous_response_id`, so that replies have to be found by their ids. */
+  readonly continues?: true
   /** Reads everything but the elements of `list`; `members` holds the other top-level members, and `list` itself if it is no array. */
   envelope(members: Readonly<Record<string, unknown>>): Envelope
   /** Reads one element of `list`. Pure: the same element always gives equal parts. */

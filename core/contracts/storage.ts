@@ -12,6 +12,8 @@ export interface Table {
   readonly columns: Readonly<Record<string, Column>>
   /** Columns to order and filter by. `recorded`, the order of first put, may stand last. */
   readonly indexes?: readonly (readonly string[])[]
+  /** Columns to find rows by whose value there is known, as few rows have one: a row whose first column here is null costs nothing. */
+  readonly sparse?: readonly (readonly string[])[]
   /** Columns that no two rows share, null apart. */
   readonly unique?: readonly (readonly string[])[]
   /** Text, search and json columns that are stored without redaction: enumerations, hashes, ids already checked. */

@@ -21,6 +21,7 @@ export interface TableOf<N extends TableName> {
   readonly key?: Names<Tables[N]>
   readonly columns: ColumnsOf<Tables[N]>
   readonly indexes?: readonly (readonly ((keyof Tables[N] & string) | 'recorded')[])[]
+  readonly sparse?: readonly Names<Tables[N]>[]
   readonly unique?: readonly Names<Tables[N]>[]
   readonly exact?: Names<Tables[N]>
 }
@@ -58,13 +59,15 @@ const checkColumns = ({ id, columns }: Table): void => {
 }
 
 const checkReferences = (table: Table, key: readonly string[]): void => {
-  const { columns, indexes = [], unique = [], exact = [] } = table
+  const { columns, indexes = [], sparse = [], unique = [], exact = [] } = table
   const odd = key.find((name) => columns[name] !== 'text')
   if (odd !== undefined) throw wrong(table, `key column "${odd}" is not a declared text column`)
-  const referred = [...indexes.flat(), ...unique.flat(), ...exact].filter((name) => name !== 'recorded')
+  const referred = [...indexes.flat(), ...sparse.flat(), ...unique.flat(), ...exact].filter(
+    (name) => name !== 'recorded',
+  )
   const unknown = referred.find((name) => columns[name] === undefined)
   if (unknown !== undefined) throw wrong(table, `"${unknown}" is not declared`)
-  for (const list of [...indexes, ...unique]) checkIndex(table, list)
+  for (const list of [...indexes, ...sparse, ...unique]) checkIndex(table, list)
 }
 
 const checkIndex = (table: Table, list: readonly string[]): void => {

@@ -46,6 +46,7 @@ export const responses = apiStyle({
   id: 'responses',
   paths: ['/v1/responses'],
   list: 'input',
+  continues: true,
 
   envelope(members: Shape): Envelope {
     const common = commonEnvelope(members, 'input')

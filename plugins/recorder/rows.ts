@@ -19,11 +19,12 @@ const storedTurn = ({ calls, item, user_after }: Turn, redact: Redactor): Turn =
   user_after,
 })
 
-/** The `calls` row of a settled call. */
-export const callRecord = (settled: Settled, redact: Redactor, previews: Previews): CallRecord => {
+/** The `calls` row of a settled call. `continues`: a later request may name its reply. */
+export const callRecord = (settled: Settled, redact: Redactor, previews: Previews, continues: boolean): CallRecord => {
   const { call, decision, reading, usage } = settled
   const { conversation, envelope, session } = call
   const row = decision.row ?? unjudged(call)
+  const replyId = shortOrNull(reading.response_id, redact)
   return {
     id: call.id,
     session_id: session === null ? null : session.row.id,
@@ -71,7 +72,8 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     total_tokens: usage.total_tokens,
     usage_source: settled.usage_source,
     finish_reason: shortOrNull(reading.finish_reason, redact),
-    response_id: shortOrNull(reading.response_id, redact),
+    response_id: continues ? replyId : null,
+    reply_id: continues ? null : replyId,
     fingerprint: conversation.fingerprint,
     chain_tip: row.chain_tip,
     talk_tip: row.talk_tip,

@@ -26,7 +26,8 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 
   const write = async (settled: Settled, previews: Previews): Promise<void> => {
     const { session } = settled.call
-    const record = callRecord(settled, gateway.redact, previews)
+    const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
+    const record = callRecord(settled, gateway.redact, previews, continues)
     const likely = session !== null && isLikelyStored(session)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const batch = ownChanges(settled, record, likely === (attempt % 2 === 0))

@@ -51,6 +51,7 @@ const calls = table({
     usage_source: 'text',
     finish_reason: 'text',
     response_id: 'text',
+    reply_id: 'text',
     fingerprint: 'text',
     chain_tip: 'text',
     talk_tip: 'text',
@@ -70,7 +71,8 @@ const calls = table({
     cost_source: 'text',
     price_version: 'text',
   },
-  indexes: [['session_id', 'recorded'], ['received_at'], ['response_id'], ['trace_id', 'recorded']],
+  indexes: [['session_id', 'recorded'], ['received_at'], ['trace_id', 'recorded']],
+  sparse: [['response_id']],
   exact: [
     'id',
     'session_id',

@@ -115,8 +115,8 @@ const runs = table<'runs'>({
     ['cost_micro'],
     ['total_tokens'],
     ['updated_ns'],
-    ['content_digest'],
   ],
+  sparse: [['content_digest']],
   exact: [
     'trace_id',
     'project_id',

@@ -16,6 +16,7 @@ export class Responses {
 
   learn({ call, reading: { response_id } }: Settled): void {
     if (response_id === null || call.session === null || response_id.length > MAX_ID) return
+    if (this.#gateway.apiStyles.get(call.style)?.continues !== true) return
     this.#sessions.set(within(call.project_id, response_id), call.session.row.id)
   }
 

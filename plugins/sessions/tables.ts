@@ -61,7 +61,11 @@ const sessions = table<'sessions'>({
     created_at: 'integer',
     last_seen_at: 'integer',
   },
-  indexes: [['project_id', 'recorded'], ['agent_id', 'recorded'], ['external_id', 'recorded'], ['last_seen_at']],
+  indexes: [
+    ['project_id', 'recorded'],
+    ['external_id', 'recorded'],
+  ],
+  sparse: [['agent_id']],
   exact: ['id', 'project_id', 'agent_id', 'external_id', 'external_source', 'seen_tips'],
 })
 

@@ -22,9 +22,14 @@ export const additionSql = (db: Db, addition: Addition): string => {
   if (addition.kind === 'words') return wordsSql(addition.name)
   if (addition.kind === 'column')
     return db.schema.alterTable(addition.table).addColumn(addition.column, addition.type).compile().sql
+  const { name, table, columns, use } = addition
   const index = db.schema
-    .createIndex(addition.name)
-    .on(addition.table)
-    .columns([...addition.columns])
-  return (addition.unique ? index.unique() : index).compile().sql
+    .createIndex(name)
+    .on(table)
+    .columns([...columns])
+  if (use === 'sparse') return index.where(sql.ref(columns[0] ?? ''), 'is not', null).compile().sql
+  return (use === 'unique' ? index.unique() : index).compile().sql
 }
+
+/** The SQLite statement that drops an index. */
+export const dropSql = (db: Db, index: string): string => db.schema.dropIndex(index).compile().sql

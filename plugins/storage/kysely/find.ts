@@ -23,10 +23,16 @@ const prefixOf = (index: readonly string[], equal: ReadonlySet<string>): number 
   return end === -1 ? index.length : end
 }
 
-/** The longest run of equality-tested columns that some index has before the order column. */
-const heldColumns = (table: Table, column: string, equal: ReadonlySet<string>): ReadonlySet<string> => {
+/** The longest run of equality-tested columns that some index has before the order column; `known`: those tested for a value, not for null. */
+const heldColumns = (
+  table: Table,
+  column: string,
+  equal: ReadonlySet<string>,
+  known: ReadonlySet<string>,
+): ReadonlySet<string> => {
+  const sparse = (table.sparse ?? []).filter(([first]) => first !== undefined && known.has(first))
   let best: readonly string[] = []
-  for (const given of [keyOf(table), ...(table.unique ?? []), ...(table.indexes ?? [])]) {
+  for (const given of [keyOf(table), ...(table.unique ?? []), ...(table.indexes ?? []), ...sparse]) {
     const index = given.filter((name) => name !== 'recorded')
     const place = column === 'recorded' ? index.length : index.indexOf(column)
     if (place > best.length && prefixOf(index, equal) >= place) best = index.slice(0, place)
@@ -45,7 +51,8 @@ export const scanOf = (table: Table, { where, order, search }: Find): Scan => {
   const nulls = column !== 'recorded' && !key.includes(column)
   if (search && column === 'recorded') return { by: 'words', held: new Set(), exact: where.length === 0, nulls }
   const equal = new Set(where.filter(([, op]) => op === 'eq' || op === 'null').map(([name]) => name))
-  const held = heldColumns(table, column, equal)
+  const known = new Set(where.filter(([, op]) => op === 'eq').map(([name]) => name))
+  const held = heldColumns(table, column, equal, known)
   const served = where.every((clause) => serves(held, order, clause))
   // rows that share the first part of a longer key belong to one thing, and a thing is small
   const group = key.length > 1 && equal.has(key[0] ?? '')

@@ -4,10 +4,10 @@ import { keyOf, searchColumn, storedColumns } from './shape.ts'
 
 export type Db = Kysely<Record<string, Record<string, unknown>>>
 
-/** Columns by table, with their SQL types, and the names of all indexes: what a database has. */
+/** Columns by table, with their SQL types, and the names of all indexes, each with its table: what a database has. */
 export interface Existing {
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, string>>
-  readonly indexes: ReadonlySet<string>
+  readonly indexes: ReadonlyMap<string, string>
 }
 
 /** One thing to add. */
@@ -20,7 +20,7 @@ export type Addition =
       readonly table: string
       readonly name: string
       readonly columns: readonly string[]
-      readonly unique: boolean
+      readonly use: 'ordered' | 'sparse' | 'unique'
     }
 
 type SqlType = 'text' | 'integer' | 'real'
@@ -40,22 +40,20 @@ export const wordsTable = (table: string): string => `${table}__words`
 
 /** Indexes that a table wants; `recorded` needs no column of its own, since every index ends in it. */
 const indexesOf = (table: Table): Extract<Addition, { kind: 'index' }>[] => {
-  const named = (columns: readonly string[], unique: boolean) => {
-    const name = `${table.id}__${unique ? 'u' : 'i'}__${columns.join('__')}`
-    return { kind: 'index' as const, table: table.id, name, columns, unique }
+  const named = (use: keyof typeof MARKS) => (given: readonly string[]) => {
+    const columns = given.filter((name) => name !== 'recorded')
+    const name = `${table.id}__${MARKS[use]}__${columns.join('__')}`
+    return { kind: 'index' as const, table: table.id, name, columns, use }
   }
-  const ordered = (table.indexes ?? []).map((columns) =>
-    named(
-      columns.filter((name) => name !== 'recorded'),
-      false,
-    ),
-  )
   return [
-    named(keyOf(table), true),
-    ...(table.unique ?? []).map((columns) => named(columns, true)),
-    ...ordered.filter(({ columns }) => columns.length > 0),
+    named('unique')(keyOf(table)),
+    ...(table.unique ?? []).map(named('unique')),
+    ...(table.sparse ?? []).map(named('sparse')),
+    ...(table.indexes ?? []).map(named('ordered')).filter(({ columns }) => columns.length > 0),
   ]
 }
+/** What the name of an index says of its use. */
+const MARKS = { ordered: 'i', sparse: 's', unique: 'u' } as const
 
 const missingOf = (table: Table, { tables, indexes }: Existing): Addition[] => {
   const has = tables.get(table.id)
@@ -69,9 +67,17 @@ const missingOf = (table: Table, { tables, indexes }: Existing): Addition[] => {
   return [...made, ...indexesOf(table).filter(({ name }) => !indexes.has(name))]
 }
 
-/** What has to be added for these tables, in order; nothing is ever changed or dropped. */
+/** What has to be added for these tables, in order; no table and no column is ever changed or dropped. */
 export const missing = (tables: readonly Table[], existing: Existing): Addition[] =>
   tables.flatMap((table) => missingOf(table, existing))
+
+/** Names of indexes that an earlier version made to find or order rows and these tables no longer want. */
+export const surplus = (tables: readonly Table[], { indexes }: Existing): string[] => {
+  const wanted = new Set(tables.flatMap(indexesOf).map(({ name }) => name))
+  const isOurs = (name: string, table: string): boolean =>
+    tables.some(({ id }) => id === table) && (name.startsWith(`${table}__i__`) || name.startsWith(`${table}__s__`))
+  return [...indexes].filter(([name, table]) => isOurs(name, table) && !wanted.has(name)).map(([name]) => name)
+}
 
 /** Says which existing column has another type than declared; undefined if none has. */
 export const conflict = (tables: readonly Table[], existing: Existing): string | undefined => {

@@ -99,6 +99,23 @@ export const findingTests = (desk: Desk): void => {
       assert.equal(ids(await find({ where: { group: 'moving' }, limit: 9, cursor: String(next_cursor) })), 'ba')
     })
 
+    it('finds by a column that most rows leave null, with and without a value', async () => {
+      for (const id of ['p', 'q', 'r', 's']) await put('rare', id, { done: id === 'q' || id === 's' ? true : null })
+      const rare = (query: Asked) => find({ ...query, where: { group: 'rare', ...query.where } })
+      assert.equal(ids(await rare({ where: { done: true } })), 'sq')
+      assert.equal(ids(await rare({ where: { done: true }, order: ['recorded', 'asc'] })), 'qs')
+      assert.equal(ids(await rare({ where: { done: null } })), 'rp')
+      assert.equal(ids(await rare({ where: { done: { not: null } } })), 'sq')
+      const all = await find({ where: { done: null }, limit: 10_000 })
+      assert.ok(all.rows.length > 50 && all.rows.every(({ done }) => done === null))
+      const { rows, next_cursor } = await find({ where: { done: true }, limit: 1 })
+      const rest = await find({ where: { done: true }, cursor: String(next_cursor) })
+      assert.ok([...rows, ...rest.rows].every(({ done }) => done === true))
+      await put('rare', 'p', { done: true })
+      await put('rare', 's')
+      assert.equal(ids(await rare({ where: { done: true } })), 'qp')
+    })
+
     it('gives a cursor for every row where asked, and none else', async () => {
       const where = { group: 'find' }
       for (const order of [

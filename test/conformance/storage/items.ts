@@ -37,6 +37,7 @@ export const conformanceTables = [
       words: 'search',
     },
     indexes: [['group', 'recorded'], ['group', 'count'], ['total']],
+    sparse: [['done']],
     unique: [['group', 'name']],
   }),
   table({ id: 'conformance_notes', columns: { id: 'text', text: 'text' } }),

@@ -11,6 +11,7 @@ import {
   statusOf,
   type WriteOptions,
 } from 'guard-gateway/core'
+import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { tables } from '../../../plugins/sessions/tables.ts'
@@ -49,7 +50,13 @@ export const startBench = async ({
   plugins = [],
   ...options
 }: BenchOptions = {}): Promise<Bench> => {
-  const gateway = new Gateway(options).use(memory(), ...plugins, sessionTables, recorder({ full_content_logging }))
+  const gateway = new Gateway(options).use(
+    memory(),
+    responses,
+    ...plugins,
+    sessionTables,
+    recorder({ full_content_logging }),
+  )
   const faults: { error: unknown; where: string }[] = []
   gateway.hooks.fault.tap('test', (error, where) => void faults.push({ error, where }))
   await gateway.open()

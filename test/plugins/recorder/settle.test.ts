@@ -76,7 +76,10 @@ describe('recorder: a settled call', () => {
       [row.input_tokens, row.output_tokens, row.total_tokens, row.usage_source],
       [20, 10, 30, 'reported'],
     )
-    assert.deepEqual([row.finish_reason, row.response_id, row.fingerprint], ['end_turn', 'msg_1', 'f1'])
+    assert.deepEqual(
+      [row.finish_reason, row.response_id, row.reply_id, row.fingerprint],
+      ['end_turn', null, 'msg_1', 'f1'],
+    )
     assert.deepEqual([row.request_preview, row.response_preview], [null, null])
   })
 
@@ -84,7 +87,13 @@ describe('recorder: a settled call', () => {
     await bench.settle(settled())
     const [turn] = aRow().new_turns
     const new_turns = [{ ...turn, calls: turn?.calls.map((call) => ({ ...call, id: null })) }]
-    assert.deepEqual(rowOf(await callRow()), { ...aRow(), new_turns })
+    assert.deepEqual(rowOf(await callRow()), { ...aRow({ response_id: null }), new_turns })
+  })
+
+  it('keeps the id of a reply that a later request may name where it is looked for', async () => {
+    await bench.settle(settled({ call: aCall({ style: 'responses' }) }))
+    const row = await callRow()
+    assert.deepEqual([row.response_id, row.reply_id, rowOf(row).response_id], ['msg_1', null, 'msg_1'])
   })
 
   it('keeps type and fingerprint of an error, not its text', async () => {

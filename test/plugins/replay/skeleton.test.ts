@@ -19,7 +19,7 @@ describe('the bones of a model request', () => {
         tool_calls: calls,
         cost: { cost_micro: 7, cost_source: 'priced', price_version: 'v' },
       })
-      const record = callRecord(done, new Gateway().redact, { request: null, response: null })
+      const record = callRecord(done, new Gateway().redact, { request: null, response: null }, false)
       assert.deepEqual(callBones(record, trace), callRecords(record, trace).spans.map(boneOf))
     }
   })

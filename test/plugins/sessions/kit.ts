@@ -12,6 +12,7 @@ import {
   statusOf,
   table,
 } from 'guard-gateway/core'
+import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { type SessionsOptions, sessions } from 'guard-gateway/plugins/sessions'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aCall, aDecision, NOON, settled } from '../../kit/settled.ts'
@@ -25,7 +26,8 @@ export const records: Plugin = {
     gateway.tables.add({
       id: 'calls',
       columns: Object.fromEntries(text.map((name) => [name, 'text'])),
-      indexes: [['session_id', 'recorded'], ['response_id']],
+      indexes: [['session_id', 'recorded']],
+      sparse: [['response_id']],
     })
     gateway.tables.add(
       table<'session_events'>({
@@ -94,7 +96,7 @@ export const openHouse = async ({
   const gateway = new Gateway({ clock })
   gateway.hooks.fault.tap('test', (error) => void faults.push(error))
   gateway.keys.setGateway('guard_test_key_0123456789')
-  await gateway.use(kept.plugin, sessions(options), records).open()
+  await gateway.use(kept.plugin, responses, sessions(options), records).open()
   const app = await bareApp(gateway)
   let made = 0
 
@@ -123,6 +125,7 @@ export const openHouse = async ({
       const call: Call = {
         ...base,
         id: `guardreq_${made++}`,
+        style: 'responses',
         at: clock.now(),
         headers,
         identity: { agent_id: null, key_id: null },

@@ -26,7 +26,7 @@ describe('sessions without an id', () => {
       await house.ask({ 'x-guard-project-id': 'other' }),
       await house.ask({ 'x-guard-agent-id': 'someone' }),
       await house.ask({}, { client: 'another-agent/1.0' }),
-      await house.ask({}, { style: 'responses' }),
+      await house.ask({}, { style: 'chat_completions' }),
     ]
     assert.equal(new Set(calls.map(idOf)).size, calls.length)
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { aReading, settled } from '../../kit/settled.ts'
 import { code, type House, openHouse, sessionOf } from './kit.ts'
 
 const UUID = '0b6d8a52-7f0c-4d8e-9f57-1c2d3e4f5a6b'
@@ -61,6 +62,13 @@ describe('where a session id comes from', () => {
   it('derives a session when the response is unknown', async () => {
     const call = await house.ask({}, { previous_response_id: 'resp_nobody_knows' })
     assert.equal(sessionOf(call).row.external_source, 'derived')
+  })
+
+  it('follows no reply of a style in which none can be named', async () => {
+    const first = await house.ask({ 'session-id': 'window' }, { style: 'messages' })
+    await house.gateway.hooks.settle.promise(settled({ call: first, reading: aReading({ response_id: 'msg_7' }) }))
+    const next = await house.ask({}, { previous_response_id: 'msg_7' })
+    assert.equal(sessionOf(next).row.external_source, 'derived')
   })
 
   it('does not follow a response into another project', async () => {

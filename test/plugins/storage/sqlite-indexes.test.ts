@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import type { Table } from 'guard-gateway/core'
+import { pageSql, scanOf } from '../../../plugins/storage/kysely/find.ts'
+import { compiler } from '../../../plugins/storage/sqlite/compiler.ts'
+import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
+import { Statements } from '../../../plugins/storage/sqlite/statements.ts'
+import { Finder } from '../../../plugins/storage/sqlite/walk.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'guard-indexes-'))
+after(() => rmSync(folder, { recursive: true }))
+const start = (name: string, tables: readonly Table[]) =>
+  ({
+    file: join(folder, name),
+    tables,
+    synchronous: 'normal',
+    exclusive: false,
+    address: '',
+    busy_ms: 5_000,
+    max_pages: 0,
+  }) as const
+
+describe('sqlite: indexes', () => {
+  it('drops an index that is no longer wanted, and keeps those that forbid, are of other tables, or are not its own', async () => {
+    const file = 'unwanted.db'
+    const columns = { id: 'text', size: 'integer', label: 'text' } as const
+    const other: Table = { id: 'others', columns, indexes: [['size']] }
+    const before: Table = { id: 'things', columns, indexes: [['size'], ['label']], unique: [['label', 'size']] }
+    const first = await openDatabase(start(file, [before, other]))
+    first.db.exec("insert into things (id, size) values ('a', 1); create index by_hand on things (size, label)")
+    first.close()
+    const after: Table = { id: 'things', columns, indexes: [['size']], sparse: [['label']] }
+    const { db, close } = await openDatabase(start(file, [after]))
+    const names = db.prepare("select name from sqlite_schema where type = 'index' order by name").pluck().all()
+    assert.deepEqual(names, [
+      'by_hand',
+      'others__i__size',
+      'others__u__id',
+      'things__i__size',
+      'things__s__label',
+      'things__u__id',
+      'things__u__label__size',
+    ])
+    assert.deepEqual(db.prepare('select id, size from things').all(), [{ id: 'a', size: 1 }])
+    close()
+  })
+
+  it('looks up by a sparse index', async () => {
+    const columns = { id: 'text', label: 'text', size: 'integer' } as const
+    const things: Table = { id: 'things', columns, sparse: [['label']] }
+    const { db, close } = await openDatabase(start('sparse.db', [things]))
+    const finder = new Finder(
+      things,
+      {
+        kind: 'find',
+        table: 'things',
+        where: [
+          ['label', 'eq'],
+          ['size', 'eq'],
+        ],
+        order: ['recorded', 'desc'],
+        search: false,
+      },
+      new Statements(db),
+    )
+    assert.deepEqual([[...finder.scan.held], finder.scan.exact], [['label'], false])
+    const { sql, parameters } = pageSql(compiler, things, finder.shape, finder.scan, {
+      phase: 'all',
+      after: false,
+      upto: false,
+    })
+    const plan = db.prepare(`explain query plan ${sql}`).all(parameters.map(() => 1)) as { detail: string }[]
+    assert.match(String(plan[0]?.detail), /USING INDEX things__s__label \(label=\?\)/)
+    const nulls = {
+      kind: 'find',
+      table: 'things',
+      where: [['label', 'null']],
+      order: ['recorded', 'desc'],
+      search: false,
+    } as const
+    assert.deepEqual([...scanOf(things, nulls).held], [])
+    close()
+  })
+})
