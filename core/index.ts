@@ -27,7 +27,7 @@ export type {
   RunDraft,
   SpanDraft,
 } from './contracts/export-format.ts'
-export type { Arguments, CheckContext, CheckFinding, McpCheck } from './contracts/mcp-check.ts'
+export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './contracts/mcp-check.ts'
 export type { Ask, FieldFault, Form, Page, Posted, Refusal, Sent, View } from './contracts/page.ts'
 export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
 export type {
@@ -120,6 +120,7 @@ export {
 } from './parts.ts'
 export { handle } from './pipeline.ts'
 export { apiStyle, detector, exportFormat, mcpCheck, type Plugin, storage } from './plugin.ts'
+export { type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
 export { type CallRecord, type Recording, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'
 export type { Finder, Redactor } from './redact.ts'

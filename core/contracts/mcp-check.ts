@@ -21,7 +21,17 @@ export interface CheckFinding {
   readonly certain: boolean
 }
 
-/** Judges the arguments of tool calls. `id` is its key in a policy's `checks`, `schema` says what stands there. */
+/** A use of a check that works and yet promises less than it seems to. */
+export interface CheckLint {
+  /** `SHELL_DENY_ONLY` and the like. */
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * Judges the arguments of tool calls. `id` is its key in a policy's `checks`, `schema` says what stands there;
+ * it may refer to `#/$defs/pointers`, `pointer`, `strings` and `optional` of the policy's schema.
+ */
 export interface McpCheck<Options extends TSchema = TSchema> {
   readonly id: string
   readonly schema: Options
@@ -29,6 +39,8 @@ export interface McpCheck<Options extends TSchema = TSchema> {
   prepare?(): Promise<void>
   /** Lower-cases, resolves or compiles what a policy says, once at its load; throws GuardError INVALID_POLICY for what the schema cannot tell. The result is what `find` gets. */
   compile?(options: Static<Options>): Promise<Static<Options>>
+  /** What to warn about in options that the schema accepts. */
+  lint?(options: Static<Options>): readonly CheckLint[]
   /** None: the call passes. One that throws or rejects counts as unable to tell. */
   find(
     args: Arguments,
