@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { type Gateway, GuardError, inflated, statusOf } from 'guard-gateway/core'
+import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, plainCodec } from './codec.ts'
 import { receive } from './receive.ts'
 
@@ -23,6 +24,8 @@ export const routes =
       { parseAs: 'buffer', bodyLimit: max_body_bytes },
       (_request, body, done) => done(null, body),
     )
+    // bodies come as bytes, which no schema can judge, and answers go as bytes
+    app.setValidatorCompiler(() => () => true)
     app.setErrorHandler(async (error, request, reply) => {
       const codec = (await codecFor(request.headers['content-type'])) ?? plainCodec
       return sendError(gateway, errorOf(error, max_body_bytes), error, codec, request, reply)
@@ -49,9 +52,36 @@ export const routes =
     app.post('/v1/traces/', { schema: hidden }, take)
   }
 
+/** A schema in both forms that OTLP is spoken in. */
+const spoken = (json: TSchema) => ({
+  content: {
+    'application/json': { schema: json },
+    'application/x-protobuf': { schema: Type.Unsafe<string>({ type: 'string', format: 'binary' }) },
+  },
+})
+
+const tracesData = Type.Object(
+  { resourceSpans: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }))) },
+  { description: 'ExportTraceServiceRequest of OTLP.' },
+)
+const answer = Type.Object({
+  partialSuccess: Type.Optional(
+    Type.Object({
+      rejectedSpans: Type.String({ description: 'How many, in digits.' }),
+      errorMessage: Type.String(),
+    }),
+  ),
+})
+const rpcStatus = Type.Object({ code: Type.Integer(), message: Type.String() })
+
 const shown: FastifySchema & { readonly summary: string; readonly tags: readonly string[] } = {
   summary: 'Receive traces by OTLP/HTTP, as JSON or protobuf',
   tags: ['replay'],
+  body: spoken(tracesData),
+  response: {
+    200: { description: 'What was refused, if anything was.', ...spoken(answer) },
+    '4xx': { description: 'google.rpc.Status', ...spoken(rpcStatus) },
+  },
 }
 /** The other spelling of the path is left out of the API description. */
 const hidden: FastifySchema & { readonly hide: boolean } = { hide: true }

@@ -5,7 +5,8 @@ export const knownMembers = (body: object, { properties }: { readonly properties
   const known = Object.keys(properties)
   const odd = Object.keys(body).find((name) => !known.includes(name))
   if (odd === undefined) return
-  throw new GuardError('INVALID_REQUEST', `"${odd}" cannot be set here; only ${known.join(', ')} can.`, { known })
+  const path = `/${odd.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  throw new GuardError('INVALID_REQUEST', `"${odd}" cannot be set here; only ${known.join(', ')} can.`, { path, known })
 }
 
 /** Refuses a query parameter that means nothing: ignoring it would answer another question. */

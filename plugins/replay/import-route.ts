@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, inflated } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { filesOf, importAnswer } from './answer-schemas.ts'
+import { importQuery } from './ask-schemas.ts'
 import { described } from './described.ts'
 import type { RawQuery } from './filters.ts'
 import { importRuns, type OnConflict } from './import.ts'
@@ -18,7 +21,11 @@ export const importRoute = (gateway: Gateway, keeper: Keeper, max_bytes: number)
     async (request: FastifyRequest, body: Buffer) => inflated(body, request.headers['content-encoding'], max_bytes),
   )
 
-  const schema = described('Import a supported trace representation')
+  const schema = described('Import a supported trace representation', {
+    querystring: importQuery,
+    body: filesOf('The file itself.', importedTypes),
+    response: { 200: importAnswer, 201: importAnswer },
+  })
   app.post<{ Querystring: RawQuery }>('/runs/import', { schema }, async ({ body, query }, reply) => {
     const on_conflict = onConflict(query)
     const project = projectIn(query)
@@ -30,6 +37,9 @@ export const importRoute = (gateway: Gateway, keeper: Keeper, max_bytes: number)
     return reply.code(answer.imported.length > 0 ? 201 : 200).send(answer)
   })
 }
+
+const file = Type.Unsafe<string>({ type: 'string', format: 'binary' })
+const importedTypes = { 'application/json': file, 'application/x-ndjson': file, 'application/octet-stream': file }
 
 const textOf = (body: unknown): string => {
   if (!Buffer.isBuffer(body) || body.length === 0)

@@ -1,13 +1,17 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type ExportOptions, type Gateway, GuardError, isShape, runSummary, type Trace } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './answer-schemas.ts'
+import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './ask-schemas.ts'
 import { needJson } from './bodies.ts'
 import { type Alignment, compare } from './compare.ts'
 import { described } from './described.ts'
 import { editRun, pinnedIn, readEdit } from './edit.ts'
-import { filterNames, type RawQuery, runQuery } from './filters.ts'
+import { type RawQuery, runQuery } from './filters.ts'
 import type { Keeper } from './keeper.ts'
 import { readTrace } from './read.ts'
+import { bundleSchema } from './record-schemas.ts'
 import { rowsOf } from './rows.ts'
 
 interface Named {
@@ -17,23 +21,26 @@ interface Named {
 
 /** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
 export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper): void => {
-  const filters = {
-    type: 'object',
-    properties: Object.fromEntries(filterNames.map((name) => [name, { type: 'string' }])),
-  }
-  const list = described('List runs with filters and pagination', { querystring: filters })
+  const list = described('List runs with filters and pagination', {
+    querystring: runsQuery,
+    response: { 200: runsPage },
+  })
   app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
     const { rows, next_cursor, truncated } = await gateway.storage.find('runs', runQuery(query, gateway.clock.now()))
     return { runs: rows.map(runSummary), next_cursor, truncated }
   })
 
-  const whole = described('Read one complete run')
+  const whole = described('Read one complete run', { params: runParams, response: { 200: bundleSchema } })
   app.get<Named>('/runs/:trace_id', { schema: whole }, async ({ params }, reply) => {
     const trace = await readTrace(gateway.storage, params.trace_id)
     return written(gateway, reply, 'json', trace)
   })
 
-  const file = described('Export a run')
+  const file = described('Export a run', {
+    params: runParams,
+    querystring: exportQuery,
+    response: { 200: exportFiles(gateway) },
+  })
   app.get<Named>('/runs/:trace_id/export', { schema: file }, async ({ params, query }, reply) => {
     const { format = 'json', names } = query
     const entry = gateway.exportFormats.get(String(format))
@@ -54,12 +61,20 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     })
   })
 
-  const rows = described('Read the tree of a run in pages')
+  const rows = described('Read the tree of a run in pages', {
+    params: runParams,
+    querystring: rowsQuery,
+    response: { 200: rowsAnswer },
+  })
   app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
     rowsOf(await readTrace(gateway.storage, params.trace_id), count(query, 'after', 0), count(query, 'limit', 2_000)),
   )
 
-  const pin = described('Set pin state')
+  const pin = described('Set pin state', {
+    params: runParams,
+    body: pinBody,
+    response: { 200: pinAnswer },
+  })
   app.post<Named>('/runs/:trace_id/pin', { schema: pin }, async ({ params, body }) => {
     if (body !== undefined && body !== null && !isShape(body))
       throw new GuardError('INVALID_TRACE', 'Send an object with "pinned", or nothing.', { path: '' })
@@ -68,13 +83,17 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     return { trace_id: row.trace_id, pinned: row.pinned }
   })
 
-  const edit = described('Change name, tags, failure tag or pin state of a run')
+  const edit = described('Change name, tags, failure tag or pin state of a run', {
+    params: runParams,
+    body: editBody,
+    response: { 200: editAnswer },
+  })
   app.patch<Named>('/runs/:trace_id', { schema: edit }, async (request) => {
     needJson(request)
     return { run: runSummary(await editRun(gateway, keeper, request.params.trace_id, readEdit(request.body))) }
   })
 
-  const both = described('Compare two runs')
+  const both = described('Compare two runs', { body: compareBody, response: { 200: compareAnswer } })
   app.post('/compare', { schema: both }, async (request) => {
     needJson(request)
     const { left, right, align } = pairIn(request.body)
@@ -83,6 +102,13 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     return compare(first, second, align)
   })
 }
+
+/** What an export answers with: the media type of each registered format. */
+const exportFiles = (gateway: Gateway) =>
+  filesOf(
+    'The run as a file.',
+    Object.fromEntries([...gateway.exportFormats].map(({ mediaType }) => [mediaType, Type.Unknown()])),
+  )
 
 const written = (gateway: Gateway, reply: FastifyReply, format: string, trace: Trace, options?: ExportOptions) => {
   const entry = gateway.exportFormats.need(format)

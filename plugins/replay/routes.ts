@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
+import { batchAnswer, spanAnswer, traceAnswer } from './answer-schemas.ts'
+import { batchBody, spanBody, traceBody } from './ask-schemas.ts'
 import { ingestEvents } from './batch.ts'
 import { exactJson, needJson } from './bodies.ts'
 import { described } from './described.ts'
@@ -25,21 +27,27 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
   const { gateway, keeper, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
 
-  const trace = described('Ingest a trace with nested spans, events and artifacts')
+  const trace = described('Ingest a trace with nested spans, events and artifacts', {
+    body: traceBody,
+    response: { 200: traceAnswer, 201: traceAnswer },
+  })
   app.post('/traces', { schema: trace }, async (request, reply) => {
     needJson(request)
     const answer = await ingestTrace(ingestOf(request), request.body)
     return reply.code(answer.created ? 201 : 200).send(answer)
   })
 
-  const span = described('Ingest one span')
+  const span = described('Ingest one span', {
+    body: spanBody,
+    response: { 200: spanAnswer, 201: spanAnswer },
+  })
   app.post('/spans', { schema: span }, async (request, reply) => {
     needJson(request)
     const answer = await ingestSpan(ingestOf(request), request.body)
     return reply.code(answer.created ? 201 : 200).send(answer)
   })
 
-  const events = described('Ingest an event batch')
+  const events = described('Ingest an event batch', { body: batchBody, response: { 200: batchAnswer } })
   app.post('/events/batch', { schema: events }, async (request) => {
     needJson(request)
     return ingestEvents(ingestOf(request), request.body)

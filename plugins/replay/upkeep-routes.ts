@@ -1,5 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { filesOf, retentionAnswer } from './answer-schemas.ts'
+import { streamQuery } from './ask-schemas.ts'
 import { described } from './described.ts'
 import type { RawQuery } from './filters.ts'
 import type { Retention } from './retention.ts'
@@ -7,14 +10,16 @@ import type { Stream, StreamKind } from './stream.ts'
 
 /** What is kept how long, and what is written as it happens. */
 export const upkeepRoutes = (app: FastifyInstance, retention: Retention, stream: Stream): void => {
-  app.get('/retention', { schema: described('What is kept, and what the next pass would remove') }, () =>
-    retention.report(),
-  )
+  const kept = described('What is kept, and what the next pass would remove', { response: { 200: retentionAnswer } })
+  app.get('/retention', { schema: kept }, () => retention.report())
 
   // a server that closes waits for its replies, and these have no end of their own
   app.addHook('preClose', async () => stream.end())
 
-  const schema = described('Changed runs, or kept events, as server-sent events')
+  const schema = described('Changed runs, or kept events, as server-sent events', {
+    querystring: streamQuery,
+    response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
+  })
   app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ query, raw }, reply) => {
     const events = stream.open(kindOf(query))
     raw.socket.once('close', () => stream.close(events))

@@ -1,0 +1,130 @@
+import { type TSchema, Type } from 'typebox'
+import { bigInteger, count, recordId, runSummarySchema, text, textOrNull } from './record-schemas.ts'
+
+const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+const limitOrNull = orNull(Type.Number())
+
+const warnings = Type.Array(
+  Type.Object({
+    code: text,
+    message: text,
+    path: Type.Optional(Type.String({ description: 'JSON pointer into the request.' })),
+    line: Type.Optional(count),
+  }),
+  { description: 'What was taken in otherwise than it was sent, or looks odd.' },
+)
+
+export const runsPage = Type.Object({
+  runs: Type.Array(runSummarySchema),
+  next_cursor: textOrNull,
+  truncated: Type.Boolean({ description: 'The page ended early; the cursor goes on.' }),
+})
+
+export const traceAnswer = Type.Object({
+  trace_id: recordId,
+  created: Type.Boolean(),
+  run: runSummarySchema,
+  span_ids: Type.Array(recordId, { description: 'In the order of the request.' }),
+  warnings,
+  url: Type.String({ description: 'Where the pages show the run.' }),
+})
+
+export const spanAnswer = Type.Object({
+  trace_id: recordId,
+  span_id: recordId,
+  created: Type.Boolean(),
+  run: runSummarySchema,
+  warnings,
+})
+
+export const batchAnswer = Type.Object({
+  accepted: count,
+  events: Type.Array(Type.Object({ index: count, trace_id: recordId, id: recordId })),
+  rejected: Type.Array(Type.Object({ index: count, code: text, message: text })),
+})
+
+export const rowsAnswer = Type.Object({
+  columns: Type.Array(text),
+  rows: Type.Array(Type.Array(Type.Unknown())),
+  next: Type.Union([count, Type.Null()], { description: 'The row that the next page begins with.' }),
+})
+
+export const pinAnswer = Type.Object({ trace_id: recordId, pinned: Type.Boolean() })
+
+export const editAnswer = Type.Object({ run: runSummarySchema })
+
+const side = orNull(
+  Type.Object({ span_id: recordId, status: text, duration_ns: orNull(bigInteger), label: textOrNull }),
+)
+
+export const compareAnswer = Type.Object({
+  left: runSummarySchema,
+  right: runSummarySchema,
+  deltas: Type.Object(
+    {
+      duration_ns: orNull(bigInteger),
+      input_tokens: bigInteger,
+      output_tokens: bigInteger,
+      total_tokens: bigInteger,
+      cost_micro: bigInteger,
+      span_count: Type.Integer(),
+      event_count: Type.Integer(),
+    },
+    { description: 'Right minus left.' },
+  ),
+  spans: Type.Array(
+    Type.Object({
+      key: Type.String({ description: 'name#occurrence, or name[label]#occurrence.' }),
+      name: text,
+      occurrence: Type.Integer({ minimum: 1 }),
+      presence: Type.Unsafe<string>({ type: 'string', enum: ['both', 'left', 'right'] }),
+      left: side,
+      right: side,
+      status_changed: Type.Boolean(),
+      label_changed: Type.Boolean(),
+      duration_delta_ns: orNull(bigInteger),
+    }),
+  ),
+  events_by_name: Type.Array(Type.Object({ name: text, left: count, right: count, delta: Type.Integer() })),
+  status_changed: Type.Boolean(),
+  failure_tag_changed: Type.Boolean(),
+  summary: Type.Object({
+    both: count,
+    left_only: count,
+    right_only: count,
+    status_changed: count,
+    label_changed: count,
+  }),
+  warnings,
+})
+
+export const importAnswer = Type.Object({
+  imported: Type.Array(
+    Type.Object({
+      trace_id: recordId,
+      source_trace_id: recordId,
+      remapped: Type.Boolean(),
+      identical_to: textOrNull,
+      spans: count,
+      events: count,
+      artifacts: count,
+      url: text,
+    }),
+  ),
+  skipped: Type.Array(Type.Object({ source_trace_id: recordId, existing_trace_id: recordId })),
+  warnings,
+})
+
+export const retentionAnswer = Type.Object({
+  settings: Type.Object({ days: limitOrNull, max_runs: limitOrNull, max_bytes: limitOrNull }),
+  runs: Type.Union([count, Type.Null()], { description: 'Null before the first count.' }),
+  bytes: count,
+  would_remove: count,
+  more: Type.Boolean(),
+})
+
+/** A body that is written piece by piece, by its media type. */
+export const filesOf = (description: string, schemas: Readonly<Record<string, TSchema>>) => ({
+  description,
+  content: Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema }])),
+})

@@ -1,0 +1,134 @@
+import { type TSchema, Type } from 'typebox'
+import { filterNames } from './filters.ts'
+import { count, failureTagOrNull, recordId, recordIdOrNull, text, textOrNull } from './record-schemas.ts'
+
+const optional = <S extends TSchema>(schema: S) => Type.Optional(schema)
+const list = (items: TSchema) => optional(Type.Array(items))
+const attributes = optional(Type.Unsafe<object>({ type: 'object', additionalProperties: true }))
+const tags = list(Type.String({ maxLength: 64 }))
+
+const NS = 'Nanoseconds since 1970: an integer, or a string of digits where a double could not hold it.'
+const nanoseconds = Type.Unsafe<bigint | number | string>({
+  anyOf: [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', pattern: '^[0-9]{1,19}$' },
+  ],
+  description: NS,
+})
+const nanosecondsOrNull = optional(Type.Union([nanoseconds, Type.Null()]))
+
+const eventFields = {
+  id: optional(recordId),
+  name: Type.String({ minLength: 1 }),
+  time_ns: optional(nanoseconds),
+  severity: optional(Type.Unsafe<string>({ type: 'string', enum: ['info', 'warn', 'error'] })),
+  attributes,
+}
+const event = Type.Object(eventFields)
+const eventOfSpan = Type.Object({ ...eventFields, span_id: optional(recordIdOrNull) })
+
+const spanFields = {
+  id: optional(recordId),
+  parent_id: optional(recordIdOrNull),
+  name: Type.String({ minLength: 1 }),
+  kind: optional(Type.String({ description: 'Follows from name and attributes where it is none of the known.' })),
+  status: optional(text),
+  status_message: optional(textOrNull),
+  start_ns: optional(nanoseconds),
+  end_ns: nanosecondsOrNull,
+  attributes,
+  events: list(event),
+  spans: list(Type.Unsafe<object>({ type: 'object', description: 'A span in this one; it takes the same fields.' })),
+}
+const span = Type.Object(spanFields)
+
+const artifact = Type.Object({
+  id: optional(recordId),
+  span_id: optional(recordIdOrNull),
+  path: Type.String({ minLength: 1 }),
+  mime_type: optional(textOrNull),
+  size: optional(Type.Union([count, Type.Null()])),
+  sha256: optional(Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()])),
+  attributes,
+})
+
+const ofRun = {
+  trace_id: optional(recordId),
+  project_id: optional(recordId),
+  session_id: optional(recordIdOrNull),
+  agent_name: optional(textOrNull),
+  task_id: optional(textOrNull),
+}
+
+/** A trace as writers send it; nothing is required. */
+export const traceBody = Type.Object({
+  ...ofRun,
+  agent_id: optional(recordIdOrNull),
+  name: optional(textOrNull),
+  status: optional(text),
+  failure_tag: optional(failureTagOrNull),
+  start_ns: optional(nanoseconds),
+  end_ns: nanosecondsOrNull,
+  attributes,
+  tags,
+  spans: list(span),
+  events: list(eventOfSpan),
+  artifacts: list(artifact),
+})
+
+/** One span, with what belongs to its run beside its own fields. */
+export const spanBody = Type.Object({ ...ofRun, ...spanFields })
+
+const batchEvent = Type.Object({ ...ofRun, ...eventFields, span_id: optional(recordIdOrNull) })
+/** Events, in a list or below one run. */
+export const batchBody = Type.Union([
+  Type.Object({
+    trace_id: optional(recordId),
+    project_id: optional(recordId),
+    events: Type.Array(batchEvent),
+  }),
+  Type.Array(batchEvent),
+])
+
+/** Every filter of a list is text; what it must look like its reader says. */
+export const runsQuery = Type.Object(Object.fromEntries(filterNames.map((name) => [name, optional(text)])))
+
+export const runParams = Type.Object({ trace_id: text })
+
+export const exportQuery = Type.Object({
+  format: optional(Type.String({ description: 'json (default), jsonl, otel, or another format that is registered.' })),
+  names: optional(Type.String({ description: 'semconv: span names of the semantic conventions (otel).' })),
+})
+
+export const rowsQuery = Type.Object({
+  after: optional(Type.String({ pattern: '^\\d{1,9}$', description: 'The row that the page begins with.' })),
+  limit: optional(Type.String({ pattern: '^\\d{1,9}$', description: 'Rows of a page, at most 2,000.' })),
+})
+
+/** A pin needs no body: none pins. */
+export const pinBody = Type.Union([Type.Null(), Type.Object({ pinned: optional(Type.Boolean()) })])
+
+export const editBody = Type.Object(
+  {
+    name: optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()])),
+    tags,
+    failure_tag: optional(failureTagOrNull),
+    pinned: optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+
+const align = optional(Type.Unsafe<'name' | 'label'>({ type: 'string', enum: ['name', 'label'] }))
+export const compareBody = Type.Union([
+  Type.Object({ left: text, right: text, align }),
+  Type.Object({ trace_ids: Type.Array(text, { minItems: 2, maxItems: 2 }), align }),
+])
+
+export const importQuery = Type.Object({
+  on_conflict: optional(Type.Unsafe<string>({ type: 'string', enum: ['remap', 'skip', 'fail'] })),
+  project_id: optional(recordId),
+})
+
+export const streamQuery = Type.Object({
+  kind: optional(Type.Unsafe<'runs' | 'events'>({ type: 'string', enum: ['runs', 'events'] })),
+})

@@ -1,0 +1,114 @@
+import { failureTags } from 'guard-gateway/core'
+import { type TSchema, Type } from 'typebox'
+
+const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+const oneOf = <const V extends readonly string[]>(values: V, description?: string) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...(description === undefined ? {} : { description }) })
+
+export const text = Type.String()
+export const textOrNull = orNull(Type.String())
+export const count = Type.Integer({ minimum: 0 })
+export const recordId = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:@/+=-]+$' })
+export const recordIdOrNull = orNull(recordId)
+export const failureTagOrNull = orNull(oneOf(failureTags))
+
+const exact = { description: 'Every digit: a reader that takes numbers for doubles rounds it.' }
+/** An integer that a double may not hold, as answers give it. */
+export const bigInteger = Type.Unsafe<bigint>({ type: 'integer', ...exact })
+const bigOrNull = orNull(bigInteger)
+const nanoseconds = Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description: 'Nanoseconds since 1970.' })
+const nanosecondsOrNull = orNull(nanoseconds)
+
+const attributes = Type.Unsafe<Readonly<Record<string, unknown>>>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'Any JSON values, after redaction.',
+})
+const status = Type.String({
+  pattern: '^[a-z][a-z0-9_]{0,31}$',
+  description: 'running, ok, error, cancelled; also timeout, blocked, and what writers say.',
+})
+const owner = oneOf(['gateway', 'mcp', 'client'], 'Who wrote the record.')
+const severity = oneOf(['info', 'warn', 'error'])
+const kind = oneOf(['agent', 'model', 'tool', 'command', 'policy', 'retrieval', 'other'])
+
+const summary = {
+  id: recordId,
+  trace_id: recordId,
+  project_id: recordId,
+  session_id: recordIdOrNull,
+  agent_id: recordIdOrNull,
+  task_id: textOrNull,
+  agent_name: textOrNull,
+  name: textOrNull,
+  status,
+  failure_tag: failureTagOrNull,
+  failure_tag_source: orNull(oneOf(['explicit', 'derived'])),
+  failure_evidence: orNull(
+    Type.Object({ rule: text, span_id: textOrNull, event_id: textOrNull, field: text }, { description: 'Why.' }),
+  ),
+  start_ns: nanoseconds,
+  end_ns: nanosecondsOrNull,
+  duration_ns: bigOrNull,
+  input_tokens: bigInteger,
+  output_tokens: bigInteger,
+  total_tokens: bigInteger,
+  cost_micro: Type.Unsafe<bigint>({ type: 'integer', description: 'Millionths of the billing currency.' }),
+  span_count: count,
+  event_count: count,
+  artifact_count: count,
+  pinned: Type.Boolean(),
+  tags: Type.Array(text),
+  origin: oneOf(['gateway', 'mcp', 'api', 'otlp', 'import', 'playground']),
+  source_trace_id: recordIdOrNull,
+  recorded_ns: nanoseconds,
+}
+
+/** A run as lists and answers show it. */
+export const runSummarySchema = Type.Object(summary)
+
+const event = Type.Object({
+  id: recordId,
+  name: text,
+  time_ns: nanoseconds,
+  severity,
+  owner,
+  request_id: recordIdOrNull,
+  attributes,
+})
+
+const span = Type.Object({
+  id: recordId,
+  parent_id: recordIdOrNull,
+  declared_parent_id: Type.Optional(recordId),
+  name: text,
+  kind,
+  label: textOrNull,
+  status,
+  status_message: textOrNull,
+  start_ns: nanoseconds,
+  end_ns: nanosecondsOrNull,
+  owner,
+  attributes,
+  events: Type.Array(event),
+})
+
+const artifact = Type.Object({
+  id: recordId,
+  span_id: recordIdOrNull,
+  path: text,
+  mime_type: textOrNull,
+  size: bigOrNull,
+  sha256: textOrNull,
+  attributes,
+})
+
+/** A whole run: the bundle `trace.v1`, spans depth first. */
+export const bundleSchema = Type.Object({
+  schema: Type.Literal('trace.v1'),
+  exported_at: Type.Optional(Type.String({ format: 'date-time' })),
+  run: Type.Object({ ...summary, attributes }),
+  spans: Type.Array(span),
+  events: Type.Array(event, { description: 'Of the run itself; those of a span stand in it.' }),
+  artifacts: Type.Array(artifact),
+})
