@@ -46,6 +46,8 @@ export class Gateway {
   readonly forms = new Registry<Form>('form')
   /** What `/api/health` shows, one section a feature. */
   readonly health = new Map<string, () => unknown>()
+  /** The document that tells a person of an error, where pages are served. */
+  errorPage: ((error: GuardError, asked: { readonly url: string; readonly request_id: string }) => string) | undefined
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
   heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
   readonly secrets = new Secrets()

@@ -68,7 +68,7 @@ const escaped = (text: string): string =>
   SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (mark) => entities[mark] ?? '') : text
 
 const written = (value: Hole, place: Place): string => {
-  if (value === null || value === undefined || value === false) return ''
+  if (value === null || value === undefined || value === false || value === '') return ''
   if (value instanceof Html) {
     if (place === 'attribute') throw new TypeError('Markup cannot stand inside an attribute.')
     return value.text

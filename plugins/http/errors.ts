@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastifyPlugin from 'fastify-plugin'
 import { errorBody, type Gateway, GuardError, newId, statusOf } from 'guard-gateway/core'
 import type { HttpFace } from './face.ts'
+import { protectDocument } from './response-headers.ts'
 import { classOf } from './route-class.ts'
 import { decodedPath } from './target.ts'
 
@@ -29,8 +30,25 @@ export const sendError = (
   const body =
     kind === 'model' ? modelError(face.gateway, path, request.headers, error, id) : { error: errorBody(error) }
   reply.code(statusOf(error)).headers(error.place.headers ?? {})
-  reply.header('x-guard-request-id', id).type('application/json')
-  return reply.send(JSON.stringify(body))
+  reply.header('x-guard-request-id', id)
+  const page = kind === 'page' && wantsPage(request) ? pageOf(face, error, id, request) : undefined
+  if (page === undefined) return reply.type('application/json').send(JSON.stringify(body))
+  reply.type('text/html; charset=utf-8')
+  protectDocument(reply)
+  return reply.send(page)
+}
+
+/** A browser asks for a document, not a program for an answer. */
+const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
+
+/** Undefined where nobody serves pages, or the page of the error is itself broken. */
+const pageOf = (face: HttpFace, error: GuardError, request_id: string, request: FastifyRequest): string | undefined => {
+  const { errorPage, redact, fault } = face.gateway
+  try {
+    return errorPage?.(error, { url: redact.text(request.raw.url ?? ''), request_id })
+  } catch (thrown) {
+    fault(thrown, 'error-page')
+  }
 }
 
 /** What went wrong, as one of our own errors; what is none says nothing of its inside. */

@@ -21,6 +21,7 @@ import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import type { Config } from './config.ts'
 import { addSecrets } from './credentials.ts'
@@ -28,6 +29,7 @@ import { patternFinders } from './patterns.ts'
 import { pluginsFrom } from './plugin-files.ts'
 import { shippedRules } from './policies.ts'
 import { checkStyles } from './styles.ts'
+import { version } from './version.ts'
 
 export { type Config, loadConfig } from './config.ts'
 
@@ -60,6 +62,12 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   replay({ ...config.replay, ...config.sessions }),
   otlp({ ...config.storage, max_body_bytes: config.replay.max_body_bytes }),
   playground(),
+  ui({
+    get default_mode() {
+      return config.default_mode
+    },
+    version,
+  }),
   cli(),
 ]
 

@@ -1,0 +1,19 @@
+import type { FastifyRequest } from 'fastify'
+import type { Ask, Gateway } from 'guard-gateway/core'
+
+/** The query of a target; broken percent signs are taken as they stand. */
+export const queryOf = (url: string): URLSearchParams => {
+  const mark = url.indexOf('?')
+  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
+}
+
+/** The path of a target. */
+export const pathOf = (url: string): string => url.replace(/[?#].*$/s, '')
+
+/** What a page is told of a request. */
+export const askOf = (gateway: Gateway, request: FastifyRequest): Ask => ({
+  params: request.params as Readonly<Record<string, string>>,
+  query: queryOf(request.url),
+  url: request.url,
+  now: gateway.clock.now(),
+})

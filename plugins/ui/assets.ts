@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+
+/** A file that pages load, under an address that changes with its content. */
+export interface Asset {
+  readonly name: string
+  readonly url: string
+  readonly type: string
+  readonly bytes: Buffer
+}
+
+/** Name to where it is found. */
+const sources: Readonly<Record<string, string>> = {
+  'app.css': 'guard-gateway/assets/app.css',
+  'app.js': 'guard-gateway/assets/app.js',
+  'keys.js': 'guard-gateway/assets/keys.js',
+  'live.js': 'guard-gateway/assets/live.js',
+  'icon.svg': 'guard-gateway/assets/icon.svg',
+  'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
+}
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+const HASH_CHARS = 12
+const A_YEAR = 31_536_000
+
+/** Reads every asset; all lie in one folder named by the hash of all, so that scripts find one another by relative names. */
+export const loadAssets = async (): Promise<ReadonlyMap<string, Asset>> => {
+  const files = await Promise.all(
+    Object.entries(sources).map(
+      async ([name, specifier]) => [name, await readFile(fileURLToPath(import.meta.resolve(specifier)))] as const,
+    ),
+  )
+  const hash = createHash('sha256')
+  for (const [name, bytes] of files) hash.update(name).update(bytes)
+  const folder = hash.digest('hex').slice(0, HASH_CHARS)
+  return new Map(
+    files.map(([name, bytes]) => {
+      const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+      return [name, { name, url: `/ui/assets/${folder}/${name}`, type, bytes }]
+    }),
+  )
+}
+
+/** Serves assets to be kept for a year. */
+export const assetRoutes = (app: FastifyInstance, assets: ReadonlyMap<string, Asset>): void => {
+  for (const { url, type, bytes } of assets.values()) {
+    app.get(url, { schema: { hide: true } as object }, (_request, reply) =>
+      reply.type(type).header('cache-control', `public, max-age=${A_YEAR}, immutable`).send(bytes),
+    )
+  }
+}

@@ -1,0 +1,51 @@
+import { keys } from './keys.js'
+import { live } from './live.js'
+
+/** Shows the times of a part of the page in the reader's own zone; the exact text stays in the attribute. */
+export const localTimes = (part) => {
+  const today = new Date().toDateString()
+  for (const time of part.querySelectorAll('time[datetime]')) {
+    const at = new Date(time.dateTime)
+    if (Number.isNaN(at.getTime())) continue
+    const clock = at.toLocaleTimeString(undefined, { hour12: false })
+    time.textContent = at.toDateString() === today ? clock : `${at.toLocaleDateString()} ${clock}`
+    time.title = time.dateTime
+  }
+}
+
+/** Counts down to the moment each `data-until` names; what is over is marked, and its buttons go. */
+export const countDown = () => {
+  for (const element of document.querySelectorAll('[data-until]')) {
+    const left = Math.ceil((Date.parse(element.dataset.until) - Date.now()) / 1000)
+    const text = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
+    element.textContent = left > 0 ? text : 'expired'
+    if (left <= 0)
+      for (const button of element.closest('[data-expires]')?.querySelectorAll('button') ?? []) button.hidden = true
+  }
+}
+
+/** Copies the text that a button carries. */
+const copy = async (button) => {
+  const text = button.dataset.copy === 'url' ? location.href : button.dataset.copy
+  await navigator.clipboard.writeText(text)
+  document.getElementById('told').textContent = 'Copied.'
+}
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest?.('button[data-copy]')
+  if (button !== null && button !== undefined) copy(button).catch(() => {})
+})
+
+/** Fields that take effect when they are changed. */
+document.addEventListener('change', (event) => {
+  if (event.target.matches?.('[data-submits]')) event.target.form.requestSubmit()
+})
+
+localTimes(document)
+countDown()
+setInterval(countDown, 1000)
+keys()
+live((part) => {
+  localTimes(part)
+  countDown()
+})

@@ -1,0 +1,90 @@
+const isTyping = (element) =>
+  element instanceof HTMLElement && (element.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(element.tagName))
+
+const rows = () => [...document.querySelectorAll('[data-row]')]
+const current = () => document.querySelector('[data-row].at')
+
+const goTo = (row) => {
+  if (row === undefined) return
+  current()?.classList.remove('at')
+  row.classList.add('at')
+  ;(row.querySelector('a[href]') ?? row).focus({ preventScroll: true })
+  row.scrollIntoView({ block: 'nearest' })
+}
+
+const step = (by) => {
+  const all = rows()
+  const at = all.indexOf(current())
+  goTo(all[at === -1 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))])
+}
+
+/** Clicks what is marked as done by a key, in the chosen row before the rest of the page. */
+const press = (key) => {
+  const name = CSS.escape(key)
+  const target = current()?.querySelector(`[data-key="${name}"]`) ?? document.querySelector(`main [data-key="${name}"]`)
+  target?.click()
+  return target !== null
+}
+
+const help = () => {
+  const dialog = document.createElement('dialog')
+  dialog.setAttribute('aria-label', 'Keys')
+  const lines = [
+    ['/', 'search'],
+    ['j k', 'next, previous row'],
+    ['Enter', 'open the row'],
+    ['x', 'select for comparison'],
+    ['c', 'compare the selected'],
+    ['p', 'pin'],
+    ['n b', 'next, previous match'],
+    ['[ ]', 'collapse, expand all'],
+    ['+ - 0', 'zoom'],
+    ['e', 'next error'],
+    ...[...document.querySelectorAll('nav [data-key]')].map((link) => [`g ${link.dataset.key}`, link.textContent]),
+    ['Esc', 'close, clear, leave a field'],
+  ]
+  const list = document.createElement('dl')
+  list.className = 'facts'
+  for (const [key, what] of lines) {
+    const term = document.createElement('dt')
+    term.textContent = key
+    const meaning = document.createElement('dd')
+    meaning.textContent = what
+    list.append(term, meaning)
+  }
+  dialog.append(list)
+  dialog.addEventListener('close', () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
+}
+
+const actions = {
+  '/': () => document.querySelector('[type="search"]')?.focus(),
+  '?': help,
+  j: () => step(1),
+  k: () => step(-1),
+  x: () => current()?.querySelector('[type="checkbox"]')?.click(),
+}
+
+/** What a key does; true: it did something. */
+const act = (key) => {
+  const action = actions[key]
+  if (action === undefined) return press(key)
+  action()
+  return true
+}
+
+const isFree = ({ ctrlKey, altKey, metaKey, target }) =>
+  !ctrlKey && !altKey && !metaKey && !isTyping(target) && document.querySelector('dialog[open]') === null
+
+/** Keys act on real links and buttons, and on nothing while a field has the focus or a dialog is open. */
+export const keys = () => {
+  let leading = false
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && isTyping(document.activeElement)) document.activeElement.blur()
+    if (!isFree(event)) return
+    if (leading) document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`)?.click()
+    else if (event.key !== 'g' && act(event.key)) event.preventDefault()
+    leading = !leading && event.key === 'g'
+  })
+}

@@ -1,0 +1,89 @@
+import { Idiomorph } from './idiomorph.js'
+
+const GATHER_MS = 250
+const AT_MOST_EVERY_MS = 1000
+const GIVE_UP_MS = 30_000
+
+const mark = (text) => {
+  const element = document.getElementById('live')
+  element.hidden = false
+  element.textContent = text
+}
+
+/** Whether what happened can be seen here: a page says by `data-live` which run it shows, `*` for all. */
+const concerns = (data) => {
+  const scope = document.querySelector('[data-live]')?.dataset.live
+  if (scope === undefined) return false
+  return scope === '*' || data.includes(scope)
+}
+
+/** Brings the page up to date from its own address; focus, selection, open parts and what is being typed stay. */
+const refresh = async (renewed) => {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+  if (!answer.ok) return
+  const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  renewed(next)
+  const chosen = document.querySelector('[data-row].at')?.id
+  for (const selector of ['.bar nav', 'main']) {
+    const [from, to] = [document.querySelector(selector), next.querySelector(selector)]
+    if (from === null || to === null) continue
+    Idiomorph.morph(from, to, {
+      morphStyle: 'innerHTML',
+      ignoreActiveValue: true,
+      callbacks: { beforeAttributeUpdated },
+    })
+  }
+  if (chosen !== undefined) document.getElementById(chosen)?.classList.add('at')
+}
+
+/** What the reader has done to an element outlives the server's idea of it. */
+const beforeAttributeUpdated = (name, element) =>
+  !(
+    (name === 'open' && element.tagName === 'DETAILS') ||
+    name === 'checked' ||
+    (name === 'class' && element.matches('.at'))
+  )
+
+/** Listens while the page is seen and brings it up to date when something that it shows has changed. */
+export const live = (renewed) => {
+  let source
+  let waiting = false
+  let last = 0
+  let lost
+  const update = async () => {
+    waiting = false
+    last = Date.now()
+    await refresh(renewed).catch(() => {})
+  }
+  const changed = (event) => {
+    if (waiting || !concerns(event.data)) return
+    waiting = true
+    setTimeout(update, Math.max(GATHER_MS, last + AT_MOST_EVERY_MS - Date.now()))
+  }
+  const open = () => {
+    if (source !== undefined || document.querySelector('[data-live]') === null) return
+    source = new EventSource('/api/v1/stream')
+    source.onopen = () => {
+      clearTimeout(lost)
+      lost = undefined
+      mark('live')
+    }
+    source.onerror = () => {
+      lost ??= setTimeout(() => mark('reload'), GIVE_UP_MS)
+    }
+    for (const name of ['run.updated', 'approval.updated', 'session.updated', 'message'])
+      source.addEventListener(name, changed)
+  }
+  const close = () => {
+    source?.close()
+    source = undefined
+  }
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) return close()
+    open()
+    update()
+  })
+  addEventListener('pagehide', close)
+  addEventListener('pageshow', open)
+  if (!document.hidden) open()
+}

@@ -1,0 +1,35 @@
+import { errorBody, type GuardError, html, statusOf } from 'guard-gateway/core'
+import type { Shell } from './shell.ts'
+
+/** A request that led to an error. */
+export interface Failed {
+  /** Path and query as they were asked for. */
+  readonly url: string
+  readonly request_id: string
+}
+
+const headings: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Not possible this way',
+  409: 'Something has changed meanwhile',
+  422: 'Not taken',
+  500: 'Something went wrong inside Guard',
+  503: 'Not available now',
+}
+
+/** The page of an error: what was asked, what is wrong, where to go on. */
+export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: Failed): string => {
+  const status = statusOf(error)
+  const { code, message } = errorBody(error)
+  const title = headings[status] ?? 'Not possible'
+  const main = html`<h1>${title}</h1>
+<p>${message}</p>
+<dl class="facts">
+<dt>Asked for</dt><dd><code>${url}</code></dd>
+<dt>Code</dt><dd><code>${code}</code> (${status})</dd>
+<dt>Request</dt><dd><code>${request_id}</code></dd>
+</dl>
+<p><a href="/replay">All runs</a></p>`
+  return shell.document({ title, main, status }, url)
+}

@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type FieldFault, type Form, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { askOf } from './asked.ts'
+import { withNotice } from './notices.ts'
+import { show } from './pages.ts'
+import { filled, returnTo } from './return-to.ts'
+import type { Shell } from './shell.ts'
+
+const MAX_BYTES = 1_048_576
+const MAX_FIELDS = 2_000
+
+/** Takes every registered form: done, it leads elsewhere by 303; refused, its page comes back with what was typed. */
+export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: MAX_BYTES },
+      (_request, body, done) => {
+        const fields = new URLSearchParams(String(body))
+        if (fields.size > MAX_FIELDS) done(new GuardError('BODY_TOO_LARGE'))
+        else done(null, fields)
+      },
+    )
+    for (const form of gateway.forms) {
+      scope.post(form.path, { schema: { hide: true } as object }, (request, reply) =>
+        take(gateway, shell, form, request, reply),
+      )
+    }
+  })
+}
+
+const take = async (
+  gateway: Gateway,
+  shell: Shell,
+  form: Form,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> => {
+  const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
+  const params = request.params as Readonly<Record<string, string>>
+  const back = returnTo(fields.get('return_to')) ?? filled(form.page, params)
+  const sent = await submit(form, { params, fields, now: gateway.clock.now() })
+  if ('faults' in sent) return again(gateway, shell, form, request, reply, back, fields, sent.faults)
+  if ('view' in sent) {
+    const page = { id: form.id, path: form.page, render: async () => sent.view }
+    return show(shell, page, request, reply, askOf(gateway, request))
+  }
+  return reply.redirect(withNotice(returnTo(sent.location ?? null) ?? back, sent.notice), 303)
+}
+
+/** What the form says; an error that names a field becomes that field's fault. */
+const submit = async (form: Form, posted: Parameters<Form['submit']>[0]) => {
+  try {
+    return await form.submit(posted)
+  } catch (error) {
+    if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
+    return { faults: [{ field: (error.place.path ?? '').replace(/^\//, ''), message: error.message }] }
+  }
+}
+
+/** The form's page once more, as it was reached, with what was typed and what is wrong. */
+const again = (
+  gateway: Gateway,
+  shell: Shell,
+  form: Form,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  back: string,
+  fields: URLSearchParams,
+  faults: readonly FieldFault[],
+): Promise<FastifyReply> => {
+  const page = [...gateway.pages].find(({ path }) => path === form.page)
+  if (page === undefined) throw new GuardError('NOT_FOUND')
+  const query = new URLSearchParams(back.split('?', 2)[1] ?? '')
+  const ask = { ...askOf(gateway, request), query, url: back, refused: { form: form.id, fields, faults } }
+  return show(shell, page, request, reply, ask)
+}

@@ -1,0 +1,30 @@
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { assetRoutes, loadAssets } from './assets.ts'
+import { errorPage } from './error-page.ts'
+import { formRoutes } from './forms.ts'
+import { pageRoutes } from './pages.ts'
+import { Shell } from './shell.ts'
+
+export interface UiOptions {
+  /** What the bar shows as the mode of requests that name none; read anew for each page. */
+  readonly default_mode: string
+  readonly version: string
+}
+
+/** The shell of all pages: navigation, assets, forms, errors. The pages themselves are those of the features. */
+export const ui = (options: UiOptions): Plugin => ({
+  name: 'ui',
+  requires: ['http'],
+  apply(gateway: Gateway) {
+    gateway.hooks.http.tapPromise({ name: 'ui', stage: 100 }, async (app) => {
+      const assets = await loadAssets()
+      const shell = new Shell(gateway, options, assets)
+      gateway.errorPage = (error, asked) => errorPage(shell, error, asked)
+      await app.register(async (scope) => {
+        assetRoutes(scope, assets)
+        pageRoutes(scope, gateway, shell)
+        formRoutes(scope, gateway, shell)
+      })
+    })
+  },
+})

@@ -1,0 +1,108 @@
+import { type Gateway, type Html, html, type Page, raw, type View } from 'guard-gateway/core'
+import type { Asset } from './assets.ts'
+import type { UiOptions } from './index.ts'
+
+/** What surrounds every page: head, navigation, what is wrong with the gateway, the line that tells of changes. */
+export class Shell {
+  readonly #gateway: Gateway
+  readonly #options: UiOptions
+  readonly #assets: ReadonlyMap<string, Asset>
+  /** Numbers beside navigation entries, as they were last known. */
+  readonly #counts = new Map<string, number>()
+
+  constructor(gateway: Gateway, options: UiOptions, assets: ReadonlyMap<string, Asset>) {
+    this.#gateway = gateway
+    this.#options = options
+    this.#assets = assets
+  }
+
+  /** A whole document. `path`: the one asked for; the entry that it lies under is marked in the navigation. */
+  document(view: View, path: string, notice?: string): string {
+    return `<!doctype html>\n${this.#document(view, path, notice).text}\n`
+  }
+
+  /** Asks each navigation entry for its number; one that fails keeps what it had. */
+  async count(): Promise<void> {
+    await Promise.all(
+      this.#entries().map(async ({ id, nav }) => {
+        if (nav?.count === undefined) return
+        try {
+          this.#counts.set(id, await nav.count())
+        } catch (error) {
+          this.#gateway.fault(error, `count:${id}`)
+        }
+      }),
+    )
+  }
+
+  #document(view: View, path: string, notice: string | undefined): Html {
+    return html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${view.title} · Guard</title>
+<link rel="stylesheet" href="${this.#url('app.css')}">
+<link rel="icon" href="${this.#url('icon.svg')}" type="image/svg+xml">
+<script type="module" src="${this.#url('app.js')}"></script>
+${
+  view.refresh_seconds !== undefined &&
+  html`<noscript><meta http-equiv="refresh" content="${view.refresh_seconds}"></noscript>`
+}</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="bar">
+<a class="mark" href="/replay">Guard</a>
+<nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path))}</nav>
+<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">v${this.#options.version}</span> <span id="live" hidden></span></p>
+</header>
+${this.#unwell()}<main id="main" tabindex="-1">
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${view.main}
+</main>
+<p id="told" class="told" role="status" aria-live="polite"></p>
+</body>
+</html>`
+  }
+
+  #entries(): readonly Page[] {
+    return [...this.#gateway.pages].filter(({ nav }) => nav !== undefined).sort((a, b) => orderOf(a) - orderOf(b))
+  }
+
+  #entry({ id, path, nav }: Page, at: string): Html {
+    const here = at === path || at.startsWith(`${path}/`)
+    const count = this.#counts.get(id) ?? 0
+    return html`<a href="${path}" data-key="${nav?.key}"${here ? raw` aria-current="page"` : ''}>${nav?.label}${
+      count > 0 && html` <span class="count">${count}</span>`
+    }</a>`
+  }
+
+  /** A bar for each part that says of itself that it is not well. */
+  #unwell(): Html {
+    const state = this.#gateway.storage.state
+    const parts = [...this.#gateway.health].flatMap(([name, tell]) => {
+      try {
+        const found = tell()
+        return troubleOf(name, found)
+      } catch {
+        return [`${name}: unknown`]
+      }
+    })
+    if (state !== 'ok') parts.unshift(`storage: ${state}`)
+    return html`${parts.map((text) => html`<p class="unwell" role="alert">${text}</p>`)}`
+  }
+
+  #url(name: string): string {
+    return this.#assets.get(name)?.url ?? ''
+  }
+}
+
+const orderOf = ({ nav }: Page): number => nav?.order ?? 0
+
+/** One sentence where a section of the health answer has a status other than ok. */
+const troubleOf = (name: string, section: unknown): readonly string[] => {
+  if (typeof section !== 'object' || section === null) return []
+  const { status, error } = section as { readonly status?: unknown; readonly error?: unknown }
+  if (status === undefined || status === 'ok') return []
+  const message = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : undefined
+  return [`${name}: ${String(status)}${typeof message === 'string' ? `. ${message}` : ''}`]
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type FieldFault, GuardError, html, type Plugin } from 'guard-gateway/core'
+import { type Started, startGateway } from 'guard-gateway/test'
+
+const faults: readonly FieldFault[] = [{ field: 'name', message: 'A name is needed.' }]
+
+/** A feature with a page, and a form on it. */
+const notes: Plugin = {
+  name: 'notes',
+  apply(gateway) {
+    gateway.pages.add({
+      id: 'notes',
+      path: '/notes/:id',
+      nav: { label: 'Notes', order: 90, key: 'n', count: () => 3 },
+      render: async ({ params, query, refused }) => {
+        if (params['id'] === 'absent') throw new GuardError('NOT_FOUND')
+        return {
+          title: `Note ${params['id']}`,
+          main: html`<h1>${params['id']}</h1><p>${query.get('q')}</p><p>${refused?.fields.get('name')}${refused?.faults.map(({ message }) => message)}</p>`,
+        }
+      },
+    })
+    gateway.forms.add({
+      id: 'notes/rename',
+      path: '/ui/notes/:id/rename',
+      page: '/notes/:id',
+      notices: { renamed: 'Note renamed.' },
+      submit: async ({ fields }) => {
+        const name = fields.get('name') ?? ''
+        if (name === 'throws') throw new GuardError('INVALID_REQUEST', 'That name is taken.', { path: '/name' })
+        return name === '' ? { faults } : { notice: 'renamed' }
+      },
+    })
+  },
+}
+
+let started: Started
+before(async () => {
+  started = await startGateway({ plugins: [notes] })
+})
+after(() => started.close())
+
+const page = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(started.url + path, { headers: { accept: 'text/html', ...headers }, redirect: 'manual' })
+
+const send = (path: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(started.url + path, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: { accept: 'text/html', ...headers },
+    redirect: 'manual',
+  })
+
+test('a plugin adds a page and an entry in the navigation with its number', async () => {
+  const answer = await page('/notes/a%3Cb?q=%22x%22')
+  const text = await answer.text()
+  assert.equal(answer.status, 200)
+  assert.match(text, /<title>Note a&lt;b|<title>Note/)
+  assert.match(text, /<h1>a&lt;b<\/h1><p>&quot;x&quot;<\/p>/)
+  assert.match(text, /data-key="n">Notes <span class="count">3<\/span>/)
+})
+
+test('a document may load our own files alone, and nothing in it is inline', async () => {
+  const answer = await page('/notes/a')
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
+    assert.ok(policy.includes(rule), rule)
+  assert.equal(answer.headers.get('cross-origin-opener-policy'), 'same-origin')
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  assert.doesNotMatch(await answer.text(), /<style|style=|<script>|\son\w+=/)
+})
+
+test('assets are kept for a year under an address that changes with them', async () => {
+  const text = await (await page('/notes/a')).text()
+  const [, url = ''] = /href="(\/ui\/assets\/[0-9a-f]{12}\/app\.css)"/.exec(text) ?? []
+  const answer = await fetch(started.url + url)
+  assert.equal(answer.headers.get('content-type'), 'text/css; charset=utf-8')
+  assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  const script = await fetch(started.url + url.replace('app.css', 'idiomorph.js'))
+  assert.match(await script.text(), /Idiomorph/)
+})
+
+test('the start leads to the runs', async () => {
+  const answer = await page('/')
+  assert.equal(answer.status, 303)
+  assert.equal(answer.headers.get('location'), '/replay')
+})
+
+test('a form that is done leads back with a notice', async () => {
+  const answer = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes/a?q=1&notice=old' })
+  assert.equal(answer.status, 303)
+  assert.equal(answer.headers.get('location'), '/notes/a?q=1&notice=renamed')
+  const text = await (await page('/notes/a?notice=renamed')).text()
+  assert.match(text, /<p class="notice" role="status">Note renamed\.<\/p>/)
+  assert.doesNotMatch(await (await page('/notes/a?notice=free+text')).text(), /free text|class="notice"/)
+})
+
+test('a form never leads to another host', async () => {
+  for (const return_to of [
+    '//evil.example/',
+    '/\\evil.example',
+    'https://evil.example',
+    '/\t/evil',
+    '/a\r\nset-cookie: b',
+  ]) {
+    const answer = await send('/ui/notes/a/rename', { name: 'b', return_to })
+    assert.equal(answer.headers.get('location'), '/notes/a?notice=renamed')
+  }
+})
+
+test('a form that is refused comes back with what was typed and what is wrong', async () => {
+  const empty = await send('/ui/notes/a/rename', { name: '' })
+  assert.equal(empty.status, 422)
+  assert.match(await empty.text(), /A name is needed\./)
+  const thrown = await send('/ui/notes/a/rename', { name: 'throws' })
+  assert.equal(thrown.status, 422)
+  assert.match(await thrown.text(), /<p>throwsThat name is taken\.<\/p>/)
+})
+
+test('a form of another site is refused, and so is one that is no form', async () => {
+  for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'same-site' }])
+    assert.equal((await send('/ui/notes/a/rename', { name: 'b' }, headers)).status, 403)
+  const json = await fetch(`${started.url}/ui/notes/a/rename`, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json' },
+  })
+  assert.equal(json.status, 415)
+})
+
+test('what is not there has a page that tells where to go on, and JSON for programs', async () => {
+  for (const path of ['/nowhere', '/notes/absent']) {
+    const answer = await page(`${path}?q=<script>`)
+    const text = await answer.text()
+    assert.equal(answer.status, 404)
+    assert.match(text, /<h1>Not found<\/h1>/)
+    assert.match(text, /q=(?:%3C|&lt;)script/)
+    assert.match(text, new RegExp(answer.headers.get('x-guard-request-id') ?? 'none'))
+    assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  }
+  const answer = await fetch(`${started.url}/nowhere`)
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+})
