@@ -1,0 +1,106 @@
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import { type Dialect, dialectOf } from './dialect.ts'
+import { type Fuel, FuelSpent, MAX_FUEL } from './fuel.ts'
+import { boundKeywords } from './keywords.ts'
+import { patternMaker } from './patterns.ts'
+import { sizeFault } from './size.ts'
+
+/** What a value has against a schema. */
+export interface SchemaFault {
+  /** JSON pointer into the value; empty for the whole of it. */
+  readonly pointer: string
+  /** Ends a sentence that begins with the pointer: `must be string`. */
+  readonly message: string
+  /** False: the validation was given up. */
+  readonly certain: boolean
+}
+
+/** A schema ready for use, or why it cannot be used. */
+export type CompiledSchema =
+  | {
+      readonly usable: true
+      /** The first fault; undefined for a value that fits. Never throws. */
+      readonly check: (value: unknown) => SchemaFault | undefined
+      /** Patterns that cannot be run in linear time, and so are taken to match. */
+      readonly skipped: readonly string[]
+    }
+  | { readonly usable: false; readonly reason: string }
+
+/** Compiles a schema from outside, whatever it holds: nothing is fetched, and what it can make a validation cost is bounded. Never throws. */
+export const compileSchema = async (schema: unknown): Promise<CompiledSchema> => {
+  const dialect = dialectOf(schema)
+  if (dialect === undefined) return { usable: false, reason: 'dialect not supported' }
+  const reason = sizeFault(schema)
+  if (reason !== undefined) return { usable: false, reason }
+  const fuel: Fuel = { left: MAX_FUEL }
+  const skipped: string[] = []
+  try {
+    const described = await describe(dialect, schema)
+    if (described !== undefined) return { usable: false, reason: `is no JSON Schema: ${described}` }
+    const validate = (await makeAjv(dialect, fuel, skipped)).compile(schema as object)
+    return { usable: true, check: checker(validate, fuel), skipped }
+  } catch (error) {
+    return { usable: false, reason: reasonOf(error) }
+  }
+}
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof Error && 'missingRef' in error) return 'refers to a schema that it does not hold'
+  return `cannot be compiled: ${error instanceof Error ? error.message : String(error)}`
+}
+
+const checker =
+  (validate: ValidateFunction, fuel: Fuel) =>
+  (value: unknown): SchemaFault | undefined => {
+    fuel.left = MAX_FUEL
+    try {
+      return validate(value) ? undefined : faultOf(validate.errors?.[0])
+    } catch (error) {
+      const why = error instanceof FuelSpent ? 'takes too long to validate' : 'cannot be validated'
+      return { pointer: '', message: why, certain: false }
+    }
+  }
+
+const faultOf = (error: ErrorObject | undefined): SchemaFault => {
+  const { instancePath = '', keyword, params, message = 'does not fit the schema' } = error ?? {}
+  const extra = keyword === 'additionalProperties' || keyword === 'unevaluatedProperties'
+  const name: unknown = params?.additionalProperty ?? params?.unevaluatedProperty
+  return {
+    pointer: instancePath,
+    message: extra ? `must NOT have the property '${String(name)}'` : message,
+    certain: true,
+  }
+}
+
+const options: Options = {
+  strict: false,
+  logger: false,
+  allErrors: false,
+  validateFormats: false,
+  // A member that every object inherits is not one that was sent.
+  ownProperties: true,
+  // An inlined reference is code for each place that refers.
+  inlineRefs: false,
+}
+
+const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[]): Promise<Ajv> => {
+  const [ajv, { _ }, { RE2JS }] = await Promise.all([classOf(dialect), import('ajv'), import('re2js')])
+  const regExp = Object.assign(patternMaker(RE2JS, fuel, skipped), { code: 'linear' })
+  // Checked before against the dialect by an instance that is kept; here it would be compiled anew for each schema.
+  const made = new ajv({ ...options, validateSchema: false, code: { regExp } })
+  boundKeywords(made, _, fuel)
+  return made
+}
+
+const classOf = async (dialect: Dialect): Promise<new (options: Options) => Ajv> =>
+  dialect === 'draft-07' ? (await import('ajv')).Ajv : (await import('ajv/dist/2020.js')).Ajv2020
+
+const judges = new Map<Dialect, Promise<Ajv>>()
+
+/** What makes `schema` no schema of its dialect. */
+const describe = async (dialect: Dialect, schema: unknown): Promise<string | undefined> => {
+  const kept = judges.get(dialect) ?? classOf(dialect).then((ajv) => new ajv(options))
+  judges.set(dialect, kept)
+  const judge = await kept
+  return judge.validateSchema(schema as object) === true ? undefined : judge.errorsText(judge.errors, { dataVar: '' })
+}

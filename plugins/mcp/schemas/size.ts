@@ -1,0 +1,30 @@
+const MAX_BYTES = 262_144
+const MAX_DEPTH = 64
+
+/** Why a schema is too large to be compiled; undefined for one that is not. Does not recurse. */
+export const sizeFault = (schema: unknown): string | undefined => {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'is no object'
+  const waiting: (readonly [part: unknown, depth: number])[] = [[schema, 1]]
+  let bytes = 0
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [part, depth] = next
+    if (depth > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels`
+    bytes += ownBytes(part)
+    if (bytes > MAX_BYTES) return `has more than ${MAX_BYTES} bytes`
+    for (const child of childrenOf(part)) waiting.push([child, depth + 1])
+  }
+  return undefined
+}
+
+const childrenOf = (part: unknown): readonly unknown[] =>
+  typeof part === 'object' && part !== null ? Object.values(part) : []
+
+/** Of a scalar, or of a container without what its members hold. */
+const ownBytes = (part: unknown): number => {
+  if (typeof part === 'string') return Buffer.byteLength(part) + 3
+  if (typeof part !== 'object' || part === null) return String(part).length + 1
+  if (Array.isArray(part)) return 3
+  let bytes = 3
+  for (const name of Object.keys(part)) bytes += Buffer.byteLength(name) + 3
+  return bytes
+}
