@@ -4,6 +4,7 @@ import type { Command } from './contracts/command.ts'
 import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
+import type { McpTransport } from './contracts/mcp-transport.ts'
 import type { Form, Page } from './contracts/page.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import { GuardError } from './errors.ts'
@@ -40,6 +41,7 @@ export class Gateway {
   readonly exportFormats = new Registry<ExportFormat>('export format')
   readonly storages = new Registry<StorageBackend>('storage backend')
   readonly mcpChecks = new Registry<McpCheck>('MCP check')
+  readonly mcpTransports = new Registry<McpTransport>('MCP transport')
   readonly tables = new Registry<Table>('table')
   readonly commands = new Registry<Command>('command')
   readonly pages = new Registry<Page>('page')

@@ -28,6 +28,15 @@ export type {
   SpanDraft,
 } from './contracts/export-format.ts'
 export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './contracts/mcp-check.ts'
+export type {
+  McpLink,
+  McpReply,
+  McpServer,
+  McpSession,
+  McpTransport,
+  PassedHeaders,
+  StreamEvent,
+} from './contracts/mcp-transport.ts'
 export type { Ask, FieldFault, Form, Page, Posted, Refusal, Sent, View } from './contracts/page.ts'
 export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
 export type {
@@ -74,6 +83,24 @@ export { gathered, listed, withList } from './export/gather.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
 export { bytesText, costText, countText, durationText, timeText } from './figures.ts'
 export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
+export {
+  applyEdits,
+  type Edit,
+  memberIn,
+  pointerKeys,
+  removalsFrom,
+  removeAt,
+  removeMembers,
+  setAt,
+  setMember,
+  sourceOf,
+  stringIn,
+  valueAt,
+} from './frame/edit.ts'
+export { foldName, lookAlikesIn } from './frame/look-alike.ts'
+export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './frame/scan.ts'
+export type { JsonMember, JsonValue } from './frame/token.ts'
+export { errorFrame, type Frame, type FrameFault, readFrame, resultFrame } from './frame.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
 export { glob } from './glob.ts'
 export { AGENT_KEY, byHeaderName, isCredentialName } from './header-names.ts'
@@ -119,7 +146,7 @@ export {
   strangeParts,
 } from './parts.ts'
 export { handle } from './pipeline.ts'
-export { apiStyle, detector, exportFormat, mcpCheck, type Plugin, storage } from './plugin.ts'
+export { apiStyle, detector, exportFormat, mcpCheck, mcpTransport, type Plugin, storage } from './plugin.ts'
 export { type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
 export { type CallRecord, type Recording, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'

@@ -3,6 +3,7 @@ import type { ApiStyle } from './contracts/api-style.ts'
 import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
+import type { McpTransport } from './contracts/mcp-transport.ts'
 import type { StorageBackend } from './contracts/storage.ts'
 import type { Gateway } from './gateway.ts'
 import type { Registry } from './registry.ts'
@@ -27,6 +28,7 @@ const contribution =
 
 export const apiStyle = contribution<ApiStyle>('api-style', (gateway) => gateway.apiStyles)
 export const exportFormat = contribution<ExportFormat>('export-format', (gateway) => gateway.exportFormats)
+export const mcpTransport = contribution<McpTransport>('mcp-transport', (gateway) => gateway.mcpTransports)
 export const storage = contribution<StorageBackend>('storage', (gateway) => gateway.storages)
 
 /** A detector whose `rule.params` take their type from the schema beside them. */

@@ -1,0 +1,88 @@
+import type { Frame } from '../frame.ts'
+
+/** A server behind the proxy, as it is configured. Times in milliseconds. */
+export interface McpServer {
+  readonly id: string
+  readonly name: string
+  /** Id of the transport that leads to it. */
+  readonly transport: string
+  /** Address, for a server that is reached over HTTP. */
+  readonly target?: string
+  /** Sent with each request, for example a login. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeout_ms: number
+  /** Program, for a server that is a child process. */
+  readonly command?: string
+  readonly args: readonly string[]
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>
+  /** Absolute; the folder of this process if absent. */
+  readonly cwd?: string
+}
+
+/** What a link may know of the session it serves. */
+export interface McpSession {
+  /** `mcp_…`, the proxy's own. */
+  readonly id: string
+  /** The revision both sides agreed on; absent before the answer to `initialize`. */
+  readonly protocol_version: string | undefined
+  /** The client has one stream for everything, so that an answer may come out of `listen` as well as out of `post`. */
+  readonly merged: boolean
+  /** The largest message, in bytes. */
+  readonly frame_bytes: number
+  /** Says one line to whoever runs the proxy. */
+  notice(text: string): void
+  /** Takes what a child process writes on its standard error. */
+  stderr(bytes: Buffer): void
+  /** Counts a message that is dropped, and why: `noise`, `overflow`. */
+  dropped(reason: string): void
+}
+
+/** One message of a server on its way to the client, or an event of a stream that carries none. */
+export interface StreamEvent {
+  /** Absent for comments, priming events and the like. */
+  readonly frame?: Frame
+  /** Bytes as they came: of the message, or in a stream of the whole event with its closing line. */
+  readonly raw: Buffer
+  /** The event has an id, so the stream can be taken up again behind it. */
+  readonly resumable?: boolean
+}
+
+/** What a server makes of a message. `failed`: it made nothing of it, and the client is told so. */
+export type McpReply =
+  | { readonly form: 'none'; readonly status: number }
+  | { readonly form: 'json'; readonly status: number; readonly event: StreamEvent }
+  | { readonly form: 'sse'; readonly events: AsyncIterable<StreamEvent>; stop(): void }
+  | {
+      readonly form: 'failed'
+      readonly status: number
+      readonly code:
+        | 'MCP_SESSION_NOT_FOUND'
+        | 'UPSTREAM_REFUSED'
+        | 'UPSTREAM_UNREACHABLE'
+        | 'UPSTREAM_TIMEOUT'
+        | 'UPSTREAM_FAILED'
+      readonly message: string
+      readonly retry_after?: string
+    }
+
+/** Headers of the client's request that may go along: `user-agent`, `accept-language`, `traceparent`, `tracestate`. */
+export type PassedHeaders = Readonly<Record<string, string>>
+
+/** The way to one server for one session. */
+export interface McpLink {
+  /** Hands over one message of the client. */
+  post(frame: Frame, headers?: PassedHeaders): Promise<McpReply>
+  /** What the server says unasked; with an id, what a broken stream still owes. Status 405: it offers no such stream. */
+  listen(lastEventId?: string, headers?: PassedHeaders): Promise<McpReply>
+  /** Resolves to the reason when the server can be reached no more. */
+  readonly lost: Promise<string>
+  /** Ends the server's session, and the child if there is one. */
+  end(): Promise<void>
+}
+
+/** A kind of way to servers. `id` is what `transport` says in the configuration. */
+export interface McpTransport {
+  readonly id: string
+  open(server: McpServer, session: McpSession): Promise<McpLink>
+}

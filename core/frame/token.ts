@@ -1,0 +1,55 @@
+/** Where a value stands in its JSON text: characters, `start` inclusive, `end` exclusive. An object has `members`, an array `items`, as deep as was asked for. */
+export interface JsonValue {
+  readonly start: number
+  readonly end: number
+  readonly members?: readonly JsonMember[]
+  readonly items?: readonly JsonValue[]
+}
+
+/** A member of an object: its name unescaped, and where the quote stands that opens the name. */
+export interface JsonMember {
+  readonly name: string
+  readonly at: number
+  readonly value: JsonValue
+}
+
+export const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+export const isContainer = (unit: number): boolean => unit === 0x7b || unit === 0x5b
+export const isClose = (unit: number): boolean => unit === 0x7d || unit === 0x5d
+
+/** Behind the string that opens at `open`; -1 if it is none. */
+export const stringEnd = (text: string, open: number): number => {
+  let at = open + 1
+  for (;;) {
+    let unit = text.charCodeAt(at)
+    while (unit !== QUOTE && unit !== BACKSLASH && unit >= 0x20) unit = text.charCodeAt(++at)
+    if (unit === QUOTE) return at + 1
+    if (unit !== BACKSLASH) return -1
+    const next = escapeEnd(text, at + 1)
+    if (next < 0) return -1
+    at = next
+  }
+}
+
+const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
+
+const escapeEnd = (text: string, at: number): number => {
+  ESCAPE.lastIndex = at
+  return ESCAPE.test(text) ? ESCAPE.lastIndex : -1
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+/** Behind the number that begins at `at`; -1 if it is none. */
+export const numberEnd = (text: string, at: number): number => {
+  NUMBER.lastIndex = at
+  return NUMBER.test(text) ? NUMBER.lastIndex : -1
+}
+
+/** Behind `true`, `false` or `null` at `at`; -1 if none stands there. */
+export const wordEnd = (text: string, at: number): number => {
+  for (const word of ['true', 'false', 'null']) if (text.startsWith(word, at)) return at + word.length
+  return -1
+}
