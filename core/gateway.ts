@@ -7,6 +7,7 @@ import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
 import type { Form, Page } from './contracts/page.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
+import type { UpstreamClient } from './contracts/upstream-client.ts'
 import { GuardError } from './errors.ts'
 import { cleanFragment } from './fragment/clean.ts'
 import type { Fragment, Kept } from './fragment.ts'
@@ -42,6 +43,7 @@ export class Gateway {
   readonly storages = new Registry<StorageBackend>('storage backend')
   readonly mcpChecks = new Registry<McpCheck>('MCP check')
   readonly mcpTransports = new Registry<McpTransport>('MCP transport')
+  readonly upstreamClients = new Registry<UpstreamClient>('upstream client')
   readonly tables = new Registry<Table>('table')
   readonly commands = new Registry<Command>('command')
   readonly pages = new Registry<Page>('page')

@@ -38,7 +38,7 @@ export type {
   StreamEvent,
 } from './contracts/mcp-transport.ts'
 export type { Ask, FieldFault, Form, Page, Posted, Refusal, Sent, View } from './contracts/page.ts'
-export type { Client, ProxyRequest, Reply, Shown } from './contracts/reply.ts'
+export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './contracts/reply.ts'
 export type {
   AnyRow,
   AnyWhere,
@@ -66,6 +66,15 @@ export type {
   Where,
   WriteOptions,
 } from './contracts/storage.ts'
+export type {
+  Connections,
+  Exchange,
+  UpstreamAddress,
+  UpstreamClient,
+  UpstreamListener,
+  UpstreamRequest,
+  UpstreamResponse,
+} from './contracts/upstream-client.ts'
 export type { Decision, Finding, Match, Row } from './decision.ts'
 export {
   callOf,
@@ -97,6 +106,8 @@ export {
   stringIn,
   valueAt,
 } from './frame/edit.ts'
+export { EventReader, messageEvent, type RawEvent, withData } from './frame/events.ts'
+export { LineReader } from './frame/lines.ts'
 export { foldName, lookAlikesIn } from './frame/look-alike.ts'
 export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './frame/scan.ts'
 export type { JsonMember, JsonValue } from './frame/token.ts'
@@ -146,7 +157,16 @@ export {
   strangeParts,
 } from './parts.ts'
 export { handle } from './pipeline.ts'
-export { apiStyle, detector, exportFormat, mcpCheck, mcpTransport, type Plugin, storage } from './plugin.ts'
+export {
+  apiStyle,
+  detector,
+  exportFormat,
+  mcpCheck,
+  mcpTransport,
+  type Plugin,
+  storage,
+  upstreamClient,
+} from './plugin.ts'
 export { type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
 export { type CallRecord, type Recording, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'

@@ -5,6 +5,7 @@ import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
 import type { StorageBackend } from './contracts/storage.ts'
+import type { UpstreamClient } from './contracts/upstream-client.ts'
 import type { Gateway } from './gateway.ts'
 import type { Registry } from './registry.ts'
 
@@ -30,6 +31,7 @@ export const apiStyle = contribution<ApiStyle>('api-style', (gateway) => gateway
 export const exportFormat = contribution<ExportFormat>('export-format', (gateway) => gateway.exportFormats)
 export const mcpTransport = contribution<McpTransport>('mcp-transport', (gateway) => gateway.mcpTransports)
 export const storage = contribution<StorageBackend>('storage', (gateway) => gateway.storages)
+export const upstreamClient = contribution<UpstreamClient>('upstream-client', (gateway) => gateway.upstreamClients)
 
 /** A detector whose `rule.params` take their type from the schema beside them. */
 export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => ({

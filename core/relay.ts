@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Clock } from './clock.ts'
-import type { Client, Reply } from './contracts/reply.ts'
+import type { BodyReader, Client, PushedBody, Reply } from './contracts/reply.ts'
 import type { Tap } from './tap.ts'
 
 /** How a reply's bytes got to the client. */
@@ -21,68 +21,109 @@ export interface Relayed {
  * The end stays with the caller: `end()` is not called, and of a reply of known length the last chunk is held.
  */
 export const relay = (reply: Reply, client: Client, tap: Tap, clock: Clock, keep: number): Promise<Relayed> => {
-  const { body } = reply
-  if (body instanceof Uint8Array) {
-    tap.push(body)
-    return Promise.resolve({
-      ended: client.gone ? 'gone' : 'whole',
-      held: body,
-      bytes: body.length,
-      first_byte_at: clock.now(),
-      head: body.subarray(0, keep),
-    })
-  }
-  return stream(body, reply, client, tap, clock, keep)
+  const { body, shown } = reply
+  if (!(body instanceof Uint8Array))
+    return new Promise((resolve) => new Passage(reply, body, { client, tap, clock, keep, resolve }).begin())
+  tap.push(body)
+  return Promise.resolve({
+    ended: client.gone ? 'gone' : 'whole',
+    held: shown === undefined ? body : Buffer.concat([shown.push(body), shown.end()]),
+    bytes: body.length,
+    first_byte_at: clock.now(),
+    head: body.subarray(0, keep),
+  })
 }
 
-const stream = (body: Readable, reply: Reply, client: Client, tap: Tap, clock: Clock, keep: number): Promise<Relayed> =>
-  new Promise((resolve) => {
-    const heads: Uint8Array[] = []
-    let wanted = keep
-    let left = contentLength(reply.headers)
-    let held: Uint8Array | undefined
-    let bytes = 0
-    let firstByteAt: number | null = null
-    let over = false
-    const finish = (ended: Relayed['ended']) => {
-      if (over) return
-      over = true
-      resolve({
-        ended,
-        held,
-        bytes,
-        first_byte_at: firstByteAt,
-        head: heads.length === 1 && heads[0] ? heads[0] : Buffer.concat(heads),
-      })
-    }
-    body.on('data', (chunk: Uint8Array) => {
-      firstByteAt ??= clock.now()
-      bytes += chunk.length
-      if (wanted > 0) {
-        heads.push(chunk.subarray(0, wanted))
-        wanted -= chunk.length
-      }
-      tap.push(chunk)
-      if (client.gone) return
-      left -= chunk.length
-      if (left === 0) held = chunk
-      else if (!pass(chunk, reply, client)) body.pause()
-    })
-    body.once('end', () => {
-      held ??= reply.shown?.end()
-      finish(client.gone ? 'gone' : 'whole')
-    })
-    body.once('error', () => finish('cut'))
-    body.once('close', () => finish('cut'))
-    // it broke before anybody listened
-    if (body.destroyed) finish('cut')
+/** Who has to do with a reply on its way. */
+interface Parties {
+  readonly client: Client
+  readonly tap: Tap
+  readonly clock: Clock
+  /** How many first bytes are kept. */
+  readonly keep: number
+  readonly resolve: (relayed: Relayed) => void
+}
+
+/** One reply on its way to its client. */
+class Passage implements BodyReader {
+  readonly #reply: Reply
+  readonly #body: Readable | PushedBody
+  readonly #parties: Parties
+  readonly #heads: Uint8Array[] = []
+  #wanted: number
+  #left: number
+  #held: Uint8Array | undefined
+  #bytes = 0
+  #firstByteAt: number | null = null
+  #over = false
+
+  constructor(reply: Reply, body: Readable | PushedBody, parties: Parties) {
+    this.#reply = reply
+    this.#body = body
+    this.#parties = parties
+    this.#wanted = parties.keep
+    this.#left = contentLength(reply.headers)
+  }
+
+  begin(): void {
+    const body = this.#body
+    const { client } = this.#parties
+    if (body instanceof Readable) readStream(body, this)
+    else body.read(this)
     client.onDrain(() => body.resume())
     client.onGone(() => {
-      if (reply.on_disconnect === 'drain' && !client.interrupted) return void body.resume()
-      finish('gone')
+      if (this.#reply.on_disconnect === 'drain' && !client.interrupted) return void body.resume()
+      this.#finish('gone')
       body.destroy()
     })
-  })
+  }
+
+  data(chunk: Uint8Array): void {
+    const { client, tap, clock } = this.#parties
+    this.#firstByteAt ??= clock.now()
+    this.#bytes += chunk.length
+    if (this.#wanted > 0) {
+      this.#heads.push(chunk.subarray(0, this.#wanted))
+      this.#wanted -= chunk.length
+    }
+    tap.push(chunk)
+    if (client.gone) return
+    this.#left -= chunk.length
+    if (this.#left === 0) this.#held = chunk
+    else if (!pass(chunk, this.#reply, client)) this.#body.pause()
+  }
+
+  end(): void {
+    this.#held ??= this.#reply.shown?.end()
+    this.#finish(this.#parties.client.gone ? 'gone' : 'whole')
+  }
+
+  cut(): void {
+    this.#finish('cut')
+  }
+
+  #finish(ended: Relayed['ended']): void {
+    if (this.#over) return
+    this.#over = true
+    const [first] = this.#heads
+    this.#parties.resolve({
+      ended,
+      held: this.#held,
+      bytes: this.#bytes,
+      first_byte_at: this.#firstByteAt,
+      head: this.#heads.length === 1 && first ? first : Buffer.concat(this.#heads),
+    })
+  }
+}
+
+const readStream = (body: Readable, reader: BodyReader): void => {
+  body.on('data', (chunk: Uint8Array) => reader.data(chunk))
+  body.once('end', () => reader.end())
+  body.once('error', () => reader.cut())
+  body.once('close', () => reader.cut())
+  // it broke before anybody listened
+  if (body.destroyed) reader.cut()
+}
 
 /** Writes what the client is shown of a chunk; false: it takes no more for now. */
 const pass = (chunk: Uint8Array, { shown }: Reply, client: Client): boolean => {

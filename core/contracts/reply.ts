@@ -23,12 +23,34 @@ export interface Client {
   blockStatus?(status: number): number
 }
 
+/** Hears a body: chunks, then `end` or `cut`, once. */
+export interface BodyReader {
+  data(chunk: Uint8Array): void
+  end(): void
+  /** It broke off. */
+  cut(): void
+}
+
+/** A body that is handed to its one reader as it comes; leaner than a stream. */
+export interface PushedBody {
+  /** Begins; called once. What has come already is told at once. */
+  read(reader: BodyReader): void
+  /** Holds the sender back; what is on its way already may still be told. */
+  pause(): void
+  resume(): void
+  /** Gives the body up: nothing more is told. */
+  destroy(): void
+}
+
+/** A body as a stream, as pieces, or whole. */
+export type ReplyBody = Readable | PushedBody | Uint8Array
+
 /** What answered a call, as it came. */
 export interface Reply {
   readonly status: number
   /** Name, value, name, value …, ready for the client. */
   readonly headers: readonly string[]
-  readonly body: Readable | Uint8Array
+  readonly body: ReplyBody
   readonly upstream: string
   readonly attempts: readonly Attempt[]
   readonly upstream_request_id: string | null

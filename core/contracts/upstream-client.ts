@@ -1,0 +1,63 @@
+import type { ReplyBody } from './reply.ts'
+
+/** Where the connections of one upstream lead, and how long they may take. */
+export interface UpstreamAddress {
+  /** TLS, with the certificate checked. */
+  readonly secure: boolean
+  /** A name or an IP address, the latter without brackets. */
+  readonly hostname: string
+  readonly port: number
+  /** TCP and TLS connection, in milliseconds. */
+  readonly connect_ms: number
+  /** Silence between two chunks of a reply, in milliseconds; time in which the reader holds a reply back does not count. */
+  readonly idle_ms: number
+}
+
+/** One request, ready to be sent. */
+export interface UpstreamRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** Name, value, name, value … in the order and spelling they are sent in; `host`, and the length of a body, among them. */
+  readonly headers: readonly string[]
+  readonly body: Buffer | undefined
+}
+
+/** What an upstream answered: the final status, never one below 200. */
+export interface UpstreamResponse {
+  readonly status: number
+  /** Name, value, name, value … as they came. */
+  readonly headers: readonly string[]
+  readonly body: ReplyBody
+}
+
+/** Hears what becomes of a request: `answered` or `failed`, and after either of them `over`, each once and never before `send` has returned. */
+export interface UpstreamListener {
+  answered(response: UpstreamResponse): void
+  /** No answer came; the error's `code` tells why in the names of Node: ECONNREFUSED, ECONNRESET, HPE_…; CONNECT_TIMEOUT for a connection not made in time. */
+  failed(error: NodeJS.ErrnoException): void
+  /** The connection has no more to do with this request. */
+  over(): void
+}
+
+/** A request under way. */
+export interface Exchange {
+  /** Ends it: without an answer so far it has failed with this reason, else the body is cut. Nothing happens if it is over. */
+  stop(reason: Error): void
+}
+
+/** The connections to one address, kept from request to request. */
+export interface Connections {
+  /** Sends a request at once; nothing is sent twice and no redirect followed. Throws TypeError, and sends nothing, for a byte that HTTP forbids. */
+  send(request: UpstreamRequest, listener: UpstreamListener): Exchange
+  /** Closes what is idle now, and the rest when its replies have ended. */
+  retire(): void
+  /** Ends everything at once. */
+  close(): void
+}
+
+/** A way to speak HTTP to upstreams. */
+export interface UpstreamClient {
+  readonly id: string
+  connect(address: UpstreamAddress): Connections
+}
