@@ -1,4 +1,4 @@
-import type { Frame } from '../frame.ts'
+import type { Frame, FrameFault } from '../frame.ts'
 
 /** A server behind the proxy, as it is configured. Times in milliseconds. */
 export interface McpServer {
@@ -40,10 +40,12 @@ export interface McpSession {
 
 /** One message of a server on its way to the client, or an event of a stream that carries none. */
 export interface StreamEvent {
-  /** Absent for comments, priming events and the like. */
+  /** Absent for comments, priming events and the like, and for what is no frame. */
   readonly frame?: Frame
-  /** Bytes as they came: of the message, or in a stream of the whole event with its closing line. */
-  readonly raw: Buffer
+  /** Why what came is no frame that may pass. */
+  readonly fault?: FrameFault
+  /** The event as it came, its closing line included, where it came in an event stream. */
+  readonly raw?: Buffer
   /** The event has an id, so the stream can be taken up again behind it. */
   readonly resumable?: boolean
 }

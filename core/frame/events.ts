@@ -1,0 +1,144 @@
+const LF = 10
+const CR = 13
+const COLON = 58
+const SPACE = 32
+const BOM = 0xfeff
+
+/** One event of a stream: its bytes as they came, the blank line included, and what of it matters here. */
+export interface RawEvent {
+  readonly raw: Buffer
+  /** Its data lines joined; empty if it has none. */
+  readonly data: Buffer
+  /** It has an id, so that the stream can be taken up again behind it. */
+  readonly identified: boolean
+}
+
+const NONE = Buffer.alloc(0)
+
+/** Cuts an event stream into events without losing a byte, however it came in chunks: lines end in LF, CRLF or CR. */
+export class EventReader {
+  readonly #limit: number
+  readonly #onEvent: (event: RawEvent) => void
+  #kept: Buffer[] = []
+  #length = 0
+  /** Nothing of the line in hand has been seen. */
+  #atLineStart = true
+  #afterCr = false
+  #first = true
+
+  /** `limit`: the largest event in bytes. */
+  constructor(limit: number, onEvent: (event: RawEvent) => void) {
+    this.#limit = limit
+    this.#onEvent = onEvent
+  }
+
+  /** Takes the next bytes; throws RangeError for an event that is too large. */
+  push(chunk: Buffer): void {
+    let from = 0
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte !== LF && byte !== CR) {
+        this.#atLineStart = false
+        this.#afterCr = false
+        continue
+      }
+      if (this.#endsNoLine(byte)) continue
+      const ended = this.#atLineStart
+      this.#atLineStart = true
+      if (!ended) continue
+      // the second half of a CRLF belongs to the event if it is there already
+      if (byte === CR && chunk[at + 1] === LF) {
+        this.#afterCr = false
+        at++
+      }
+      this.#dispatch(chunk.subarray(from, at + 1))
+      from = at + 1
+    }
+    this.#keep(chunk.subarray(from))
+  }
+
+  /** The LF of a CRLF ends nothing that the CR has not ended. */
+  #endsNoLine(byte: number): boolean {
+    const second = byte === LF && this.#afterCr
+    this.#afterCr = byte === CR
+    return second
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#length += bytes.length
+    if (this.#length > this.#limit) throw new RangeError(`An event of the stream is larger than ${this.#limit} bytes.`)
+    this.#kept.push(bytes)
+  }
+
+  #dispatch(last: Buffer): void {
+    this.#keep(last)
+    const raw = this.#kept.length === 1 ? last : Buffer.concat(this.#kept, this.#length)
+    this.#kept = []
+    this.#length = 0
+    const { lines, identified } = fieldsOf(raw, this.#first)
+    this.#first = false
+    const [only = NONE] = lines
+    this.#onEvent({ raw, data: lines.length < 2 ? only : Buffer.from(lines.join('\n')), identified })
+  }
+}
+
+/** Every line with its place: `end` is where its line end begins, `next` where the next line does. */
+function* linesOf(raw: Buffer): Generator<{ start: number; end: number; next: number }> {
+  let start = 0
+  for (let at = 0; at < raw.length; at++) {
+    const byte = raw[at]
+    if (byte !== LF && byte !== CR) continue
+    const end = at
+    if (byte === CR && raw[at + 1] === LF) at++
+    yield { start, end, next: at + 1 }
+    start = at + 1
+  }
+  if (start < raw.length) yield { start, end: raw.length, next: raw.length }
+}
+
+/** Where the value of a line of this field begins; -1 if it is another line. */
+const fieldValue = (raw: Buffer, start: number, end: number, field: string): number => {
+  const colon = start + field.length
+  if (colon > end || raw.toString('latin1', start, colon) !== field) return -1
+  if (colon === end) return end
+  if (raw[colon] !== COLON) return -1
+  return raw[colon + 1] === SPACE && colon + 1 < end ? colon + 2 : colon + 1
+}
+
+const fieldsOf = (raw: Buffer, first: boolean) => {
+  const lines: Buffer[] = []
+  let identified = false
+  for (const { start, end } of linesOf(raw)) {
+    const from = first && start === 0 ? behindMark(raw) : start
+    const data = fieldValue(raw, from, end, 'data')
+    if (data >= 0) lines.push(raw.subarray(data, end))
+    else if (fieldValue(raw, from, end, 'id') >= 0) identified = true
+  }
+  return { lines, identified }
+}
+
+const behindMark = (raw: Buffer): number => (raw.toString('utf8', 0, 3).charCodeAt(0) === BOM ? 3 : 0)
+
+/** The event with other data: every other line stays as it was. */
+export const withData = (raw: Buffer, data: string): Buffer => {
+  const parts: (Buffer | string)[] = []
+  let written = false
+  for (const { start, end, next } of linesOf(raw)) {
+    if (fieldValue(raw, start, end, 'data') < 0) parts.push(raw.subarray(start, next))
+    else if (!written) {
+      written = true
+      parts.push(dataLines(data, raw.toString('latin1', end, next)))
+    }
+  }
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+}
+
+const dataLines = (data: string, lineEnd: string): string =>
+  data
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}${lineEnd}`)
+    .join('')
+
+/** A message as an event of a stream, without an id. */
+export const messageEvent = (message: string): string => `event: message\n${dataLines(message, '\n')}\n`
