@@ -58,6 +58,10 @@ export const catalogue = {
     USAGE: ['The command line cannot be used', 'Run "guard --help" for what there is.'],
   }),
   ...group(401, 'authentication_error', {
+    APPROVER_KEY_REQUIRED: [
+      'The approver key is missing or wrong',
+      'Send it as x-guard-approver-key; only a person should know it, never an agent.',
+    ],
     UNAUTHORIZED: [
       'The gateway key is missing or wrong',
       'Send it as "Authorization: Bearer <key>" or "x-api-key: <key>"; it stands in guard-config.yml as gateway_key.',
@@ -79,10 +83,12 @@ export const catalogue = {
       'No upstream serves this request',
       'Add one under upstreams in guard-config.yml, or choose another model.',
     ],
+    APPROVAL_NOT_FOUND: ['There is no such approval', 'List them with GET /api/v1/mcp/approvals.'],
     SESSION_NOT_FOUND: ['There is no such session', 'List them with GET /api/sessions.'],
     RUN_NOT_FOUND: ['There is no such run', 'List them with GET /api/v1/runs.'],
     AGENT_NOT_FOUND: ['There is no such agent', 'List them with GET /api/agents.'],
     KEY_NOT_FOUND: ['The agent has no such live key', 'List them with GET /api/agents/{id}.'],
+    MCP_SERVER_NOT_FOUND: ['There is no such MCP server', 'List them with GET /api/v1/mcp/servers.'],
     SCENARIO_NOT_FOUND: ['There is no such scenario', 'Choose one of those named.'],
     PLAYGROUND_RUN_NOT_FOUND: ['There is no such playground run', 'List them with GET /api/v1/playground/runs.'],
   }),
@@ -93,6 +99,8 @@ export const catalogue = {
     REQUEST_TIMEOUT: ['The request did not arrive in time', 'Send head and body without pauses.'],
   }),
   ...group(409, 'conflict_error', {
+    APPROVAL_DECIDED: ['The approval is decided already', 'Its state is in "status"; a further call asks anew.'],
+    APPROVAL_EXPIRED: ['The approval has expired', 'Let the agent repeat the call: that asks anew.'],
     AGENT_EXISTS: ['The agent exists already', 'Choose another id, or issue a key for the agent there is.'],
     TOO_MANY_KEYS: ['The agent has as many live keys as it may have', 'Revoke one first.'],
     SPAN_IMMUTABLE: ['The gateway wrote this span', 'Use another span id.'],
@@ -100,6 +108,7 @@ export const catalogue = {
     TRACE_CONFLICT: ['The run belongs to another project', 'Use another trace id.'],
     TRACE_EXISTS: ['A run of this id exists already', 'Import it with on_conflict=remap, or skip it.'],
     RUN_FULL: ['The run has as many spans as it may have', 'Begin another trace.'],
+    PROFILE_EXISTS: ['The profile is somebody else’s', 'Move it away, or choose another folder with --dir.'],
     PLAYGROUND_RUN_ENDED: ['The playground run has ended already', 'Start a new one.'],
     AMBIGUOUS_ID: ['Several records bear this external id', 'Use the id that begins with ses_.'],
     VERSION_CONFLICT: ['The record has changed since it was read', 'Read it again and repeat the change.'],

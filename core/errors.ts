@@ -10,6 +10,8 @@ export interface ErrorPlace {
   readonly column?: number
   /** The names there are, where one was asked for that is not. */
   readonly known?: readonly string[]
+  /** The state that a record is in, where another one was needed. */
+  readonly state?: string
   /** Every try at an upstream, where none answered. */
   readonly attempts?: readonly Attempt[]
   /** Response headers that belong to the error, for example `allow`. */
@@ -46,6 +48,8 @@ export interface ErrorBody {
   readonly line?: number
   readonly column?: number
   readonly known?: readonly string[]
+  /** The state that a record is in, where another one was needed. */
+  readonly status?: string
   readonly session_id?: string
   readonly rule_id?: string
 }
@@ -56,7 +60,7 @@ export const errorBody = (error: unknown): ErrorBody => {
     const [, type, message, help] = catalogue.INTERNAL
     return { type, code: 'INTERNAL', message: `${message}. ${help}` }
   }
-  const { path, line, column, known } = error.place
+  const { path, line, column, known, state } = error.place
   return {
     type: error.type,
     code: error.code,
@@ -65,6 +69,7 @@ export const errorBody = (error: unknown): ErrorBody => {
     ...(line === undefined ? {} : { line }),
     ...(column === undefined ? {} : { column }),
     ...(known === undefined ? {} : { known }),
+    ...(state === undefined ? {} : { status: state }),
   }
 }
 

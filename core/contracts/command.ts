@@ -7,10 +7,12 @@ export interface Input {
   readonly rest: readonly string[]
 }
 
-/** Where a command writes: results to `out`, everything else to `err`. */
+/** Where a command reads and writes: results to `out`, everything else to `err`. */
 export interface Io {
   readonly out: NodeJS.WritableStream
   readonly err: NodeJS.WritableStream
+  /** What is typed; absent where nothing can be asked. */
+  readonly in?: NodeJS.ReadableStream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
 }

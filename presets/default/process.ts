@@ -3,7 +3,13 @@ import { main } from './main.ts'
 
 /** Runs this process's command line, then ends the process with its exit code. */
 export const runProcess = async (): Promise<never> => {
-  const io: Io = { out: process.stdout, err: process.stderr, env: process.env, cwd: process.cwd() }
+  const io: Io = {
+    out: process.stdout,
+    err: process.stderr,
+    in: process.stdin,
+    env: process.env,
+    cwd: process.cwd(),
+  }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', onStreamError)
   const code = await main(process.argv.slice(2), io)
   await flushed(process.stdout)
