@@ -34,7 +34,7 @@ const importsOf = (file: string): Import[] =>
     typeOnly: match[1] !== undefined,
   }))
 
-const contributions = ['detectors', 'api-styles', 'export-formats', 'storage']
+const contributions = ['detectors', 'api-styles', 'export-formats', 'storage', 'mcp-checks']
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
 
@@ -106,12 +106,15 @@ describe('import rules', () => {
 
 describe('rooms', () => {
   const things = (folder: string): string[] =>
-    existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')) : []
+    existsSync(join(root, folder))
+      ? [...new Set(readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')))]
+      : []
   for (const [folder, helper] of [
     ['detectors', 'detector'],
     ['api-styles', 'apiStyle'],
     ['export-formats', 'exportFormat'],
     ['storage', 'storage'],
+    ['mcp-checks', 'mcpCheck'],
   ] as const) {
     for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
       it(`plugins/${folder}/${name} registers the id of its name, has a test and a line in the catalogue`, () => {

@@ -1,0 +1,122 @@
+import { isAbsolute, resolve, sep } from 'node:path'
+import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
+import { type Static, Type } from 'typebox'
+import { formsOf } from './path/forms.ts'
+import { refusal } from './path/refusal.ts'
+import { isInside, type Roots, rootsOf } from './path/roots.ts'
+import { type Walked, walk } from './path/walk.ts'
+
+const MAX_BYTES = 4096
+
+const strings = Type.Unsafe<string[]>({ $ref: '#/$defs/strings' })
+
+const schema = Type.Object(
+  {
+    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
+    inside: strings,
+    deny: Type.Optional(strings),
+    cwd: Type.Optional(Type.String({ minLength: 1 })),
+    symlinks: Type.Optional(Type.Unsafe<Symlinks>({ enum: ['resolve', 'reject', 'ignore'], default: 'resolve' })),
+    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
+  },
+  { additionalProperties: false },
+)
+
+type Symlinks = 'resolve' | 'reject' | 'ignore'
+type Options = Static<typeof schema>
+
+/** Roots by the options they were made of, so that a call finds them without work. */
+const compiled = new WeakMap<Options, Roots>()
+
+/** File paths stay inside some folders, in every way that a server might read them. */
+export const path = mcpCheck({
+  id: 'path',
+  schema,
+
+  async compile(options): Promise<Options> {
+    compiled.set(options, await rootsOf(options))
+    return options
+  },
+
+  lint: ({ symlinks }) =>
+    symlinks === 'ignore'
+      ? [
+          {
+            code: 'PATH_LINKS_IGNORED',
+            message: 'Symbolic links are not looked at: right only for a server whose files are on another machine.',
+          },
+        ]
+      : [],
+
+  find(args, options, at): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
+    const roots = compiled.get(options)
+    const judge = (known: Roots): readonly CheckFinding[] => {
+      const { texts, findings } = pointedTexts(args, options)
+      const base = known.cwd ?? at.cwd ?? known.first
+      const objections = texts.map(({ pointer, text }) => ({
+        pointer,
+        found: objection(text, base, known, options.symlinks),
+      }))
+      return [...findings, ...objections.flatMap(({ pointer, found }) => (found ? [{ pointer, ...found }] : []))]
+    }
+    return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
+  },
+})
+
+type Objection = Omit<CheckFinding, 'pointer'>
+
+const objection = (text: string, base: string, roots: Roots, symlinks: Symlinks = 'resolve'): Objection | undefined => {
+  if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
+  const forms = formsOf(text)
+  if (forms === undefined) return { reason: 'is percent-encoded over and over', certain: false }
+  for (const form of forms) {
+    const reason = refusal(form, process.platform) ?? misplaced(form, form === text, base, roots)
+    if (reason !== undefined) return { reason, certain: true }
+    if (symlinks === 'ignore') continue
+    const found = followed(form, base, roots, symlinks)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const OUTSIDE = 'resolves outside the allowed folders'
+
+const matches = (pattern: string): string => `matches the denied pattern ${pattern}`
+
+/** The text alone, normalised. Forms other than the text itself are also held against other spellings of the folders. */
+const misplaced = (form: string, asSent: boolean, base: string, roots: Roots): string | undefined => {
+  const place = resolve(base, form)
+  if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, place))) return OUTSIDE
+  const pattern = roots.denied(place)
+  return pattern === undefined ? undefined : matches(pattern)
+}
+
+/** The text as the kernel follows it, and as a server does that normalises first. */
+const followed = (form: string, base: string, roots: Roots, symlinks: Symlinks): Objection | undefined => {
+  const normalised = resolve(base, form)
+  // another spelling of a folder is a text alone: what stands there is no concern of this server
+  if (!roots.folders.some((root) => isInside(root, normalised))) return undefined
+  const objection = ended(normalised, roots, symlinks)
+  if (objection !== undefined || !form.includes('..')) return objection
+  return ended(isAbsolute(form) ? form : base + sep + form, roots, symlinks)
+}
+
+/** What is wrong with where a path ends, links followed. */
+const ended = (start: string, roots: Roots, symlinks: Symlinks): Objection | undefined => {
+  const walked = tried(start)
+  if (walked === undefined) return { reason: 'cannot be followed to its end', certain: false }
+  const isReal = (place: string): boolean => roots.real.some((root) => isInside(root, place))
+  if (!isReal(walked.real)) return { reason: OUTSIDE, certain: true }
+  if (symlinks === 'reject' && walked.links.some(isReal))
+    return { reason: 'leads through a symbolic link', certain: true }
+  const pattern = roots.denied(walked.real)
+  return pattern === undefined ? undefined : { reason: matches(pattern), certain: true }
+}
+
+const tried = (start: string): Walked | undefined => {
+  try {
+    return walk(start)
+  } catch {
+    return undefined
+  }
+}

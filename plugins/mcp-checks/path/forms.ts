@@ -1,0 +1,72 @@
+const ROUNDS = 3
+
+const ORDINARY = /^[!#-$&(-~][!-$&-~]*(?<!["' ])$/
+
+/**
+ * Every text that a server might make of one before it opens a file: without blanks and quotes around it or invisible characters in it,
+ * in compatibility form, percent-decoded. Undefined if decoding finds no end within three rounds.
+ */
+export const formsOf = (text: string): ReadonlySet<string> | undefined => {
+  const forms = new Set([text])
+  if (ORDINARY.test(text)) return forms
+  let fresh: readonly string[] = [text]
+  for (let round = 0; round < ROUNDS; round++) {
+    const next = fresh.flatMap(readings).filter((form) => !forms.has(form))
+    if (next.length === 0) return forms
+    for (const form of next) forms.add(form)
+    fresh = next
+  }
+  return fresh.flatMap(readings).every((form) => forms.has(form)) ? forms : undefined
+}
+
+const readings = (form: string): string[] => {
+  const compatible = form.normalize('NFKC')
+  return [
+    compatible,
+    decoded(form),
+    decoded(compatible),
+    form.replace(/\p{Default_Ignorable_Code_Point}/gu, ''),
+    form.trim(),
+    form.trim().replace(/^["']|["']$/g, ''),
+  ]
+}
+
+const ENCODED = /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}/gi
+
+const decoded = (text: string): string =>
+  text.replace(ENCODED, (run) =>
+    run[1] === 'u' || run[1] === 'U'
+      ? String.fromCharCode(Number.parseInt(run.slice(2), 16))
+      : lenientUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')),
+  )
+
+/** UTF-8 as careless decoders read it: overlong sequences count, so that C0 AF is a slash. */
+const lenientUtf8 = (bytes: Buffer): string => {
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] ?? 0
+    const more = followers(lead)
+    const point = more === undefined ? undefined : joined(bytes.subarray(at, at + 1 + more), more)
+    text += point === undefined ? '\ufffd' : String.fromCodePoint(point)
+    at += point === undefined ? 1 : 1 + (more ?? 0)
+  }
+  return text
+}
+
+/** How many bytes follow a lead byte; undefined if it leads nothing. */
+const followers = (lead: number): number | undefined => {
+  if (lead < 0x80) return 0
+  if (lead < 0xc0 || lead > 0xf7) return undefined
+  if (lead < 0xe0) return 1
+  return lead < 0xf0 ? 2 : 3
+}
+
+const joined = (bytes: Buffer, more: number): number | undefined => {
+  if (bytes.length !== more + 1) return undefined
+  let point = (bytes[0] ?? 0) & (more === 0 ? 0x7f : 0x3f >> more)
+  for (const byte of bytes.subarray(1)) {
+    if ((byte & 0xc0) !== 0x80) return undefined
+    point = (point << 6) | (byte & 0x3f)
+  }
+  return point > 0x10ffff ? undefined : point
+}

@@ -1,0 +1,26 @@
+/** Names that Windows takes for devices, in every folder and with every extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i
+
+/** Why a text is no path that can be judged, as the end of a sentence about it; undefined if it is one. */
+export const refusal = (form: string, platform: NodeJS.Platform): string | undefined => {
+  if (form === '') return 'is empty'
+  if (/\p{Cc}/u.test(form)) return 'holds a control character'
+  if (form.startsWith('~')) return 'begins with ~, which only a shell can resolve'
+  if (form.includes('://') || /^file:/i.test(form)) return 'is a URL and not a path'
+  return platform === 'win32' ? refusedOnWindows(form) : refusedElsewhere(form)
+}
+
+const refusedElsewhere = (form: string): string | undefined =>
+  form.includes('\\') ? 'holds a backslash, which some programs take for a slash' : undefined
+
+const refusedOnWindows = (form: string): string | undefined => {
+  if (/^[\\/]{2}/.test(form)) return 'names a network share or a device'
+  if (/^[a-z]:(?![\\/])/i.test(form)) return 'is relative to the current folder of a drive'
+  if (form.replace(/^[a-z]:/i, '').includes(':')) return 'names a stream of a file'
+  for (const segment of form.split(/[\\/]/)) {
+    if (DEVICE.test(segment)) return 'names a device'
+    if (/[. ]$/.test(segment) && segment !== '.' && segment !== '..') return 'has a name that ends in a dot or blank'
+    if (/~[0-9]/.test(segment)) return 'uses a short name'
+  }
+  return undefined
+}

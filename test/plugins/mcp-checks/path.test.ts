@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { join, relative } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { path } from '../../../plugins/mcp-checks/path.ts'
+import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
+import { attacks } from './path/attacks.ts'
+import { ordinary } from './path/ordinary.ts'
+import { plantTree } from './path/tree.ts'
+
+const tree = plantTree()
+after(tree.remove)
+const root = join(tree.base, 'app')
+const deny = ['**/.env', '**/.env.*', '**/*.pem', '**/.ssh/**']
+const options = { args: ['/path'], inside: [root], deny }
+
+mcpCheckConforms(path, { options, passes: { path: 'src/a.ts' }, fails: { path: '../outside' } })
+
+describe('path containment', () => {
+  let find: Awaited<ReturnType<typeof loaded>>
+  before(async () => {
+    find = await loaded(path, options)
+  })
+  const placed = (text: string): string => text.replaceAll('{base}', tree.base)
+  for (const text of ordinary) {
+    it(`passes ${JSON.stringify(text.slice(0, 60))}`, async () => {
+      assert.deepEqual(await find({ path: placed(text) }), [])
+    })
+  }
+  for (const text of attacks) {
+    it(`refuses ${JSON.stringify(text.slice(0, 60))}`, async () => {
+      const findings = await find({ path: placed(text) })
+      assert.equal(findings.length, 1)
+      assert.equal(findings[0]?.pointer, '/path')
+    })
+  }
+})
+
+describe('the options of a path check', () => {
+  const reasons = async (changes: object, args: Record<string, unknown>, cwd?: string): Promise<string[]> => {
+    const find = await loaded(path, { ...options, ...changes }, { cwd })
+    return (await find(args)).map(({ pointer, reason }) => `${pointer} ${reason}`)
+  }
+  it('take missing and other arguments for violations, unless a missing one is optional', async () => {
+    assert.deepEqual(await reasons({}, {}), ['/path is missing'])
+    assert.deepEqual(await reasons({ optional: true }, {}), [])
+    assert.deepEqual(await reasons({ optional: true }, { path: null }), ['/path must be a string'])
+    assert.deepEqual(await reasons({}, { path: ['src'] }), ['/path must be a string'])
+  })
+  it('judge every element that a pointer meets', async () => {
+    assert.deepEqual(await reasons({ args: ['/paths/*'] }, { paths: ['src', '../outside', '.env'] }), [
+      '/paths/1 resolves outside the allowed folders',
+      '/paths/2 matches the denied pattern **/.env',
+    ])
+    assert.deepEqual(await reasons({ args: ['/paths/*'] }, { paths: [] }), ['/paths/* is missing'])
+  })
+  it('resolve relative paths against the option, then the folder of the child, then the first root', async () => {
+    const inside = [root, join(tree.base, 'outside')]
+    assert.deepEqual(await reasons({ inside }, { path: '../app2' }, join(tree.base, 'outside/in')), [])
+    assert.equal((await reasons({ inside }, { path: 'x' }, tree.base)).length, 1)
+    assert.deepEqual(await reasons({ inside, cwd: join(root, 'src') }, { path: 'x' }, tree.base), [])
+    assert.deepEqual(await reasons({ inside }, { path: 'x' }), [])
+  })
+  it('take roots that are links, by both names, and roots relative to the working directory', async () => {
+    const alias = join(tree.base, 'alias')
+    assert.deepEqual(await reasons({ inside: [alias] }, { path: join(alias, 'src/a.ts') }), [])
+    assert.deepEqual(await reasons({ inside: [alias] }, { path: join(root, 'src/a.ts') }), [])
+    assert.equal((await reasons({ inside: [alias] }, { path: join(alias, '.env') })).length, 1)
+    const inside = [relative(process.cwd(), root)]
+    assert.deepEqual(await reasons({ inside }, { path: join(root, 'src') }), [])
+  })
+  it('refuse every link on the way, or look at none', async () => {
+    const symlinks = 'reject' as const
+    assert.deepEqual(await reasons({ symlinks }, { path: 'src/a.ts' }), [])
+    assert.deepEqual(await reasons({ symlinks }, { path: 'link-in/a.ts' }), ['/path leads through a symbolic link'])
+    const alias = join(tree.base, 'alias')
+    assert.deepEqual(await reasons({ symlinks, inside: [alias] }, { path: join(alias, 'src/a.ts') }), [])
+    assert.deepEqual(await reasons({ symlinks: 'ignore' }, { path: 'link-out/secret.txt' }), [])
+    assert.equal((await reasons({ symlinks: 'ignore' }, { path: '../outside' })).length, 1)
+  })
+  it('warn where links are not looked at', () => {
+    assert.equal(path.lint?.({ ...options, symlinks: 'ignore' })[0]?.code, 'PATH_LINKS_IGNORED')
+    assert.deepEqual(path.lint?.(options), [])
+  })
+  it('hold the root of the file system, and a root that does not exist yet', async () => {
+    assert.deepEqual(await reasons({ inside: ['/'] }, { path: '/usr/lib' }), [])
+    const later = join(tree.base, 'later')
+    assert.deepEqual(await reasons({ inside: [later] }, { path: 'x/y' }), [])
+    assert.equal((await reasons({ inside: [later] }, { path: '../outside' })).length, 1)
+  })
+  it('hold a root whose name has other spellings', async () => {
+    for (const name of ['my%20app', 'ﬁles', 'a b'])
+      assert.deepEqual(await reasons({ inside: [join(tree.base, name)] }, { path: join(tree.base, name, 'x') }), [])
+    assert.equal(
+      (await reasons({ inside: [join(tree.base, 'my%20app')] }, { path: join(tree.base, 'my app/x') })).length,
+      1,
+    )
+  })
+  it('deny by absolute patterns too', async () => {
+    assert.deepEqual(await reasons({ deny: [`${root}/docs/**`] }, { path: 'docs/x' }), [
+      `/path matches the denied pattern ${root}/docs/**`,
+    ])
+  })
+  it('refuse folders that say nothing', async () => {
+    for (const inside of [[''], ['  '], ['~/project']])
+      await assert.rejects(async () => path.compile?.({ ...options, inside }), { code: 'INVALID_POLICY' })
+  })
+  it('cannot tell where a path leads that the kernel does not follow either', async () => {
+    const find = await loaded(path, options)
+    assert.deepEqual(await find({ path: 'loop-1' }), [
+      { pointer: '/path', reason: 'cannot be followed to its end', certain: false },
+    ])
+  })
+})
