@@ -6,6 +6,7 @@ import { facet } from './words.ts'
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const equal = ['project_id', 'session_id', 'agent_id', 'agent_name', 'task_id', 'origin'] as const
+const identifying = ['project_id', 'session_id', 'agent_id'] as const
 const facets = ['tag', 'model', 'tool'] as const
 const sorts = {
   recorded: 'recorded',
@@ -82,7 +83,9 @@ const tokensOf = (query: RawQuery): readonly string[] => {
       .filter((value) => value !== '')
       .map((value) => facet(name, value)),
   )
-  return [...tokens, ...wanted]
+  const asked = [...tokens, ...wanted]
+  // ids are among the words of their runs: a search that knows them passes over all other runs
+  return asked.length === 0 ? asked : [...asked, ...identifying.flatMap((name) => queryTokens(one(query, name) ?? ''))]
 }
 
 const equalTests = (query: RawQuery): Record<string, string | boolean> => {

@@ -104,11 +104,16 @@ const runs = table<'runs'>({
     writer: 'text',
     words: 'search',
   },
+  // of two that serve a filter equally far the first is walked: the one fewer runs share
   indexes: [
-    ['project_id', 'recorded'],
     ['session_id', 'recorded'],
-    ['status', 'recorded'],
+    ['agent_id', 'recorded'],
+    ['project_id', 'recorded'],
     ['failure_tag', 'recorded'],
+    ['status', 'recorded'],
+    ['project_id', 'status', 'recorded'],
+    ['project_id', 'pinned', 'recorded'],
+    ['pinned', 'recorded'],
     ['pinned', 'recorded_ns'],
     ['start_ns'],
     ['duration_ns'],
@@ -116,7 +121,7 @@ const runs = table<'runs'>({
     ['total_tokens'],
     ['updated_ns'],
   ],
-  sparse: [['content_digest']],
+  sparse: [['content_digest'], ['failure_tag', 'project_id']],
   exact: [
     'trace_id',
     'project_id',

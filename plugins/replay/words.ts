@@ -31,8 +31,16 @@ export const addRunWords = (words: Set<string>, run: RunRow): void => {
 }
 
 /** Fields whose change makes the words of a run to be gathered anew. */
-export const saysWords = (run: FragmentRun): boolean =>
-  run.name !== undefined || run.agent_name !== undefined || run.task_id !== undefined || run.tags !== undefined
+export const saysWords = (run: FragmentRun): boolean => SAYING.some((name) => run[name] !== undefined)
+
+const SAYING = [
+  'name',
+  'agent_name',
+  'agent_id',
+  'session_id',
+  'task_id',
+  'tags',
+] as const satisfies readonly (keyof FragmentRun)[]
 
 export const addSpanWords = (words: Set<string>, span: SpanRow): void => {
   add(words, span.name)

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { RunSummary } from 'guard-gateway/core'
+import { runQuery } from '../../../plugins/replay/filters.ts'
+import { tables } from '../../../plugins/replay/tables.ts'
+import { type Scan, scanOf } from '../../../plugins/storage/kysely/find.ts'
+import { clausesOf } from '../../../plugins/storage/kysely/values.ts'
+import { type Bench, expecting, startReplay } from './kit.ts'
+
+const scanFor = (query: Record<string, string>): Scan => {
+  const runs = tables.find(({ id }) => id === 'runs')
+  assert.ok(runs)
+  const { where = {} } = runQuery(query, 0)
+  const clauses = clausesOf(runs, where as Parameters<typeof clausesOf>[1], [])
+  return scanOf(runs, { kind: 'find', table: 'runs', where: clauses, order: ['recorded', 'desc'], search: false })
+}
+
+describe('filters of a list', () => {
+  const walked: readonly [query: Record<string, string>, by: readonly string[]][] = [
+    [{ project_id: 'p' }, ['project_id']],
+    [{ session_id: 's' }, ['session_id']],
+    [{ agent_id: 'a' }, ['agent_id']],
+    [{ status: 'error' }, ['status']],
+    [{ failure_tag: 'loop' }, ['failure_tag']],
+    [{ pinned: 'true' }, ['pinned']],
+    [{ project_id: 'p', status: 'error' }, ['project_id', 'status']],
+    [{ project_id: 'p', pinned: 'true' }, ['project_id', 'pinned']],
+    [{ project_id: 'p', failure_tag: 'loop' }, ['failure_tag', 'project_id']],
+  ]
+  for (const [query, by] of walked) {
+    it(`${Object.keys(query).join(' and ')}: every run that is walked is a run that is found`, () => {
+      const scan = scanFor(query)
+      assert.equal(scan.exact, true)
+      assert.deepEqual([...scan.held].sort(), [...by].sort())
+    })
+  }
+
+  it('a session or an agent is walked before its project, since fewer runs share it', () => {
+    for (const name of ['session_id', 'agent_id'])
+      assert.deepEqual([...scanFor({ project_id: 'p', [name]: 'x' }).held], [name])
+  })
+
+  it('a search within a project, session or agent knows their words', () => {
+    const { search, where } = runQuery({ q: 'read_file', project_id: 'Shop-2', agent_id: 'a1' }, 0)
+    assert.deepEqual(search, ['read_file', 'shop', '2', 'a1'])
+    assert.deepEqual(where, { project_id: 'Shop-2', agent_id: 'a1' })
+    assert.equal(runQuery({ project_id: 'shop' }, 0).search, undefined)
+  })
+})
+
+for (const backend of ['memory', 'sqlite'] as const) {
+  describe(`a search with filters, ${backend}`, () => {
+    const found = async (bench: Bench, query: string): Promise<readonly string[]> => {
+      const answer = await bench.send('GET', `/api/v1/runs?${query}`)
+      return expecting<{ runs: readonly RunSummary[] }>(200, answer).runs.map(({ trace_id }) => trace_id)
+    }
+
+    it('finds what holds the word and is of the project, session or agent, also one that was named later', async () => {
+      const bench = await startReplay({ backend })
+      try {
+        const runsSent = [
+          { trace_id: 'a', project_id: 'shop', name: 'repair the lamp' },
+          { trace_id: 'b', project_id: 'shop.eu', name: 'repair the shop' },
+          { trace_id: 'c', project_id: 'blog', name: 'repair the shop lamp' },
+        ]
+        for (const body of runsSent) expecting(201, await bench.send('POST', '/api/v1/traces', body))
+        const later = { trace_id: 'c', session_id: 'evening', agent_id: 'builder' }
+        expecting(200, await bench.send('POST', '/api/v1/traces', later))
+        assert.deepEqual(await found(bench, 'q=repair'), ['c', 'b', 'a'])
+        assert.deepEqual(await found(bench, 'q=repair&project_id=shop'), ['a'])
+        assert.deepEqual(await found(bench, 'q=shop&project_id=blog'), ['c'])
+        assert.deepEqual(await found(bench, 'q=lamp&session_id=evening'), ['c'])
+        assert.deepEqual(await found(bench, 'q=lamp&agent_id=builder'), ['c'])
+        assert.deepEqual(await found(bench, 'q=lamp&project_id=nowhere'), [])
+      } finally {
+        await bench.close()
+      }
+    })
+  })
+}
