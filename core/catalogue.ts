@@ -55,6 +55,7 @@ export const catalogue = {
     CREDENTIAL_IN_URL: ['A key stands in the address', 'Send the key in a header: addresses reach logs.'],
   }),
   ...group(400, 'usage_error', {
+    COMMAND_NOT_FOUND: ['The command cannot be started', 'Install it, or name it by its path.'],
     USAGE: ['The command line cannot be used', 'Run "guard --help" for what there is.'],
   }),
   ...group(401, 'authentication_error', {
@@ -191,6 +192,7 @@ export const catalogue = {
   }),
   ...group(503, 'overloaded_error', {
     OVERLOADED: ['The gateway has as much work as it takes', 'Try again in a moment.'],
+    GATEWAY_NOT_RUNNING: ['No gateway answers', 'Start it with "guard gateway run".'],
     SHUTTING_DOWN: ['The gateway is shutting down', 'Try again when it is up.'],
     STREAM_FULL: ['As many pages listen as may', 'Close one of them.'],
     STORAGE_BUSY: ['The record changed too often at the same time', 'Try again.'],

@@ -25,6 +25,7 @@ const unavailable: ReadonlySet<Code> = new Set([
   'DATABASE_LOCKED',
   'DATABASE_NEWER',
   'DATABASE_UNWRITABLE',
+  'GATEWAY_NOT_RUNNING',
   'STORAGE_BUSY',
   'STORAGE_FULL',
   'STORAGE_UNAVAILABLE',

@@ -1,0 +1,43 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GuardError } from 'guard-gateway/core'
+import type { Ask } from './options.ts'
+import { writeNew } from './write.ts'
+
+const NAME = /^[A-Za-z0-9._-]{1,128}$/
+
+/** Where an agent's key is stored. Throws USAGE for an id that cannot be a file's name. */
+export const keyFile = (folder: string, agent: string): string => {
+  if (!NAME.test(agent) || agent.startsWith('.'))
+    throw new GuardError('USAGE', `"${agent}" cannot be an agent's id. Use 1 to 128 of A-Z a-z 0-9 . _ -`)
+  return join(folder, 'keys', agent)
+}
+
+/** Registers the agent if need be and stores a key of its own, once: a key that is there stays. */
+export const storeAgentKey = async (
+  ask: Ask,
+  folder: string,
+  agent: string,
+  project: string | undefined,
+): Promise<string> => {
+  const file = keyFile(folder, agent)
+  if (await exists(file)) return file
+  const { key } = (await register(ask, agent, project)) as { readonly key: string }
+  await writeNew(file, `${key}\n`)
+  return file
+}
+
+const register = async (ask: Ask, id: string, project_id: string | undefined): Promise<unknown> => {
+  try {
+    return await ask('POST', '/api/agents', { id, ...(project_id === undefined ? {} : { project_id }) })
+  } catch (error) {
+    if (!(error instanceof GuardError) || error.code !== 'AGENT_EXISTS') throw error
+    return ask('POST', `/api/agents/${encodeURIComponent(id)}/keys`)
+  }
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { GuardError } from 'guard-gateway/core'
+
+const passedOn = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
+
+/** A process and what it is given; it shares our terminal. */
+export interface ChildCommand {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+}
+
+/** Runs a process to its end and gives its exit status, 128 and the signal's number if one ended it. Throws COMMAND_NOT_FOUND. */
+export const runChild = async ({ command, args, env, cwd }: ChildCommand): Promise<number> => {
+  const child = spawn(command, args, { cwd, env, stdio: 'inherit' })
+  const release = passSignals(child)
+  try {
+    return await ended(child, command)
+  } finally {
+    release()
+  }
+}
+
+const ended = (child: ChildProcess, command: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    child.once('error', (cause: NodeJS.ErrnoException) => {
+      const missing = cause.code === 'ENOENT'
+      const why = missing ? 'There is no such command on the PATH' : `It cannot be started: ${cause.message}`
+      reject(new GuardError('COMMAND_NOT_FOUND', `${command}: ${why}.`, { cause }))
+    })
+    child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]))
+  })
+
+/** The terminal interrupts both of us; what is sent to us alone goes on to the child. */
+const passSignals = (child: ChildProcess): (() => void) => {
+  const stay = () => {}
+  process.on('SIGINT', stay)
+  process.on('SIGQUIT', stay)
+  const listeners = passedOn.map((signal) => {
+    const pass = () => void child.kill(signal)
+    process.on(signal, pass)
+    return () => process.off(signal, pass)
+  })
+  return () => {
+    process.off('SIGINT', stay)
+    process.off('SIGQUIT', stay)
+    for (const release of listeners) release()
+  }
+}

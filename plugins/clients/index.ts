@@ -1,0 +1,16 @@
+import type { Plugin } from 'guard-gateway/core'
+import { printKey } from './key-print.ts'
+import type { ClientsOptions } from './options.ts'
+import { runAgent } from './run.ts'
+import { setup } from './setup.ts'
+import { statusline } from './statusline.ts'
+
+export type { Ask, ClientsOptions } from './options.ts'
+
+/** Connects agents: profiles in a folder of their own, and agents started with what points them at the gateway. */
+export const clients = (options: ClientsOptions): Plugin => ({
+  name: 'clients',
+  apply: (gateway) => {
+    for (const command of [setup, runAgent, printKey, statusline]) gateway.commands.add(command(options))
+  },
+})

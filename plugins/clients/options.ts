@@ -1,0 +1,17 @@
+/** Sends JSON to the administration interface and gives the answer's body; rejects with the error that it answers with. */
+export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>
+
+/** What the commands for clients know of the gateway. */
+export interface ClientsOptions {
+  /** Where it listens: `http://127.0.0.1:8787`. */
+  readonly address: string
+  readonly gateway_key: string
+  /** Absolute path of the configuration file. */
+  readonly config: string
+  /** Whether a request may choose its mode. */
+  readonly allow_mode_header: boolean
+  /** Words that start this program: node, its flags, the script. */
+  readonly guard: readonly string[]
+  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+}

@@ -1,0 +1,47 @@
+import type { Setting } from './setting.ts'
+
+/** A file of a profile, below the profiles' folder. */
+export interface ProfileFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** What `guard run` gives a client's process. */
+export interface Launch {
+  readonly env: Readonly<Record<string, string>>
+  /** Variables that hold the key. */
+  readonly key_variables: readonly string[]
+  /** Inserted behind the command's name. */
+  readonly flags: readonly string[]
+}
+
+/** How one client is pointed at the gateway, and what it does then. */
+export interface Profile {
+  readonly id: string
+  readonly title: string
+  /** The version whose behaviour is described here. */
+  readonly tested_with: string
+  /** API style it speaks. */
+  readonly style: string
+  /** Base names of its command. */
+  readonly commands: readonly string[]
+  /** It cannot be set up without a model's name. */
+  readonly needs_model?: boolean
+  /** Why nothing is written; the rest then says what does work. */
+  readonly impossible?: string
+  files(setting: Setting): readonly ProfileFile[]
+  /** Lines to type, in order. */
+  use(setting: Setting): readonly string[]
+  undo(setting: Setting): string
+  /** What it sends to tell its sessions apart. */
+  readonly session: string
+  /** What it does when a request is blocked. */
+  readonly on_block: string
+  /** User-agent glob and status with which it stops at once and shows the message. */
+  readonly block_status?: readonly [agents: string, status: number]
+  /** Absent: it cannot be pointed elsewhere by environment and flags. */
+  launch?(setting: Setting): Launch
+}
+
+/** The first line of a written file, by which a later run knows it as its own. */
+export const MARK = 'written by guard setup'

@@ -1,0 +1,123 @@
+import { basename } from 'node:path'
+import { type Command, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
+import { runChild } from './child.ts'
+import type { ClientsOptions } from './options.ts'
+import { isServing, startOwn } from './own-gateway.ts'
+import type { Launch, Profile } from './profile.ts'
+import { profileOf } from './profiles/index.ts'
+import { projectName } from './project-name.ts'
+import type { Setting } from './setting.ts'
+import { sessionsSince, summaryOf } from './summary.ts'
+
+/** `guard run`: starts one agent with what points it at the gateway; nothing is left behind. */
+export const runAgent = (options: ClientsOptions): Command => ({
+  id: 'run',
+  args: '-- <command> [argument...]',
+  summary: 'start one agent through the gateway; nothing is left behind',
+  options: {
+    '--project <id>': 'project of its requests; the name in package.json, or of the folder, if absent',
+    '--agent <id>': "its id; the client's name if absent",
+    '--session <id>': 'one session for all its requests; "new" makes an id',
+    '--mode <mode>': 'shadow or enforce, where server.allow_mode_header is on',
+    '--model <id>': 'the model that it asks for',
+    '--as <client>': 'treat the command as this client',
+    '--start': 'start a gateway for as long as the agent runs, if none answers',
+  },
+  example: 'guard run --project demo -- claude -p "fix the tests"',
+  run: (input, io) => run(options, input, io),
+})
+
+const run = async (options: ClientsOptions, input: Input, io: Io): Promise<number> => {
+  const [command, ...args] = input.rest
+  if (command === undefined)
+    throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
+  const profile = profileOf(flag(input, 'as') ?? basename(command).replace(/\.(?:cmd|exe|ps1)$/i, ''))
+  const launch = launchOf(profile)
+  const setting = await settingOf(options, profile, input, io)
+  const stop = await gatewayFor(options, input)
+  const since = Date.now()
+  try {
+    const { env, flags, key_variables } = launch(setting)
+    if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
+    const keys = Object.fromEntries(key_variables.map((name) => [name, options.gateway_key]))
+    const code = await runChild({
+      command,
+      args: [...flags, ...args],
+      env: { ...io.env, ...env, ...keys },
+      cwd: io.cwd,
+    })
+    await tell(options, setting, profile, since, io)
+    return code
+  } finally {
+    await stop?.()
+  }
+}
+
+const flag = ({ options }: Input, name: string): string | undefined => {
+  const value = options[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Throws USAGE for a client that environment and flags cannot point anywhere. */
+const launchOf = (profile: Profile): ((setting: Setting) => Launch) => {
+  if (profile.launch !== undefined) return profile.launch
+  const why = profile.impossible ?? 'It keeps its provider in files of its own.'
+  const way = profile.impossible === undefined ? ` Use "guard setup ${profile.id} --model <id>".` : ''
+  throw new GuardError('USAGE', `${profile.title} cannot be started this way. ${why}${way}`)
+}
+
+const settingOf = async (options: ClientsOptions, profile: Profile, input: Input, io: Io): Promise<Setting> => {
+  const session = flag(input, 'session')
+  const mode = modeOf(options, input, io)
+  return {
+    address: options.address,
+    project: flag(input, 'project') ?? (await projectName(io.cwd)),
+    agent: flag(input, 'agent') ?? profile.id,
+    model: flag(input, 'model'),
+    ...(session === undefined ? {} : { session: session === 'new' ? newId('ses_', Date.now()) : session }),
+    ...(mode === undefined ? {} : { mode }),
+    guard: options.guard,
+    config: options.config,
+    folder: '',
+    keyed: false,
+    passthrough: undefined,
+    statusline: false,
+  }
+}
+
+const modeOf = (options: ClientsOptions, input: Input, io: Io): string | undefined => {
+  const mode = flag(input, 'mode')
+  if (mode === undefined) return undefined
+  if (mode !== 'shadow' && mode !== 'enforce')
+    throw new GuardError('USAGE', `--mode takes shadow or enforce, not "${mode}".`)
+  if (!options.allow_mode_header)
+    io.err.write('guard: --mode has no effect, since server.allow_mode_header is off in the configuration\n')
+  return mode
+}
+
+/** Makes sure that a gateway answers; gives what ends it if it was started for this. Throws GATEWAY_NOT_RUNNING. */
+const gatewayFor = async (
+  { address, guard, config }: ClientsOptions,
+  { options }: Input,
+): Promise<(() => Promise<void>) | undefined> => {
+  if (await isServing(address)) return undefined
+  if (options.start === true) return startOwn(guard, config, address)
+  throw new GuardError(
+    'GATEWAY_NOT_RUNNING',
+    `No gateway answers at ${address}. Start it with "guard gateway run", or add --start.`,
+  )
+}
+
+/** On a terminal, what the agent did. */
+const tell = async (
+  { address }: ClientsOptions,
+  { agent, session }: Setting,
+  profile: Profile,
+  since: number,
+  io: Io,
+): Promise<void> => {
+  if (!('isTTY' in io.err) || io.err.isTTY !== true) return
+  const where = session === undefined ? { agent_id: agent ?? profile.id } : {}
+  const line = summaryOf(await sessionsSince(address, where, since).catch(() => []), address)
+  if (line !== '') io.err.write(`${line}\n`)
+}

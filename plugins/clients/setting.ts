@@ -1,0 +1,53 @@
+/** What profiles are made of: where the gateway is, and how requests are labelled. */
+export interface Setting {
+  /** `http://127.0.0.1:8787`, without a slash at the end. */
+  readonly address: string
+  readonly project: string | undefined
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  /** Own session id of everything that the client sends; undefined: its own way of telling sessions apart. */
+  readonly session?: string
+  /** `shadow` or `enforce` for everything that the client sends. */
+  readonly mode?: string
+  /** Words that start this program: node, its flags, the script. */
+  readonly guard: readonly string[]
+  /** Absolute path of the configuration file that holds the key. */
+  readonly config: string
+  /** Absolute path of the profiles' folder. */
+  readonly folder: string
+  /** The agent whose own key is stored in the profiles' folder; undefined: the gateway's key. */
+  readonly keyed: boolean
+  /** The user's own login goes on to the provider; the gateway's key stands in a header of its own. */
+  readonly passthrough: string | undefined
+  readonly statusline: boolean
+}
+
+/** Labels that a client is to send with every request, by header name. */
+export const labels = (
+  { project, agent, session, mode }: Setting,
+  client: string,
+): Readonly<Record<string, string>> => ({
+  ...(project === undefined ? {} : { 'x-guard-project-id': project }),
+  'x-guard-agent-id': agent ?? client,
+  ...(session === undefined ? {} : { 'x-guard-session-id': session }),
+  ...(mode === undefined ? {} : { 'x-guard-mode': mode }),
+})
+
+/** A word as a POSIX shell reads it back. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+/** A command line of this program. */
+export const guardCommand = ({ guard }: Setting, ...words: readonly string[]): string =>
+  [...guard, ...words].map(shellWord).join(' ')
+
+/** The command that prints the key that a client shows. */
+export const keyCommand = (setting: Setting, client: string): string =>
+  guardCommand(
+    setting,
+    'key',
+    'print',
+    '--config',
+    setting.config,
+    ...(setting.keyed ? ['--agent', setting.agent ?? client, '--dir', setting.folder] : []),
+  )

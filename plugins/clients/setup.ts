@@ -1,0 +1,133 @@
+import { resolve } from 'node:path'
+import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { storeAgentKey } from './agent-key.ts'
+import type { ClientsOptions } from './options.ts'
+import type { Profile } from './profile.ts'
+import { profiles } from './profiles/index.ts'
+import type { Setting } from './setting.ts'
+import { writeProfile } from './write.ts'
+
+/** `guard setup`: writes connection profiles into a folder of their own; no client's own configuration is touched. */
+export const setup = (options: ClientsOptions): Command => ({
+  id: 'setup',
+  args: '[...clients]',
+  summary: 'write connection profiles for agents; their own configuration is never touched',
+  options: {
+    '--project <id>': 'project that their requests are counted under',
+    '--agent <id>': 'register this agent, and give the clients a key of its own',
+    '--model <id>': 'model that they ask for, where a profile must name one',
+    '--dir <folder>': 'where profiles are written; profiles if absent',
+    '--enforce': 'tell what each client needs to stop well when a request is blocked',
+    '--passthrough': 'let Claude Code keep its own login; the gateway key then stands in the profile',
+    '--statusline': 'show what Guard sees in the status line of Claude Code',
+    '--print': 'print the profiles and write nothing',
+  },
+  example: 'guard setup claude-code codex --project demo',
+  run: (input, io) => run(options, input, io),
+})
+
+const run = async (options: ClientsOptions, input: Input, io: Io): Promise<number> => {
+  const chosen = chosenProfiles(input)
+  const setting = settingOf(options, input, io)
+  const print = input.options.print === true
+  const done: Done[] = []
+  if (setting.keyed && !print)
+    await options.asking((ask) => storeAgentKey(ask, setting.folder, setting.agent ?? '', setting.project))
+  for (const profile of chosen) done.push(await prepare(profile, setting, print))
+  if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: done })}\n`)
+  else for (const one of done) io.out.write(`${told(one, input.options.enforce === true)}\n`)
+  return done.some(({ state }) => state === 'exists') ? 1 : 0
+}
+
+/** What became of one client. */
+interface Done {
+  readonly client: string
+  readonly title: string
+  readonly state: 'written' | 'unchanged' | 'printed' | 'exists' | 'skipped'
+  /** Why it was skipped or left alone. */
+  readonly reason?: string
+  readonly files: readonly { readonly path: string; readonly text?: string }[]
+  readonly use: readonly string[]
+  readonly undo: string
+  readonly session: string
+  readonly on_block: string
+  readonly block_status?: readonly [agents: string, status: number]
+}
+
+const chosenProfiles = ({ args }: Input): readonly Profile[] => {
+  if (args.length === 0) return profiles
+  return args.map((name) => {
+    const profile = profiles.find(({ id, commands }) => id === name || commands.includes(name))
+    if (profile === undefined)
+      throw new GuardError(
+        'USAGE',
+        `There is no client "${name}"; there is ${profiles.map(({ id }) => id).join(', ')}.`,
+      )
+    return profile
+  })
+}
+
+const settingOf = (options: ClientsOptions, { options: flags }: Input, io: Io): Setting => {
+  const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined)
+  const agent = text('agent')
+  return {
+    address: options.address,
+    project: text('project'),
+    agent,
+    model: text('model'),
+    guard: options.guard,
+    config: options.config,
+    folder: resolve(io.cwd, text('dir') ?? 'profiles'),
+    keyed: agent !== undefined,
+    passthrough: flags.passthrough === true ? options.gateway_key : undefined,
+    statusline: flags.statusline === true,
+  }
+}
+
+const prepare = async (profile: Profile, setting: Setting, print: boolean): Promise<Done> => {
+  const { id: client, title, session, on_block, block_status, impossible } = profile
+  const about = { client, title, session, on_block, ...(block_status === undefined ? {} : { block_status }) }
+  const skipped = { ...about, state: 'skipped', files: [], use: [], undo: '' } as const
+  if (impossible !== undefined) return { ...skipped, reason: `Nothing was written: ${impossible}` }
+  if (profile.needs_model === true && setting.model === undefined)
+    return { ...skipped, reason: 'Its profile names a model: run again with --model <id>.' }
+  const files = profile.files(setting)
+  const usage = { use: profile.use(setting), undo: profile.undo(setting) }
+  if (print) return { ...about, ...usage, state: 'printed', files }
+  try {
+    const states = await Promise.all(files.map((file) => writeProfile(setting.folder, file)))
+    const state = states.includes('written') ? 'written' : 'unchanged'
+    return { ...about, ...usage, state, files: files.map(({ path }) => ({ path })) }
+  } catch (error) {
+    if (!(error instanceof GuardError) || error.code !== 'PROFILE_EXISTS') throw error
+    return { ...about, ...usage, state: 'exists', reason: error.message, files: [] }
+  }
+}
+
+const told = (done: Done, enforce: boolean): string => {
+  const { title, client, state, reason, files, use, undo, session, on_block, block_status } = done
+  const lines = [`${title} (${client}): ${state}`]
+  if (reason !== undefined) lines.push(`  ${reason}`)
+  for (const { path, text } of files) {
+    lines.push(`  ${path}`)
+    if (text !== undefined)
+      lines.push(
+        ...text
+          .trimEnd()
+          .split('\n')
+          .map((line) => `    ${line}`),
+      )
+  }
+  if (use.length > 0)
+    lines.push(
+      ...use.map((line) => `  use:      ${line}`),
+      `  undo:     ${undo}`,
+      `  sessions: ${session}`,
+      `  blocked:  ${on_block}`,
+    )
+  if (enforce && block_status !== undefined && use.length > 0)
+    lines.push(
+      `  in guard-config.yml:  server: { block_status_override: { "${block_status[0]}": ${block_status[1]} } }`,
+    )
+  return `${lines.join('\n')}\n`
+}

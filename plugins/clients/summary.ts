@@ -1,0 +1,42 @@
+import { costText, countText } from 'guard-gateway/core'
+
+/** What a session has used, as the administration interface tells it. */
+export interface SessionFigures {
+  readonly id: string
+  readonly paused: boolean
+  readonly requests: number
+  readonly flagged: number
+  readonly blocked: number
+  readonly total_tokens: number
+  readonly cost_micro: number
+  readonly agent_id: string | null
+  readonly last_seen_at: string
+}
+
+/** The sessions that an agent has used since a time, in milliseconds since 1970. */
+export const sessionsSince = async (
+  address: string,
+  where: Readonly<Record<string, string>>,
+  since: number,
+): Promise<readonly SessionFigures[]> => {
+  const answer = await fetch(`${address}/api/sessions?${new URLSearchParams({ limit: '50', ...where })}`)
+  if (!answer.ok) return []
+  const { sessions } = (await answer.json()) as { readonly sessions: readonly SessionFigures[] }
+  return sessions.filter(({ last_seen_at }) => Date.parse(last_seen_at) >= since)
+}
+
+/** One line about what an agent did; empty if it asked nothing. */
+export const summaryOf = (sessions: readonly SessionFigures[], address: string): string => {
+  const [first] = sessions
+  if (first === undefined) return ''
+  const sum = (name: 'requests' | 'flagged' | 'blocked' | 'total_tokens' | 'cost_micro'): number =>
+    sessions.reduce((total, session) => total + session[name], 0)
+  const parts = [
+    `${sum('requests')} requests`,
+    `${sum('flagged')} flagged`,
+    `${sum('blocked')} blocked`,
+    `${countText(sum('total_tokens'))} tokens`,
+    `cost ${costText(sum('cost_micro'))}`,
+  ]
+  return `guard: ${parts.join(', ')}  ${address}/replay?session_id=${encodeURIComponent(first.id)}`
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { GuardError, sha256 } from 'guard-gateway/core'
+import { MARK, type ProfileFile } from './profile.ts'
+
+/** What became of a profile's file. */
+export type Written = 'written' | 'unchanged'
+
+/** Writes a profile's file below `folder`. Throws PROFILE_EXISTS for one that somebody else wrote or has edited. */
+export const writeProfile = async (folder: string, { path, text }: ProfileFile): Promise<Written> => {
+  const file = join(folder, path)
+  const sealed = text.replace(MARK, `${MARK}, seal ${sealOf(text)}`)
+  const before = await readFile(file, 'utf8').catch(() => undefined)
+  if (before === sealed) return 'unchanged'
+  if (before !== undefined && !isOurs(before))
+    throw new GuardError(
+      'PROFILE_EXISTS',
+      `${file} has been edited or was not written by setup; it was left as it is. Move it away, or choose another folder with --dir.`,
+    )
+  await writeNew(file, sealed)
+  return 'written'
+}
+
+const SEAL = new RegExp(`(${MARK}), seal ([0-9a-f]{16})`)
+
+/** Setup wrote the text, and nobody has changed it since. */
+const isOurs = (text: string): boolean => SEAL.exec(text)?.[2] === sealOf(text.replace(SEAL, '$1'))
+
+const sealOf = (text: string): string => sha256(text).slice(0, 16)
+
+/** Writes a file that only its owner can read, in a folder that only its owner can enter, whole or not at all. */
+export const writeNew = async (file: string, text: string): Promise<void> => {
+  const folder = dirname(file)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await chmod(folder, 0o700)
+  const partial = join(folder, `.${randomUUID()}.tmp`)
+  try {
+    await writeFile(partial, text, { mode: 0o600, flag: 'wx' })
+    await rename(partial, file)
+  } finally {
+    await rm(partial, { force: true })
+  }
+}

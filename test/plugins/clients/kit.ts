@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
+import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
+import { fakeIo } from '../../kit/io.ts'
+
+export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
+
+/** A folder of its own, and commands that work in it. */
+export const workplace = async (context: TestContext, options: Partial<ClientsOptions> = {}) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-clients-'))
+  context.after(() => rm(cwd, { recursive: true, force: true }))
+  const gateway = new Gateway().use(
+    clients({
+      address: 'http://127.0.0.1:8787',
+      gateway_key: KEY,
+      config: join(cwd, 'guard-config.yml'),
+      allow_mode_header: false,
+      guard: [process.execPath, '/opt/guard/bin.js'],
+      asking: () => Promise.reject(new Error('nobody asks')),
+      ...options,
+    }),
+  )
+  const command = async (
+    id: string,
+    args: readonly string[],
+    flags: Readonly<Record<string, unknown>> = {},
+    rest: readonly string[] = [],
+    env: Readonly<Record<string, string | undefined>> = {},
+  ) => {
+    const io = fakeIo({ cwd, env })
+    const code = await gateway.commands.need(id).run({ args, options: flags, rest }, io)
+    return { code, out: io.outText(), err: io.errText() }
+  }
+  return { cwd, command }
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { GuardError } from 'guard-gateway/core'
+import { KEY, workplace } from './kit.ts'
+
+/** Something that answers as a gateway that is up. */
+const healthy = async (context: TestContext): Promise<string> => {
+  const server = createServer((_request, response) => response.end('{"sessions":[]}')).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  context.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const script = `require('fs').writeFileSync('seen.json', JSON.stringify({ args: process.argv.slice(2), env: process.env }))`
+
+/** A command of a client's name that writes down how it was started. */
+const client = async (cwd: string, name: string, text = script) => {
+  const folder = join(cwd, 'bin')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, name), `#!${process.execPath}\n${text}\n`, { mode: 0o755 })
+  return join(folder, name)
+}
+
+const seen = async (cwd: string): Promise<{ args: string[]; env: Record<string, string> }> =>
+  JSON.parse(await readFile(join(cwd, 'seen.json'), 'utf8'))
+
+const setUp = async (context: TestContext) => {
+  const address = await healthy(context)
+  return { address, ...(await workplace(context, { address })) }
+}
+
+test('Claude Code gets settings as text in front of its own arguments, and no key among them', async (context) => {
+  const { address, cwd, command } = await setUp(context)
+  const claude = await client(cwd, 'claude')
+  const { code } = await command('run', [], { project: 'demo', session: 'ses_mine' }, [claude, '-p', 'fix it', '--x'])
+  assert.equal(code, 0)
+  const { args } = await seen(cwd)
+  assert.equal(args[0], '--settings')
+  assert.deepEqual(args.slice(2), ['-p', 'fix it', '--x'])
+  const settings = JSON.parse(args[1] ?? '')
+  assert.equal(settings.env.ANTHROPIC_BASE_URL, address)
+  assert.equal(
+    settings.env.ANTHROPIC_CUSTOM_HEADERS,
+    'x-guard-project-id: demo\nx-guard-agent-id: claude-code\nx-guard-session-id: ses_mine',
+  )
+  assert.ok(!args.join(' ').includes(KEY))
+})
+
+test('Codex gets a provider of its own by flags, and its key in the environment', async (context) => {
+  const { address, cwd, command } = await setUp(context)
+  await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'codex'), 'exec', 'hello'])
+  const { args, env } = await seen(cwd)
+  assert.equal(args[0], '-c')
+  assert.match(args[1] ?? '', new RegExp(`^model_providers\\.guard=\\{ .*base_url = "${address}/v1"`))
+  assert.deepEqual(args.slice(2), ['-c', 'model_provider="guard"', '-c', 'model="m"', 'exec', 'hello'])
+  assert.equal(env.GUARD_GATEWAY_KEY, KEY)
+})
+
+test('OpenCode gets its configuration in the environment', async (context) => {
+  const { address, cwd, command } = await setUp(context)
+  await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'opencode'), 'run', 'hello'])
+  const { args, env } = await seen(cwd)
+  assert.deepEqual(args, ['run', 'hello'])
+  const config = JSON.parse(env.OPENCODE_CONFIG_CONTENT ?? '')
+  assert.equal(config.provider.guard.options.baseURL, `${address}/v1`)
+  assert.equal(env.GUARD_GATEWAY_KEY, KEY)
+})
+
+test('any other command gets what SDKs read; --as treats it as a client', async (context) => {
+  const { address, cwd, command } = await setUp(context)
+  const tool = await client(cwd, 'my-agent')
+  await command('run', [], {}, [tool, 'a'], { PATH: '/nowhere', OTHER: 'kept' })
+  const { args, env } = await seen(cwd)
+  assert.deepEqual(args, ['a'])
+  assert.equal(env.OPENAI_BASE_URL, `${address}/v1`)
+  assert.equal(env.ANTHROPIC_BASE_URL, address)
+  assert.deepEqual([env.OPENAI_API_KEY, env.ANTHROPIC_AUTH_TOKEN, env.OTHER], [KEY, KEY, 'kept'])
+  await command('run', [], { as: 'claude-code' }, [tool])
+  assert.equal((await seen(cwd)).args[0], '--settings')
+})
+
+test('the project is that of the nearest package.json, else the folder', async (context) => {
+  const { cwd, command } = await setUp(context)
+  const claude = await client(cwd, 'claude')
+  await writeFile(join(cwd, 'package.json'), '{"name":"@acme/web shop"}')
+  await command('run', [], {}, [claude])
+  assert.match((await seen(cwd)).args[1] ?? '', /x-guard-project-id: acme-web-shop/)
+})
+
+test('its exit status is the child’s, 128 and the number of the signal that ended it', async (context) => {
+  const { cwd, command } = await setUp(context)
+  const leaves = await client(cwd, 'leaves', 'process.exit(7)')
+  assert.equal((await command('run', [], {}, [leaves])).code, 7)
+  const killed = await client(cwd, 'killed', "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)")
+  assert.equal((await command('run', [], {}, [killed])).code, 143)
+})
+
+test('nothing is left behind, and a new session is told', async (context) => {
+  const { cwd, command } = await setUp(context)
+  const quiet = await client(cwd, 'quiet', '')
+  const { err } = await command('run', [], { session: 'new' }, [quiet])
+  assert.match(err, /^guard: session ses_[0-9a-z]{26}\n$/)
+  assert.deepEqual(await readdir(cwd), ['bin'])
+})
+
+test('wrong use is told in one line', async (context) => {
+  const { cwd, command } = await setUp(context)
+  const refused = async (
+    flags: Readonly<Record<string, unknown>>,
+    rest: readonly string[],
+    code: string,
+    text: RegExp,
+  ) =>
+    assert.rejects(command('run', [], flags, rest), (error: GuardError) => {
+      assert.equal(error.code, code)
+      assert.match(error.message, text)
+      return true
+    })
+  await refused({}, [], 'USAGE', /needs a command behind "--"/)
+  await refused({ mode: 'strict' }, ['claude'], 'USAGE', /shadow or enforce/)
+  await refused({}, ['cursor'], 'USAGE', /Cursor cannot be started this way\. .*servers/)
+  await refused({}, ['cline'], 'USAGE', /guard setup cline/)
+  await refused({}, [join(cwd, 'absent')], 'COMMAND_NOT_FOUND', /no such command/)
+})
+
+test('--mode tells where it has no effect', async (context) => {
+  const { cwd, command } = await setUp(context)
+  const { err } = await command('run', [], { mode: 'enforce' }, [await client(cwd, 'claude')])
+  assert.match(err, /allow_mode_header is off/)
+  assert.match((await seen(cwd)).args[1] ?? '', /x-guard-mode: enforce/)
+})
+
+test('without a gateway nothing is started', async (context) => {
+  const { cwd, command } = await workplace(context, { address: 'http://127.0.0.1:1' })
+  const claude = await client(cwd, 'claude')
+  await assert.rejects(command('run', [], {}, [claude]), (error: GuardError) => {
+    assert.equal(error.code, 'GATEWAY_NOT_RUNNING')
+    assert.match(error.message, /guard gateway run/)
+    return true
+  })
+  assert.deepEqual(await readdir(cwd), ['bin'])
+})

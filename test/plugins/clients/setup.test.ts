@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { GuardError } from 'guard-gateway/core'
+import { parse } from 'yaml'
+import { KEY, workplace } from './kit.ts'
+
+const all = ['aider/model.settings.yml', 'claude-code/settings.json', 'cline/README.md', 'codex/guard.config.toml']
+const expected = [...all, 'continue/config.yaml', 'env', 'opencode.json']
+
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort()
+
+test('a profile is written for each client, readable by its owner alone and without the key', async (context) => {
+  const { cwd, command } = await workplace(context)
+  const { code, out } = await command('setup', [], { project: 'demo', model: 'small-model' })
+  assert.equal(code, 0)
+  const folder = join(cwd, 'profiles')
+  assert.deepEqual(await filesIn(folder), expected)
+  for (const path of expected) {
+    assert.equal((await stat(join(folder, path))).mode & 0o777, 0o600, path)
+    assert.ok(!(await readFile(join(folder, path), 'utf8')).includes(KEY), path)
+  }
+  assert.equal((await stat(folder)).mode & 0o777, 0o700)
+  assert.equal((await stat(join(folder, 'codex'))).mode & 0o777, 0o700)
+  assert.ok(!out.includes(KEY))
+  assert.deepEqual(await readdir(cwd), ['profiles'])
+})
+
+test('each profile is what its client reads', async (context) => {
+  const { cwd, command } = await workplace(context)
+  await command('setup', [], { project: 'demo', model: 'small-model' })
+  const read = (path: string) => readFile(join(cwd, 'profiles', path), 'utf8')
+  const claude = JSON.parse(await read('claude-code/settings.json'))
+  assert.equal(claude.env.ANTHROPIC_BASE_URL, 'http://127.0.0.1:8787')
+  assert.equal(claude.env.ANTHROPIC_AUTH_TOKEN, '')
+  assert.equal(claude.env.ANTHROPIC_CUSTOM_HEADERS, 'x-guard-project-id: demo\nx-guard-agent-id: claude-code')
+  assert.equal(
+    claude.apiKeyHelper,
+    `${process.execPath} /opt/guard/bin.js key print --config ${join(cwd, 'guard-config.yml')}`,
+  )
+  const codex = await read('codex/guard.config.toml')
+  assert.match(codex, /^model_provider = "guard"$/m)
+  assert.match(codex, /^\[model_providers\.guard\]$/m)
+  assert.match(codex, /^base_url = "http:\/\/127\.0\.0\.1:8787\/v1"$/m)
+  assert.match(codex, /^http_headers = \{ "x-guard-project-id" = "demo", "x-guard-agent-id" = "codex" \}$/m)
+  const opencode = JSON.parse((await read('opencode.json')).replace(/^\/\/.*\n/, ''))
+  assert.equal(opencode.model, 'guard/small-model')
+  assert.equal(opencode.provider.guard.options.apiKey, '{env:GUARD_GATEWAY_KEY}')
+  const [model] = parse(await read('continue/config.yaml')).models
+  assert.deepEqual([model.apiBase, model.apiKey], ['http://127.0.0.1:8787/v1', '$' + '{{ secrets.GUARD_GATEWAY_KEY }}'])
+  assert.equal(parse(await read('aider/model.settings.yml'))[0].name, 'openai/small-model')
+})
+
+test('a second run changes nothing, and other values replace what nobody has edited', async (context) => {
+  const { cwd, command } = await workplace(context)
+  const file = join(cwd, 'profiles/claude-code/settings.json')
+  await command('setup', ['claude-code'], { project: 'demo' })
+  const before = (await stat(file)).mtimeMs
+  const second = await command('setup', ['claude'], { project: 'demo', json: true })
+  assert.equal(JSON.parse(second.out).clients[0].state, 'unchanged')
+  assert.equal((await stat(file)).mtimeMs, before)
+  const third = await command('setup', ['claude-code'], { project: 'other', json: true })
+  assert.equal(JSON.parse(third.out).clients[0].state, 'written')
+  assert.match(await readFile(file, 'utf8'), /x-guard-project-id: other/)
+})
+
+test('an edited or foreign profile is left as it is, and the others are written', async (context) => {
+  const { cwd, command } = await workplace(context)
+  await command('setup', ['claude-code', 'codex'])
+  const file = join(cwd, 'profiles/claude-code/settings.json')
+  const edited = (await readFile(file, 'utf8')).replace('8787', '9999')
+  await writeFile(file, edited)
+  const { code, out } = await command('setup', ['claude-code', 'codex'], { project: 'demo' })
+  assert.equal(code, 1)
+  assert.match(out, /Claude Code \(claude-code\): exists\n {2}.*settings\.json has been edited/)
+  assert.match(out, /Codex CLI \(codex\): written/)
+  assert.equal(await readFile(file, 'utf8'), edited)
+})
+
+test('what cannot work is said instead of written', async (context) => {
+  const { cwd, command } = await workplace(context)
+  const { code, out } = await command('setup', ['cursor', 'opencode'])
+  assert.equal(code, 0)
+  assert.match(out, /Cursor \(cursor\): skipped\n {2}Nothing was written: .*servers/)
+  assert.match(out, /OpenCode \(opencode\): skipped\n {2}.*--model/)
+  assert.deepEqual(await readdir(cwd), [])
+  await assert.rejects(command('setup', ['emacs']), (error: GuardError) => {
+    assert.equal(error.code, 'USAGE')
+    assert.match(error.message, /no client "emacs"; there is claude-code, codex/)
+    return true
+  })
+})
+
+test('--print shows everything and writes nothing', async (context) => {
+  const { cwd, command } = await workplace(context)
+  const { out } = await command('setup', ['codex'], { print: true, enforce: true })
+  assert.match(out, /model_provider = "guard"/)
+  assert.match(out, /block_status_override: \{ "codex\*": 400 \}/)
+  assert.deepEqual(await readdir(cwd), [])
+})
+
+test('--passthrough puts the key where the client sends it, and keeps the client’s own login', async (context) => {
+  const { cwd, command } = await workplace(context)
+  await command('setup', ['claude-code'], { passthrough: true, statusline: true })
+  const settings = JSON.parse(await readFile(join(cwd, 'profiles/claude-code/settings.json'), 'utf8'))
+  assert.equal(settings.apiKeyHelper, undefined)
+  assert.equal(settings.env.ANTHROPIC_AUTH_TOKEN, undefined)
+  assert.match(settings.env.ANTHROPIC_CUSTOM_HEADERS, new RegExp(`x-guard-key: ${KEY}`))
+  assert.match(settings.statusLine.command, /statusline --config/)
+})
+
+test('--agent registers an agent and stores its key once, and profiles show that key', async (context) => {
+  const asked: unknown[] = []
+  const { cwd, command } = await workplace(context, {
+    asking: (work) =>
+      work(async (method, path, body) => {
+        asked.push([method, path, body])
+        return { key: 'gak_of-the-agent' }
+      }),
+  })
+  await command('setup', ['claude-code'], { agent: 'night', project: 'demo' })
+  await command('setup', ['claude-code'], { agent: 'night', project: 'demo' })
+  assert.deepEqual(asked, [['POST', '/api/agents', { id: 'night', project_id: 'demo' }]])
+  const stored = join(cwd, 'profiles/keys/night')
+  assert.equal((await stat(stored)).mode & 0o777, 0o600)
+  const { out } = await command('key print', [], { agent: 'night', dir: 'profiles' })
+  assert.equal(out, 'gak_of-the-agent\n')
+  const settings = JSON.parse(await readFile(join(cwd, 'profiles/claude-code/settings.json'), 'utf8'))
+  assert.match(settings.apiKeyHelper, /--agent night --dir .*profiles$/)
+})
+
+test('an agent that exists gets a further key', async (context) => {
+  const paths: string[] = []
+  const { command } = await workplace(context, {
+    asking: (work) =>
+      work(async (_method, path) => {
+        paths.push(path)
+        if (path === '/api/agents') throw new GuardError('AGENT_EXISTS')
+        return { key: 'gak_second' }
+      }),
+  })
+  await command('setup', ['sdks'], { agent: 'night' })
+  assert.deepEqual(paths, ['/api/agents', '/api/agents/night/keys'])
+})
+
+test('the gateway key is printed where no agent is named; one that is not stored is an error', async (context) => {
+  const { command } = await workplace(context)
+  assert.equal((await command('key print', [])).out, `${KEY}\n`)
+  await assert.rejects(command('key print', [], { agent: 'nobody' }), /Run "guard setup --agent nobody" first/)
+  await assert.rejects(command('key print', [], { agent: '../../etc/passwd' }), /cannot be an agent's id/)
+})
