@@ -1,0 +1,91 @@
+import dns from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
+import { type Static, Type } from 'typebox'
+import { isGlobal, isPrivateName, loadAddresses } from './http/address.ts'
+import { hostEntry, isListed } from './http/hosts.ts'
+import { readUrl, type Target } from './http/url.ts'
+
+type Scheme = 'http' | 'https'
+
+const schema = Type.Object(
+  {
+    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
+    hosts: Type.Unsafe<string[]>({
+      $ref: '#/$defs/strings',
+      description: 'exact, *.suffix, or * for any public host',
+    }),
+    schemes: Type.Optional(
+      Type.Unsafe<Scheme[]>({
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: { enum: ['http', 'https'] },
+        default: ['https'],
+      }),
+    ),
+    ports: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), { minItems: 1, uniqueItems: true })),
+    private_addresses: Type.Optional(Type.Unsafe<'deny' | 'allow'>({ enum: ['deny', 'allow'], default: 'deny' })),
+    resolve_dns: Type.Optional(Type.Boolean({ default: false })),
+    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
+  },
+  { additionalProperties: false },
+)
+
+type Options = Static<typeof schema>
+
+/** URLs go to listed hosts alone, and not to addresses of this machine and its network. */
+export const httpHosts = mcpCheck({
+  id: 'http',
+  schema,
+  prepare: loadAddresses,
+
+  compile: async (options): Promise<Options> => ({ ...options, hosts: options.hosts.map(hostEntry) }),
+
+  find(args, options): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
+    const { texts, findings } = pointedTexts(args, options)
+    const judged = texts.map(({ pointer, text }) => ({ pointer, target: readUrl(text) }))
+    const objected = [
+      ...findings,
+      ...judged.flatMap(({ pointer, target }) => {
+        const reason = typeof target === 'string' ? target : objection(target, options)
+        return reason === undefined ? [] : [{ pointer, reason, certain: true }]
+      }),
+    ]
+    if (objected.length > 0 || options.resolve_dns !== true || options.private_addresses === 'allow') return objected
+    return resolved(judged.flatMap(({ pointer, target }) => (typeof target === 'string' ? [] : [{ pointer, target }])))
+  },
+})
+
+const objection = ({ scheme, host, port }: Target, options: Options): string | undefined => {
+  if (!(options.schemes ?? ['https']).includes(scheme)) return `has the scheme ${scheme}, which is not allowed`
+  if (!isListed(host, options.hosts)) return `goes to ${host}, which is no allowed host`
+  const allowed = options.ports ?? [scheme === 'https' ? 443 : 80]
+  if (!allowed.includes(port)) return `goes to port ${port}, which is not allowed`
+  return options.private_addresses !== 'allow' && isPrivate(host) ? `goes to the private address ${host}` : undefined
+}
+
+const isPrivate = (host: string): boolean => {
+  const address = host.startsWith('[') ? host.slice(1, -1) : host
+  return isIP(address) === 0 ? isPrivateName(host) : !isGlobal(address)
+}
+
+/** What names resolve to now; each address must be one that the whole Internet routes to. */
+const resolved = async (
+  targets: readonly { readonly pointer: string; readonly target: Target }[],
+): Promise<readonly CheckFinding[]> => {
+  const found = await Promise.all(
+    targets.map(async ({ pointer, target: { host } }): Promise<CheckFinding | undefined> => {
+      if (host.startsWith('[')) return undefined
+      try {
+        const addresses = await dns.lookup(host, { all: true })
+        const inner = addresses.find(({ address }) => !isGlobal(address))
+        if (inner === undefined && addresses.length > 0) return undefined
+        return { pointer, reason: `goes to ${host}, which resolves to a private address`, certain: true }
+      } catch {
+        return { pointer, reason: `goes to ${host}, which does not resolve`, certain: false }
+      }
+    }),
+  )
+  return found.filter((one) => one !== undefined)
+}

@@ -1,0 +1,52 @@
+type IpAddr = typeof import('ipaddr.js')
+type Address = ReturnType<IpAddr['parse']>
+
+/** Names that a resolver, a cloud or a home network answers with addresses of its own. */
+const PRIVATE_SUFFIXES = [
+  ...['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'lan', 'home', 'home.arpa'],
+  // public names that lead to this machine, or to any address that a caller spells in them
+  ...['localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'nip.io', 'sslip.io', 'xip.io', 'traefik.me'],
+]
+const PRIVATE_NAMES = new Set(['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'metadata'])
+
+/** Public by their range, and yet answered by the machine's own platform. */
+const PLATFORM_ADDRESSES = new Set(['168.63.129.16'])
+
+/** Whether a host name leads to the machine or its network by the name alone. Lower case. */
+export const isPrivateName = (name: string): boolean =>
+  PRIVATE_NAMES.has(name) || PRIVATE_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
+
+let ipaddr: IpAddr | undefined
+
+/** Loads the parser of addresses; `isGlobal` needs it. */
+export const loadAddresses = async (): Promise<void> => {
+  // a CommonJS module whose types do not tell of its default export
+  ipaddr ??= ((await import('ipaddr.js')) as unknown as { readonly default: IpAddr }).default
+}
+
+/** Whether an address, without brackets, is one that the whole Internet routes to. What is no address is not. */
+export const isGlobal = (text: string): boolean => {
+  if (ipaddr === undefined) throw new Error('The parser of addresses is not loaded.')
+  return ipaddr.isValid(text) && isRouted(ipaddr.parse(text), ipaddr)
+}
+
+const isRouted = (address: Address, lib: IpAddr): boolean => {
+  if (address.kind() === 'ipv4') return address.range() === 'unicast' && !PLATFORM_ADDRESSES.has(address.toString())
+  const bytes = address.toByteArray()
+  const inner = innerAddresses(address.range(), bytes)
+  if (inner !== undefined) return inner.every((four) => isRouted(lib.fromByteArray(four), lib))
+  const [first = 0] = bytes
+  return address.range() === 'unicast' && first >> 5 === 1
+}
+
+/** IPv4 addresses that a translator or tunnel takes out of an IPv6 address; undefined if there is none in it. */
+const innerAddresses = (range: string, bytes: readonly number[]): readonly number[][] | undefined => {
+  if (range === 'ipv4Mapped' || range === 'rfc6145' || bytes.slice(0, 12).every((byte) => byte === 0))
+    return [bytes.slice(12)]
+  // the local-use prefix of RFC 8215 says nothing of where the address stands in it
+  if (range === 'rfc6052') return bytes[5] === 1 ? [[0, 0, 0, 0]] : [bytes.slice(12)]
+  if (range === '6to4') return [bytes.slice(2, 6)]
+  if (range === 'teredo') return [bytes.slice(4, 8), bytes.slice(12).map((byte) => byte ^ 0xff)]
+  const isIsatap = bytes[10] === 0x5e && bytes[11] === 0xfe && ((bytes[8] ?? 0) & 0xfd) === 0 && bytes[9] === 0
+  return isIsatap ? [bytes.slice(12)] : undefined
+}

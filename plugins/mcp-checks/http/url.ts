@@ -1,0 +1,37 @@
+/** The parts of a URL that decide where a request goes. */
+export interface Target {
+  readonly scheme: 'http' | 'https'
+  /** Lower case and ASCII; an IPv6 address in brackets. */
+  readonly host: string
+  readonly port: number
+}
+
+const SHAPE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
+const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::([0-9]*))?$/i
+const STANDARD_PORTS = { http: 80, https: 443 }
+
+/**
+ * Reads a URL that every parser reads alike. Otherwise gives the reason, as the end of a sentence about the text:
+ * who could be made to call one host by one program and another host by the next gets no benefit of the doubt.
+ */
+export const readUrl = (text: string): Target | string => {
+  if (/\p{Cc}/u.test(text)) return 'holds a control character'
+  const [, scheme = '', authority = '', rest = ''] = SHAPE.exec(text) ?? []
+  const lower = scheme.toLowerCase()
+  if (lower === '') return 'is not an absolute URL'
+  if (lower !== 'http' && lower !== 'https') return `has the scheme ${lower.slice(0, 40)}, which is not http or https`
+  if (/^[?#]/.test(rest) && rest.includes('@')) return 'has an @ where some parsers look for the host'
+  return readAuthority(text, lower, authority)
+}
+
+const readAuthority = (text: string, scheme: Target['scheme'], authority: string): Target | string => {
+  if (authority.includes('@')) return 'holds a user name, which hides the host from a reader'
+  const [, host = '', written] = AUTHORITY.exec(authority) ?? []
+  if (host === '') return 'has a host that not every parser reads alike'
+  const port = written === undefined ? STANDARD_PORTS[scheme] : Number(written)
+  if (written !== undefined && String(port) !== written) return 'has a port that not every parser reads alike'
+  const parsed = URL.parse(text)
+  if (parsed === null) return 'is not a URL'
+  if (parsed.hostname !== host.toLowerCase()) return `has a host that is another spelling of ${parsed.hostname}`
+  return { scheme, host: parsed.hostname, port }
+}
