@@ -103,13 +103,16 @@ export class Gateway {
     return this.#storage
   }
 
-  /** Opens the storage, then everything that taps `open`; what was opened is closed again if one fails. */
-  async open(): Promise<this> {
+  /**
+   * Opens the storage, then everything that taps `open`; what was opened is closed again if one fails.
+   * `beside` opens it although a gateway may be at work on the same one.
+   */
+  async open({ beside = false }: { readonly beside?: boolean } = {}): Promise<this> {
     const [first] = this.storages
     const backend = this.#storageId === undefined ? first : this.storages.need(this.#storageId)
     if (backend === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
     const tables = [...this.tables]
-    this.#storage = createStore(await backend.open(tables, { fault: this.fault }), tables, {
+    this.#storage = createStore(await backend.open(tables, { fault: this.fault, beside }), tables, {
       redact: this.redact,
       cleaned: this.#cleaned,
     })
@@ -133,10 +136,16 @@ export class Gateway {
    * Rejects with what is wrong with a fragment, or why it could not be stored.
    */
   async keep(fragments: readonly Fragment[]): Promise<readonly Kept[]> {
+    const kept = await this.cleaned(fragments)
+    await this.hooks.keep.promise(kept.map((one) => one.fragment))
+    return kept
+  }
+
+  /** What `keep` would keep of fragments, which are not kept. Rejects with what is wrong with one. */
+  async cleaned(fragments: readonly Fragment[]): Promise<readonly Kept[]> {
     const kept: Kept[] = []
     for (const fragment of fragments)
-      kept.push(cleanFragment(await this.hooks.trace.promise(fragment), this.redact, this.#cleaned))
-    await this.hooks.keep.promise(kept.map((one) => one.fragment))
+      kept.push(await cleanFragment(await this.hooks.trace.promise(fragment), this.redact, this.#cleaned))
     return kept
   }
 

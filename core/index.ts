@@ -145,6 +145,7 @@ export { otlpArtifact, otlpEvent, otlpResource, otlpSpan, otlpSpanId, otlpTraceI
 export { holdsOwnKey } from './own-keys.ts'
 export {
   addBlock,
+export { mapPaced, Pace } from './pace.ts'
   type Content,
   callPart,
   callsAmong,

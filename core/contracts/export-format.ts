@@ -15,6 +15,8 @@ export interface ExportFormat {
   readonly mediaType: string
   /** Without a leading dot: `json`, `otel.json`. */
   readonly extension: string
+  /** Address of a module that exports this format (`import.meta.url`): large files are then read in a thread of their own. */
+  readonly module?: string
   /** Writes pieces of bounded length, so that a large run never is one string. */
   write(trace: Trace, options?: ExportOptions): Iterable<string>
   /** Whether a text looks like this format; cheap, and true for a damaged one as well, so that `read` can say what is wrong. */

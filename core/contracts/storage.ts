@@ -196,6 +196,8 @@ export interface DriverContext {
 /** A place to keep rows in. */
 export interface StorageBackend {
   readonly id: string
+  /** A gateway may be at work on the same storage, and this one works beside it: it takes no lock that excludes the other. */
+  readonly beside?: boolean
   /** Makes sure that the tables exist, adding what is missing and changing nothing else. */
   open(tables: readonly Table[], context: DriverContext): Promise<Driver>
 }

@@ -1,4 +1,5 @@
 import type { Fragment, FragmentRun, FragmentWarning, Kept } from '../fragment.ts'
+import { mapPaced, Pace } from '../pace.ts'
 import type { Redactor } from '../redact.ts'
 import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
@@ -73,25 +74,24 @@ class Cleaner {
 }
 
 /**
- * Sanitises, redacts and limits all that a fragment says. Attributes that come out of it are remembered in `cleaned`,
- * so that they are not scanned again. Throws TOO_DEEP, TOO_MANY_ATTRIBUTES and INVALID_TRACE with a pointer into the fragment.
+ * Sanitises, redacts and limits all that a fragment says; a large one in turns with other work. Attributes that come out
+ * of it are remembered in `cleaned`, so that they are not scanned again. Throws TOO_DEEP, TOO_MANY_ATTRIBUTES and
+ * INVALID_TRACE with a pointer into the fragment.
  */
-export const cleanFragment = (
+export const cleanFragment = async (
   fragment: Fragment,
   redact: Pick<Redactor, 'text' | 'value'>,
   cleaned: WeakSet<object>,
-): Kept => {
+): Promise<Kept> => {
   const cleaner = new Cleaner(redact, cleaned)
-  return {
-    fragment: {
-      ...fragment,
-      run: cleaner.run(fragment.run),
-      spans: fragment.spans.map((span, index) => cleaner.record(span, SPAN_TEXTS, `/spans/${index}`)),
-      events: fragment.events.map((event, index) => cleaner.record(event, EVENT_TEXTS, `/events/${index}`)),
-      artifacts: fragment.artifacts.map((one, index) => cleaner.record(one, ARTIFACT_TEXTS, `/artifacts/${index}`)),
-    },
-    warnings: cleaner.warnings,
-  }
+  const pace = new Pace()
+  const run = cleaner.run(fragment.run)
+  const spans = await mapPaced(fragment.spans, pace, (one, at) => cleaner.record(one, SPAN_TEXTS, `/spans/${at}`))
+  const events = await mapPaced(fragment.events, pace, (one, at) => cleaner.record(one, EVENT_TEXTS, `/events/${at}`))
+  const artifacts = await mapPaced(fragment.artifacts, pace, (one, at) =>
+    cleaner.record(one, ARTIFACT_TEXTS, `/artifacts/${at}`),
+  )
+  return { fragment: { ...fragment, run, spans, events, artifacts }, warnings: cleaner.warnings }
 }
 
 const SPAN_TEXTS = [

@@ -36,6 +36,7 @@ export const json = exportFormat({
   id: 'json',
   mediaType: 'application/json',
   extension: 'json',
+  module: import.meta.url,
   write: (trace, options = {}) => gathered(bundle(trace, options)),
   accepts: (text) => {
     const names = new Set(memberNames(withoutMark(text)))

@@ -36,6 +36,7 @@ export const jsonl = exportFormat({
   id: 'jsonl',
   mediaType: 'application/x-ndjson',
   extension: 'jsonl',
+  module: import.meta.url,
   write: (trace) => gathered(lines(trace)),
   accepts: (text) => new Set(memberNames(withoutMark(text))).has('type'),
   read(file) {

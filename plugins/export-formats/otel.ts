@@ -31,6 +31,7 @@ export const otel = exportFormat({
   id: 'otel',
   mediaType: 'application/json',
   extension: 'otel.json',
+  module: import.meta.url,
   write: (trace, options = {}) => gathered(document(trace, options)),
   accepts: (text) => new Set(memberNames(withoutMark(text))).has('resourceSpans'),
   read(file) {

@@ -62,7 +62,7 @@ const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): P
   const { default: fastify } = await import('fastify')
   const app = fastify()
   app.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send({ error: errorBody(error) }))
-  await gateway.open()
+  await gateway.open({ beside: true })
   try {
     await gateway.hooks.http.promise(app)
     return await work(async (method, path, body) => {

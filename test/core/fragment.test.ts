@@ -17,15 +17,16 @@ const fragment = (over: Partial<Fragment>): Fragment => ({
 const clean = (over: Partial<Fragment>) => cleanFragment(fragment(over), redactor(), new WeakSet())
 
 describe('a fragment is cleaned', () => {
-  it('well-formed, without U+0000, also in names of attributes', () => {
-    const { spans } = clean({ spans: [{ id: 's', name: 'a\0b\ud800', attributes: { 'k\0': ['\0'] } }] }).fragment
+  it('well-formed, without U+0000, also in names of attributes', async () => {
+    const { spans } = (await clean({ spans: [{ id: 's', name: 'a\0b\ud800', attributes: { 'k\0': ['\0'] } }] }))
+      .fragment
     assert.deepEqual(spans, [{ id: 's', name: 'a\ufffdb\ufffd', attributes: { 'k\ufffd': ['\ufffd'] } }])
   })
 
-  it('redacted before it is cut, so that no half of a secret stays', () => {
+  it('redacted before it is cut, so that no half of a secret stays', async () => {
     const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
     const name = `${'x'.repeat(230)} ${secret}`
-    const [span] = clean({ spans: [{ id: 's', name, status_message: secret }] }).fragment.spans
+    const [span] = (await clean({ spans: [{ id: 's', name, status_message: secret }] })).fragment.spans
     assert.ok(
       span !== undefined &&
         span.name.length < 256 &&
@@ -34,8 +35,8 @@ describe('a fragment is cleaned', () => {
     )
   })
 
-  it('cut where it is too long, with a warning that points at it', () => {
-    const { fragment: kept, warnings } = clean({
+  it('cut where it is too long, with a warning that points at it', async () => {
+    const { fragment: kept, warnings } = await clean({
       run: { trace_id: 't', name: 'n'.repeat(300) },
       events: [{ id: 'e', span_id: null, name: 'x', attributes: { a: { 'b/c': 'y'.repeat(8_193) } } }],
       artifacts: [{ id: 'f', path: 'p'.repeat(5_000) }],
@@ -47,17 +48,19 @@ describe('a fragment is cleaned', () => {
     )
   })
 
-  it('refused where more is said than is kept', () => {
+  it('refused where more is said than is kept', async () => {
     const attributes = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`a${n}`, 'z '.repeat(4_096)]))
-    assert.throws(() => clean({ run: { trace_id: 't', attributes } }), { code: 'TOO_MANY_ATTRIBUTES' })
+    await assert.rejects(() => clean({ run: { trace_id: 't', attributes } }), { code: 'TOO_MANY_ATTRIBUTES' })
     const long = { ['k'.repeat(257)]: 1 }
-    assert.throws(() => clean({ run: { trace_id: 't', attributes: long } }), { code: 'TOO_MANY_ATTRIBUTES' })
-    assert.throws(() => clean({ run: { trace_id: 't', attributes: { n: Number.NaN } } }), { code: 'INVALID_TRACE' })
+    await assert.rejects(() => clean({ run: { trace_id: 't', attributes: long } }), { code: 'TOO_MANY_ATTRIBUTES' })
+    await assert.rejects(() => clean({ run: { trace_id: 't', attributes: { n: Number.NaN } } }), {
+      code: 'INVALID_TRACE',
+    })
   })
 
-  it('remembered, so that its attributes are not scanned again', () => {
+  it('remembered, so that its attributes are not scanned again', async () => {
     const cleaned = new WeakSet<object>()
-    const { fragment: kept } = cleanFragment(
+    const { fragment: kept } = await cleanFragment(
       fragment({ run: { trace_id: 't', attributes: { a: 1 } } }),
       redactor(),
       cleaned,
@@ -65,9 +68,9 @@ describe('a fragment is cleaned', () => {
     assert.ok(kept.run.attributes !== undefined && cleaned.has(kept.run.attributes))
   })
 
-  it('with a member named __proto__ kept as a member', () => {
+  it('with a member named __proto__ kept as a member', async () => {
     const attributes: Record<string, unknown> = JSON.parse('{"__proto__":{"a":"\\u0000"}}')
-    const { run } = clean({ run: { trace_id: 't', attributes } }).fragment
+    const { run } = (await clean({ run: { trace_id: 't', attributes } })).fragment
     assert.equal(JSON.stringify(run.attributes), '{"__proto__":{"a":"\ufffd"}}')
     assert.equal(Object.getPrototypeOf(run.attributes), Object.prototype)
   })

@@ -6,7 +6,7 @@ export interface SqliteOptions {
   readonly file?: string
   /** What a commit survives: `normal` the death of the process, `full` a power cut too. Changes marked `sync` always survive both. */
   readonly synchronous?: 'normal' | 'full'
-  /** Refuse to open while another gateway has the file; false for programs that work beside one. True if absent. */
+  /** Refuse to open while another gateway has the file; one that is opened to work beside it never does. True if absent. */
   readonly exclusive?: boolean
   /** Where this gateway answers, told to a second one that is refused. */
   readonly address?: string
@@ -25,7 +25,7 @@ export const sqlite = ({
       openDriver(tables, context, {
         file,
         synchronous,
-        exclusive,
+        exclusive: exclusive && context.beside !== true,
         address,
         busy_ms: 5_000,
         max_pages: 0,

@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** How long a piece of long work may hold the thread before others have their turn, in milliseconds. */
+const TURN_MS = 5
+
+/** Keeps long work from holding the thread: after each of its steps, `if (pace.due) await pace.rest()`. */
+export class Pace {
+  #since = performance.now()
+
+  /** The work has held the thread long enough. */
+  get due(): boolean {
+    return performance.now() - this.#since >= TURN_MS
+  }
+
+  /** Resolves when others have had their turn. */
+  async rest(): Promise<void> {
+    await setImmediate()
+    this.#since = performance.now()
+  }
+}
+
+/** The results of `step` for each item, in order; others have their turn in between. */
+export const mapPaced = async <T, R>(
+  items: readonly T[],
+  pace: Pace,
+  step: (item: T, index: number) => R,
+): Promise<R[]> => {
+  const results: R[] = []
+  for (const [index, item] of items.entries()) {
+    results.push(step(item, index))
+    if (pace.due) await pace.rest()
+  }
+  return results
+}
