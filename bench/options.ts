@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-const suites = ['throughput', 'load'] as const
+const suites = ['throughput', 'load', 'replay'] as const
 
 /** What was asked of a bench run. */
 export interface BenchOptions {
@@ -11,13 +11,13 @@ export interface BenchOptions {
   readonly smoke: boolean
   readonly json: boolean
   readonly list: boolean
-  /** Rounds of the load suite. */
+  /** Rounds of the load suite, and of ingest in the replay suite. */
   readonly rounds: number
   /** Folder that profiles of the gateway under load are written to. */
   readonly profile: string | undefined
 }
 
-export const usage = `npm run bench -- [name…] [--suite throughput|load] [--rounds n] [--smoke] [--json] [--list] [--profile folder]`
+export const usage = `npm run bench -- [name…] [--suite throughput|load|replay] [--rounds n] [--smoke] [--json] [--list] [--profile folder]`
 
 /** Reads the arguments; throws a TypeError that says what is wrong with them. */
 export const readOptions = (args: readonly string[]): BenchOptions => {

@@ -1,6 +1,7 @@
 import { duration, printTable } from './kit/table.ts'
 import { crowdTable, latencyLine, profileText, ratioTable, threadTable } from './load/report.ts'
 import type { LoadResult } from './suites/load.ts'
+import type { ReplayResult } from './suites/replay.ts'
 import type { Timing } from './suites/throughput.ts'
 
 /** The throughput suite as a table. */
@@ -25,5 +26,19 @@ export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, fail
   for (const { title, profile } of profiles) parts.push(profileText(title, profile))
   parts.push(`${sent} requests sent to the gateway, ${recorded} on record`)
   for (const failure of failures) parts.push(`FAILED: ${failure}`)
+  return parts.join('\n\n')
+}
+
+/** The trace store's suite as tables. */
+export const replayText = ({ runs, timings, figures }: ReplayResult): string => {
+  const parts: string[] = []
+  if (timings.length > 0) parts.push(`${runs} runs, ${runs * 25} rows\n${throughputText(timings)}`)
+  if (figures.length > 0)
+    parts.push(
+      printTable(
+        ['figure', 'value'],
+        figures.map(({ name, value, unit }) => [name, `${value.toFixed(value < 10 ? 2 : 0)} ${unit}`]),
+      ),
+    )
   return parts.join('\n\n')
 }

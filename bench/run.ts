@@ -1,6 +1,7 @@
 import { type BenchOptions, isChosen, readOptions, usage } from './options.ts'
-import { loadText, throughputText } from './print.ts'
+import { loadText, replayText, throughputText } from './print.ts'
 import { loadNames, runLoad } from './suites/load.ts'
+import { replayNames, runReplay } from './suites/replay.ts'
 import { runThroughput, throughputBench } from './suites/throughput.ts'
 
 type Say = (text: string) => void
@@ -17,14 +18,17 @@ const run = async (args: readonly string[], out: Say, err: Say): Promise<number>
   if (throughput !== undefined) told(`${throughputText(throughput)}\n`)
   const load = options.suites.includes('load') ? await runLoad(options, err) : undefined
   if (load !== undefined) told(loadText(load))
-  if (options.json) out(JSON.stringify({ throughput, load }))
+  const replay = options.suites.includes('replay') ? await runReplay(options, err) : undefined
+  if (replay !== undefined) told(replayText(replay))
+  if (options.json) out(JSON.stringify({ throughput, load, replay }))
   return load !== undefined && load.failures.length > 0 ? 1 : 0
 }
 
 const namesOf = async (options: BenchOptions): Promise<string[]> => {
   const throughput = options.suites.includes('throughput') ? (await throughputBench(options)).tasks : []
   const load = options.suites.includes('load') ? loadNames() : []
-  return [...throughput.map(({ name }) => name), ...load.filter((name) => isChosen(options, name))]
+  const replay = options.suites.includes('replay') ? replayNames() : []
+  return [...throughput.map(({ name }) => name), ...[...load, ...replay].filter((name) => isChosen(options, name))]
 }
 
 try {

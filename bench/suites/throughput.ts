@@ -1,4 +1,4 @@
-import { Bench, type Task } from 'tinybench'
+import { Bench, type BenchOptions as BenchSettings, type Task } from 'tinybench'
 import { register as detectors } from '../cases/detectors.ts'
 import { register as fingerprint } from '../cases/fingerprint.ts'
 import { register as headers } from '../cases/headers.ts'
@@ -20,13 +20,15 @@ export interface Timing {
   readonly samples: number
 }
 
+/** How long and how often a case runs. */
+export const timings = ({ smoke }: BenchOptions): BenchSettings =>
+  smoke
+    ? { throws: true, time: 0, iterations: 2, warmup: false }
+    : { throws: true, time: 300, iterations: 20, warmupTime: 100 }
+
 /** A bench that holds the chosen cases and has not run yet. */
 export const throughputBench = async (options: BenchOptions): Promise<Bench> => {
-  const bench = new Bench(
-    options.smoke
-      ? { throws: true, time: 0, iterations: 2, warmup: false }
-      : { throws: true, time: 300, iterations: 20, warmupTime: 100 },
-  )
+  const bench = new Bench(timings(options))
   for (const register of cases) await register(bench)
   for (const { name } of [...bench.tasks]) if (!isChosen(options, name)) bench.remove(name)
   return bench
@@ -38,7 +40,8 @@ export const runThroughput = async (options: BenchOptions): Promise<readonly Tim
   return (await bench.run()).map(timingOf)
 }
 
-const timingOf = ({ name, result }: Task): Timing => {
+/** What a case measured; throws if it did not end well. */
+export const timingOf = ({ name, result }: Task): Timing => {
   if (result.state !== 'completed') throw new Error(`the case "${name}" ended as ${result.state}`)
   const { p50, p99, mean, rme, samplesCount } = result.latency
   return { name, p50_ms: p50, p99_ms: p99, mean_ms: mean, margin_percent: rme, samples: samplesCount }

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { isChosen, readOptions } from '../../bench/options.ts'
 
 const script = join(import.meta.dirname, '../../bench/run.ts')
 
-const bench = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+const bench = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => benchIn({}, ...args)
+
+const benchIn = (
+  env: Record<string, string>,
+  ...args: readonly string[]
+): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
-    const child = execFile(process.execPath, ['--conditions=guard-source', script, ...args], (_, out, err) =>
+    const options = { env: { ...process.env, ...env } }
+    const child = execFile(process.execPath, ['--conditions=guard-source', script, ...args], options, (_, out, err) =>
       resolve({ code: child.exitCode ?? -1, out, err }),
     )
   })
@@ -27,6 +35,8 @@ describe('npm run bench', () => {
       'redact: ',
       'chat_1k',
       'sse_64',
+      'reads',
+      'ingest',
     ])
       assert.ok(
         names.some((name) => name.startsWith(part)),
@@ -46,10 +56,30 @@ describe('npm run bench', () => {
     )
     assert.equal(load, undefined)
   })
+  it('makes a store of runs once, and measures answers from it', async () => {
+    const TMPDIR = await mkdtemp(join(tmpdir(), 'guard-bench-test-'))
+    try {
+      const args = ['--suite', 'replay', '--smoke', '--json', 'reads', 'sdk']
+      const { code, out, err } = await benchIn({ TMPDIR }, ...args)
+      assert.equal(code, 0, err)
+      const { replay } = JSON.parse(out) as {
+        replay: { runs: number; timings: { name: string; p50_ms: number }[]; figures: { name: string }[] }
+      }
+      assert.equal(replay.runs, 1_000)
+      for (const name of ['list: first page', 'list: page 41', 'search: a common word', 'read: its tree'])
+        assert.ok((replay.timings.find((one) => one.name === name)?.p50_ms ?? 0) > 0, name)
+      assert.ok(replay.figures.some(({ name }) => name === 'SDK: span()'))
+      const [made, ...others] = await readdir(TMPDIR)
+      assert.match(made ?? '', /^guard-bench-replay-1000-[0-9a-f]{12}\.db$/)
+      assert.deepEqual(others, [])
+    } finally {
+      await rm(TMPDIR, { recursive: true, force: true })
+    }
+  })
   it('ends with 2 and says what is wrong with its arguments', async () => {
     const { code, err } = await bench('--suite', 'speed')
     assert.equal(code, 2)
-    assert.match(err, /^There is no suite "speed"; there is throughput, load\./)
+    assert.match(err, /^There is no suite "speed"; there is throughput, load, replay\./)
   })
 })
 

@@ -1,0 +1,21 @@
+import { Gateway, type Plugin } from 'guard-gateway/core'
+import { json } from 'guard-gateway/plugins/export-formats/json'
+import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
+import { otel } from 'guard-gateway/plugins/export-formats/otel'
+import { recorder } from 'guard-gateway/plugins/recorder'
+import { replay } from 'guard-gateway/plugins/replay'
+import { sessions } from 'guard-gateway/plugins/sessions'
+import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+
+/** A gateway with the trace store in a database file, not open yet; it keeps everything, however old, and works beside another bench of the same file. */
+export const replayGateway = (file: string, ...more: readonly Plugin[]): Gateway =>
+  new Gateway().use(
+    sqlite({ file, exclusive: false }),
+    json,
+    jsonl,
+    otel,
+    ...more,
+    sessions(),
+    recorder(),
+    replay({ retention: { days: null, max_runs: null, max_bytes: null } }),
+  )

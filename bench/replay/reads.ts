@@ -1,0 +1,50 @@
+import type { Bench } from 'tinybench'
+import { timesAsync } from '../kit/times.ts'
+import { listPage, type Routes } from './routes.ts'
+
+/** Pages turned before the later page: far from the start, and no farther from it than pages may be. */
+const PAGES = 40
+
+/** A word of nearly every run, one of a run in 200, and one that is nowhere. */
+export const words = { common: 'read_file', rare: 'rare_7', absent: 'nowhere_to_be_found' } as const
+
+/** How long do answers take from a store of so many runs: pages of the list, filters, searches, a run's tree? */
+export const register = async (bench: Bench, routes: Routes): Promise<void> => {
+  const cursor = await laterPage(routes)
+  const [newest] = (await listPage(routes, 'limit=1')).runs
+  if (newest === undefined) throw new Error('the store is empty')
+  const asks: Readonly<Record<string, string>> = {
+    'list: first page': '/api/v1/runs',
+    [`list: page ${PAGES + 1}`]: `/api/v1/runs?cursor=${cursor}`,
+    'list: a page by duration': '/api/v1/runs?sort=duration',
+    'list: project': '/api/v1/runs?project_id=project_3',
+    'list: project and status': '/api/v1/runs?project_id=project_3&status=error',
+    'list: project and failure tag': '/api/v1/runs?project_id=project_3&failure_tag=timeout',
+    'list: project and pinned': '/api/v1/runs?project_id=project_3&pinned=true',
+    'list: session': `/api/v1/runs?session_id=${newest.session_id}`,
+    'list: agent': '/api/v1/runs?agent_id=agent_4',
+    'list: a pair of filters without an index': '/api/v1/runs?status=error&failure_tag=timeout',
+    'search: a common word': `/api/v1/runs?q=${words.common}`,
+    'search: a common word in a project': `/api/v1/runs?q=${words.common}&project_id=project_3`,
+    'search: a rare word': `/api/v1/runs?q=${words.rare}`,
+    'search: a word that is nowhere': `/api/v1/runs?q=${words.absent}`,
+    'read: a run of 25 rows': `/api/v1/runs/${newest.trace_id}`,
+    'read: its tree': `/api/v1/runs/${newest.trace_id}/rows`,
+  }
+  for (const [name, path] of Object.entries(asks))
+    bench.add(
+      name,
+      timesAsync(5, () => routes.ask(path)),
+      { async: true },
+    )
+}
+
+const laterPage = async (routes: Routes): Promise<string> => {
+  let query = ''
+  for (let page = 0; page < PAGES; page++) {
+    const { next_cursor } = await listPage(routes, query)
+    if (next_cursor === null) break
+    query = `cursor=${encodeURIComponent(next_cursor)}`
+  }
+  return query.slice('cursor='.length)
+}

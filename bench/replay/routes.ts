@@ -1,0 +1,42 @@
+import fastify from 'fastify'
+import { type Gateway, readJson } from 'guard-gateway/core'
+import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
+import { replayGateway } from './open.ts'
+
+/** The routes of a trace store, asked without a network. */
+export interface Routes {
+  readonly gateway: Gateway
+  /** The body of an answer, which must be a good one; `body` makes the request a POST. */
+  ask(path: string, body?: string): Promise<string>
+  close(): Promise<void>
+}
+
+const HOST = '127.0.0.1:8787'
+
+export const openRoutes = async (file: string): Promise<Routes> => {
+  const gateway = replayGateway(file, http({ gateway_key: 'guard_bench_key_0123456789' }))
+  const app = fastify()
+  await app.register(asFastifyPlugin(gateway))
+  await app.ready()
+  return {
+    gateway,
+    ask: async (url, payload) => {
+      const common = { url, headers: { host: HOST, 'content-type': 'application/json' } }
+      const { statusCode, body } = await app.inject(
+        payload === undefined ? { ...common, method: 'GET' } : { ...common, method: 'POST', payload },
+      )
+      if (statusCode >= 300) throw new Error(`${url} answers ${statusCode}: ${body.slice(0, 300)}`)
+      return body
+    },
+    close: () => app.close(),
+  }
+}
+
+/** A page of a list, as far as a bench reads it. */
+export interface ListPage {
+  readonly runs: readonly { readonly trace_id: string; readonly session_id: string | null }[]
+  readonly next_cursor: string | null
+}
+
+export const listPage = async (routes: Routes, query: string): Promise<ListPage> =>
+  readJson(await routes.ask(`/api/v1/runs?${query}`)) as ListPage

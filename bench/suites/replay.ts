@@ -1,0 +1,67 @@
+import { Bench } from 'tinybench'
+import { type BenchOptions, isChosen } from '../options.ts'
+import { runsDatabase } from '../replay/database.ts'
+import { exchange } from '../replay/exchange.ts'
+import type { Figure } from '../replay/figures.ts'
+import { ingestBesideTraffic } from '../replay/ingest.ts'
+import { loopDelay } from '../replay/loop-delay.ts'
+import { register } from '../replay/reads.ts'
+import { openRoutes } from '../replay/routes.ts'
+import { sdkCost } from '../replay/sdk-cost.ts'
+import { type Timing, timingOf, timings } from './throughput.ts'
+
+const RUNS = 100_000
+const SMOKE_RUNS = 1_000
+
+/** What a run of the trace store's suite found. */
+export interface ReplayResult {
+  readonly runs: number
+  readonly timings: readonly Timing[]
+  readonly figures: readonly Figure[]
+}
+
+/** What the suite measures beside the answers of a full store; by name. */
+const parts: Readonly<Record<string, (smoke: boolean, rounds: number) => Promise<readonly Figure[]>>> = {
+  sdk: (smoke) => sdkCost(smoke ? 1_000 : 100_000),
+  exchange: (smoke) => exchange(smoke ? 300 : 30_000),
+  ingest: (smoke, rounds) => ingestBesideTraffic(smoke ? 1 : rounds, smoke ? 40 : 2_000),
+}
+
+/** Names of what the suite measures. */
+export const replayNames = (): readonly string[] => ['reads', 'loop', ...Object.keys(parts)]
+
+/** Measures the trace store: answers from 100,000 runs, the event loop beside them, the client library, exchange and ingest. */
+export const runReplay = async (options: BenchOptions, say: (line: string) => void): Promise<ReplayResult> => {
+  const runs = options.smoke ? SMOKE_RUNS : RUNS
+  const { timings: timed, figures } = isChosen(options, 'reads', 'loop')
+    ? await fromStore(options, await runsDatabase(runs, say), say)
+    : { timings: [], figures: [] }
+  const more: Figure[] = []
+  for (const [name, part] of Object.entries(parts)) {
+    if (!isChosen(options, name)) continue
+    say(name)
+    more.push(...(await part(options.smoke, options.rounds)))
+  }
+  return { runs, timings: timed, figures: [...figures, ...more] }
+}
+
+const fromStore = async (
+  options: BenchOptions,
+  file: string,
+  say: (line: string) => void,
+): Promise<Pick<ReplayResult, 'timings' | 'figures'>> => {
+  const routes = await openRoutes(file)
+  try {
+    const bench = new Bench(timings(options))
+    if (isChosen(options, 'reads')) {
+      say('reads')
+      await register(bench, routes)
+    }
+    const timed = (await bench.run()).map(timingOf)
+    if (!isChosen(options, 'loop')) return { timings: timed, figures: [] }
+    say('loop')
+    return { timings: timed, figures: await loopDelay(routes, options.smoke ? 50 : 3_000) }
+  } finally {
+    await routes.close()
+  }
+}
