@@ -20,10 +20,12 @@ const TOKENS = [
 const GROUP = ['project_id', 'agent_id', 'style', 'model_requested', 'upstream'] as const
 const COUNTS = ['requests', 'allowed', 'flagged', 'blocked', 'blocked_retries', 'errors'] as const
 const SUMS = ['bytes_in', 'bytes_out', 'duration_ms'] as const
-const MEASURES = [...COUNTS, ...TOKENS, ...SUMS] as const
+/** Last, so that a reader by position finds the others where they were. */
+const COST = 'cost_micro'
+const MEASURES = [...COUNTS, ...TOKENS, ...SUMS, COST] as const
 type Sums = Record<(typeof MEASURES)[number], number>
 
-/** Sums per UTC day, project, agent, style, model and upstream as lines of CSV, oldest day first. */
+/** Sums per UTC day, project, agent, style, model and upstream as lines of CSV, oldest day first; cost in millionths of the billing currency. */
 export async function* aggregatesCsv(storage: Reader, range: AggregateRange): AsyncGenerator<string> {
   yield csvLine(['day', ...GROUP, ...MEASURES])
   let day = ''
@@ -82,5 +84,6 @@ const count = (sums: Sums, call: CallRecord): void => {
   for (const name of TOKENS) sums[name] += call[name]
   sums.bytes_in += call.bytes_in
   sums.bytes_out += call.bytes_out
+  sums[COST] += call.cost_micro ?? 0
   sums.duration_ms += Math.max(0, call.ended_at - call.received_at)
 }

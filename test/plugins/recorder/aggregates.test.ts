@@ -4,9 +4,10 @@ import { aCall, aDecision, aSession, blocked, NOON, settled } from '../../kit/se
 import { type Bench, startBench } from './kit.ts'
 
 const DAY = 86_400_000
+const priced = (cost_micro: number) => ({ cost_micro, cost_source: 'priced', price_version: 'a1' }) as const
 const HEADER =
   '"day","project_id","agent_id","style","model_requested","upstream","requests","allowed","flagged","blocked","blocked_retries","errors",' +
-  '"input_tokens","cache_read_tokens","cache_write_tokens","output_tokens","reasoning_tokens","total_tokens","bytes_in","bytes_out","duration_ms"'
+  '"input_tokens","cache_read_tokens","cache_write_tokens","output_tokens","reasoning_tokens","total_tokens","bytes_in","bytes_out","duration_ms","cost_micro"'
 
 describe('GET /api/export/aggregates.csv', () => {
   let bench: Bench
@@ -17,12 +18,13 @@ describe('GET /api/export/aggregates.csv', () => {
     const formula = { ...aCall().envelope, model: '=cmd()' }
     await bench.settle(
       settled({ call: aCall({ id: 'guardreq_next', at: NOON + DAY, session }), ended_at: NOON + DAY + 7 }),
-      settled({ call: aCall({ id: 'guardreq_1', session }) }),
+      settled({ call: aCall({ id: 'guardreq_1', session }), cost: priced(2_500_000) }),
       settled({
         call: aCall({ id: 'guardreq_2', session }),
         decision: aDecision({ decision: 'shadow_flag' }),
         outcome: 'upstream_error',
         status: 529,
+        cost: priced(1),
       }),
       blocked(aCall({ id: 'guardreq_3', session })),
       blocked(aCall({ id: 'guardreq_4', session }), 'guardreq_3'),
@@ -38,11 +40,11 @@ describe('GET /api/export/aggregates.csv', () => {
 
   const lines = async (query = '') =>
     (await bench.app.inject({ url: `/api/export/aggregates.csv${query}` })).body.split('\r\n')
-  const today = `"2026-03-01","shop","builder","messages","m-1","main",3,1,1,1,1,1,40,0,0,20,0,60,${3 * bytes},1536,2700`
-  const lab = `"2026-03-01","lab",,"messages","'=cmd()",,1,1,0,0,0,1,20,0,0,10,0,30,${bytes},512,900`
-  const tomorrow = `"2026-03-02","shop","builder","messages","m-1","main",1,1,0,0,0,0,20,0,0,10,0,30,${bytes},512,7`
+  const today = `"2026-03-01","shop","builder","messages","m-1","main",3,1,1,1,1,1,40,0,0,20,0,60,${3 * bytes},1536,2700,2500001`
+  const lab = `"2026-03-01","lab",,"messages","'=cmd()",,1,1,0,0,0,1,20,0,0,10,0,30,${bytes},512,900,0`
+  const tomorrow = `"2026-03-02","shop","builder","messages","m-1","main",1,1,0,0,0,0,20,0,0,10,0,30,${bytes},512,7,0`
 
-  it('sums by day, project, agent, style, model and upstream, oldest day first', async () => {
+  it('sums by day, project, agent, style, model and upstream, oldest day first, with what it cost', async () => {
     assert.deepEqual(await lines(), [HEADER, today, lab, tomorrow, ''])
   })
   it('keeps to one project', async () => assert.deepEqual(await lines('?project_id=lab'), [HEADER, lab, '']))
