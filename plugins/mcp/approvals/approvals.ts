@@ -1,0 +1,213 @@
+import { type Change, type Found, type Gateway, GuardError, Queues, type Where } from 'guard-gateway/core'
+import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
+import { Deadlines } from './deadlines.ts'
+import { changeApproval } from './ending.ts'
+import { asked, openKey, type Question } from './question.ts'
+import type { ApprovalRow } from './tables.ts'
+
+const ATTEMPTS = 5
+const SWEEP_MS = 30_000
+const SWEEP_ROWS = 200
+/** How long an approval for a session is good at most. */
+export const SESSION_SCOPE_MS = 8 * 3_600_000
+
+export interface ApprovalOptions {
+  /** How long a question waits for its decision, and a decision for the retry, in milliseconds. */
+  readonly timeout_ms: number
+  /** Keep previews when they are not needed any more. */
+  readonly full_content_logging: boolean
+}
+
+/** What a call that needs consent meets. */
+export interface Decided {
+  /** `granted`: forward it; `asked`: somebody has been asked, now or before; `denied`: somebody said no. */
+  readonly state: 'granted' | 'asked' | 'denied'
+  readonly approval: ApprovalRow
+  /** What commits with the record of the call. */
+  readonly part: ApprovalPart
+}
+
+/** Puts the record of a call and the approval's part in it into storage; false: the approval has changed meanwhile. */
+export type Commit = (decided: Decided) => Promise<boolean>
+
+/** Consent of people to single calls: asked for, given, and used exactly once. */
+export class Approvals {
+  readonly options: ApprovalOptions
+  readonly #gateway: Gateway
+  readonly #audit: Audit
+  readonly #deadlines: Deadlines
+  readonly #queues = new Queues()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(gateway: Gateway, audit: Audit, options: ApprovalOptions) {
+    this.#gateway = gateway
+    this.#audit = audit
+    this.options = options
+    this.#deadlines = new Deadlines(gateway.clock)
+  }
+
+  /** Begins to write down every 30 s what has expired. */
+  begin(): void {
+    this.#timer ??= setInterval(() => {
+      this.sweep().catch((error: unknown) => this.#gateway.fault(error, 'mcp:approvals'))
+    }, SWEEP_MS).unref()
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  /**
+   * Finds or asks for the consent to a call, and lets `commit` put it on record: a grant counts only once that is done.
+   * One call of a binding at a time. Throws STORAGE_BUSY if others change the approval again and again, and what `commit` throws.
+   */
+  decide(question: Question, commit: Commit): Promise<Decided> {
+    const key = openKey(question)
+    return this.#queues.run(key, async () => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const decided = await this.#meet(question, key)
+        if (!(await commit(decided))) continue
+        const { part, approval } = decided
+        if (part.changes.length > 0 && decided.state === 'granted') this.#deadlines.forget(approval.id)
+        return decided
+      }
+      throw new GuardError('STORAGE_BUSY', 'The approval of this call changed again and again. Repeat the call.')
+    })
+  }
+
+  async #meet(question: Question, key: string): Promise<Decided> {
+    const row = await this.#open(key)
+    if (row === undefined) return this.#ask(question)
+    const stale = this.#staleness(row, question)
+    if (stale !== undefined) {
+      await this.#expire(row, stale)
+      return this.#ask(question)
+    }
+    if (row.status === 'allowed') return this.#grant(row)
+    return { state: row.status === 'denied' ? 'denied' : 'asked', approval: row, part: partOf(row, []) }
+  }
+
+  async #open(open_key: string): Promise<ApprovalRow | undefined> {
+    const { rows } = await this.#gateway.storage.find('mcp_approvals', { where: { open_key }, limit: 1 })
+    return rows[0]
+  }
+
+  /** Why an open approval is none for this call; undefined: it is. */
+  #staleness(row: ApprovalRow, question: Question): string | undefined {
+    if (this.#deadlines.isOver(row)) return 'timeout'
+    if (row.tool_fingerprint !== question.tool_fingerprint) return 'tool_changed'
+    // consent to one rule is none to another that asks meanwhile
+    return question.rule_ids.every((id) => row.rule_ids.includes(id)) ? undefined : 'rules_changed'
+  }
+
+  #ask(question: Question): Decided {
+    const { clock, redact } = this.#gateway
+    const approval = asked(question, clock.now(), this.options.timeout_ms, redact)
+    this.#deadlines.isOver(approval)
+    const change: Change = { table: 'mcp_approvals', put: approval, when: 'absent' }
+    const spans = [waitSpan(approval.id, question.entry, approval.created_at)]
+    return { state: 'asked', approval, part: { approval_id: approval.id, changes: [change], spans } }
+  }
+
+  #grant(row: ApprovalRow): Decided {
+    const used_count = row.used_count + 1
+    const now = this.#gateway.clock.now()
+    const used: Partial<ApprovalRow> =
+      row.scope === 'session' ? { used_count } : { used_count, status: 'consumed', consumed_at: now, ...this.#over() }
+    // whoever else takes it at the same time fails this condition
+    const expected = { status: 'allowed', used_count: row.used_count, expires_at: row.expires_at } as const
+    const change: Change = { table: 'mcp_approvals', key: row.id, sync: true, patch: used, expected }
+    return { state: 'granted', approval: { ...row, ...used }, part: partOf(row, [change]) }
+  }
+
+  /** What is not kept of an approval that is over. */
+  #over(): Partial<ApprovalRow> {
+    return { open_key: null, ...this.#hidden() }
+  }
+
+  /** Whether the time of an approval is over, though it is not written down yet. */
+  isOver(row: ApprovalRow): boolean {
+    return isOpen(row) && this.#deadlines.isOver(row)
+  }
+
+  /** Takes a decision's changes in one step with its record. Rejects with STORAGE_BUSY if the approval stands otherwise by now. */
+  async settle(row: ApprovalRow, patch: Partial<ApprovalRow>, reason: string | null): Promise<void> {
+    const allowed = patch.status === 'allowed'
+    await changeApproval(this.#gateway, this.#audit, row, allowed ? patch : { ...patch, ...this.#hidden() }, {
+      name: `approval.${patch.status ?? row.status}`,
+      waited: allowed ? 'ok' : 'error',
+      reason,
+    })
+  }
+
+  #hidden(): Partial<ApprovalRow> {
+    return this.options.full_content_logging ? {} : { preview: null, sent_preview: null }
+  }
+
+  /** The session has ended: nothing of it can be decided or used any more. */
+  expireSession(session_id: string): Promise<void> {
+    return this.#expireAll({ session_id }, () => 'session_ended')
+  }
+
+  /** The definition of a tool is another one now: consent to the old one is void. */
+  expireTool(server_id: string, tool: string, fingerprint: string | null): Promise<void> {
+    const name = this.#gateway.redact.text(tool)
+    return this.#expireAll({ server_id }, (row) =>
+      row.tool === name && row.tool_fingerprint !== fingerprint ? 'tool_changed' : undefined,
+    )
+  }
+
+  /** Writes down what has expired. */
+  async sweep(): Promise<void> {
+    await this.#expireAll({}, (row) => (this.#deadlines.isOver(row) ? 'timeout' : undefined))
+  }
+
+  async #expireAll(
+    where: { readonly session_id?: string; readonly server_id?: string },
+    why: (row: ApprovalRow) => string | undefined,
+  ): Promise<void> {
+    for (const status of ['pending', 'allowed', 'denied'] as const) {
+      for await (const row of this.#rows({ ...where, status })) {
+        const reason = why(row)
+        if (reason !== undefined) await this.#expire(row, reason)
+      }
+    }
+  }
+
+  async *#rows(where: Where<ApprovalRow>): AsyncGenerator<ApprovalRow> {
+    let cursor: string | null = null
+    do {
+      const page: Found<ApprovalRow> = await this.#gateway.storage.find('mcp_approvals', {
+        where,
+        order: ['expires_at', 'asc'],
+        limit: SWEEP_ROWS,
+        ...(cursor === null ? {} : { cursor }),
+      })
+      yield* page.rows
+      cursor = page.next_cursor
+    } while (cursor !== null)
+  }
+
+  /** Ends an open approval; somebody else may have been quicker. */
+  async #expire(row: ApprovalRow, reason: string): Promise<void> {
+    this.#deadlines.forget(row.id)
+    const waited = row.status === 'pending' ? 'cancelled' : undefined
+    try {
+      const patch = { status: 'expired', reason: row.reason ?? reason, ...this.#over() } as const
+      await changeApproval(this.#gateway, this.#audit, row, patch, { name: 'approval.expired', waited, reason })
+    } catch (error) {
+      if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error
+    }
+  }
+}
+
+/** Whether an approval can still be decided or used, but for its time. */
+export const isOpen = ({ status }: ApprovalRow): boolean =>
+  status === 'pending' || status === 'allowed' || status === 'denied'
+
+const partOf = ({ id }: ApprovalRow, changes: readonly Change[]): ApprovalPart => ({
+  approval_id: id,
+  changes,
+  spans: [],
+})

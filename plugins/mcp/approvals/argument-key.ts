@@ -1,0 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+
+const KEY_ID = 'argument_hash_key'
+
+/** The key that this installation hashes arguments with, the same for tool calls in model replies and in MCP traffic; made at the first start. */
+export const argumentKey = async ({ storage }: Gateway): Promise<string> => {
+  await storage.put('installation', { id: KEY_ID, value: randomBytes(32).toString('hex') }, 'absent')
+  const row = await storage.get('installation', KEY_ID)
+  if (row === undefined) throw new GuardError('STORAGE_UNAVAILABLE', 'The key for argument hashes cannot be read back.')
+  return row.value
+}

@@ -1,0 +1,78 @@
+import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
+import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
+import type { ApprovalRow, ApprovalStatus } from './tables.ts'
+
+const REASON_CHARS = 500
+
+/** What a person decides about a question. */
+export interface Decision {
+  readonly action: 'allow' | 'deny'
+  /** `once` if absent. */
+  readonly scope?: 'once' | 'session'
+  readonly reason?: string | null
+}
+
+/** An approval as it stands now: one whose time is over counts as expired before that is written down. Throws APPROVAL_NOT_FOUND. */
+export const approvalById = async (gateway: Gateway, approvals: Approvals, id: string): Promise<ApprovalRow> => {
+  const row = await gateway.storage.get('mcp_approvals', id)
+  if (row === undefined)
+    throw new GuardError(
+      'APPROVAL_NOT_FOUND',
+      `There is no approval "${cutText(id, 64)}". List them with GET /api/v1/mcp/approvals.`,
+    )
+  return shownAs(approvals, row)
+}
+
+/** A row with the status that it has by now. */
+export const shownAs = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
+  isOpen(row) && approvals.isOver(row)
+    ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', preview: null, sent_preview: null }
+    : row
+
+/** Takes a decision; synced to disk when it resolves. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED. */
+export const decideApproval = async (
+  gateway: Gateway,
+  approvals: Approvals,
+  id: string,
+  { action, scope = 'once', reason = null }: Decision,
+  decided_via: NonNullable<ApprovalRow['decided_via']>,
+): Promise<ApprovalRow> => {
+  const row = await approvalById(gateway, approvals, id)
+  if (row.status !== 'pending') throw notPending(row)
+  const now = gateway.clock.now()
+  const words = reason === null ? null : cutText(gateway.redact.text(reason), REASON_CHARS)
+  const lasts = action === 'allow' && scope === 'session' ? SESSION_SCOPE_MS : approvals.options.timeout_ms
+  const patch = {
+    status: action === 'allow' ? 'allowed' : 'denied',
+    scope: action === 'allow' ? scope : 'once',
+    reason: words,
+    decided_at: now,
+    decided_via,
+    expires_at: now + lasts,
+  } as const
+  try {
+    await approvals.settle(row, patch, words)
+  } catch (error) {
+    if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error
+    const now = await approvalById(gateway, approvals, id)
+    throw now.status === 'pending' ? error : notPending(now)
+  }
+  return approvalById(gateway, approvals, id)
+}
+
+const words: Readonly<Record<Exclude<ApprovalStatus, 'pending' | 'expired'>, string>> = {
+  allowed: 'allowed already',
+  denied: 'denied already',
+  consumed: 'used already',
+}
+
+const notPending = ({ id, status, reason }: ApprovalRow): GuardError =>
+  status === 'expired' || status === 'pending'
+    ? new GuardError(
+        'APPROVAL_EXPIRED',
+        `Approval ${id} has expired (${reason ?? 'timeout'}). Let the agent repeat the call: that asks anew.`,
+        { state: 'expired' },
+      )
+    : new GuardError('APPROVAL_DECIDED', `Approval ${id} is ${words[status]}. A further call asks anew.`, {
+        state: status,
+      })

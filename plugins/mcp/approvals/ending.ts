@@ -1,0 +1,55 @@
+import type { Gateway, SpanDraft } from 'guard-gateway/core'
+import { type Audit, auditedEvent, waitSpanId } from '../audit/index.ts'
+import type { ApprovalRow } from './tables.ts'
+
+/** What a change of an approval leaves behind in Replay and in the audit. */
+export interface Told {
+  /** `approval.allowed`, `approval.denied`, `approval.expired`. */
+  readonly name: string
+  /** Status of the span that shows the waiting; undefined where it has ended before. */
+  readonly waited: 'ok' | 'error' | 'cancelled' | undefined
+  readonly reason: string | null
+}
+
+/**
+ * Changes an approval that stands as `row` says, together with its record and the end of its waiting.
+ * Rejects with STORAGE_BUSY, nothing written, if it stands otherwise by now.
+ */
+export const changeApproval = (
+  gateway: Gateway,
+  audit: Audit,
+  row: ApprovalRow,
+  patch: Partial<ApprovalRow>,
+  { name, waited, reason }: Told,
+): Promise<void> => {
+  const now = gateway.clock.now()
+  const spans: readonly SpanDraft[] =
+    waited === undefined
+      ? []
+      : [
+          {
+            id: waitSpanId(row.id),
+            name: 'approval.wait',
+            status: waited,
+            status_message: reason,
+            end_ns: BigInt(Math.max(now, row.created_at)) * 1_000_000n,
+          },
+        ]
+  const { status, used_count, expires_at } = row
+  const expected = { status, used_count, expires_at }
+  const recorded = auditedEvent(row, { kind: 'approval', name, ...(reason === null ? {} : { reason }) }, now)
+  return audit.keep(
+    {
+      origin: 'mcp',
+      run: { trace_id: row.trace_id, project_id: row.project_id },
+      spans,
+      events: [],
+      rows: [
+        { table: 'mcp_approvals', key: row.id, sync: true, patch, expected },
+        { table: 'mcp_audit', put: recorded },
+      ],
+      conditional: true,
+    },
+    true,
+  )
+}

@@ -1,0 +1,6 @@
+export { type ApprovalOptions, Approvals, type Commit, type Decided } from './approvals.ts'
+export { APPROVER_HEADER, type Approver, approver } from './approver.ts'
+export { argumentKey } from './argument-key.ts'
+export { approvalById, type Decision, decideApproval, shownAs } from './decision.ts'
+export type { Question } from './question.ts'
+export { type ApprovalRow, approvalTables } from './tables.ts'

@@ -1,0 +1,34 @@
+import { cutText, type Redactor, writeJson } from 'guard-gateway/core'
+
+/** Characters of a preview. */
+const PREVIEW_CHARS = 4_000
+const HEAD_CHARS = 400
+const TAIL_CHARS = 100
+const MAX_MEMBERS = 200
+const MAX_DEPTH = 12
+
+/** Arguments as an approver sees them: redacted, long texts as head, tail and length, at most 4,000 characters of JSON. */
+export const previewOf = (args: Readonly<Record<string, unknown>>, redact: Redactor): string => {
+  // redacted whole, shortened afterwards: the other way round half a secret would stay
+  const text = writeJson(shortened(redact.value(args), 0))
+  return text.length <= PREVIEW_CHARS ? text : `${cutText(text, PREVIEW_CHARS - 1)}…`
+}
+
+const shortened = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return shortText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return '…'
+  if (Array.isArray(value)) {
+    const parts = value.slice(0, MAX_MEMBERS).map((part) => shortened(part, depth + 1))
+    return value.length > MAX_MEMBERS ? [...parts, `… ${value.length - MAX_MEMBERS} more`] : parts
+  }
+  const members = Object.entries(value)
+  const shown = members.slice(0, MAX_MEMBERS).map(([name, part]) => [shortText(name), shortened(part, depth + 1)])
+  if (members.length > MAX_MEMBERS) shown.push(['…', `${members.length - MAX_MEMBERS} more`])
+  return Object.fromEntries(shown)
+}
+
+const shortText = (text: string): string =>
+  text.length <= HEAD_CHARS + TAIL_CHARS + 40
+    ? text
+    : `${cutText(text, HEAD_CHARS)}… (${text.length} characters) …${text.slice(-TAIL_CHARS).toWellFormed()}`

@@ -1,0 +1,74 @@
+import { type Arguments, cutText, newId, type Redactor, sha256 } from 'guard-gateway/core'
+import type { Entry } from '../audit/index.ts'
+import type { RuleFinding } from '../verdict.ts'
+import { previewOf } from './preview.ts'
+import type { ApprovalRow } from './tables.ts'
+
+const NAME_CHARS = 256
+const MESSAGE_CHARS = 1_000
+const MAX_FINDINGS = 50
+
+/** A call that a person has to allow. */
+export interface Question {
+  readonly server_id: string
+  /** `mcp_…`, the proxy's own. */
+  readonly session_id: string
+  readonly project_id: string
+  readonly client: { readonly name: string; readonly version: string } | null
+  readonly tool: string
+  /** Of the arguments as the client sent them, hex. */
+  readonly argument_hash: string
+  readonly tool_fingerprint: string | null
+  /** The rules that want a person's consent. */
+  readonly rule_ids: readonly string[]
+  readonly findings: readonly RuleFinding[]
+  /** The rules' own words. */
+  readonly message: string | null
+  readonly policy_version: string
+  readonly arguments: Arguments
+  /** The arguments to be forwarded, where a transform changes them. */
+  readonly sent?: Arguments
+  readonly entry: Entry
+}
+
+/** What binds an approval: the same call of the same session of the same server. The name of the tool counts as it was sent. */
+export const openKey = ({
+  server_id,
+  session_id,
+  tool,
+  argument_hash,
+}: Pick<Question, 'server_id' | 'session_id' | 'tool' | 'argument_hash'>): string =>
+  sha256(JSON.stringify([server_id, session_id, tool, argument_hash]))
+
+/** The approval that asks a question, pending. */
+export const asked = (question: Question, now: number, timeout_ms: number, redact: Redactor): ApprovalRow => ({
+  id: newId('apr_', now),
+  status: 'pending',
+  scope: 'once',
+  server_id: question.server_id,
+  session_id: question.session_id,
+  client:
+    question.client === null
+      ? null
+      : { name: cutText(question.client.name, NAME_CHARS), version: cutText(question.client.version, NAME_CHARS) },
+  tool: cutText(question.tool, NAME_CHARS),
+  argument_hash: question.argument_hash,
+  tool_fingerprint: question.tool_fingerprint,
+  rule_ids: question.rule_ids,
+  message: question.message === null ? null : cutText(question.message, MESSAGE_CHARS),
+  findings: question.findings.slice(0, MAX_FINDINGS),
+  preview: previewOf(question.arguments, redact),
+  sent_preview: question.sent === undefined ? null : previewOf(question.sent, redact),
+  policy_version: question.policy_version,
+  trace_id: question.entry.trace_id,
+  span_id: question.entry.span_id,
+  used_count: 0,
+  created_at: now,
+  expires_at: now + timeout_ms,
+  decided_at: null,
+  decided_via: null,
+  reason: null,
+  consumed_at: null,
+  project_id: question.project_id,
+  open_key: openKey(question),
+})

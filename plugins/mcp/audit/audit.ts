@@ -1,0 +1,70 @@
+import type { Change, Gateway } from 'guard-gateway/core'
+import { AuditBook } from './book.ts'
+import type { AuditSession } from './entry.ts'
+import { type AuditEvent, eventRow } from './event-row.ts'
+import { Lane, type Piece } from './lane.ts'
+
+/** The record of all MCP traffic of this process: what was decided, what happened, and where it stands in Replay. */
+export class Audit {
+  readonly #gateway: Gateway
+  readonly #lanes = new Map<string, Lane>()
+  readonly #writing = new Set<Promise<unknown>>()
+  readonly #known = new Set<string>()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** The records of one session. */
+  session(about: AuditSession): AuditBook {
+    return new AuditBook(this.#gateway, this, about)
+  }
+
+  /** Writes to a run; pieces of one run are written in the order in which they came. */
+  keep(piece: Piece, urgent: boolean): Promise<void> {
+    const { trace_id } = piece.run
+    let lane = this.#lanes.get(trace_id)
+    if (lane === undefined) {
+      const made = new Lane(this.#gateway, () => this.#lanes.delete(trace_id))
+      this.#lanes.set(trace_id, made)
+      lane = made
+    }
+    return lane.add(piece, urgent)
+  }
+
+  /** Puts something on record that belongs to no session; nobody waits for it. */
+  event(event: AuditEvent): void {
+    this.put([{ table: 'mcp_audit', put: eventRow(event, this.#gateway.clock.now()) }])
+  }
+
+  /** Remembers the text of a policy that comes into force, once a version. */
+  policyLoaded(version: string, text: string): void {
+    if (this.#known.has(version)) return
+    this.#known.add(version)
+    const loaded_at = this.#gateway.clock.now()
+    this.#follow(
+      this.#gateway.storage.put('mcp_policies', { version, text, loaded_at }, 'absent').catch((error: unknown) => {
+        this.#known.delete(version)
+        throw error
+      }),
+    )
+  }
+
+  /** Writes rows that belong to no run; nobody waits for them. */
+  put(rows: readonly Change[]): void {
+    this.#follow(this.#gateway.storage.write(rows))
+  }
+
+  /** Resolves when everything that was handed over is written. */
+  async flush(): Promise<void> {
+    for (const lane of [...this.#lanes.values()]) await lane.flush()
+    await Promise.allSettled([...this.#writing])
+  }
+
+  #follow(writing: Promise<unknown>): void {
+    const followed = writing
+      .catch((error: unknown) => this.#gateway.fault(error, 'mcp:audit'))
+      .finally(() => this.#writing.delete(followed))
+    this.#writing.add(followed)
+  }
+}

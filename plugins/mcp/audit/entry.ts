@@ -1,0 +1,32 @@
+/** The MCP session that records belong to, and how its run in Replay is labelled. */
+export interface AuditSession {
+  /** `mcp_…`, the proxy's own. */
+  readonly id: string
+  readonly server_id: string
+  /** `http` or `stdio`: how the client is connected. */
+  readonly transport: string
+  readonly project_id: string
+  readonly agent_id: string | null
+  /** The session that the client names in its `x-guard-session-id`, as it is named there. */
+  readonly external_session_id: string | null
+  /** `mcp` if absent. */
+  readonly origin?: 'mcp' | 'playground'
+}
+
+/** A call that was taken up: its place among the records and in Replay. */
+export interface Entry {
+  /** `aud_…`, of its record. */
+  readonly id: string
+  /** Arrival, milliseconds since 1970. */
+  readonly at: number
+  /** Arrival on the monotonic clock, milliseconds. */
+  readonly tick: number
+  readonly seq: number
+  readonly trace_id: string
+  readonly span_id: string
+  readonly parent_span_id: string | null
+  /** The run is one that the caller named, not that of the session. */
+  readonly joined: boolean
+  /** The caller named a run of another project. */
+  readonly join_refused: boolean
+}
