@@ -30,6 +30,8 @@ export interface FrameFault {
   readonly code: -32700 | -32600
   readonly message: string
   readonly id?: string
+  /** It was meant as a notification or a response, which nobody waits for an answer to. */
+  readonly silent?: boolean
 }
 
 /** The deepest nesting of a frame. */
@@ -84,10 +86,23 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
     return fault(-32600, 'Batches are not served; send one message at a time.')
   if (scan.root.members === undefined) return fault(-32600, 'A message is one JSON object.')
   const id = idOf(text, scan)
-  const refusal = deepFault(scan) ?? (from === 'client' ? ambiguity(scan) : envelopeAmbiguity(scan))
-  if (refusal !== undefined) return fault(-32600, refusal, id?.text)
-  return frameOf(raw, text, scan, from, id)
+  const parts = partsOf(text, scan.root)
+  const message =
+    deepFault(scan) ??
+    (from === 'client' ? ambiguity(scan) : envelopeAmbiguity(scan)) ??
+    idFault(parts, from, id) ??
+    shapeFault(parts, from) ??
+    bodyFault(parts)
+  if (message !== undefined) return { ...fault(-32600, message, id?.text), silent: isSilent(parts) }
+  const { method, params, result, error } = parts
+  const kind = method === undefined ? 'response' : id === undefined ? 'notification' : 'request'
+  const { root, doubled } = scan
+  return { kind, raw, text, id: id?.text, key: id?.key, method, root, params, result, error, doubled }
 }
+
+/** A message without an id that names a method, or one with a result or an error: nobody waits for an answer to it. */
+const isSilent = ({ id, methodValue, result, error }: Parts): boolean =>
+  methodValue === undefined ? result !== undefined || error !== undefined : id === undefined
 
 const fault = (code: FrameFault['code'], message: string, id?: string): FrameFault => ({
   kind: 'fault',
@@ -160,21 +175,6 @@ const partsOf = (text: string, root: JsonValue): Parts => {
   }
 }
 
-const frameOf = (
-  raw: Buffer,
-  text: string,
-  { root, doubled }: JsonScan,
-  from: 'client' | 'server',
-  id: Id | undefined,
-): Frame | FrameFault => {
-  const parts = partsOf(text, root)
-  const { method, params, result, error } = parts
-  const message = idFault(parts, from, id) ?? shapeFault(parts) ?? bodyFault(parts)
-  if (message !== undefined) return fault(-32600, message, id?.text)
-  const kind = method === undefined ? 'response' : id === undefined ? 'notification' : 'request'
-  return { kind, raw, text, id: id?.text, key: id?.key, method, root, params, result, error, doubled }
-}
-
 const idFault = (parts: Parts, from: 'client' | 'server', id: Id | undefined): string | undefined => {
   if (stringIn(parts.text, parts.version) !== '2.0') return '"jsonrpc" must be "2.0".'
   if (parts.id === undefined || id !== undefined) return
@@ -183,13 +183,15 @@ const idFault = (parts: Parts, from: 'client' | 'server', id: Id | undefined): s
   return unplaced ? undefined : '"id" must be a string or an integer.'
 }
 
-const shapeFault = ({ methodValue, method, result, error, id }: Parts): string | undefined => {
+const shapeFault = (parts: Parts, from: 'client' | 'server'): string | undefined => {
+  const { methodValue, method, result, error, id } = parts
   if (methodValue !== undefined && method === undefined) return '"method" must be a string.'
   if (result !== undefined && error !== undefined) return '"result" and "error" exclude each other.'
   const answers = result !== undefined || error !== undefined
   if (method !== undefined) return answers ? 'A message with a "method" has no "result" and no "error".' : undefined
   if (!answers) return 'A message has a "method", a "result" or an "error".'
-  return id === undefined ? 'A response needs the "id" of its request.' : undefined
+  const unplaced = from === 'server' && error !== undefined
+  return id === undefined && !unplaced ? 'A response needs the "id" of its request.' : undefined
 }
 
 const bodyFault = ({ text, method, params }: Parts): string | undefined =>

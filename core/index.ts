@@ -29,6 +29,7 @@ export type {
 } from './contracts/export-format.ts'
 export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './contracts/mcp-check.ts'
 export type {
+  Lost,
   McpLink,
   McpReply,
   McpServer,
@@ -54,6 +55,7 @@ export type {
   Key,
   Order,
   Position,
+  PutOff,
   Query,
   Reader,
   Storage,
@@ -143,9 +145,9 @@ export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './ot
 export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan, otlpSpanId, otlpTraceId } from './otlp/write.ts'
 export { holdsOwnKey } from './own-keys.ts'
+export { mapPaced, Pace } from './pace.ts'
 export {
   addBlock,
-export { mapPaced, Pace } from './pace.ts'
   type Content,
   callPart,
   callsAmong,

@@ -71,14 +71,21 @@ export type McpReply =
 /** Headers of the client's request that may go along: `user-agent`, `accept-language`, `traceparent`, `tracestate`. */
 export type PassedHeaders = Readonly<Record<string, string>>
 
+/** Why a server can be reached no more: ends the sentence that tells a client. */
+export interface Lost {
+  readonly reason: string
+  /** Of a child process; that of its end by a signal is 128 and the signal's number. */
+  readonly exit_code?: number
+}
+
 /** The way to one server for one session. */
 export interface McpLink {
   /** Hands over one message of the client. */
   post(frame: Frame, headers?: PassedHeaders): Promise<McpReply>
   /** What the server says unasked; with an id, what a broken stream still owes. Status 405: it offers no such stream. */
   listen(lastEventId?: string, headers?: PassedHeaders): Promise<McpReply>
-  /** Resolves to the reason when the server can be reached no more. */
-  readonly lost: Promise<string>
+  /** Resolves when the server can be reached no more. */
+  readonly lost: Promise<Lost>
   /** Ends the server's session, and the child if there is one. */
   end(): Promise<void>
 }

@@ -94,6 +94,14 @@ describe('readFrame', () => {
     })
   }
 
+  it('tells what nobody waits for an answer to', () => {
+    assert.equal(fault('{"jsonrpc":"2.0","method":"ping","params":[]}').silent, true)
+    assert.equal(fault('{"jsonrpc":"2.0","id":1,"result":{},"error":{}}').silent, true)
+    assert.equal(fault('{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}').silent, false)
+    assert.equal(fault('{"jsonrpc":"2.0","id":null,"method":"ping"}').silent, false)
+    assert.equal(fault('{').silent, undefined)
+  })
+
   it('takes the nesting that is still allowed', () => {
     frame(`{"jsonrpc":"2.0","params":{"a":${'['.repeat(126)}${']'.repeat(126)}},"id":1,"method":"x"}`)
   })
@@ -114,6 +122,7 @@ describe('readFrame', () => {
   it('takes an error of a server that could not place it', () => {
     const read = frame('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}', 'server')
     assert.deepEqual([read.kind, read.key], ['response', undefined])
+    assert.equal(frame('{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}', 'server').key, undefined)
     assert.match(fault('{"jsonrpc":"2.0","id":null,"result":{}}', 'server').message, /"id"/)
   })
 })

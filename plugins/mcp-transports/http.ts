@@ -1,0 +1,5 @@
+import { mcpTransport } from 'guard-gateway/core'
+import { openHttpLink } from './http/link.ts'
+
+/** MCP servers that speak Streamable HTTP. */
+export const http = mcpTransport({ id: 'http', open: openHttpLink })

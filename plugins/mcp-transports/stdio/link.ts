@@ -1,0 +1,168 @@
+import {
+  type Frame,
+  type JsonValue,
+  type Lost,
+  type McpLink,
+  type McpReply,
+  type McpServer,
+  type McpSession,
+  memberIn,
+  readFrame,
+  type StreamEvent,
+  sourceOf,
+} from 'guard-gateway/core'
+import { Child } from './child.ts'
+import { Exchange } from './exchange.ts'
+import { Queue } from './queue.ts'
+
+/** How many messages wait for somebody who listens. */
+const WAITING = 256
+/** From how many messages that nobody took on the child is made to wait. */
+const HIGH = 64
+
+/** The way to a server that is a child process, one for each session. */
+export const openStdioLink = async (server: McpServer, session: McpSession): Promise<McpLink> =>
+  new StdioLink(server, session)
+
+class StdioLink implements McpLink {
+  readonly lost: Promise<Lost>
+  readonly #session: McpSession
+  readonly #child: Child
+  readonly #exchanges = new Map<string, Exchange>()
+  readonly #tokens = new Map<string, Exchange>()
+  readonly #unasked: Queue<StreamEvent>
+  #noisy = false
+  #listening = false
+
+  constructor(server: McpServer, session: McpSession) {
+    this.#session = session
+    this.#unasked = this.#queue()
+    this.#child = new Child(server, {
+      limit: session.frame_bytes,
+      onLine: (line) => this.#line(line),
+      onTooLong: () => this.#tooLong(),
+      onStderr: (bytes) => session.stderr(bytes),
+    })
+    this.lost = this.#child.lost.then((lost) => this.#over(lost))
+  }
+
+  async post(frame: Frame): Promise<McpReply> {
+    if (this.#child.ended) return failed(await this.lost)
+    const line = withoutLineEnds(frame)
+    if (frame.kind !== 'request' || this.#session.merged) {
+      await this.#child.send(line)
+      return { form: 'none', status: 202 }
+    }
+    const exchange = new Exchange(frame.key ?? '', tokenOf(frame), this.#queue())
+    this.#exchanges.set(exchange.key, exchange)
+    if (exchange.token !== undefined) this.#tokens.set(exchange.token, exchange)
+    await this.#child.send(line)
+    return exchange.reply
+  }
+
+  async listen(lastEventId?: string): Promise<McpReply> {
+    // nothing here has an id, so nothing can be asked for again
+    if (lastEventId !== undefined || this.#listening) return { form: 'none', status: 405 }
+    this.#listening = true
+    const stop = () => {
+      this.#listening = false
+    }
+    return { form: 'sse', events: this.#unasked, stop }
+  }
+
+  end(): Promise<void> {
+    return this.#child.end()
+  }
+
+  #queue(): Queue<StreamEvent> {
+    return new Queue(() => this.#child?.resume())
+  }
+
+  #line(line: Buffer): void {
+    const frame = readFrame(line, 'server')
+    if (frame.kind !== 'fault') this.#route({ frame }, frame)
+    else if (frame.id === undefined) this.#noise()
+    else this.#unplaced({ fault: frame })
+  }
+
+  #noise(): void {
+    this.#session.dropped('noise')
+    if (this.#noisy) return
+    this.#noisy = true
+    this.#session.notice('The server writes to its standard output what is no MCP message; such lines are dropped.')
+  }
+
+  #tooLong(): void {
+    this.#session.dropped('overflow')
+    const message = `The server sent a message larger than ${this.#session.frame_bytes} bytes.`
+    this.#session.notice(message)
+    this.#unplaced({ fault: { kind: 'fault', code: -32600, message } })
+  }
+
+  /** Something is wrong with a message: who waits for it learns so, as far as that can be told. */
+  #unplaced(event: StreamEvent): void {
+    const only = this.#only()
+    if (only === undefined) this.#give(this.#unasked, event)
+    else this.#give(only.stream(), event)
+  }
+
+  #route(event: StreamEvent, frame: Frame): void {
+    const answered = frame.kind === 'response' ? this.#exchanges.get(frame.key ?? '') : undefined
+    if (answered !== undefined) {
+      this.#exchanges.delete(answered.key)
+      if (answered.token !== undefined) this.#tokens.delete(answered.token)
+      answered.answer(event)
+      return
+    }
+    const related = this.#related(frame)
+    this.#give(related === undefined ? this.#unasked : related.stream(), event)
+  }
+
+  /** The call that a message belongs to, as far as that can be told. */
+  #related(frame: Frame): Exchange | undefined {
+    if (frame.method === 'notifications/progress')
+      return this.#tokens.get(textOf(frame, frame.params, 'progressToken') ?? '')
+    return frame.kind === 'request' ? this.#only() : undefined
+  }
+
+  #only(): Exchange | undefined {
+    const [only] = this.#exchanges.size === 1 ? this.#exchanges.values() : []
+    return only
+  }
+
+  #give(queue: Queue<StreamEvent>, event: StreamEvent): void {
+    queue.push(event)
+    if (queue === this.#unasked && !this.#listening && !this.#session.merged) {
+      if (queue.size <= WAITING) return
+      queue.shift()
+      this.#session.dropped('overflow')
+    } else if (queue.size > HIGH) this.#child.pause()
+  }
+
+  #over(lost: Lost): Lost {
+    for (const exchange of this.#exchanges.values()) exchange.fail(failed(lost))
+    this.#exchanges.clear()
+    this.#tokens.clear()
+    this.#unasked.end()
+    return lost
+  }
+}
+
+const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({
+  form: 'failed',
+  status: 502,
+  code: 'UPSTREAM_UNREACHABLE',
+  message: `Upstream server ${reason}.`,
+})
+
+/** A message on one line; JSON holds line ends only between its parts. */
+const withoutLineEnds = ({ raw, text }: Frame): Buffer | string =>
+  raw.includes(10) || raw.includes(13) ? text.replace(/[\r\n]/g, ' ') : raw
+
+const textOf = ({ text }: Frame, value: JsonValue | undefined, name: string): string | undefined => {
+  const member = memberIn(value, name)
+  return member === undefined ? undefined : sourceOf(text, member.value)
+}
+
+const tokenOf = (frame: Frame): string | undefined =>
+  textOf(frame, memberIn(frame.params, '_meta')?.value, 'progressToken')

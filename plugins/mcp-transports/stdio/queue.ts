@@ -1,0 +1,54 @@
+/** Hands things over in order, from who has them to who asks for them. `onLow` tells that it has run empty. */
+export class Queue<T> implements AsyncIterable<T> {
+  readonly #ready: T[] = []
+  readonly #onLow: () => void
+  #waiting: PromiseWithResolvers<void> | undefined
+  #ended = false
+  #failure: Error | undefined
+
+  constructor(onLow: () => void = () => {}) {
+    this.#onLow = onLow
+  }
+
+  get size(): number {
+    return this.#ready.length
+  }
+
+  push(thing: T): void {
+    if (this.#ended) return
+    this.#ready.push(thing)
+    this.#wake()
+  }
+
+  /** Drops the oldest thing. */
+  shift(): void {
+    this.#ready.shift()
+  }
+
+  /** Nothing follows; with an error, whoever asks gets it behind the last thing. */
+  end(failure?: Error): void {
+    this.#ended = true
+    this.#failure ??= failure
+    this.#wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      const next = this.#ready.shift()
+      if (next !== undefined) {
+        yield next
+        continue
+      }
+      this.#onLow()
+      if (this.#failure !== undefined) throw this.#failure
+      if (this.#ended) return
+      this.#waiting = Promise.withResolvers<void>()
+      await this.#waiting.promise
+    }
+  }
+
+  #wake(): void {
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+  }
+}
