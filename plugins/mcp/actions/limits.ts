@@ -1,0 +1,75 @@
+/** A rule's limit as one call meets it. */
+export interface LimitUse {
+  readonly rule_id: string
+  readonly kind: 'session' | 'server' | 'tool'
+  /** What shares the limit: the id of the session, of the server, or server and tool. */
+  readonly key: string
+  readonly calls: number
+  readonly per_ms: number
+}
+
+/** A limit that leaves no room, and for how many milliseconds. */
+export interface Exceeded {
+  readonly use: LimitUse
+  readonly wait_ms: number
+}
+
+/** Counts calls that are forwarded. `at` is milliseconds since 1970. */
+export interface Limits {
+  /** Those that have no room now; counts nothing. */
+  exceeded(uses: readonly LimitUse[], at: number): Promise<readonly Exceeded[]>
+  /** Counts one call against all of them, or against none if one has no room; gives that one. */
+  take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined>
+  /** Forgets what was counted for a session. */
+  endSession(session_id: string): void
+}
+
+/** The times that still count, oldest first. Any window of `per_ms` holds at most `calls` of them. */
+export const within = (times: readonly number[], { per_ms }: LimitUse, at: number): readonly number[] => {
+  const first = times.findIndex((time) => time > at - per_ms)
+  return first === -1 ? [] : times.slice(first)
+}
+
+/** Milliseconds until a call fits; 0 if it fits now. `times` are those that still count. */
+export const waitFor = (times: readonly number[], { calls, per_ms }: LimitUse, at: number): number => {
+  const blocking = times.at(-calls)
+  return times.length < calls || blocking === undefined ? 0 : Math.max(1, blocking + per_ms - at)
+}
+
+/** Limits of one process: those of sessions, and all of them where no call is really forwarded. */
+export class MemoryLimits implements Limits {
+  readonly #times = new Map<string, Map<string, readonly number[]>>()
+
+  async exceeded(uses: readonly LimitUse[], at: number): Promise<readonly Exceeded[]> {
+    return this.#full(uses, at)
+  }
+
+  /** Looks and counts in one step, so that no other call comes in between. */
+  async take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
+    const [first] = this.#full(uses, at)
+    if (first !== undefined) return first
+    for (const use of uses) this.#write(use, [...this.#read(use, at), at])
+    return undefined
+  }
+
+  endSession(session_id: string): void {
+    this.#times.delete(`session ${session_id}`)
+  }
+
+  #full(uses: readonly LimitUse[], at: number): readonly Exceeded[] {
+    return uses
+      .map((use) => ({ use, wait_ms: waitFor(this.#read(use, at), use, at) }))
+      .filter(({ wait_ms }) => wait_ms > 0)
+  }
+
+  #read(use: LimitUse, at: number): readonly number[] {
+    return within(this.#times.get(`${use.kind} ${use.key}`)?.get(use.rule_id) ?? [], use, at)
+  }
+
+  #write(use: LimitUse, times: readonly number[]): void {
+    const name = `${use.kind} ${use.key}`
+    const rules = this.#times.get(name) ?? new Map<string, readonly number[]>()
+    rules.set(use.rule_id, times)
+    this.#times.set(name, rules)
+  }
+}

@@ -1,0 +1,79 @@
+import { type Change, type Gateway, Queues, sha256 } from 'guard-gateway/core'
+import { type Exceeded, type Limits, type LimitUse, MemoryLimits, waitFor, within } from './limits.ts'
+import type { LimitRow } from './tables.ts'
+
+/** Races lost to other processes before a call is refused. */
+const TRIES = 5
+/** How long a refused call is told to wait then. */
+const RETRY_MS = 1000
+
+interface Read {
+  readonly use: LimitUse
+  readonly id: string
+  readonly row: LimitRow | undefined
+  readonly times: readonly number[]
+}
+
+/** Limits of sessions in memory, those of servers and tools in table `mcp_limits`, which processes share. */
+export class StoredLimits implements Limits {
+  readonly #gateway: Gateway
+  readonly #sessions = new MemoryLimits()
+  readonly #queues = new Queues()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  async exceeded(uses: readonly LimitUse[], at: number): Promise<readonly Exceeded[]> {
+    const own = await this.#sessions.exceeded(uses.filter(isOwn), at)
+    const shared = await Promise.all(uses.filter(isShared).map((use) => this.#read(use, at)))
+    return [...own, ...shared.flatMap((read) => full(read, at))]
+  }
+
+  async take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
+    const own = uses.filter(isOwn)
+    const shared = uses.filter(isShared)
+    if (shared.length === 0) return this.#sessions.take(own, at)
+    // One at a time in this process, so that races are lost to other processes alone.
+    return this.#queues.run('', async () => {
+      const [first] = await this.#sessions.exceeded(own, at)
+      return first ?? (await this.#takeShared(shared, at)) ?? this.#sessions.take(own, at)
+    })
+  }
+
+  endSession(session_id: string): void {
+    this.#sessions.endSession(session_id)
+  }
+
+  async #takeShared(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
+    for (let tried = 0; tried < TRIES; tried++) {
+      const read = await Promise.all(uses.map((use) => this.#read(use, at)))
+      const [first] = read.flatMap((one) => full(one, at))
+      if (first !== undefined) return first
+      if (await this.#gateway.storage.write(read.map((one) => taken(one, at)))) return undefined
+    }
+    return uses[0] === undefined ? undefined : { use: uses[0], wait_ms: RETRY_MS }
+  }
+
+  async #read(use: LimitUse, at: number): Promise<Read> {
+    const id = sha256(JSON.stringify([use.rule_id, use.kind, use.key]))
+    const row = await this.#gateway.storage.get('mcp_limits', id)
+    return { use, id, row, times: within(row?.times ?? [], use, at) }
+  }
+}
+
+const isShared = ({ kind }: LimitUse): boolean => kind !== 'session'
+const isOwn = (use: LimitUse): boolean => !isShared(use)
+
+const full = ({ use, times }: Read, at: number): readonly Exceeded[] => {
+  const wait_ms = waitFor(times, use, at)
+  return wait_ms === 0 ? [] : [{ use, wait_ms }]
+}
+
+const taken = ({ id, row, times }: Read, at: number): Change => {
+  // Clocks of processes differ a little; the order of the list must not.
+  const next = [...times, Math.max(at, times.at(-1) ?? at)]
+  if (row === undefined) return { table: 'mcp_limits', put: { id, version: 1, times: next }, when: 'absent' }
+  const { version } = row
+  return { table: 'mcp_limits', key: id, patch: { version: version + 1, times: next }, expected: { version } }
+}

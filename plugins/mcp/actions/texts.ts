@@ -1,0 +1,67 @@
+import { terminalLine } from 'guard-gateway/core'
+import type { Opinion, Verdict } from '../verdict.ts'
+
+/** The `result` of a call that was not forwarded. */
+export interface ToolError {
+  readonly content: readonly [{ readonly type: 'text'; readonly text: string }]
+  readonly structuredContent?: { readonly approval_id: string; readonly action: 'confirm' }
+  readonly isError: true
+}
+
+/** A call that waits for a person. */
+export interface Question {
+  readonly approval_id: string
+  readonly server_id: string
+  readonly tool: string
+  readonly expires_in_seconds: number
+  /** The winning opinions; their messages are shown. */
+  readonly winners: readonly Opinion[]
+}
+
+const toolError = (text: string): ToolError => ({ content: [{ type: 'text', text }], isError: true })
+
+/** The rules' own words behind the sentence, each once. */
+const withMessages = (text: string, winners: readonly Opinion[]): string =>
+  [text, ...new Set(winners.flatMap(({ message }) => message ?? []))].join(' ')
+
+/** The call was not forwarded; a person is asked, and the same call may then be made again. */
+export const confirmResult = ({ approval_id, server_id, tool, expires_in_seconds, winners }: Question): ToolError => {
+  const what = `${terminalLine(tool)} on "${terminalLine(server_id)}"`
+  const text =
+    `Approval required (${approval_id}): ${what}. Ask the user to approve it in Guard, then retry the same call ` +
+    `unchanged. Expires in ${expires_in_seconds} s.`
+  return { ...toolError(withMessages(text, winners)), structuredContent: { approval_id, action: 'confirm' } }
+}
+
+/** A person said no. */
+export const deniedByUserResult = (approval_id: string): ToolError =>
+  toolError(`Denied by the user (${approval_id}). Do not retry.`)
+
+/** The arguments do not fit the tool's schema; `fault` names the place and what is wrong there. */
+export const invalidResult = (tool: string, fault: string): ToolError =>
+  toolError(`Invalid arguments for '${terminalLine(tool)}': ${fault}. Not forwarded.`)
+
+/** The tool is not what it was when somebody trusted it. */
+const pinResult = (tool: string, isNew: boolean): ToolError =>
+  toolError(
+    isNew
+      ? `The tool '${terminalLine(tool)}' appeared after the others were trusted. A person must review it.`
+      : `The definition of '${terminalLine(tool)}' changed since it was trusted. A person must review it.`,
+  )
+
+const denied = ({ rule_id, reason }: Opinion): string =>
+  reason === undefined ? `Denied by rule '${rule_id}'.` : `Denied by rule '${rule_id}': ${reason}.`
+
+const overLimit = ({ rule_id, limit }: Opinion): string =>
+  `Rate limit of rule '${rule_id}' reached: ${limit?.text ?? 'no more calls'}. Retry in ${limit?.retry_after_seconds ?? 1} s.`
+
+/** What the client reads of a call that the verdict stops for good, or until a limit has room. `pin` is the state of the tool's definition. */
+export const refusedResult = (tool: string, { action, winners }: Verdict, pin?: 'new' | 'changed'): ToolError => {
+  const ruled = winners.filter(({ rule_id }) => rule_id !== 'pin')
+  const [first] = ruled
+  if (first === undefined) return pinResult(tool, pin === 'new')
+  return toolError(withMessages(action === 'rate_limit' ? overLimit(first) : denied(first), ruled))
+}
+
+/** The limit had no room left for a call that a person let through. */
+export const limitResult = (opinion: Opinion): ToolError => toolError(withMessages(overLimit(opinion), [opinion]))

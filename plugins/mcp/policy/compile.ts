@@ -1,0 +1,147 @@
+import { canonicalJson, GuardError, glob, type McpCheck, sha256 } from 'guard-gateway/core'
+import { type Change, compileChange } from '../actions/transform.ts'
+import { compileSchema } from '../schemas/compile.ts'
+import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'
+import type { LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
+import type { PolicyFault, PolicyPath } from './fault.ts'
+import { namedBy } from './named.ts'
+
+/** Finds a check by its id. */
+export type Checks = { get(id: string): McpCheck | undefined }
+
+/** Makes a policy ready to judge calls: its patterns, conditions, changes, and the checks it uses with what they need. */
+export const compilePolicy = async (
+  document: PolicyDocument,
+  checks: Checks,
+  hideByDefault: boolean,
+): Promise<{ readonly policy: CompiledPolicy; readonly faults: readonly PolicyFault[] }> => {
+  const faults: PolicyFault[] = []
+  const rules: CompiledRule[] = []
+  for (const [index, rule] of document.rules.entries()) {
+    const compiled = await compileRule(rule, index, checks, faults)
+    if (rule.enabled !== false) rules.push(compiled)
+  }
+  const policy: CompiledPolicy = {
+    document,
+    version: sha256(canonicalJson(document)),
+    mode: document.mode ?? 'enforce',
+    default: document.default ?? 'deny',
+    pinning: document.pinning ?? 'warn',
+    hide_denied_tools: document.hide_denied_tools ?? hideByDefault,
+    rules,
+  }
+  return { policy, faults }
+}
+
+const compileRule = async (
+  rule: RuleDocument,
+  index: number,
+  checks: Checks,
+  faults: PolicyFault[],
+): Promise<CompiledRule> => {
+  const path: PolicyPath = ['rules', index]
+  const tools = anyOf(rule.tools)
+  const servers = rule.servers === undefined ? () => true : anyOf(rule.servers)
+  return {
+    document: rule,
+    index,
+    id: rule.id,
+    names: (server_id, tool) => tools(tool) && servers(server_id),
+    when: await compileWhen(rule, path, faults),
+    checks: await compileChecks(rule, path, checks, faults),
+    limit: rule.limit === undefined ? undefined : compileLimit(rule.limit),
+    changes: await compileChanges(rule, path, faults),
+    named: namedBy(rule),
+  }
+}
+
+const anyOf = (patterns: readonly string[]): ((text: string) => boolean) => {
+  const matchers = patterns.map(glob)
+  return (text) => matchers.some((matches) => matches(text))
+}
+
+const compileWhen = async (
+  rule: RuleDocument,
+  path: PolicyPath,
+  faults: PolicyFault[],
+): Promise<CompiledRule['when']> => {
+  if (rule.when === undefined) return undefined
+  const schema = await compileSchema(rule.when.arguments)
+  const at = [...path, 'when', 'arguments']
+  if (!schema.usable) {
+    faults.push({ path: at, message: schema.reason })
+    return undefined
+  }
+  for (const pattern of schema.skipped) faults.push({ path: at, message: `"${pattern}" is no RE2 pattern` })
+  return schema.check
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const compileLimit = ({ calls, per, key = 'session' }: LimitDocument): CompiledLimit => {
+  const [, count = '', unit = ''] = /^(\d+)(ms|s|m|h|d)$/.exec(per) ?? []
+  const text = `${calls} ${calls === 1 ? 'call' : 'calls'} per ${per}`
+  return { calls, per_ms: Number(count) * (UNITS[unit] ?? 0), key, text }
+}
+
+const compileChanges = async (
+  rule: RuleDocument,
+  path: PolicyPath,
+  faults: PolicyFault[],
+): Promise<readonly Change[]> => {
+  const changes: Change[] = []
+  for (const [index, change] of (rule.transform?.arguments ?? []).entries()) {
+    const at: PolicyPath = [...path, 'transform', 'arguments', index]
+    for (const [pointer, { min = -Infinity, max = Infinity }] of Object.entries(change.clamp ?? {})) {
+      if (min > max) faults.push({ path: [...at, 'clamp', pointer], message: `min ${min} is above max ${max}` })
+    }
+    try {
+      changes.push(await compileChange(change))
+    } catch (error) {
+      const message = `is no RE2 pattern: ${(error as Error).message}`
+      faults.push({ path: [...at, 'redact', 'pattern'], message })
+    }
+  }
+  return changes
+}
+
+const compileChecks = async (
+  rule: RuleDocument,
+  path: PolicyPath,
+  checks: Checks,
+  faults: PolicyFault[],
+): Promise<readonly CompiledCheck[]> => {
+  const compiled: CompiledCheck[] = []
+  for (const [index, entry] of (rule.checks ?? []).entries()) {
+    const [id = '', options] = Object.entries(entry)[0] ?? []
+    const check = checks.get(id)
+    if (check === undefined || rule.enabled === false) continue
+    try {
+      const lints = check.lint?.(options as never) ?? []
+      compiled.push({ check, options: await makeReady(check, options), index, lints })
+    } catch (error) {
+      faults.push({ path: [...path, 'checks', index, id], message: reasonOf(error, check) })
+    }
+  }
+  return compiled
+}
+
+const reasonOf = (error: unknown, check: McpCheck): string =>
+  error instanceof GuardError && error.code === 'INVALID_POLICY'
+    ? error.message
+    : `the check ${check.id} cannot be made ready: ${error instanceof Error ? error.message : String(error)}`
+
+const prepared = new WeakMap<McpCheck, Promise<void>>()
+
+/** What a check needs is loaded once; a load that failed is tried again. */
+const makeReady = async (check: McpCheck, options: unknown): Promise<unknown> => {
+  const loading = prepared.get(check) ?? Promise.resolve(check.prepare?.())
+  prepared.set(check, loading)
+  try {
+    await loading
+  } catch (error) {
+    prepared.delete(check)
+    throw error
+  }
+  return check.compile === undefined ? options : check.compile(options as never)
+}

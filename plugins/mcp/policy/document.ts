@@ -1,0 +1,61 @@
+import type { Action } from '../verdict.ts'
+
+/** What a person writes as the action of a rule. */
+export type RuleAction = 'allow' | 'deny' | 'confirm' | 'transform' | 'rate_limit' | 'shadow_deny'
+
+/** One change of a `transform`: exactly one member is there. Keys of maps are JSON pointers into the arguments. */
+export interface ChangeDocument {
+  readonly remove?: string
+  readonly set?: Readonly<Record<string, unknown>>
+  readonly clamp?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>
+  readonly redact?: { readonly pointer: string; readonly pattern: string; readonly with: string }
+}
+
+export interface LimitDocument {
+  readonly calls: number
+  /** A number and `ms`, `s`, `m`, `h` or `d`. */
+  readonly per: string
+  readonly key?: 'session' | 'server' | 'tool'
+}
+
+export interface RuleDocument {
+  readonly id: string
+  readonly description?: string
+  readonly enabled?: boolean
+  readonly tools: readonly string[]
+  readonly servers?: readonly string[]
+  readonly when?: { readonly arguments: object }
+  readonly action: RuleAction
+  /** Each holds one member: the id of a check with its options. */
+  readonly checks?: readonly Readonly<Record<string, unknown>>[]
+  readonly on_violation?: 'deny' | 'confirm' | 'shadow_deny'
+  readonly message?: string
+  readonly limit?: LimitDocument
+  readonly transform?: { readonly arguments: readonly ChangeDocument[] }
+}
+
+export interface TestDocument {
+  readonly name?: string
+  readonly call: {
+    readonly server?: string
+    readonly tool: string
+    readonly arguments?: Readonly<Record<string, unknown>>
+  }
+  readonly repeat?: number
+  readonly expect: Action
+  readonly rule?: string
+  readonly sends?: Readonly<Record<string, unknown>>
+}
+
+/** A policy as its file has it, once the schema has accepted it. */
+export interface PolicyDocument {
+  readonly version: 1
+  readonly description?: string
+  readonly mode?: 'enforce' | 'shadow'
+  readonly default?: 'allow' | 'confirm' | 'deny'
+  readonly hide_denied_tools?: boolean
+  readonly pinning?: 'off' | 'warn' | 'confirm' | 'deny'
+  readonly vars?: Readonly<Record<string, string>>
+  readonly rules: readonly RuleDocument[]
+  readonly tests?: readonly TestDocument[]
+}

@@ -1,0 +1,51 @@
+import type { Action } from '../verdict.ts'
+import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import { stricter } from './strictness.ts'
+
+/** What a tool's calls can count on before their arguments are known. */
+export type Effect = 'allow' | 'deny' | 'confirm' | 'depends'
+
+/** What the policy may say of calls of a tool, pins and other plugins apart. */
+export const outcomesOf = (policy: CompiledPolicy, server_id: string, tool: string): ReadonlySet<Action> => {
+  let outcomes: ReadonlySet<Action | undefined> = new Set([undefined])
+  for (const rule of policy.rules) {
+    if (!rule.names(server_id, tool)) continue
+    const said = sayings(rule)
+    outcomes = new Set([...outcomes].flatMap((so_far) => said.map((next) => together(so_far, next))))
+  }
+  return new Set([...outcomes].map((outcome) => outcome ?? policy.default))
+}
+
+const together = (one: Action | undefined, other: Action | undefined): Action | undefined => {
+  if (one === undefined) return other
+  return other === undefined ? one : stricter(one, other)
+}
+
+/** All that a rule may say; undefined where it may keep silent. */
+const sayings = ({ document: { action, on_violation = 'deny', checks, when }, limit }: CompiledRule) => {
+  const said: (Action | undefined)[] = limit === undefined ? [action] : ['allow', 'rate_limit']
+  if (checks !== undefined) said.push(on_violation)
+  if (when !== undefined) said.push(undefined)
+  return said
+}
+
+const plain = (action: Action): Effect => {
+  if (action === 'deny' || action === 'confirm') return action
+  return action === 'rate_limit' ? 'depends' : 'allow'
+}
+
+/** One word for what may happen to calls of a tool. */
+export const effectOf = (policy: CompiledPolicy, server_id: string, tool: string): Effect => {
+  const [first = 'depends', ...others] = new Set([...outcomesOf(policy, server_id, tool)].map(plain))
+  return others.length === 0 ? first : 'depends'
+}
+
+/** The tools that leave the list: denied by name, whatever the arguments. */
+export const hiddenTools = (policy: CompiledPolicy, server_id: string): ReadonlySet<string> => {
+  if (policy.mode === 'shadow' || !policy.hide_denied_tools) return new Set()
+  const rules = policy.rules.filter(({ document: { action, when } }) => action === 'deny' && when === undefined)
+  const exact = rules.flatMap((rule) =>
+    rule.document.tools.filter((tool) => !tool.includes('*') && rule.names(server_id, tool)),
+  )
+  return new Set(exact)
+}

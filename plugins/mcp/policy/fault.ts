@@ -1,0 +1,44 @@
+import { closest, distance } from 'fastest-levenshtein'
+import { type Code, pointerOf, type YamlPlace } from 'guard-gateway/core'
+
+/** Keys and positions from the whole policy inwards. */
+export type PolicyPath = readonly (string | number)[]
+
+/** Something wrong with a policy, not yet placed in its text. */
+export interface PolicyFault {
+  readonly path: PolicyPath
+  /** What stands at the place to show, where that is not `path`. */
+  readonly at?: PolicyPath
+  readonly message: string
+}
+
+/** Something wrong with a policy, or worth a warning, as it is told. */
+export interface Placed {
+  /** A code of the catalogue for an error, of a lint for a warning. */
+  readonly code: Code | string
+  /** JSON pointer; empty for the whole. */
+  readonly path: string
+  /** From 1; null where the policy came as data. */
+  readonly line: number | null
+  readonly column: number | null
+  readonly message: string
+}
+
+/** The fault at its place; `locate` is undefined for a policy that came as data. */
+export const placed = (
+  code: Code | string,
+  { path, at, message }: PolicyFault,
+  locate: ((path: PolicyPath) => YamlPlace) | undefined,
+): Placed => {
+  const place = locate?.(at ?? path)
+  return { code, path: pointerOf(path), line: place?.line ?? null, column: place?.column ?? null, message }
+}
+
+/** `; did you mean "x"?`, or nothing where no candidate is near. */
+export const suggestion = (word: string, candidates: readonly string[]): string => {
+  if (candidates.length === 0 || word.length < 2) return ''
+  const best = closest(word, candidates)
+  return distance(word, best) <= Math.max(1, Math.floor(Math.min(word.length, best.length) / 2))
+    ? `; did you mean "${best}"?`
+    : ''
+}

@@ -1,0 +1,122 @@
+import { type BigIntStats, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { GuardError } from 'guard-gateway/core'
+import type { Limits } from '../actions/limits.ts'
+import type { Policies, PolicyChange, PolicyListener, PolicyState } from './index.ts'
+import type { Policy } from './policy.ts'
+
+/** How a policy file is read and what goes along. */
+export interface FileUse {
+  /** Throws GuardError INVALID_POLICY for a text that cannot be used. */
+  readonly read: (text: Buffer) => Promise<Policy>
+  readonly limits: Limits
+  readonly now: () => number
+  readonly fault: (error: unknown, where: string) => void
+}
+
+/** Tells one content of a file from another without reading it. */
+type Print = string
+
+const printOf = (stat: BigIntStats | undefined): Print =>
+  stat === undefined ? 'absent' : `${stat.mtimeNs} ${stat.ctimeNs} ${stat.size} ${stat.ino}`
+
+/** The file's print now; a file that cannot be looked at counts as absent. */
+const lookAt = (file: string): Print => {
+  try {
+    return printOf(statSync(file, { bigint: true, throwIfNoEntry: false }))
+  } catch {
+    return 'absent'
+  }
+}
+
+/** Keeps the policy of a file in force: looks before each call whether the file changed, and keeps the last good one. */
+export class PolicyFile implements Policies {
+  readonly #file: string
+  readonly #use: FileUse
+  readonly #listeners = new Set<PolicyListener>()
+  #policy: Policy
+  #print: Print
+  #loadedAt: number
+  #error: string | null = null
+  #loading: Promise<Policy> | undefined
+
+  private constructor(file: string, use: FileUse, policy: Policy, print: Print) {
+    this.#file = file
+    this.#use = use
+    this.#policy = policy
+    this.#print = print
+    this.#loadedAt = use.now()
+  }
+
+  /** Throws GuardError INVALID_POLICY where the file is missing or cannot be used. */
+  static async open(file: string, use: FileUse): Promise<PolicyFile> {
+    const print = lookAt(file)
+    return new PolicyFile(file, use, await use.read(await contentOf(file)), print)
+  }
+
+  async current(): Promise<Policy> {
+    for (;;) {
+      if (this.#loading === undefined) {
+        const print = lookAt(this.#file)
+        if (print === this.#print) return this.#policy
+        this.#loading = this.#load(print).finally(() => {
+          this.#loading = undefined
+        })
+      }
+      // What arrives while an older content is read is judged by the newer one.
+      await this.#loading
+    }
+  }
+
+  state(): PolicyState {
+    const { version, mode } = this.#policy
+    return { file: this.#file, version, mode, loaded_at: this.#loadedAt, error: this.#error }
+  }
+
+  onChange(listener: PolicyListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  endSession(session_id: string): void {
+    this.#use.limits.endSession(session_id)
+  }
+
+  async #load(print: Print): Promise<Policy> {
+    const previous = this.#policy
+    try {
+      this.#policy = await this.#use.read(await contentOf(this.#file))
+      this.#loadedAt = this.#use.now()
+      this.#error = null
+      this.#print = print
+      this.#tell({ kind: 'policy.changed', previous, current: this.#policy, state: this.state() })
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error)
+      this.#print = print
+      this.#use.fault(error, 'mcp policy')
+      this.#tell({ kind: 'policy.rejected', previous, current: previous, state: this.state() })
+    }
+    return this.#policy
+  }
+
+  #tell(change: PolicyChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#use.fault(error, 'mcp policy listener')
+      }
+    }
+  }
+}
+
+const contentOf = async (file: string): Promise<Buffer> => {
+  try {
+    return await readFile(file)
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    const detail = `${basename(file)}: ${missing ? 'does not exist' : 'cannot be read'} (${file})`
+    throw new GuardError('INVALID_POLICY', detail, { cause })
+  }
+}

@@ -1,0 +1,172 @@
+import type { Arguments, CheckContext, Redactor } from 'guard-gateway/core'
+import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
+import { type Changed, transformed } from '../actions/transform.ts'
+import type { ToolCall } from '../tool-call.ts'
+import type { Action, Opinion, RuleFinding, Verdict } from '../verdict.ts'
+import { type Patience, patience } from './checks.ts'
+import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import { filledMessage, shownReason } from './message.ts'
+import { limitUses, objections, overLimit, speak, type Voice } from './speak.ts'
+import { strictest } from './strictness.ts'
+
+/** Says what is wrong with arguments by the tool's own schema; undefined if nothing is. */
+export type Validate = (args: Arguments) => string | undefined
+
+/** What judging needs beside the policy and the call. */
+export interface Court {
+  readonly rules: readonly CompiledRule[]
+  readonly limits: Limits
+  readonly redact: Redactor
+  /** Asked about arguments that a transform has changed. */
+  readonly validate?: Validate | undefined
+}
+
+const forwards: ReadonlySet<Action> = new Set(['allow', 'shadow_deny', 'transform'])
+
+/** Judges a call: every rule that names its tool, `more` opinions, the limits; the strictest wins. Counts a call that is let through. Never throws for what a check does. */
+export const judge = async (
+  policy: CompiledPolicy,
+  call: ToolCall,
+  more: readonly Opinion[],
+  court: Court,
+): Promise<Verdict> => {
+  const at: CheckContext = { server_id: call.server_id, tool: call.tool, cwd: call.cwd }
+  const wait = patience()
+  try {
+    const voices = await limited(await heard(court.rules, call, at, wait), call, court.limits)
+    const first = verdictOf(policy, call, voices, more)
+    const changed = changesOf(policy, call, voices, first)
+    const against = changed === undefined ? [] : await objectionsTo(changed, voices, at, wait, court)
+    const verdict = against.length === 0 ? first : verdictOf(policy, call, [...voices, ...against], more)
+    const sent = against.length === 0 ? changed : undefined
+    return shown(await counted(policy, call, voices, more, verdict, court), sent, call, voices, court.redact)
+  } finally {
+    wait.end()
+  }
+}
+
+const heard = async (
+  rules: readonly CompiledRule[],
+  call: ToolCall,
+  at: CheckContext,
+  wait: Patience,
+): Promise<readonly Voice[]> => {
+  const voices: Voice[] = []
+  for (const rule of rules) {
+    const voice = await speak(rule, call, at, wait)
+    if (voice !== undefined) voices.push(voice)
+  }
+  return voices
+}
+
+const limited = async (voices: readonly Voice[], call: ToolCall, limits: Limits): Promise<readonly Voice[]> => {
+  const uses = limitUses(voices, call)
+  return uses.length === 0 ? voices : withExceeded(voices, await limits.exceeded(uses, call.at))
+}
+
+const withExceeded = (voices: readonly Voice[], exceeded: readonly Exceeded[]): readonly Voice[] =>
+  voices.map((voice) => {
+    const found = exceeded.find(({ use }) => use.rule_id === voice.rule.id)
+    return found === undefined ? voice : overLimit(voice, found)
+  })
+
+const verdictOf = (
+  policy: CompiledPolicy,
+  call: ToolCall,
+  voices: readonly Voice[],
+  more: readonly Opinion[],
+): Verdict => {
+  const said = voices.map(({ opinion }) => opinion)
+  const base = said.length === 0 ? [byDefault(policy, call)] : said
+  const { action, winners } = strictest([...base, ...more])
+  const others = [...base, ...more].filter((opinion) => !winners.includes(opinion))
+  const findings = [...winners, ...others].flatMap((opinion) => opinion.findings ?? [])
+  return { action, mode: policy.mode, winners, findings, policy_version: policy.version }
+}
+
+const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): Opinion => ({
+  rule_id: 'default',
+  action: policy.default,
+  ...(policy.default === 'deny' ? { reason: `no rule speaks about this call of '${tool}'` } : {}),
+})
+
+/** A question shows the changed arguments too, since those are what a yes sends. */
+const changesOf = (
+  { mode }: CompiledPolicy,
+  call: ToolCall,
+  voices: readonly Voice[],
+  { action }: Verdict,
+): Changed | undefined => {
+  if (mode === 'shadow' || (action !== 'transform' && action !== 'confirm')) return undefined
+  const changes = voices.flatMap(({ rule, opinion }) => (opinion.action === 'transform' ? rule.changes : []))
+  return changes.length === 0 ? undefined : transformed(call.text, changes)
+}
+
+const objectionsTo = async (
+  changed: Changed,
+  voices: readonly Voice[],
+  at: CheckContext,
+  wait: Patience,
+  { validate }: Court,
+): Promise<readonly Voice[]> => {
+  const against = await objections(voices, changed.arguments, at, wait)
+  const fault = validate?.(changed.arguments)
+  const changer = voices.find(({ opinion }) => opinion.action === 'transform')
+  if (fault === undefined || changer === undefined) return against
+  const reason = `the changed arguments are invalid: ${fault}`
+  return [...against, { rule: changer.rule, opinion: { rule_id: changer.rule.id, action: 'deny', reason } }]
+}
+
+/** Counts a call that is let through; if another one took the last room in between, the limit speaks after all. */
+const counted = async (
+  policy: CompiledPolicy,
+  call: ToolCall,
+  voices: readonly Voice[],
+  more: readonly Opinion[],
+  verdict: Verdict,
+  { limits }: Court,
+): Promise<Verdict> => {
+  const uses = forwards.has(verdict.action) ? limitUses(voices, call) : []
+  const lost = uses.length === 0 ? undefined : await limits.take(uses, call.at)
+  return lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
+}
+
+/** The verdict with what it says of arguments made fit to be shown. */
+const shown = (
+  verdict: Verdict,
+  sent: Changed | undefined,
+  call: ToolCall,
+  voices: readonly Voice[],
+  redact: Redactor,
+): Verdict => {
+  const messages = new Map(voices.map(({ rule }) => [rule.id, rule.document.message]))
+  const args = sent?.arguments ?? call.arguments
+  const cleaned = (finding: RuleFinding): RuleFinding => ({
+    ...finding,
+    pointer: shownReason(finding.pointer, redact),
+    reason: shownReason(finding.reason, redact),
+  })
+  const winners = verdict.winners.map((opinion): Opinion => {
+    const message = opinion.message ?? messages.get(opinion.rule_id)
+    return {
+      ...opinion,
+      ...(opinion.reason === undefined ? {} : { reason: shownReason(opinion.reason, redact) }),
+      ...(opinion.findings === undefined ? {} : { findings: opinion.findings.map(cleaned) }),
+      ...(message === undefined ? {} : { message: filledMessage(message, args, redact) }),
+    }
+  })
+  const passes = sent !== undefined && (verdict.action === 'transform' || verdict.action === 'confirm')
+  return { ...verdict, winners, findings: verdict.findings.map(cleaned), ...(passes ? { sent } : {}) }
+}
+
+/** How a call that a person let through meets the limits of the rules that speak about it. */
+export const usesOf = async (call: ToolCall, rules: readonly CompiledRule[]): Promise<readonly LimitUse[]> => {
+  const limiting = rules.filter((rule) => rule.limit !== undefined)
+  const wait = patience()
+  try {
+    const at: CheckContext = { server_id: call.server_id, tool: call.tool, cwd: call.cwd }
+    return limitUses(await heard(limiting, call, at, wait), call)
+  } finally {
+    wait.end()
+  }
+}

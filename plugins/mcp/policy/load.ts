@@ -1,0 +1,122 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { type Gateway, GuardError, type McpCheck, type YamlPlace } from 'guard-gateway/core'
+import { compilePolicy } from './compile.ts'
+import type { CompiledPolicy } from './compiled.ts'
+import type { PolicyDocument } from './document.ts'
+import { type Placed, type PolicyFault, type PolicyPath, placed } from './fault.ts'
+import { readPolicy } from './read.ts'
+import { policySchema } from './schema.ts'
+import { semanticFaults } from './semantics.ts'
+import { shapeFaults } from './shape.ts'
+import { runTests, type TestResult } from './tests.ts'
+import { type Environment, resolveVars } from './vars.ts'
+
+/** The text of a policy, or its value. */
+export type PolicySource = { readonly text: Buffer | string } | { readonly value: unknown }
+
+/** What came of reading a policy; one that can be used has no errors, and all its tests pass. */
+export interface LoadedPolicy {
+  /** Absent where there are errors. */
+  readonly policy?: CompiledPolicy
+  readonly valid: boolean
+  readonly errors: readonly Placed[]
+  readonly tests: readonly TestResult[]
+  /** Undefined for a policy that came as data. */
+  readonly locate: ((path: PolicyPath) => YamlPlace) | undefined
+}
+
+export interface LoadOptions {
+  /** Process environment if absent. */
+  readonly env?: Environment
+  /** What holds where a policy does not say whether denied tools leave the list; false if absent. */
+  readonly hide_denied_tools?: boolean
+}
+
+/** Reads a policy, makes it ready and runs its tests. Throws nothing that is wrong with the policy. */
+export const loadPolicy = async (
+  gateway: Gateway,
+  source: PolicySource,
+  { env = process.env, hide_denied_tools = false }: LoadOptions = {},
+): Promise<LoadedPolicy> => {
+  const read = await readSource(source)
+  if ('errors' in read) return { valid: false, errors: read.errors, tests: [], locate: undefined }
+  const { value, locate } = read
+  const refused = (faults: readonly PolicyFault[]): LoadedPolicy => {
+    const errors = faults.map((fault) => placed('INVALID_POLICY', fault, locate))
+    return { valid: false, errors: errors.toSorted(byPlace), tests: [], locate }
+  }
+  const wrongShape = await schemaFaults(value, gateway)
+  if (wrongShape.length > 0) return refused(wrongShape)
+  const resolved = resolveVars(value as PolicyDocument, env)
+  const faults = [...resolved.faults, ...semanticFaults(resolved.policy)]
+  if (faults.length > 0) return refused(faults)
+  const compiled = await compilePolicy(resolved.policy, gateway.mcpChecks, hide_denied_tools)
+  if (compiled.faults.length > 0) return refused(compiled.faults)
+  const tests = await runTests(compiled.policy, gateway.redact)
+  return { policy: compiled.policy, valid: tests.every(({ pass }) => pass), errors: [], tests, locate }
+}
+
+const byPlace = (a: Placed, b: Placed): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+
+type Read =
+  | { readonly value: unknown; readonly locate: LoadedPolicy['locate'] }
+  | { readonly errors: readonly Placed[] }
+
+const readSource = async (source: PolicySource): Promise<Read> => {
+  if (!('text' in source))
+    return isTooDeep(source.value) ? { errors: [tooDeep] } : { value: source.value, locate: undefined }
+  try {
+    return await readPolicy(source.text)
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error
+    const { line, column } = error.place
+    const message = error.message.replace(/^Line \d+, column \d+: /, '')
+    return { errors: [{ code: error.code, path: '', line: line ?? null, column: column ?? null, message }] }
+  }
+}
+
+const MAX_DEPTH = 64
+const tooDeep: Placed = {
+  code: 'INVALID_POLICY',
+  path: '',
+  line: null,
+  column: null,
+  message: `nests deeper than ${MAX_DEPTH} levels`,
+}
+
+/** Texts have been measured by their reader. */
+const isTooDeep = (value: unknown): boolean => {
+  let level: readonly unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((part) => (typeof part === 'object' && part !== null ? Object.values(part) : []))
+  }
+  return false
+}
+
+const validators = new WeakMap<Gateway, { readonly checks: string; readonly validate: ValidateFunction }>()
+
+/** The schema follows the registered checks, and compiling it takes longer than everything else here. */
+const validatorFor = async (gateway: Gateway): Promise<ValidateFunction> => {
+  const known = validators.get(gateway)
+  const checks = gateway.mcpChecks.ids().join(' ')
+  if (known?.checks === checks) return known.validate
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    validateFormats: false,
+    ownProperties: true,
+  })
+  const registered: Iterable<McpCheck> = gateway.mcpChecks
+  const validate = ajv.compile(policySchema(registered))
+  validators.set(gateway, { checks, validate })
+  return validate
+}
+
+const schemaFaults = async (value: unknown, gateway: Gateway): Promise<readonly PolicyFault[]> => {
+  const validate = await validatorFor(gateway)
+  const errors: readonly ErrorObject[] = validate(value) ? [] : (validate.errors ?? [])
+  return shapeFaults(errors)
+}

@@ -1,0 +1,85 @@
+import type { Redactor } from 'guard-gateway/core'
+import type { Limits } from '../actions/limits.ts'
+import type { ToolCall } from '../tool-call.ts'
+import type { Opinion, Verdict } from '../verdict.ts'
+import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import type { PolicyDocument } from './document.ts'
+import { type Effect, effectOf, hiddenTools, outcomesOf } from './effects.ts'
+import { judge, usesOf, type Validate } from './judge.ts'
+
+/** A policy in force. It never changes; a reload makes another one. */
+export interface Policy {
+  /** Hex SHA-256 of the canonical document with its variables filled in. */
+  readonly version: string
+  readonly mode: 'enforce' | 'shadow'
+  readonly pinning: 'off' | 'warn' | 'confirm' | 'deny'
+  /** The policy as read, with its variables filled in. */
+  readonly document: PolicyDocument
+  /** Some call may have to wait for a person. */
+  readonly asks: boolean
+  /** Tells whether a tool leaves the list of this server. */
+  hidden(server_id: string): (tool: string) => boolean
+  canConfirm(server_id: string, tool: string): boolean
+  effect(server_id: string, tool: string): Effect
+  /**
+   * Judges a call; `more` are opinions of pins and plugins, `validate` is asked about arguments that a transform changed.
+   * A call that the verdict lets through is counted against the limits of its rules. Rejects only where storage fails.
+   */
+  judge(call: ToolCall, more: readonly Opinion[], validate?: Validate): Promise<Verdict>
+  /** Counts a call that a person let through; the opinion of a limit that has no room for it any more. */
+  take(call: ToolCall): Promise<Opinion | undefined>
+}
+
+/** More pairs of server and tool than any client has in use. */
+const MAX_KNOWN = 4096
+
+/** Puts a compiled policy into force. */
+export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Redactor): Policy => {
+  const known = new Map<string, readonly CompiledRule[]>()
+  const hidden = new Map<string, ReadonlySet<string>>()
+
+  const rulesFor = (server_id: string, tool: string): readonly CompiledRule[] => {
+    const key = JSON.stringify([server_id, tool])
+    const kept = known.get(key)
+    if (kept !== undefined) return kept
+    const rules = compiled.rules.filter((rule) => rule.names(server_id, tool))
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.set(key, rules)
+    return rules
+  }
+  const enforces = compiled.mode === 'enforce'
+  const pinned = compiled.pinning === 'confirm'
+
+  return {
+    version: compiled.version,
+    mode: compiled.mode,
+    pinning: compiled.pinning,
+    document: compiled.document,
+    asks: enforces && (pinned || compiled.default === 'confirm' || compiled.rules.some(mayAsk)),
+    hidden(server_id) {
+      const tools = hidden.get(server_id) ?? hiddenTools(compiled, server_id)
+      hidden.set(server_id, tools)
+      return (tool) => tools.has(tool)
+    },
+    canConfirm(server_id, tool) {
+      if (!enforces) return false
+      const outcomes = outcomesOf(compiled, server_id, tool)
+      return outcomes.has('confirm') || (pinned && [...outcomes].some((outcome) => outcome !== 'deny'))
+    },
+    effect: (server_id, tool) => effectOf(compiled, server_id, tool),
+    judge: (call, more, validate) =>
+      judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
+    async take(call) {
+      const uses = await usesOf(call, rulesFor(call.server_id, call.tool))
+      const lost = uses.length === 0 ? undefined : await limits.take(uses, call.at)
+      if (lost === undefined) return undefined
+      const { use, wait_ms } = lost
+      const text = compiled.rules.find(({ id }) => id === use.rule_id)?.limit?.text ?? ''
+      const limit = { text, retry_after_seconds: Math.ceil(wait_ms / 1000) }
+      return { rule_id: use.rule_id, action: 'rate_limit', limit }
+    },
+  }
+}
+
+const mayAsk = ({ document: { action, checks, on_violation } }: CompiledRule): boolean =>
+  action === 'confirm' || (checks !== undefined && on_violation === 'confirm')

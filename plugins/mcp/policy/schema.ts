@@ -1,0 +1,62 @@
+import type { McpCheck } from 'guard-gateway/core'
+import { definitions } from './definitions.ts'
+
+/** The part of the policy schema that depends on no check. */
+const frame = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:guard:mcp-policy:v1',
+  title: 'Guard MCP policy, version 1',
+  description:
+    'One file, one policy. The order of rules does not matter: the strictest opinion wins. Checks brought by plugins are merged into $defs.check when the policy is loaded.',
+  type: 'object',
+  additionalProperties: false,
+  required: ['version', 'rules'],
+  properties: {
+    $schema: { type: 'string' },
+    version: { const: 1 },
+    description: { type: 'string' },
+    mode: {
+      enum: ['enforce', 'shadow'],
+      default: 'enforce',
+      description: 'shadow forwards every valid call and records what enforce would have done',
+    },
+    default: {
+      enum: ['allow', 'confirm', 'deny'],
+      default: 'deny',
+      description: 'what happens to a call no rule speaks about',
+    },
+    hide_denied_tools: {
+      type: 'boolean',
+      description:
+        "remove tools with an exact, unconditional deny from tools/list; absent: the configuration's hide_denied_tools, else false",
+    },
+    pinning: {
+      enum: ['off', 'warn', 'confirm', 'deny'],
+      default: 'warn',
+      description: 'what a changed or new tool definition does to calls of that tool',
+    },
+    vars: {
+      type: 'object',
+      description: `values for \${name} in checks; each may hold \${ENV} or \${ENV:-default}, read once at load`,
+      propertyNames: { pattern: '^[a-z][a-z0-9_]*$' },
+      additionalProperties: { type: 'string' },
+    },
+    rules: { type: 'array', maxItems: 1000, items: { $ref: '#/$defs/rule' } },
+    tests: { type: 'array', items: { $ref: '#/$defs/test' } },
+  },
+} as const
+
+/** The JSON Schema (2020-12) of policies that may use these checks. */
+export const policySchema = (checks: Iterable<McpCheck>): object => ({
+  ...frame,
+  $defs: {
+    ...definitions,
+    check: {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 1,
+      additionalProperties: false,
+      properties: Object.fromEntries([...checks].map(({ id, schema }) => [id, schema])),
+    },
+  },
+})

@@ -1,0 +1,130 @@
+import type { ErrorObject } from 'ajv'
+import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
+
+/** What the schema says of a policy, in words; none of the errors that follow from another one. */
+export const shapeFaults = (errors: readonly ErrorObject[]): readonly PolicyFault[] => {
+  const told = errors.filter((error) => !follows(error)).map(shapeFault)
+  const meant = new Set(
+    told.flatMap(({ path, message }) => wordsMeant(message).map((word) => JSON.stringify([path, word]))),
+  )
+  const isMeant = ({ path, message }: PolicyFault): boolean => {
+    const missing = /^the key "([^"]*)" is missing/.exec(message)
+    return missing !== null && meant.has(JSON.stringify([path, missing[1]]))
+  }
+  return told.filter((fault) => !isMeant(fault))
+}
+
+const wordsMeant = (message: string): string[] =>
+  message.startsWith('unknown key')
+    ? [...message.matchAll(/did you mean "([^"]*)"/g)].map((match) => match[1] ?? '')
+    : []
+
+/** Branches of a choice, conditions, and what a name is not, are told by the keyword around them. */
+const follows = ({ keyword, schemaPath, propertyName, params, data }: ErrorObject): boolean => {
+  if (keyword === 'if' || propertyName !== undefined || /\/anyOf\/\d+\//.test(schemaPath)) return true
+  // Without an action, a rule would be held to what belongs to each of them.
+  const needed = /\/allOf\/\d+\/then\/required$/.test(schemaPath) ? String(params.missingProperty) : undefined
+  return needed !== undefined && (data as { action?: unknown }).action === undefined
+}
+
+const shapeFault = (error: ErrorObject): PolicyFault => {
+  const path = segments(error.instancePath)
+  if (error.keyword === 'additionalProperties') return unknownKey(error, path)
+  return { path, message: (wordings[error.keyword] ?? otherwise)(error) }
+}
+
+const otherwise = ({ message = 'cannot be used' }: ErrorObject): string => message
+
+const unknownKey = ({ params, parentSchema, schemaPath }: ErrorObject, path: PolicyPath): PolicyFault => {
+  const key = String(params.additionalProperty)
+  const known = Object.keys((parentSchema?.properties as object | undefined) ?? {})
+  const isCheck = schemaPath.startsWith('#/$defs/check/additional')
+  const there = suggestion(key, known) || `; there is ${known.join(', ') || 'none'}`
+  return { path, at: [...path, key], message: `unknown ${isCheck ? 'check' : 'key'} "${key}"${there}` }
+}
+
+const shown = (value: unknown): string => {
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map of keys'
+  const text = JSON.stringify(typeof value === 'bigint' ? String(value) : value)
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of keys',
+}
+
+const pointerWords = 'is no JSON pointer; write /path, or /paths/* for every element of a list'
+
+/** By the pattern's own text, since that is what all its uses share. */
+const patternNames: Readonly<Record<string, string>> = {
+  '^(/([^~/]|~[01])*)+$': pointerWords,
+  '^[1-9][0-9]{0,5}(ms|s|m|h|d)$': 'is no duration; write a number and ms, s, m, h or d, such as 60s',
+  '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$': 'must be 1 to 64 letters, digits, dots, underscores or dashes',
+  '^[a-z][a-z0-9_]*$': 'must be small letters, digits and underscores, and begin with a letter',
+  '^[A-Za-z_][A-Za-z0-9_]*$': 'is no name of a shell variable; write it without $',
+}
+
+const patternWords = (pattern: string): string => patternNames[pattern] ?? `must match ${pattern}`
+
+const misplaced: Readonly<Record<string, string>> = {
+  limit: 'stands with action rate_limit only',
+  transform: 'stands with action transform only',
+  checks: 'cannot stand with action deny or shadow_deny; name what may pass in a rule that allows it, or use when',
+}
+
+const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  required: ({ params, schemaPath, data }) => {
+    const why = schemaPath.includes('/then/')
+      ? `; the action ${String((data as { action: unknown }).action)} needs it`
+      : ''
+    return `the key "${String(params.missingProperty)}" is missing${why}`
+  },
+  type: ({ params, data }) => `must be ${typeNames[String(params.type)] ?? String(params.type)}, is ${shown(data)}`,
+  enum: ({ params, data }) => {
+    const allowed = (params.allowedValues as readonly unknown[]).map(String)
+    const near = typeof data === 'string' ? suggestion(data, allowed) : ''
+    return `must be one of ${allowed.join(', ')}; is ${shown(data)}${near}`
+  },
+  const: ({ params, data }) => `must be ${shown(params.allowedValue)}, is ${shown(data)}`,
+  not: ({ data }) => `${shown(data)} is reserved`,
+  pattern: ({ params, data }) => `${shown(data)} ${patternWords(String(params.pattern))}`,
+  propertyNames: ({ params, parentSchema }) => {
+    const names = (parentSchema?.propertyNames ?? {}) as { pattern?: string }
+    return `${shown(params.propertyName)} ${names.pattern === undefined ? pointerWords : patternWords(names.pattern)}`
+  },
+  minimum: ({ params, data }) => `must be at least ${String(params.limit)}, is ${shown(data)}`,
+  maximum: ({ params, data }) => `must be at most ${String(params.limit)}, is ${shown(data)}`,
+  minLength: () => 'must not be empty',
+  maxLength: ({ params }) => `has more than ${String(params.limit)} characters`,
+  minItems: () => 'must not be empty',
+  maxItems: ({ params }) => `has more than ${String(params.limit)} elements`,
+  uniqueItems: ({ params, data }) => `holds ${shown((data as readonly unknown[])[Number(params.i)])} twice`,
+  minProperties: ({ parentSchema }) => `must not be empty; there is ${namesIn(parentSchema)}`,
+  maxProperties: ({ data }) =>
+    `holds ${Object.keys(data as object).join(' and ')}; write a list element for each of them`,
+  anyOf: ({ parentSchema }) => {
+    const branches = (parentSchema?.anyOf ?? []) as readonly { required?: readonly string[] }[]
+    const names = branches.flatMap(({ required = [] }) => required)
+    return names.length === 0 ? 'fits none of its forms' : `needs one of ${names.join(', ')}`
+  },
+  dependentRequired: ({ params }) =>
+    `${String(params.property)} has no meaning without the key "${String(params.missingProperty)}"`,
+  'false schema': ({ instancePath }) => misplaced[instancePath.split('/').at(-1) ?? ''] ?? 'cannot stand here',
+}
+
+const namesIn = (schema: ErrorObject['parentSchema']): string =>
+  Object.keys((schema?.properties ?? {}) as object).join(', ') || 'no fixed name, so write your own'
+
+/** The keys of a JSON pointer; digits are positions, which no key of a policy is. */
+const segments = (pointer: string): (string | number)[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))

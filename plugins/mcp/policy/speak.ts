@@ -1,0 +1,92 @@
+import type { Arguments, CheckContext } from 'guard-gateway/core'
+import type { Exceeded, LimitUse } from '../actions/limits.ts'
+import type { ToolCall } from '../tool-call.ts'
+import type { Opinion, RuleFinding } from '../verdict.ts'
+import { findingsOf, type Patience } from './checks.ts'
+import type { CompiledRule } from './compiled.ts'
+import { lookalike } from './lookalikes.ts'
+
+/** What a rule that names the call's tool makes of the call. */
+export interface Voice {
+  readonly rule: CompiledRule
+  readonly opinion: Opinion
+}
+
+/** The opinion of a rule about a call whose tool it names; undefined if its condition does not hold. */
+export const speak = async (
+  rule: CompiledRule,
+  call: ToolCall,
+  at: CheckContext,
+  wait: Patience,
+): Promise<Voice | undefined> => {
+  const twin = lookalike(call, rule.named)
+  if (twin !== undefined) {
+    const reason = `looks like the argument "${twin.like}" and is another one`
+    return denied(rule, { rule_id: rule.id, check: 'arguments', pointer: twin.pointer, reason, certain: true })
+  }
+  const fault = rule.when?.(call.arguments)
+  if (fault?.certain === true) return undefined
+  if (fault !== undefined) {
+    return denied(rule, {
+      rule_id: rule.id,
+      check: 'when',
+      pointer: fault.pointer,
+      reason: fault.message,
+      certain: false,
+    })
+  }
+  const findings = await findingsOf(rule, call.arguments, at, wait)
+  const { action, on_violation = 'deny' } = rule.document
+  if (findings.length > 0) return { rule, opinion: objecting(rule, on_violation, findings) }
+  // Within its limit, such a rule allows; whether it is within is asked for all rules at once.
+  return { rule, opinion: { rule_id: rule.id, action: action === 'rate_limit' ? 'allow' : action } }
+}
+
+const denied = (rule: CompiledRule, finding: RuleFinding): Voice => ({
+  rule,
+  opinion: objecting(rule, 'deny', [finding]),
+})
+
+const objecting = (rule: CompiledRule, action: Opinion['action'], findings: readonly RuleFinding[]): Opinion => {
+  const [first] = findings
+  const reason = first === undefined ? undefined : `${first.pointer} ${first.reason}`.trimStart()
+  return { rule_id: rule.id, action, findings, ...(reason === undefined ? {} : { reason }) }
+}
+
+/** What the checks of rules that spoke say of arguments that were changed since; each objection denies. */
+export const objections = async (
+  voices: readonly Voice[],
+  args: Arguments,
+  at: CheckContext,
+  wait: Patience,
+): Promise<readonly Voice[]> => {
+  const against: Voice[] = []
+  for (const { rule } of voices) {
+    const findings = await findingsOf(rule, args, at, wait)
+    if (findings.length > 0) against.push({ rule, opinion: objecting(rule, 'deny', findings) })
+  }
+  return against
+}
+
+/** How the call meets the limits of rules that allow it. */
+export const limitUses = (voices: readonly Voice[], call: ToolCall): readonly LimitUse[] =>
+  voices.flatMap(({ rule: { id, limit }, opinion: { action } }): readonly LimitUse[] => {
+    if (limit === undefined || action !== 'allow') return []
+    const { calls, per_ms, key: kind } = limit
+    return [{ rule_id: id, kind, key: keyOf(kind, call), calls, per_ms }]
+  })
+
+const keyOf = (kind: LimitUse['kind'], { session_id, server_id, tool }: ToolCall): string => {
+  if (kind === 'session') return session_id
+  return kind === 'server' ? server_id : `${server_id} ${tool}`
+}
+
+/** The voice of a rule whose limit has no room. */
+export const overLimit = (voice: Voice, { wait_ms }: Exceeded): Voice => ({
+  rule: voice.rule,
+  opinion: {
+    rule_id: voice.rule.id,
+    action: 'rate_limit',
+    limit: { text: voice.rule.limit?.text ?? '', retry_after_seconds: Math.ceil(wait_ms / 1000) },
+  },
+})

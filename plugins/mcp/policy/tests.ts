@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Arguments, cutText, type Redactor } from 'guard-gateway/core'
+import { MemoryLimits } from '../actions/limits.ts'
+import type { ToolCall } from '../tool-call.ts'
+import type { Verdict } from '../verdict.ts'
+import type { CompiledPolicy } from './compiled.ts'
+import type { TestDocument } from './document.ts'
+import { judge } from './judge.ts'
+
+/** How one of a policy's own tests went. */
+export interface TestResult {
+  readonly name: string
+  readonly pass: boolean
+  /** An action, with what else the test asks for where that is what failed. */
+  readonly expected: string
+  readonly actual: string
+  /** The winners' ids. */
+  readonly rule: string
+}
+
+/** The server of tests that name none. */
+const ANY_SERVER = 'test'
+/** Midnight at the beginning of 2026; every call of a test comes at this time. */
+const AT = Date.UTC(2026, 0, 1)
+
+/** Runs a policy's tests in file order, as in mode enforce; nothing is stored or forwarded. */
+export const runTests = async (policy: CompiledPolicy, redact: Redactor): Promise<readonly TestResult[]> => {
+  const enforced: CompiledPolicy = { ...policy, mode: 'enforce' }
+  const results: TestResult[] = []
+  for (const test of policy.document.tests ?? []) results.push(await runTest(enforced, test, redact))
+  return results
+}
+
+const runTest = async (policy: CompiledPolicy, test: TestDocument, redact: Redactor): Promise<TestResult> => {
+  const call = callOf(test)
+  const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
+  const court = { rules, limits: new MemoryLimits(), redact }
+  let verdict = await judge(policy, call, [], court)
+  for (let again = 1; again < (test.repeat ?? 1); again++) verdict = await judge(policy, call, [], court)
+  return resultOf(test, verdict, call)
+}
+
+const callOf = ({ call: { server = ANY_SERVER, tool, arguments: args = {} } }: TestDocument): ToolCall => {
+  const text = JSON.stringify(args)
+  return {
+    server_id: server,
+    session_id: 'mcp_test',
+    tool,
+    arguments: JSON.parse(text) as Arguments,
+    text,
+    lookalikes: [],
+    cwd: undefined,
+    at: AT,
+  }
+}
+
+const resultOf = (test: TestDocument, { action, winners, sent }: Verdict, call: ToolCall): TestResult => {
+  const ids = winners.map(({ rule_id }) => rule_id)
+  const rule = ids.join(', ')
+  const name = test.name ?? `${call.tool} ${cutText(call.text, 200)}`
+  if (action !== test.expect) return { name, pass: false, expected: test.expect, actual: action, rule }
+  if (test.rule !== undefined && !ids.includes(test.rule)) {
+    return {
+      name,
+      pass: false,
+      expected: `${test.expect} by rule ${test.rule}`,
+      actual: `${action} by rule ${rule}`,
+      rule,
+    }
+  }
+  const forwarded = sent?.arguments ?? call.arguments
+  if (test.sends !== undefined && !isDeepStrictEqual(forwarded, JSON.parse(JSON.stringify(test.sends)))) {
+    const expected = `${test.expect} sending ${JSON.stringify(test.sends)}`
+    return { name, pass: false, expected, actual: `${action} sending ${JSON.stringify(forwarded)}`, rule }
+  }
+  return { name, pass: true, expected: test.expect, actual: action, rule }
+}

@@ -1,0 +1,68 @@
+import type { PolicyDocument } from './document.ts'
+import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
+
+/** Variables of the environment by name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const OF_ENVIRONMENT = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+const OF_POLICY = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+
+/** The policy with its variables filled in, in `vars` from the environment and in options of checks from `vars`. */
+export const resolveVars = (
+  policy: PolicyDocument,
+  env: Environment,
+): { readonly policy: PolicyDocument; readonly faults: readonly PolicyFault[] } => {
+  const faults: PolicyFault[] = []
+  const vars = new Map<string, string>()
+  for (const [name, text] of Object.entries(policy.vars ?? {})) {
+    vars.set(name, fromEnvironment(text, env, ['vars', name], faults))
+  }
+  const rules = policy.rules.map((rule, index) => {
+    const checks = rule.checks?.map((check, at) => filled(check, ['rules', index, 'checks', at], vars, faults))
+    return checks === undefined ? rule : { ...rule, checks: checks as NonNullable<typeof rule.checks> }
+  })
+  const resolved = policy.vars === undefined ? {} : { vars: Object.fromEntries(vars) }
+  return { policy: { ...policy, ...resolved, rules }, faults }
+}
+
+/** An empty variable counts as one that is not set. */
+const fromEnvironment = (text: string, env: Environment, path: PolicyPath, faults: PolicyFault[]): string =>
+  text.replace(OF_ENVIRONMENT, (whole, name: string, otherwise: string | undefined) => {
+    const found = env[name] || otherwise
+    if (found === undefined) {
+      const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
+      faults.push({ path, message })
+    }
+    return found ?? whole
+  })
+
+const filled = (
+  value: unknown,
+  path: PolicyPath,
+  vars: ReadonlyMap<string, string>,
+  faults: PolicyFault[],
+): unknown => {
+  if (typeof value === 'string') return substituted(value, path, vars, faults)
+  if (Array.isArray(value)) return value.map((part, index) => filled(part, [...path, index], vars, faults))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, filled(part, [...path, key], vars, faults)]),
+  )
+}
+
+const substituted = (
+  text: string,
+  path: PolicyPath,
+  vars: ReadonlyMap<string, string>,
+  faults: PolicyFault[],
+): string =>
+  text.replace(OF_POLICY, (whole, name: string) => {
+    const found = vars.get(name)
+    if (found === undefined) {
+      const known = [...vars.keys()]
+      const there =
+        known.length === 0 ? '; the policy has no vars' : suggestion(name, known) || `; there is ${known.join(', ')}`
+      faults.push({ path, message: `${whole} names no variable of vars${there}` })
+    }
+    return found ?? whole
+  })

@@ -1,0 +1,93 @@
+import { Gateway, type McpCheck, mcpCheck } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { type FakeClock, fakeClock } from 'guard-gateway/test'
+import { Type } from 'typebox'
+import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
+import { openPolicies, type Policy } from '../../../../plugins/mcp/policy/index.ts'
+import { type LoadedPolicy, loadPolicy } from '../../../../plugins/mcp/policy/load.ts'
+import type { ToolCall } from '../../../../plugins/mcp/tool-call.ts'
+import type { Opinion, Verdict } from '../../../../plugins/mcp/verdict.ts'
+import { size } from '../../../../plugins/mcp-checks/size.ts'
+
+/** Objects to the words it is given, in the argument `text` or those named. */
+export const words = mcpCheck({
+  id: 'words',
+  schema: Type.Object(
+    {
+      args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
+      bad: Type.Unsafe<string[]>({ $ref: '#/$defs/strings' }),
+    },
+    { additionalProperties: false },
+  ),
+  find(args, { args: pointers, bad }) {
+    return pointers.flatMap((pointer) => {
+      const value = String(args[pointer.slice(1)])
+      return bad
+        .filter((word) => value.includes(word))
+        .map((word) => ({ pointer, reason: `says ${word}`, certain: true }))
+    })
+  },
+})
+
+/** A gateway with memory storage, the checks `size` and `words`, and others given. */
+export const openGateway = async (...checks: readonly McpCheck[]): Promise<Gateway & { readonly clock: FakeClock }> => {
+  const clock = fakeClock()
+  const gateway = new Gateway({ clock }).use(memory(), size, words, ...checks.map((check) => mcpCheck(check)))
+  gateway.tables.add(limitTable)
+  await gateway.open()
+  return gateway as Gateway & { readonly clock: FakeClock }
+}
+
+/** A call of a tool as the proxy gives it to the policy. */
+export const aCall = (tool: string, args: object = {}, more: Partial<ToolCall> = {}): ToolCall => {
+  const text = more.text ?? JSON.stringify(args)
+  return {
+    server_id: 'fs',
+    session_id: 'mcp_1',
+    tool,
+    arguments: JSON.parse(text) as ToolCall['arguments'],
+    lookalikes: [],
+    cwd: undefined,
+    at: Date.UTC(2026, 0, 1),
+    ...more,
+    text,
+  }
+}
+
+/** The policy with these rules in force; `default: deny` unless given. */
+export const policyOf = async (gateway: Gateway, rules: readonly object[], more: object = {}): Promise<Policy> => {
+  const policies = await openPolicies(gateway, { policy: { version: 1, rules, ...more }, fault: gateway.fault })
+  return policies.current()
+}
+
+/** Judges one call by these rules. */
+export const judged = async (
+  rules: readonly object[],
+  call: ToolCall,
+  { more = [], ...rest }: { readonly more?: readonly Opinion[]; readonly [key: string]: unknown } = {},
+): Promise<Verdict> => {
+  const gateway = await openGateway()
+  try {
+    return await (await policyOf(gateway, rules, rest)).judge(call, more)
+  } finally {
+    await gateway.close()
+  }
+}
+
+/** The errors of a text, each as `line:column path: message`. */
+export const errorsOf = async (
+  text: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> => {
+  const loaded = await loadedFrom(text, env)
+  return loaded.errors.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)
+}
+
+const loadedFrom = async (text: string, env: Readonly<Record<string, string>>): Promise<LoadedPolicy> => {
+  const gateway = await openGateway()
+  try {
+    return await loadPolicy(gateway, { text }, { env })
+  } finally {
+    await gateway.close()
+  }
+}
