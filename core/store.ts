@@ -5,6 +5,7 @@ import type {
   DriverChange,
   DriverReader,
   Key,
+  PutOff,
   Reader,
   Storage,
   Table,
@@ -96,7 +97,18 @@ export const createStore = (
       )
     return found
   }
-  const read = reader(driver, driver.capabilities, plan, cleaning)
+  const plain = reader(driver, driver.capabilities, plan, cleaning)
+  const putOff = new Map<string, PutOff>()
+  const read: typeof plain = {
+    get: async (name, key) => {
+      await putOff.get(name)?.(key)
+      return plain.get(name, key)
+    },
+    find: async (name, query) => {
+      await putOff.get(name)?.()
+      return plain.find(name, query)
+    },
+  }
   const prepared = (batch: readonly LooseChange[]) =>
     batch.map((change) => prepare(plan(change.table), change, cleaning))
   // not async: on the way of every request, each further promise costs
@@ -140,6 +152,7 @@ export const createStore = (
     },
     onState: (listener: Parameters<Driver['onState']>[0]) => driver.onState(listener),
     ...read,
+    beforeReads: (name: string, write: PutOff) => void putOff.set(plan(name).table.id, write),
     write,
     put: (name: string, row: AnyRow, when?: 'absent') =>
       write([{ table: name, put: row, ...(when === undefined ? {} : { when }) }]),

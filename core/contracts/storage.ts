@@ -101,8 +101,13 @@ export interface Reader {
   find<N extends TableName>(table: N, query?: Query<Tables[N]>): Promise<Found<Tables[N]>>
 }
 
+/** Writes what it has put off of a row, or of all rows of a table if no key is given; undefined where it has put off nothing. */
+export type PutOff = (key?: Key) => Promise<unknown> | undefined
+
 /** What features use. Every write is redacted on its way in. */
 export interface Storage extends Reader {
+  /** For a writer that puts writes off: it is asked, and waited for, before anybody in this process reads a row of the table. */
+  beforeReads<N extends TableName>(table: N, putOff: PutOff): void
   readonly capabilities: Capabilities
   readonly state: StorageState
   /** Calls `listener` at each change of state; the function returned ends that. */
