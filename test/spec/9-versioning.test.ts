@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
+import { assertsSchema } from '../kit/schemas.ts'
 import { type Service, startService } from '../kit/service.ts'
 
 describe('9 versioning', () => {
@@ -33,6 +34,20 @@ describe('9 versioning', () => {
       assert.equal((await service.request('GET', path)).headers.get('allow'), 'POST')
     assert.equal((await service.request('GET', '/sessions')).status, 404)
     assert.equal((await service.request('GET', '/api/sessions')).status, 200)
+  })
+  it('9.2 exports are trace.v1, lines with a type, and resourceSpans', async () => {
+    const sent = { trace_id: 'kept', spans: [{ name: 'tool.call' }] }
+    assert.equal((await service.request('POST', '/api/v1/traces', sent)).status, 201)
+    const exported = async (format: string): Promise<string> =>
+      (await service.request('GET', `/api/v1/runs/kept/export?format=${format}`)).text
+    assertsSchema('trace')(JSON.parse(await exported('json')))
+    for (const line of (await exported('jsonl')).trimEnd().split('\n')) assertsSchema('jsonl')(JSON.parse(line))
+    assert.ok(Array.isArray((JSON.parse(await exported('otel')) as { resourceSpans: unknown }).resourceSpans))
+  })
+  it('9.3 Replay is under /api/v1', async () => {
+    assert.equal((await service.request('GET', '/api/v1/runs')).status, 200)
+    for (const path of ['/runs', '/api/runs', '/v1/runs'])
+      assert.equal((await service.request('GET', path)).status, 404, path)
   })
   it('9.5 provider-version makes GET /v1/models answer in the Messages form', async () => {
     service.provider.script({
