@@ -113,6 +113,7 @@ export const importAnswer = Type.Object({
   ),
   skipped: Type.Array(Type.Object({ source_trace_id: recordId, existing_trace_id: recordId })),
   warnings,
+  dry_run: Type.Optional(Type.Literal(true)),
 })
 
 export const retentionAnswer = Type.Object({

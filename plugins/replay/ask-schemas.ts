@@ -127,6 +127,7 @@ export const compareBody = Type.Union([
 export const importQuery = Type.Object({
   on_conflict: optional(Type.Unsafe<string>({ type: 'string', enum: ['remap', 'skip', 'fail'] })),
   project_id: optional(recordId),
+  dry_run: optional(Type.Unsafe<'true' | 'false'>({ type: 'string', enum: ['true', 'false'] })),
 })
 
 export const streamQuery = Type.Object({

@@ -15,18 +15,21 @@ export interface Identified {
   readonly artifacts: readonly FragmentArtifact[]
 }
 
+/** Records of one run, all of them or some. */
+type Records = Pick<ImportedRun, 'spans' | 'events' | 'artifacts'>
+
 /** Ids as the file has them; records without one get one. */
-export const keptIds = ({ spans, events, artifacts }: ImportedRun): Identified => ({
+export const keptIds = ({ spans, events, artifacts }: Records): Identified => ({
   spans,
   events: events.map((event) => ({ ...event, id: event.id ?? `evt_${newSpanId()}` })),
   artifacts: artifacts.map((artifact) => ({ ...artifact, id: artifact.id ?? `art_${newSpanId()}` })),
 })
 
 /** New ids that follow from the new trace id and the old ones; parents and spans are named by them too. */
-export const newIds = (run: ImportedRun, trace_id: string): Identified => {
+export const newIds = (records: Records, trace_id: string): Identified => {
   const to = (id: string): string => sha256(`${trace_id}:${id}`).slice(0, 16)
   const orNull = (id: string | null | undefined): string | null => (id === undefined || id === null ? null : to(id))
-  const { spans, events, artifacts } = keptIds(run)
+  const { spans, events, artifacts } = keptIds(records)
   return {
     spans: spans.map((span) => ({ ...span, id: to(span.id), parent_id: orNull(span.parent_id) })),
     events: events.map((event) => ({ ...event, id: to(event.id), span_id: orNull(event.span_id) })),

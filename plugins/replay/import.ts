@@ -1,12 +1,16 @@
 import {
   type Fragment,
+  type FragmentArtifact,
+  type FragmentEvent,
   type Gateway,
   GuardError,
-  type ImportedRun,
   type ImportWarning,
   newTraceId,
+  type SpanDraft,
 } from 'guard-gateway/core'
-import { digestOf, keptIds, newIds } from './import-ids.ts'
+import type { FoundRun, Slice } from './import-file.ts'
+import { keptIds, newIds } from './import-ids.ts'
+import type { ImportFile } from './import-reader.ts'
 import { urlOf } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 
@@ -15,6 +19,7 @@ export type OnConflict = 'remap' | 'skip' | 'fail'
 
 export interface ImportAnswer {
   readonly imported: readonly {
+    /** Of a dry run that of the file, since the one it would get is not known yet. */
     readonly trace_id: string
     readonly source_trace_id: string
     readonly remapped: boolean
@@ -27,93 +32,142 @@ export interface ImportAnswer {
   }[]
   readonly skipped: readonly { readonly source_trace_id: string; readonly existing_trace_id: string }[]
   readonly warnings: readonly (ImportWarning | { readonly code: string; readonly message: string })[]
+  /** Nothing was stored. */
+  readonly dry_run?: true
 }
 
 export interface ImportOptions {
   readonly on_conflict: OnConflict
   /** Instead of the project that the file names. */
   readonly project_id?: string
+  /** Say what would be imported, and import nothing. */
+  readonly dry_run?: boolean
 }
 
-/** Imports the runs of a file, all of them or none. Throws INVALID_IMPORT, TRACE_EXISTS and what the file's format finds wrong. */
+/** A run of the file that is to be imported, under the id that it gets. */
+interface Planned {
+  readonly found: FoundRun
+  readonly trace_id: string
+  readonly remapped: boolean
+  readonly identical_to: string | null
+  readonly records: {
+    readonly spans: SpanDraft[]
+    readonly events: FragmentEvent[]
+    readonly artifacts: FragmentArtifact[]
+  }
+}
+
+/** More spans no run has. */
+const MAX_SPANS = 50_000
+
+/** Imports the runs of a file, all of them or none. Throws TRACE_EXISTS, RUN_FULL, what is wrong with a record, and the signal's reason. */
 export const importRuns = async (
   gateway: Gateway,
   keeper: Keeper,
-  text: string,
+  file: ImportFile,
   options: ImportOptions,
+  signal: AbortSignal,
 ): Promise<ImportAnswer> => {
-  const { runs, warnings } = formatOf(gateway, text).read(text)
-  const planned: { fragment: Fragment; source: string; identical_to: string | null }[] = []
+  const { plans, skipped } = await planned(gateway, keeper, file.runs, options)
+  for await (const slice of file.slices()) take(gateway, plans, slice)
+  await file.close()
+  signal.throwIfAborted()
+  const taken = [...plans.values()]
+  const fragments = taken.map((plan) => fragmentOf(plan, options))
+  const kept = await (options.dry_run === true ? gateway.cleaned(fragments) : gateway.keep(fragments))
+  return {
+    imported: taken.map((plan) => told(plan, options)),
+    skipped,
+    warnings: [
+      ...file.warnings,
+      ...kept.flatMap((one) => one.warnings.map(({ code, message }) => ({ code, message }))),
+    ],
+    ...(options.dry_run === true ? { dry_run: true as const } : {}),
+  }
+}
+
+const told = ({ found, trace_id, remapped, identical_to }: Planned, { dry_run }: ImportOptions) => {
+  const { run, spans, events, artifacts } = found
+  const id = dry_run === true ? run.trace_id : trace_id
+  return {
+    trace_id: id,
+    source_trace_id: run.trace_id,
+    remapped,
+    identical_to,
+    spans,
+    events,
+    artifacts,
+    url: urlOf(id),
+  }
+}
+
+/** Which runs are imported, by their place in the file, and which are not. */
+const planned = async (
+  gateway: Gateway,
+  keeper: Keeper,
+  runs: readonly FoundRun[],
+  { on_conflict }: ImportOptions,
+): Promise<{ readonly plans: ReadonlyMap<number, Planned>; readonly skipped: ImportAnswer['skipped'] }> => {
+  const plans = new Map<number, Planned>()
   const skipped: { source_trace_id: string; existing_trace_id: string }[] = []
   const taken = new Set<string>()
-  for (const run of runs) {
-    const { trace_id } = run.run
-    checkIds(gateway, run)
+  for (const [place, found] of runs.entries()) {
+    const { trace_id, project_id, session_id, agent_id } = found.run
+    checkIds(gateway, [trace_id, project_id, session_id, agent_id])
+    if (found.spans > MAX_SPANS)
+      throw new GuardError('RUN_FULL', `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`)
     const conflict = taken.has(trace_id) || (await keeper.runs.get(trace_id)) !== undefined
     taken.add(trace_id)
-    if (conflict && options.on_conflict === 'fail')
+    if (conflict && on_conflict === 'fail')
       throw new GuardError('TRACE_EXISTS', `Run "${trace_id}" exists already. Nothing was imported.`)
-    if (conflict && options.on_conflict === 'skip')
-      skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
-    else planned.push(await planOf(gateway, run, conflict, options))
+    if (conflict && on_conflict === 'skip') skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
+    else plans.set(place, await planOf(gateway, found, conflict))
   }
-  const kept = await gateway.keep(planned.map(({ fragment }) => fragment))
+  return { plans, skipped }
+}
+
+const planOf = async (gateway: Gateway, found: FoundRun, conflict: boolean): Promise<Planned> => {
+  const where = { content_digest: found.digest }
+  const { rows } = await gateway.storage.find('runs', { where, limit: 1 })
   return {
-    imported: planned.map(({ fragment, source, identical_to }) => ({
-      trace_id: fragment.run.trace_id,
-      source_trace_id: source,
-      remapped: fragment.run.trace_id !== source,
-      identical_to,
-      spans: fragment.spans.length,
-      events: fragment.events.length,
-      artifacts: fragment.artifacts.length,
-      url: urlOf(fragment.run.trace_id),
-    })),
-    skipped,
-    warnings: [...warnings, ...kept.flatMap((one) => one.warnings.map(({ code, message }) => ({ code, message })))],
+    found,
+    trace_id: conflict ? newTraceId(gateway.clock.now()) : found.run.trace_id,
+    remapped: conflict,
+    identical_to: rows[0]?.trace_id ?? null,
+    records: { spans: [], events: [], artifacts: [] },
   }
 }
 
-const formatOf = ({ exportFormats }: Gateway, text: string) => {
-  for (const { id, accepts, read } of exportFormats) if (read !== undefined && accepts?.(text)) return { id, read }
-  const known = [...exportFormats].filter(({ read }) => read !== undefined).map(({ id }) => id)
-  throw new GuardError('INVALID_IMPORT', `The file is of no known format; there is ${known.join(', ')}.`, {
-    known,
-    line: 1,
-  })
+/** Takes records into their run. */
+const take = (gateway: Gateway, plans: ReadonlyMap<number, Planned>, slice: Slice): void => {
+  for (const records of [slice.spans, slice.events, slice.artifacts])
+    checkIds(
+      gateway,
+      records.map(({ id }) => id),
+    )
+  const plan = plans.get(slice.run)
+  if (plan === undefined) return
+  const { spans, events, artifacts } = plan.remapped ? newIds(slice, plan.trace_id) : keptIds(slice)
+  plan.records.spans.push(...spans)
+  plan.records.events.push(...events)
+  plan.records.artifacts.push(...artifacts)
 }
 
-const planOf = async (gateway: Gateway, run: ImportedRun, conflict: boolean, { project_id }: ImportOptions) => {
-  const { trace_id: source } = run.run
-  const trace_id = conflict ? newTraceId(gateway.clock.now()) : source
-  const content_digest = digestOf(run)
-  const { rows } = await gateway.storage.find('runs', { where: { content_digest }, limit: 1 })
-  const fragment: Fragment = {
-    owner: 'client',
-    origin: 'import',
-    run: {
-      ...run.run,
-      trace_id,
-      content_digest,
-      ...(project_id === undefined ? {} : { project_id }),
-      ...(conflict ? { source_trace_id: source } : {}),
-    },
-    ...(conflict ? newIds(run, trace_id) : keptIds(run)),
-  }
-  return { fragment, source, identical_to: rows[0]?.trace_id ?? null }
-}
+const fragmentOf = ({ found, trace_id, remapped, records }: Planned, { project_id }: ImportOptions): Fragment => ({
+  owner: 'client',
+  origin: 'import',
+  run: {
+    ...found.run,
+    trace_id,
+    content_digest: found.digest,
+    ...(project_id === undefined ? {} : { project_id }),
+    ...(remapped ? { source_trace_id: found.run.trace_id } : {}),
+  },
+  ...records,
+})
 
 /** An id is shown and indexed as it is, so it may hold no secret. */
-const checkIds = ({ redact }: Gateway, { run, spans, events, artifacts }: ImportedRun): void => {
-  const ids = [
-    run.trace_id,
-    run.project_id,
-    run.session_id,
-    run.agent_id,
-    ...spans.map(({ id }) => id),
-    ...events.map(({ id }) => id),
-    ...artifacts.map(({ id }) => id),
-  ]
+const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
   if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
     throw new GuardError('INVALID_ID', 'An id of the file looks like a secret. Use ids that may be shown.')
 }

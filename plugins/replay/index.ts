@@ -1,5 +1,7 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { Automatic } from './automatic.ts'
+import { importForm } from './import-form-route.ts'
+import { Imports } from './imports.ts'
 import { hashKey, repliedTools } from './installation.ts'
 import { Keeper } from './keeper.ts'
 import type { ReplayOptions } from './options.ts'
@@ -15,6 +17,7 @@ export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
+const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 const NS = 1_000_000n
 
 /** The trace store: keeps what writers say of runs, traces every model request, and lists, reads, exports and compares. */
@@ -31,6 +34,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const automatic = new Automatic(gateway, keeper, (options.idle_timeout_minutes ?? 30) * MINUTE_MS)
     const pricing = new Pricing(gateway, options.pricing)
     const upkeep = new Upkeep(gateway, retention)
+    const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)
@@ -66,10 +70,9 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     })
     gateway.hooks.close.tap({ name: 'replay', stage: -200 }, () => stream.end())
     gateway.hooks.close.tapPromise('replay', () => upkeep.end())
-    gateway.hooks.http.tapPromise(
-      'replay',
-      async (app) =>
-        void (await app.register(routes({ gateway, keeper, retention, stream }, options), { prefix: '/api/v1' })),
-    )
+    gateway.hooks.http.tapPromise('replay', async (app) => {
+      await app.register(routes({ gateway, imports, keeper, retention, stream }, options), { prefix: '/api/v1' })
+      await app.register(importForm(imports))
+    })
   },
 })

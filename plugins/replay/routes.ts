@@ -6,6 +6,7 @@ import { ingestEvents } from './batch.ts'
 import { exactJson, needJson } from './bodies.ts'
 import { described } from './described.ts'
 import { importRoute } from './import-route.ts'
+import type { Imports } from './imports.ts'
 import { type Ingest, ingestSpan, ingestTrace } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 import type { ReplayOptions } from './options.ts'
@@ -17,6 +18,7 @@ import { upkeepRoutes } from './upkeep-routes.ts'
 /** What the routes serve from. */
 export interface Parts {
   readonly gateway: Gateway
+  readonly imports: Imports
   readonly keeper: Keeper
   readonly retention: Retention
   readonly stream: Stream
@@ -24,7 +26,7 @@ export interface Parts {
 
 /** The trace store's interface, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
-  const { gateway, keeper, retention, stream } = parts
+  const { gateway, imports, keeper, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
 
   const trace = described('Ingest a trace with nested spans, events and artifacts', {
@@ -55,7 +57,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
 
   readRoutes(app, gateway, keeper)
   upkeepRoutes(app, retention, stream)
-  await app.register(importRoute(gateway, keeper, options.max_import_bytes ?? 64 * 1024 * 1024))
+  await app.register(importRoute(imports))
 
   const ingestOf = ({ headers }: FastifyRequest): Ingest => {
     const project = headers['x-guard-project-id']

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { GuardError, isPlain, isShape } from 'guard-gateway/core'
+
+/** Text fields are short words. */
+const FIELD_BYTES = 4_096
+const MAX_PARTS = 16
+
+/** A form with a file as it was sent. */
+export interface FileForm {
+  readonly file: Buffer
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** Lets a scope take `multipart/form-data`, read by `readFileForm`. */
+export const takeForms = async (app: FastifyInstance, max_bytes: number): Promise<void> => {
+  const { default: multipart } = await import('@fastify/multipart')
+  await app.register(multipart, {
+    throwFileSizeLimit: true,
+    limits: {
+      fileSize: max_bytes,
+      files: 1,
+      fieldSize: FIELD_BYTES,
+      fields: MAX_PARTS,
+      parts: MAX_PARTS,
+      headerPairs: 16,
+    },
+  })
+}
+
+/** The file in field `file`, and the other fields. Throws INVALID_IMPORT, BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
+export const readFileForm = async (request: FastifyRequest): Promise<FileForm> => {
+  // parts are read as they arrive, before anything could have inflated them
+  if (!isPlain(request.headers['content-encoding'])) throw new GuardError('UNSUPPORTED_ENCODING')
+  const fields: Record<string, string> = Object.create(null)
+  let file: Buffer | undefined
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') {
+        const bytes = await part.toBuffer()
+        if (part.fieldname !== 'file') throw noFile(`The file stands in field "${part.fieldname}".`)
+        file = bytes
+      } else fields[part.fieldname] = String(part.value)
+    }
+  } catch (error) {
+    throw refusalOf(error)
+  }
+  if (file === undefined || file.length === 0) throw noFile('The form has no file, or an empty one.')
+  return { file, fields }
+}
+
+const noFile = (what: string): GuardError =>
+  new GuardError('INVALID_IMPORT', `${what} Send the file in the field "file".`, { line: 1, path: '/file' })
+
+const refusalOf = (error: unknown): unknown => {
+  if (error instanceof GuardError) return error
+  const code = isShape(error) ? error.code : undefined
+  if (code === 'FST_REQ_FILE_TOO_LARGE') return new GuardError('BODY_TOO_LARGE', undefined, { path: '/file' })
+  if (typeof code === 'string' && /^FST_(FILES|FIELDS|PARTS)_LIMIT$/.test(code))
+    return new GuardError('INVALID_BODY', 'The form has more files or fields than are taken: one file, few fields.')
+  return new GuardError('INVALID_BODY', 'The form cannot be read: it is cut off, or no multipart/form-data.', {
+    cause: error,
+  })
+}

@@ -1,0 +1,52 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { type ExportFormat, GuardError, isShape } from 'guard-gateway/core'
+import { foundRuns, reads, readText, slicesOf, textOf } from './import-file.ts'
+import type { FromReader, ReadStart } from './import-protocol.ts'
+
+// Reads one import file, so that the thread of requests never parses a large one.
+
+const { bytes, formats } = workerData as ReadStart
+const port = parentPort
+if (port === null) throw new TypeError('this module runs in a worker thread')
+const say = (message: FromReader) => port.postMessage(message)
+
+const isReader = (value: unknown, id: string): value is Pick<ExportFormat, 'accepts' | 'read'> =>
+  isShape(value) && value.id === id && typeof value.accepts === 'function' && typeof value.read === 'function'
+
+/** The format of this id among what its module exports. */
+const formatIn = async ({ id, module }: ReadStart['formats'][number]) => {
+  const exported: Readonly<Record<string, unknown>> = await import(module)
+  const found = Object.values(exported).find((value) => isReader(value, id))
+  if (!isReader(found, id)) throw new TypeError(`${module} exports no format "${id}" that reads files.`)
+  return found
+}
+
+const readFile = async () => {
+  try {
+    const readers = (await Promise.all(formats.map(formatIn))).filter(reads)
+    return { imported: readText(textOf(new Uint8Array(bytes)), readers) }
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error
+    const { path, line, column, known } = error.place
+    const place = {
+      ...(path === undefined ? {} : { path }),
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+      ...(known === undefined ? {} : { known }),
+    }
+    say({ kind: 'refused', code: error.code, message: error.message, place })
+    return undefined
+  }
+}
+
+const done = await readFile()
+if (done !== undefined && done.imported === undefined) say({ kind: 'unknown' })
+else if (done?.imported !== undefined) {
+  const { imported } = done
+  const slices = slicesOf(imported)
+  port.on('message', () => {
+    const { value, done: ended } = slices.next()
+    say(ended === true || value === undefined ? { kind: 'end' } : { kind: 'slice', slice: value })
+  })
+  say({ kind: 'found', warnings: imported.warnings, runs: foundRuns(imported) })
+}

@@ -1,0 +1,50 @@
+import type { FastifyReply } from 'fastify'
+import { type Gateway, GuardError, Queues } from 'guard-gateway/core'
+import { type ImportAnswer, type ImportOptions, importRuns } from './import.ts'
+import { openImport } from './import-reader.ts'
+import type { Keeper } from './keeper.ts'
+
+/** Imports files; one after the other, so that only one is in memory as a whole. */
+export class Imports {
+  readonly max_bytes: number
+  readonly #gateway: Gateway
+  readonly #keeper: Keeper
+  readonly #queue = new Queues()
+  readonly #closing = new AbortController()
+
+  constructor(gateway: Gateway, keeper: Keeper, max_bytes: number) {
+    this.#gateway = gateway
+    this.#keeper = keeper
+    this.max_bytes = max_bytes
+  }
+
+  /** Imports one file; ends early when the client leaves or the gateway closes, and then nothing is stored. */
+  async take(bytes: Buffer, options: ImportOptions, reply: FastifyReply): Promise<ImportAnswer> {
+    const leaving = new AbortController()
+    const left = (): void => {
+      if (!reply.raw.writableFinished) leaving.abort(new GuardError('INVALID_BODY', 'The client has left.'))
+    }
+    reply.raw.once('close', left)
+    const signal = AbortSignal.any([leaving.signal, this.#closing.signal])
+    try {
+      return await this.#queue.run('import', () => this.#import(bytes, options, signal))
+    } finally {
+      reply.raw.off('close', left)
+    }
+  }
+
+  async #import(bytes: Buffer, options: ImportOptions, signal: AbortSignal): Promise<ImportAnswer> {
+    signal.throwIfAborted()
+    const file = await openImport(this.#gateway.exportFormats, bytes, signal)
+    try {
+      return await importRuns(this.#gateway, this.#keeper, file, options, signal)
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#closing.abort(new GuardError('SHUTTING_DOWN'))
+  }
+}
