@@ -9,6 +9,9 @@ import type {
 import { ImportFault, inside, lineAndPointer, type Place } from './fault.ts'
 import { type Placed, withOriginalParent } from './records.ts'
 
+/** So many warnings name a span and its line: finding the line takes a look at the whole text. */
+const MAX_NAMED = 100
+
 /** The records of one run while a file is read, each with its place, so that what is wrong between them can be named. */
 export class RunBuilder {
   readonly run: RunDraft
@@ -50,11 +53,16 @@ export class RunBuilder {
   finish(text: string, warnings: ImportWarning[]): ImportedRun {
     this.#refuseCircles()
     const spans: SpanDraft[] = []
+    let unnamed = 0
     for (const { record, place } of this.#spans.values()) {
       const { parent_id } = record
       if (typeof parent_id !== 'string' || this.#spans.has(parent_id)) spans.push(record)
       else {
         spans.push({ ...withOriginalParent(record, parent_id), parent_id: null })
+        if (warnings.length >= MAX_NAMED) {
+          unnamed++
+          continue
+        }
         warnings.push({
           code: 'orphan_parent',
           message: `Span "${record.id}" names a parent that is not in the run; it now stands below the root.`,
@@ -62,6 +70,11 @@ export class RunBuilder {
         })
       }
     }
+    if (unnamed > 0)
+      warnings.push({
+        code: 'orphan_parent',
+        message: `${unnamed} more spans of run "${this.run.trace_id}" name parents that are not in it.`,
+      })
     return { run: this.run, spans, events: this.#events, artifacts: this.#artifacts }
   }
 

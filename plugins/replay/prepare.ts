@@ -2,6 +2,8 @@ import {
   decisionEventId,
   type Fragment,
   GuardError,
+  mapPaced,
+  Pace,
   type Reader,
   type TableName,
   type Tables,
@@ -40,11 +42,16 @@ export const prepare = async (
   ])
   if (known && fragment.owner === 'client') await refuseGuardedEvents(fragment, oldEvents, storage)
   const moment = (index: number): Moment => ({ trace_id, owner: fragment.owner, now_ns: now_ns + BigInt(index) })
-  const spans = fragment.spans.map((draft, index) =>
+  const pace = new Pace()
+  const spans = await mapPaced(fragment.spans, pace, (draft, index) =>
     mergeSpan(draft, oldSpans.get(draft.id), moment(index), `/spans/${index}`),
   )
-  const events = fragment.events.map((draft, index) => mergeEvent(draft, oldEvents.get(draft.id), moment(index)))
-  const artifacts = fragment.artifacts.map((draft) => mergeArtifact(draft, oldArtifacts.get(draft.id), moment(0)))
+  const events = await mapPaced(fragment.events, pace, (draft, index) =>
+    mergeEvent(draft, oldEvents.get(draft.id), moment(index)),
+  )
+  const artifacts = await mapPaced(fragment.artifacts, pace, (draft) =>
+    mergeArtifact(draft, oldArtifacts.get(draft.id), moment(0)),
+  )
   const rebuild =
     spans.some(({ old, changed }) => changed && old !== undefined && evidenceOfSpan(old) !== undefined) ||
     events.some(({ old, changed }) => changed && old !== undefined && evidenceOfEvent(old) !== undefined)
