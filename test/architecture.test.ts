@@ -34,7 +34,7 @@ const importsOf = (file: string): Import[] =>
     typeOnly: match[1] !== undefined,
   }))
 
-const contributions = ['detectors', 'api-styles', 'export-formats', 'storage', 'mcp-checks']
+const contributions = ['detectors', 'api-styles', 'export-formats', 'storage', 'mcp-checks', 'upstream-clients']
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
 
@@ -114,6 +114,7 @@ describe('rooms', () => {
     ['api-styles', 'apiStyle'],
     ['export-formats', 'exportFormat'],
     ['storage', 'storage'],
+    ['upstream-clients', 'upstreamClient'],
     ['mcp-checks', 'mcpCheck'],
   ] as const) {
     for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { type Client, type Gateway, logins, type ProxyRequest } from 'guard-gateway/core'
+import { type Client, type Gateway, logins, type ProxyRequest, type UpstreamResponse } from 'guard-gateway/core'
 import type { Upstream } from './destination.ts'
 import { outboundHeaders } from './headers.ts'
 import { send } from './request.ts'
@@ -10,7 +9,7 @@ export const ask = (
   upstream: Upstream,
   request: ProxyRequest,
   client: Client,
-): Promise<IncomingMessage> => {
+): Promise<UpstreamResponse> => {
   const { method, path, query, raw_headers: raw, body, styles } = request
   const login = logins.get(request) ?? []
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length, decoded: false }

@@ -1,7 +1,5 @@
-import http from 'node:http'
-import https from 'node:https'
-import { glob } from 'guard-gateway/core'
-import { watchConnections } from './connections.ts'
+import { type Connections, type Gateway, glob } from 'guard-gateway/core'
+import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'
 
@@ -14,10 +12,7 @@ export interface Upstream {
   readonly serves: (model: string) => boolean
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
-  readonly agent: http.Agent
-  readonly request: typeof http.request
-  readonly hostname: string
-  readonly port: number
+  readonly connections: Connections
   /** What stands before a canonical path. */
   readonly prefix: string
   readonly paths: ReadonlyMap<string, string>
@@ -28,15 +23,12 @@ export interface Upstream {
 }
 
 /** Works an upstream out. Throws TypeError for a base address that is none. */
-export const upstreamOf = (options: UpstreamOptions): Upstream => {
+export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamClients']): Upstream => {
   const url = new URL(options.base_url)
   const secure = url.protocol === 'https:'
   const timeouts = { ...timeoutDefaults, ...options.timeouts }
   const models = options.models ?? ['*']
   const matchers = models.map(glob)
-  const { Agent, request } = secure ? https : http
-  const agent = new Agent({ keepAlive: true, keepAliveMsecs: 30_000, timeout: timeouts.idle_ms })
-  watchConnections(agent, timeouts, secure)
   return {
     name: options.name,
     styles: options.styles,
@@ -44,10 +36,13 @@ export const upstreamOf = (options: UpstreamOptions): Upstream => {
     serves: (model) => matchers.some((matches) => matches(model)),
     rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
     timeouts,
-    agent,
-    request,
-    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(url.port === '' ? (secure ? 443 : 80) : url.port),
+    connections: new UpstreamConnections(clients, options.client, {
+      secure,
+      hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: Number(url.port === '' ? (secure ? 443 : 80) : url.port),
+      connect_ms: timeouts.connect_ms,
+      idle_ms: timeouts.idle_ms,
+    }),
     prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
     paths: new Map(Object.entries(options.paths ?? {})),
     model_map: new Map(Object.entries(options.model_map ?? {})),

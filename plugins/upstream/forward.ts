@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import {
   type Attempt,
   type Call,
@@ -8,13 +7,16 @@ import {
   headerOf,
   logins,
   type Reply,
+  type UpstreamRequest,
+  type UpstreamResponse,
 } from 'guard-gateway/core'
 import { bodyFor, type Sent } from './body.ts'
 import { guardedPath, type Upstream } from './destination.ts'
 import { inboundHeaders, outboundHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live.ts'
-import { NoReply, type Outgoing, send } from './request.ts'
+import { NoReply, send } from './request.ts'
 import { UsageFilter } from './usage-filter.ts'
+import { discard } from './whole-body.ts'
 
 /** Statuses that say that another upstream may do better. */
 const failing = new Set([500, 502, 503, 504, 529])
@@ -60,10 +62,10 @@ const attempt = async (tried: Try, attempts: Attempt[]): Promise<Reply | undefin
   const sent = prepared instanceof Promise ? await prepared : prepared
   try {
     const response = await send(upstream, outgoing(tried, sent), client)
-    const status = response.statusCode ?? 0
+    const { status } = response
     attempts.push({ upstream: upstream.name, status, error: null })
     if (isLast || !failing.has(status)) return replyOf(tried, response, attempts, sent)
-    response.destroy()
+    discard(response.body)
   } catch (error) {
     const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
     attempts.push({ upstream: upstream.name, status: null, error: reason })
@@ -77,7 +79,7 @@ const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
     ? new GuardError(error.code, error.message, { ...error.place, cause: error, attempts })
     : error
 
-const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): Outgoing => {
+const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): UpstreamRequest => {
   const { raw_headers: raw, style, query } = call
   const outbound = { raw, login, style, length: sent.bytes.length, decoded: sent.decoded }
   return {
@@ -90,16 +92,16 @@ const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): Outgoing
 
 const replyOf = (
   { gateway, upstream }: Try,
-  response: IncomingMessage,
+  response: UpstreamResponse,
   attempts: readonly Attempt[],
   sent: Sent,
 ): Reply => {
-  const filtered = sent.asked_usage && response.headers['content-encoding'] === undefined && isEventStream(response)
-  const headers = inboundHeaders(response.rawHeaders, gateway.secrets, !filtered)
+  const filtered = sent.asked_usage && isPlainEventStream(response)
+  const headers = inboundHeaders(response.headers, gateway.secrets, !filtered)
   return {
-    status: response.statusCode ?? 502,
+    status: response.status,
     headers,
-    body: response,
+    body: response.body,
     upstream: upstream.name,
     attempts,
     upstream_request_id: requestIds.map((name) => headerOf(headers, name)).find((id) => id !== undefined) ?? null,
@@ -108,5 +110,6 @@ const replyOf = (
   }
 }
 
-const isEventStream = ({ headers }: IncomingMessage): boolean =>
-  headers['content-type']?.startsWith('text/event-stream') === true
+const isPlainEventStream = ({ headers }: UpstreamResponse): boolean =>
+  headerOf(headers, 'content-encoding') === undefined &&
+  headerOf(headers, 'content-type')?.startsWith('text/event-stream') === true

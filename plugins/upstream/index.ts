@@ -1,4 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
+import { clientOf } from './connections.ts'
 import { forwarder } from './forward.ts'
 import { LiveUpstreams, type UpstreamsOptions } from './live.ts'
 import type { UpstreamOptions } from './options.ts'
@@ -17,7 +18,10 @@ export const upstream = (options: UpstreamsOptions = { upstreams: [] }): Plugin 
   name: 'upstream',
   apply(gateway: Gateway) {
     for (const secret of options.upstreams.flatMap(secretsOf)) gateway.secrets.add(secret)
-    const upstreams = new LiveUpstreams(options)
+    const upstreams = new LiveUpstreams(options, gateway.upstreamClients)
+    gateway.hooks.open.tap('upstream', () => {
+      for (const { client } of options.upstreams) clientOf(gateway.upstreamClients, client)
+    })
     gateway.hooks.request.tap({ name: 'upstream', stage: ROUTE_STAGE }, (call) => {
       call.upstream ??= upstreams.current.route([call.style], call.envelope.model).name
     })

@@ -1,5 +1,5 @@
-import type { Agent } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
+import type { Gateway } from 'guard-gateway/core'
 import { type Upstream, upstreamOf } from './destination.ts'
 import type { UpstreamOptions } from './options.ts'
 import { Upstreams } from './routing.ts'
@@ -12,13 +12,15 @@ export interface UpstreamsOptions {
 /** The upstreams as they are configured now. What did not change keeps its connections. */
 export class LiveUpstreams {
   readonly #source: UpstreamsOptions
+  readonly #clients: Gateway['upstreamClients']
   #options: readonly UpstreamOptions[]
   #upstreams: Upstreams
 
-  constructor(source: UpstreamsOptions) {
+  constructor(source: UpstreamsOptions, clients: Gateway['upstreamClients']) {
     this.#source = source
+    this.#clients = clients
     this.#options = source.upstreams
-    this.#upstreams = new Upstreams(source.upstreams.map(upstreamOf))
+    this.#upstreams = new Upstreams(source.upstreams.map((entry) => upstreamOf(entry, clients)))
   }
 
   get current(): Upstreams {
@@ -27,22 +29,16 @@ export class LiveUpstreams {
   }
 
   close(): void {
-    for (const { agent } of this.#upstreams.all) agent.destroy()
+    for (const { connections } of this.#upstreams.all) connections.close()
   }
 
   #renew(options: readonly UpstreamOptions[]): void {
     const before = this.#upstreams.all
     const kept = (entry: UpstreamOptions): Upstream | undefined =>
       before[this.#options.findIndex((other) => isDeepStrictEqual(other, entry))]
-    const all = options.map((entry) => kept(entry) ?? upstreamOf(entry))
+    const all = options.map((entry) => kept(entry) ?? upstreamOf(entry, this.#clients))
     this.#upstreams = new Upstreams(all)
     this.#options = options
-    for (const { agent } of before.filter((upstream) => !all.includes(upstream))) retire(agent)
+    for (const { connections } of before.filter((upstream) => !all.includes(upstream))) connections.retire()
   }
-}
-
-/** Closes what is idle now, and the rest when its replies have ended. */
-const retire = (agent: Agent): void => {
-  agent.maxFreeSockets = 0
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }

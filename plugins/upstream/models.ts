@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import {
   type Client,
   type Gateway,
@@ -10,6 +9,7 @@ import {
 import { ask } from './ask.ts'
 import type { Upstream } from './destination.ts'
 import { isListed, type Listed, type Merged, messagesList, openaiList } from './model-list.ts'
+import { wholeBody } from './whole-body.ts'
 
 const PATIENCE_MS = 3_000
 const FRESH_MS = 60_000
@@ -91,24 +91,13 @@ const read = async (
   client: Client,
 ): Promise<readonly Listed[]> => {
   const response = await ask(gateway, upstream, request, client)
-  const text = await bytesOf(response)
-  if (response.statusCode !== 200)
-    throw new GuardError('UPSTREAM_UNREACHABLE', `The list came with status ${response.statusCode ?? 0}.`)
+  const text = await wholeBody(response.body, MAX_BYTES)
+  if (response.status !== 200)
+    throw new GuardError('UPSTREAM_UNREACHABLE', `The list came with status ${response.status}.`)
   const body = readJsonStrict(text, { max_depth: MAX_DEPTH })
   const data: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'data') : undefined
   if (!Array.isArray(data)) throw new GuardError('UPSTREAM_UNREACHABLE', 'The list has no "data".')
   return data.filter(isListed)
-}
-
-const bytesOf = async (response: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MAX_BYTES) throw new GuardError('UPSTREAM_UNREACHABLE', `The list is larger than ${MAX_BYTES} bytes.`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, length)
 }
 
 const answer = (list: object): Reply => {

@@ -26,6 +26,8 @@ export interface UpstreamOptions {
   /** Set on every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly timeouts?: Partial<Timeouts>
+  /** Id of the upstream client; absent: the first that is registered. */
+  readonly client?: string
   readonly inject_stream_usage?: boolean
   readonly on_disconnect?: 'abort' | 'drain'
   /** Names of upstreams that are tried next when nothing was answered. */

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import type { Client, Gateway, ProxyRequest, Reply } from 'guard-gateway/core'
+import type { Client, Gateway, ProxyRequest, Reply, UpstreamResponse } from 'guard-gateway/core'
 import { ask } from './ask.ts'
 import type { Upstream } from './destination.ts'
 import { inboundHeaders } from './headers.ts'
@@ -30,15 +29,12 @@ const modelInPath = ({ path }: ProxyRequest): string => {
   }
 }
 
-const replyOf = (gateway: Gateway, upstream: Upstream, response: IncomingMessage): Reply => {
-  const status = response.statusCode ?? 502
-  return {
-    status,
-    headers: inboundHeaders(response.rawHeaders, gateway.secrets),
-    body: response,
-    upstream: upstream.name,
-    attempts: [{ upstream: upstream.name, status, error: null }],
-    upstream_request_id: null,
-    on_disconnect: 'abort',
-  }
-}
+const replyOf = (gateway: Gateway, upstream: Upstream, { status, headers, body }: UpstreamResponse): Reply => ({
+  status,
+  headers: inboundHeaders(headers, gateway.secrets),
+  body,
+  upstream: upstream.name,
+  attempts: [{ upstream: upstream.name, status, error: null }],
+  upstream_request_id: null,
+  on_disconnect: 'abort',
+})

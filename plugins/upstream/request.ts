@@ -1,16 +1,12 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { type Client, GuardError } from 'guard-gateway/core'
-import { ConnectTimeout, carries } from './connections.ts'
+import {
+  type Client,
+  type Exchange,
+  GuardError,
+  type UpstreamListener,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from 'guard-gateway/core'
 import type { Upstream } from './destination.ts'
-
-/** One request to one upstream, ready to be sent. */
-export interface Outgoing {
-  readonly method: string
-  /** With its query. */
-  readonly path: string
-  readonly headers: readonly string[]
-  readonly body: Buffer | undefined
-}
 
 /** An attempt that brought no reply; `attempt` is what its record says. */
 export class NoReply extends GuardError {
@@ -22,54 +18,65 @@ export class NoReply extends GuardError {
 }
 
 /** Sends a request and gives the reply once its head is there. Throws NoReply. Nothing is tried twice, no redirect is followed. */
-export const send = (upstream: Upstream, outgoing: Outgoing, client: Client): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    const { headers_ms, total_ms } = upstream.timeouts
-    const request = begin(upstream, outgoing)
-    let reply: IncomingMessage | undefined
-    const stop = (reason: Error) => (reply ?? request).destroy(reason)
-    const head = setTimeout(() => stop(new Late(`no answer within ${headers_ms} ms`)), headers_ms)
-    const total = total_ms > 0 ? setTimeout(() => stop(new Late(`no end within ${total_ms} ms`)), total_ms) : undefined
-    request.on('response', (response: IncomingMessage) => {
-      clearTimeout(head)
-      if ((response.statusCode ?? 0) < 200) return void request.destroy(new Error('an answer without a usable status'))
-      reply = response
-      carries(response)
-      // an error before anybody listens must not end the process; who listens later finds the reply destroyed
-      response.on('error', ignore)
-      if (total !== undefined) response.on('close', () => clearTimeout(total))
-      resolve(response)
-    })
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(head)
-      clearTimeout(total)
-      reject(noReply(upstream, error))
-    })
-    // an answer that is none, for example a change of protocol, ends without an error
-    request.on('close', () => {
-      if (reply !== undefined) return
-      clearTimeout(head)
-      clearTimeout(total)
-      reject(noReply(upstream, new Error('the connection ended without an answer')))
-    })
-    client.onGone(() => {
-      if (reply === undefined && (client.interrupted || upstream.on_disconnect === 'abort')) request.destroy()
-    })
-    request.end(outgoing.body)
-  })
+export const send = (upstream: Upstream, request: UpstreamRequest, client: Client): Promise<UpstreamResponse> =>
+  new Promise((resolve, reject) => new Sending(upstream, resolve, reject).begin(request, client))
 
-const ignore = (): void => {}
+/** One attempt, and how long it may take. */
+class Sending implements UpstreamListener {
+  readonly #upstream: Upstream
+  readonly #resolve: (response: UpstreamResponse) => void
+  readonly #reject: (error: NoReply) => void
+  #head: NodeJS.Timeout | undefined
+  #total: NodeJS.Timeout | undefined
+  #isAnswered = false
+
+  constructor(upstream: Upstream, resolve: (response: UpstreamResponse) => void, reject: (error: NoReply) => void) {
+    this.#upstream = upstream
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  begin(request: UpstreamRequest, client: Client): void {
+    const { timeouts, on_disconnect } = this.#upstream
+    const { headers_ms, total_ms } = timeouts
+    const exchange = begin(this.#upstream, request, this)
+    this.#head = setTimeout(() => exchange.stop(new Late(`no answer within ${headers_ms} ms`)), headers_ms)
+    if (total_ms > 0) this.#total = setTimeout(() => exchange.stop(new Late(`no end within ${total_ms} ms`)), total_ms)
+    client.onGone(() => {
+      if (!this.#isAnswered && (client.interrupted || on_disconnect === 'abort')) exchange.stop(new Left())
+    })
+  }
+
+  answered(response: UpstreamResponse): void {
+    this.#isAnswered = true
+    clearTimeout(this.#head)
+    this.#resolve(response)
+  }
+
+  failed(error: NodeJS.ErrnoException): void {
+    this.#reject(noReply(this.#upstream, error))
+  }
+
+  over(): void {
+    clearTimeout(this.#head)
+    clearTimeout(this.#total)
+  }
+}
 
 class Late extends Error {}
 
-const begin = (upstream: Upstream, { method, path, headers }: Outgoing): ClientRequest => {
-  const { hostname, port, agent } = upstream
+/** The client left before an answer came, so the gateway closed the connection. */
+class Left extends Error {
+  readonly code = 'ECONNRESET'
+}
+
+const begin = ({ name, connections }: Upstream, request: UpstreamRequest, listener: UpstreamListener): Exchange => {
   try {
-    return upstream.request({ method, path, headers, hostname, port, agent })
+    return connections.send(request, listener)
   } catch (cause) {
     throw new NoReply(
       'UPSTREAM_UNREACHABLE',
-      `The request cannot be sent to upstream "${upstream.name}": a header or the path holds a byte that HTTP forbids.`,
+      `The request cannot be sent to upstream "${name}": a header or the path holds a byte that HTTP forbids.`,
       'INVALID_REQUEST',
       cause,
     )
@@ -85,7 +92,7 @@ const noReply = ({ name }: Upstream, error: NodeJS.ErrnoException): NoReply => {
       error,
     )
   const code = error.code ?? 'UNKNOWN'
-  const detail = error instanceof ConnectTimeout ? error.message : (meanings.get(code) ?? code)
+  const detail = code === 'CONNECT_TIMEOUT' ? error.message : (meanings.get(code) ?? code)
   return new NoReply(
     'UPSTREAM_UNREACHABLE',
     `Upstream "${name}" could not be reached: ${detail}. Check its base_url and the network.`,

@@ -23,6 +23,9 @@ import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { checkClients } from './clients.ts'
 import type { Config } from './config.ts'
 import { addSecrets } from './credentials.ts'
 import { patternFinders } from './patterns.ts'
@@ -49,6 +52,8 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   json,
   jsonl,
   otel,
+  net,
+  nodeHttp,
   http(config),
   upstream(config),
   sessions(config.sessions),
@@ -90,5 +95,6 @@ export const createGateway = async (
   addSecrets(gateway.secrets, config)
   gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
   checkStyles(gateway, config)
+  checkClients(gateway, config)
   return gateway
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
+import { checkClients } from './clients.ts'
 import { loadConfig } from './config.ts'
 import { addSecrets } from './credentials.ts'
 import type { Environment } from './environment.ts'
@@ -110,6 +111,7 @@ class ConfigWatch {
   #apply(next: Config): void {
     const { live, started, notice } = this.#options
     checkStyles(this.#gateway, next)
+    checkClients(this.#gateway, next)
     addSecrets(this.#gateway.secrets, next)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
     this.#generation++

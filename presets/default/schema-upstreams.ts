@@ -32,6 +32,11 @@ const upstreamSchema = Type.Object(
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
     headers: map('set on every request'),
     timeouts: timeoutsSchema,
+    client: Type.String({
+      minLength: 1,
+      default: 'net',
+      description: 'what speaks to it: net, or node_http for Node’s own client',
+    }),
     inject_stream_usage: Type.Boolean({ default: false, description: 'ask chat streams for their usage' }),
     on_disconnect: Type.Enum(['abort', 'drain'], {
       default: 'abort',

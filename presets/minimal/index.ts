@@ -6,6 +6,8 @@ import { policy } from 'guard-gateway/plugins/policy'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import type { Config } from 'guard-gateway/presets/default'
 
 /** The smallest gateway that is one: one dialect, one rule, nothing kept beyond the process. */
@@ -13,6 +15,8 @@ export const minimalPreset = (config: Config): readonly Plugin[] => [
   memory(),
   messages,
   exactRepeat,
+  net,
+  nodeHttp,
   http(config),
   upstream(config),
   sessions(config.sessions),

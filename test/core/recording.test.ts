@@ -9,6 +9,7 @@ import { recorder } from 'guard-gateway/plugins/recorder'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { FakeProvider } from '../kit/provider.ts'
 
 const KEY = 'a-key-that-is-long-enough'
@@ -51,6 +52,7 @@ const started = async (
     chatCompletions,
     exactRepeat,
     http({ gateway_key: KEY }),
+    net,
     upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['chat_completions'] }] }),
     sessions(),
     policy({ default_mode: mode }),

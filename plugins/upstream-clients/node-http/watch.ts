@@ -1,9 +1,8 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Timeouts } from './options.ts'
+import type { UpstreamAddress } from 'guard-gateway/core'
 
-/** A connection that was not made in time. */
-export class ConnectTimeout extends Error {
+class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT'
 }
 
@@ -19,7 +18,7 @@ export const carries = (reply: IncomingMessage): void => {
  * Watches every connection that an agent makes, once for its life: it must be made in time, and its replies must not fall silent.
  * Requests then need no timers of their own for either.
  */
-export const watchConnections = (agent: Agent, timeouts: Timeouts, secure: boolean): void => {
+export const watchConnections = (agent: Agent, { secure, connect_ms, idle_ms }: UpstreamAddress): void => {
   // one agent serves one address, so its connections need no name to be told apart
   agent.getName = () => 'upstream'
   const connect = agent.createConnection
@@ -27,12 +26,12 @@ export const watchConnections = (agent: Agent, timeouts: Timeouts, secure: boole
   agent.createConnection = (options, done) => {
     const socket = connect.call(agent, options, done) as Socket
     const late = setTimeout(
-      () => socket.destroy(new ConnectTimeout(`no connection within ${timeouts.connect_ms} ms`)),
-      timeouts.connect_ms,
+      () => socket.destroy(new ConnectTimeout(`no connection within ${connect_ms} ms`)),
+      connect_ms,
     )
     const made = () => clearTimeout(late)
     socket.once(ready, made).once('close', made)
-    socket.on('timeout', () => silent(socket, timeouts.idle_ms))
+    socket.on('timeout', () => silent(socket, idle_ms))
     return socket
   }
 }

@@ -6,6 +6,7 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { fakeProvider } from '../../kit/provider.ts'
 import { KEY, messagesBody } from './kit.ts'
 
@@ -16,6 +17,7 @@ describe('a gateway inside a host application', () => {
       memory(),
       messages,
       http({ gateway_key: KEY }),
+      net,
       upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['messages'] }] }),
     )
     let closed = false
@@ -68,6 +70,7 @@ describe('a gateway inside a host application', () => {
       memory(),
       messages,
       http({ gateway_key: KEY }),
+      net,
       upstream({ upstreams: [{ name: 'main', base_url: provider.url, styles: ['messages'] }] }),
     )
     const app = Fastify()

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Gateway, type Plugin, type Settled } from 'guard-gateway/core'
+import { Gateway, type Plugin, type Settled, type UpstreamClient } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { http, type ServerOptions, type Serving, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { FakeProvider } from '../../kit/provider.ts'
 
 export const KEY = 'test-gateway-key-0123456789'
@@ -34,6 +35,8 @@ export interface StartOptions {
   readonly upstream?: Partial<UpstreamOptions>
   /** In place of the one upstream. */
   readonly upstreams?: (url: string) => readonly UpstreamOptions[]
+  /** Absent: the one that is the default. */
+  readonly client?: UpstreamClient & Plugin
   readonly plugins?: readonly Plugin[]
 }
 
@@ -65,6 +68,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
     messages,
     responses,
     http({ gateway_key: KEY, server, passthrough, mcp }),
+    options.client ?? net,
     upstream({ upstreams: options.upstreams?.(provider.url) ?? [one] }),
     watch,
     ...plugins,

@@ -1,4 +1,9 @@
+import { describe } from 'node:test'
+import type { Plugin, UpstreamClient } from 'guard-gateway/core'
 import type { UpstreamOptions } from 'guard-gateway/plugins/upstream'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { type Started, type StartOptions, start as startGateway } from '../http/kit.ts'
 
 /** An upstream of every style, and what is different about it. */
 export const anUpstream = (name: string, base_url: string, more: Partial<UpstreamOptions> = {}): UpstreamOptions => ({
@@ -7,3 +12,14 @@ export const anUpstream = (name: string, base_url: string, more: Partial<Upstrea
   styles: ['chat_completions', 'messages', 'responses'],
   ...more,
 })
+
+/** The ways to speak to upstreams that come with the gateway. */
+export const clients: readonly (UpstreamClient & Plugin)[] = [net, nodeHttp]
+
+export type Start = (options?: StartOptions) => Promise<Started>
+
+/** Runs a set of tests over each of them; `start` starts a gateway that uses it. */
+export const overEachClient = (tests: (start: Start, client: UpstreamClient & Plugin) => void): void => {
+  for (const client of clients)
+    describe(`over ${client.id}`, () => tests((options = {}) => startGateway({ ...options, client }), client))
+}

@@ -2,187 +2,201 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Gateway, headerOf } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
 import { fakeProvider } from '../../kit/provider.ts'
 import { chatReply } from '../../kit/replies.ts'
-import { ask, chatBody, jsonOf, messagesBody, start } from '../http/kit.ts'
-import { anUpstream } from './kit.ts'
+import { ask, chatBody, jsonOf, messagesBody } from '../http/kit.ts'
+import { anUpstream, overEachClient } from './kit.ts'
 
-describe('routing', () => {
-  it('takes the first upstream that serves style and model', async () => {
-    await using second = await fakeProvider()
-    await using running = await start({
-      upstreams: (url) => [
-        anUpstream('claude', url, { styles: ['messages'], models: ['claude-*'] }),
-        anUpstream('exact', second.url, { styles: ['messages', 'chat_completions'], models: ['m-1', '*-mini'] }),
-        anUpstream('rest', url, { styles: ['chat_completions'] }),
-      ],
-    })
-    for (const [path, model, name] of [
-      ['/v1/messages', 'claude-x', 'claude'],
-      ['/v1/messages', 'm-1', 'exact'],
-      ['/v1/chat/completions', 'gpt-mini', 'exact'],
-      ['/v1/chat/completions', 'claude-x', 'rest'],
-    ] as const) {
-      assert.equal((await ask(running.port, { path, body: { ...messagesBody, model } })).status, 200)
-      assert.equal(running.settled.at(-1)?.upstream, name)
-    }
-    const none = await ask(running.port, { path: '/v1/messages', body: { ...messagesBody, model: 'other' } })
-    assert.deepEqual([none.status, jsonOf(none).error.code], [404, 'NO_UPSTREAM'])
-    assert.match(
-      String(jsonOf(none).error.message),
-      /style messages and model "other".*claude \(messages: claude-\*\); exact .*rest/,
-    )
-    assert.equal(running.settled.length, 4)
-  })
-  it('follows a change of the configuration without a restart; what stays keeps its connection', async () => {
-    await using first = await fakeProvider()
-    await using second = await fakeProvider()
-    const config: { upstreams: readonly UpstreamOptions[] } = { upstreams: [anUpstream('first', first.url)] }
-    await using running = await start({
-      upstreams: () => [],
-      plugins: [{ ...upstream(config), name: 'upstream-live' }],
-    })
-    running.gateway.hooks.request.tap({ name: 'test', stage: -200 }, (call) => {
-      call.upstream = config.upstreams[0]?.name ?? null
-    })
-    assert.equal((await ask(running.port, { body: chatBody })).status, 200)
-    config.upstreams = [anUpstream('second', second.url), anUpstream('first', first.url)]
-    assert.equal((await ask(running.port, { body: chatBody })).status, 200)
-    assert.deepEqual([first.requests.length, second.requests.length], [1, 1])
-    config.upstreams = [anUpstream('first', first.url)]
-    await ask(running.port, { body: chatBody })
-    assert.deepEqual([first.requests.length, first.connections], [2, 1])
-  })
-  it('refuses a fallback that is no upstream, at start', () => {
-    const options = { upstreams: [anUpstream('a', 'http://127.0.0.1:1', { fallback: ['b'] })] }
-    assert.throws(() => new Gateway().use(upstream(options)), { code: 'UNKNOWN' })
-  })
-})
-
-describe('fallback', () => {
-  for (const status of [500, 502, 503, 504, 529]) {
-    it(`is tried after ${status}, with its own model, and each attempt is recorded`, async () => {
+overEachClient((start, client) => {
+  describe('routing', () => {
+    it('takes the first upstream that serves style and model', async () => {
       await using second = await fakeProvider()
       await using running = await start({
         upstreams: (url) => [
-          anUpstream('first', url, { fallback: ['second'], model_map: { 'm-1': 'first-m' } }),
-          anUpstream('second', second.url, { model_map: { 'm-1': 'second-m' } }),
+          anUpstream('claude', url, { styles: ['messages'], models: ['claude-*'] }),
+          anUpstream('exact', second.url, { styles: ['messages', 'chat_completions'], models: ['m-1', '*-mini'] }),
+          anUpstream('rest', url, { styles: ['chat_completions'] }),
         ],
       })
-      running.provider.script({ status })
-      assert.equal((await ask(running.port, { body: chatBody })).status, 200)
-      assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'first-m')
-      assert.equal(JSON.parse(second.last.body.toString()).model, 'second-m')
-      const [settled] = running.settled
-      assert.deepEqual(settled?.attempts, [
-        { upstream: 'first', status, error: null },
-        { upstream: 'second', status: 200, error: null },
-      ])
-      assert.equal(settled?.upstream, 'second')
+      for (const [path, model, name] of [
+        ['/v1/messages', 'claude-x', 'claude'],
+        ['/v1/messages', 'm-1', 'exact'],
+        ['/v1/chat/completions', 'gpt-mini', 'exact'],
+        ['/v1/chat/completions', 'claude-x', 'rest'],
+      ] as const) {
+        assert.equal((await ask(running.port, { path, body: { ...messagesBody, model } })).status, 200)
+        assert.equal(running.settled.at(-1)?.upstream, name)
+      }
+      const none = await ask(running.port, { path: '/v1/messages', body: { ...messagesBody, model: 'other' } })
+      assert.deepEqual([none.status, jsonOf(none).error.code], [404, 'NO_UPSTREAM'])
+      assert.match(
+        String(jsonOf(none).error.message),
+        /style messages and model "other".*claude \(messages: claude-\*\); exact .*rest/,
+      )
+      assert.equal(running.settled.length, 4)
     })
-  }
-  it('is tried after a timeout and a refused connection; the last error is the answer', async () => {
-    await using running = await start({
-      upstreams: (url) => [
-        anUpstream('slow', url, { fallback: ['gone'], timeouts: { headers_ms: 40 } }),
-        anUpstream('gone', 'http://127.0.0.1:1'),
-      ],
-    })
-    running.provider.script({ silent: true })
-    const got = await ask(running.port, { body: chatBody })
-    assert.equal(got.status, 502)
-    assert.deepEqual(
-      running.settled[0]?.attempts.map(({ upstream, error }) => [upstream, error]),
-      [
-        ['slow', 'UPSTREAM_TIMEOUT'],
-        ['gone', 'ECONNREFUSED'],
-      ],
-    )
-  })
-  it('is not tried after other answers, nor once a reply has begun', async () => {
-    await using second = await fakeProvider()
-    await using running = await start({
-      upstreams: (url) => [anUpstream('first', url, { fallback: ['second'] }), anUpstream('second', second.url)],
-    })
-    running.provider.script({ status: 429 }, { cut_at: 50 })
-    assert.equal((await ask(running.port, { body: chatBody })).status, 429)
-    assert.equal((await ask(running.port, { body: { ...chatBody, stream: true } })).complete, false)
-    assert.equal(second.requests.length, 0)
-  })
-})
-
-describe('model_map', () => {
-  it('changes the one text and no other byte', async () => {
-    await using running = await start({ upstream: { model_map: { 'm-1': 'real "m"' } } })
-    const sent =
-      '{ "a":1.0, "messages": [ {"role":"user","content":"m-1"} ],\n  "model" :  "m-1" , "n": 12345678901234567890 }'
-    await ask(running.port, { body: sent })
-    assert.equal(running.provider.last.body.toString(), sent.replace('"model" :  "m-1"', '"model" :  "real \\"m\\""'))
-    await ask(running.port, { body: { ...chatBody, model: 'm-2' } })
-    assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'm-2')
-  })
-  it('sends a compressed body without its coding when it has to change it, and as it came when not', async () => {
-    await using running = await start({ upstream: { model_map: { 'm-1': 'real' } } })
-    const body = gzipSync(JSON.stringify(chatBody))
-    await ask(running.port, { body, headers: { 'content-encoding': 'gzip' } })
-    assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'real')
-    assert.equal(headerOf(running.provider.last.headers, 'content-encoding'), undefined)
-    await ask(running.port, {
-      body: gzipSync(JSON.stringify({ ...chatBody, model: 'm-2' })),
-      headers: { 'content-encoding': 'gzip' },
-    })
-    assert.equal(JSON.parse(gunzipSync(running.provider.last.body).toString()).model, 'm-2')
-  })
-})
-
-describe('inject_stream_usage', () => {
-  const inject = { upstream: { inject_stream_usage: true } }
-  it('asks for usage and keeps its chunk from the client, in whatever pieces it comes', async () => {
-    await using running = await start(inject)
-    const whole = chatReply(true, 'Hi there, you.', true)
-    const shown = chatReply(true, 'Hi there, you.', false).body
-    for (let size = 1; size < 60; size += 7) {
-      running.provider.script({
-        body: whole.body,
-        headers: { 'content-type': whole.type },
-        pieces: [size, 2 * size + 1],
+    it('follows a change of the configuration without a restart; what stays keeps its connection', async () => {
+      await using first = await fakeProvider()
+      await using second = await fakeProvider()
+      const config: { upstreams: readonly UpstreamOptions[] } = { upstreams: [anUpstream('first', first.url)] }
+      await using running = await start({
+        upstreams: () => [],
+        plugins: [{ ...upstream(config), name: 'upstream-live' }],
       })
-      const got = await ask(running.port, { body: { ...chatBody, stream: true } })
-      assert.equal(got.body.toString(), shown)
-      assert.deepEqual(JSON.parse(running.provider.last.body.toString()).stream_options, { include_usage: true })
-      const settled = running.settled.at(-1)
-      assert.deepEqual([settled?.usage.input_tokens, settled?.usage_source], [20, 'reported'])
-    }
-  })
-  it('adds to options that are there, and leaves a wish of the client alone', async () => {
-    await using running = await start(inject)
-    for (const [given, sent] of [
-      [{ other: 1 }, { include_usage: true, other: 1 }],
-      [{}, { include_usage: true }],
-      [null, { include_usage: true }],
-      [{ include_usage: false }, { include_usage: false }],
-    ]) {
-      await ask(running.port, { body: { ...chatBody, stream: true, stream_options: given } })
-      assert.deepEqual(JSON.parse(running.provider.last.body.toString()).stream_options, sent)
-    }
-    const whole = chatReply(true, 'Hi.', true)
-    running.provider.script({ body: whole.body, headers: { 'content-type': whole.type } })
-    const asked = await ask(running.port, {
-      body: { ...chatBody, stream: true, stream_options: { include_usage: true } },
+      running.gateway.hooks.request.tap({ name: 'test', stage: -200 }, (call) => {
+        call.upstream = config.upstreams[0]?.name ?? null
+      })
+      assert.equal((await ask(running.port, { body: chatBody })).status, 200)
+      config.upstreams = [anUpstream('second', second.url), anUpstream('first', first.url)]
+      assert.equal((await ask(running.port, { body: chatBody })).status, 200)
+      assert.deepEqual([first.requests.length, second.requests.length], [1, 1])
+      config.upstreams = [anUpstream('first', first.url)]
+      await ask(running.port, { body: chatBody })
+      assert.deepEqual([first.requests.length, first.connections], [2, 1])
     })
-    assert.equal(asked.body.toString(), whole.body)
+    it('refuses to start where nothing speaks to upstreams, or nothing of that name', async () => {
+      const upstreams = [anUpstream('a', 'http://127.0.0.1:1')]
+      const without = new Gateway().use(memory(), upstream({ upstreams }))
+      await assert.rejects(without.open(), { code: 'MISSING_PLUGIN', message: /upstream-clients\/net/ })
+      const named = new Gateway().use(
+        memory(),
+        client,
+        upstream({ upstreams: [anUpstream('a', 'http://h', { client: 'x' })] }),
+      )
+      await assert.rejects(named.open(), { code: 'UNKNOWN', message: new RegExp(`"x"; there is ${client.id}`) })
+    })
+    it('refuses a fallback that is no upstream, at start', () => {
+      const options = { upstreams: [anUpstream('a', 'http://127.0.0.1:1', { fallback: ['b'] })] }
+      assert.throws(() => new Gateway().use(upstream(options)), { code: 'UNKNOWN' })
+    })
   })
-  it('touches neither other styles nor replies that are no streams', async () => {
-    await using running = await start(inject)
-    const sent = JSON.stringify(chatBody)
-    await ask(running.port, { body: sent })
-    assert.equal(running.provider.last.body.toString(), sent)
-    const messages = JSON.stringify({ ...messagesBody, stream: true })
-    await ask(running.port, { path: '/v1/messages', body: messages })
-    assert.equal(running.provider.last.body.toString(), messages)
-    running.provider.script({ status: 400, body: '{"error":{"message":"no"}}' })
-    const got = await ask(running.port, { body: { ...chatBody, stream: true } })
-    assert.equal(got.body.toString(), '{"error":{"message":"no"}}')
+
+  describe('fallback', () => {
+    for (const status of [500, 502, 503, 504, 529]) {
+      it(`is tried after ${status}, with its own model, and each attempt is recorded`, async () => {
+        await using second = await fakeProvider()
+        await using running = await start({
+          upstreams: (url) => [
+            anUpstream('first', url, { fallback: ['second'], model_map: { 'm-1': 'first-m' } }),
+            anUpstream('second', second.url, { model_map: { 'm-1': 'second-m' } }),
+          ],
+        })
+        running.provider.script({ status })
+        assert.equal((await ask(running.port, { body: chatBody })).status, 200)
+        assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'first-m')
+        assert.equal(JSON.parse(second.last.body.toString()).model, 'second-m')
+        const [settled] = running.settled
+        assert.deepEqual(settled?.attempts, [
+          { upstream: 'first', status, error: null },
+          { upstream: 'second', status: 200, error: null },
+        ])
+        assert.equal(settled?.upstream, 'second')
+      })
+    }
+    it('is tried after a timeout and a refused connection; the last error is the answer', async () => {
+      await using running = await start({
+        upstreams: (url) => [
+          anUpstream('slow', url, { fallback: ['gone'], timeouts: { headers_ms: 40 } }),
+          anUpstream('gone', 'http://127.0.0.1:1'),
+        ],
+      })
+      running.provider.script({ silent: true })
+      const got = await ask(running.port, { body: chatBody })
+      assert.equal(got.status, 502)
+      assert.deepEqual(
+        running.settled[0]?.attempts.map(({ upstream, error }) => [upstream, error]),
+        [
+          ['slow', 'UPSTREAM_TIMEOUT'],
+          ['gone', 'ECONNREFUSED'],
+        ],
+      )
+    })
+    it('is not tried after other answers, nor once a reply has begun', async () => {
+      await using second = await fakeProvider()
+      await using running = await start({
+        upstreams: (url) => [anUpstream('first', url, { fallback: ['second'] }), anUpstream('second', second.url)],
+      })
+      running.provider.script({ status: 429 }, { cut_at: 50 })
+      assert.equal((await ask(running.port, { body: chatBody })).status, 429)
+      assert.equal((await ask(running.port, { body: { ...chatBody, stream: true } })).complete, false)
+      assert.equal(second.requests.length, 0)
+    })
+  })
+
+  describe('model_map', () => {
+    it('changes the one text and no other byte', async () => {
+      await using running = await start({ upstream: { model_map: { 'm-1': 'real "m"' } } })
+      const sent =
+        '{ "a":1.0, "messages": [ {"role":"user","content":"m-1"} ],\n  "model" :  "m-1" , "n": 12345678901234567890 }'
+      await ask(running.port, { body: sent })
+      assert.equal(running.provider.last.body.toString(), sent.replace('"model" :  "m-1"', '"model" :  "real \\"m\\""'))
+      await ask(running.port, { body: { ...chatBody, model: 'm-2' } })
+      assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'm-2')
+    })
+    it('sends a compressed body without its coding when it has to change it, and as it came when not', async () => {
+      await using running = await start({ upstream: { model_map: { 'm-1': 'real' } } })
+      const body = gzipSync(JSON.stringify(chatBody))
+      await ask(running.port, { body, headers: { 'content-encoding': 'gzip' } })
+      assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'real')
+      assert.equal(headerOf(running.provider.last.headers, 'content-encoding'), undefined)
+      await ask(running.port, {
+        body: gzipSync(JSON.stringify({ ...chatBody, model: 'm-2' })),
+        headers: { 'content-encoding': 'gzip' },
+      })
+      assert.equal(JSON.parse(gunzipSync(running.provider.last.body).toString()).model, 'm-2')
+    })
+  })
+
+  describe('inject_stream_usage', () => {
+    const inject = { upstream: { inject_stream_usage: true } }
+    it('asks for usage and keeps its chunk from the client, in whatever pieces it comes', async () => {
+      await using running = await start(inject)
+      const whole = chatReply(true, 'Hi there, you.', true)
+      const shown = chatReply(true, 'Hi there, you.', false).body
+      for (let size = 1; size < 60; size += 7) {
+        running.provider.script({
+          body: whole.body,
+          headers: { 'content-type': whole.type },
+          pieces: [size, 2 * size + 1],
+        })
+        const got = await ask(running.port, { body: { ...chatBody, stream: true } })
+        assert.equal(got.body.toString(), shown)
+        assert.deepEqual(JSON.parse(running.provider.last.body.toString()).stream_options, { include_usage: true })
+        const settled = running.settled.at(-1)
+        assert.deepEqual([settled?.usage.input_tokens, settled?.usage_source], [20, 'reported'])
+      }
+    })
+    it('adds to options that are there, and leaves a wish of the client alone', async () => {
+      await using running = await start(inject)
+      for (const [given, sent] of [
+        [{ other: 1 }, { include_usage: true, other: 1 }],
+        [{}, { include_usage: true }],
+        [null, { include_usage: true }],
+        [{ include_usage: false }, { include_usage: false }],
+      ]) {
+        await ask(running.port, { body: { ...chatBody, stream: true, stream_options: given } })
+        assert.deepEqual(JSON.parse(running.provider.last.body.toString()).stream_options, sent)
+      }
+      const whole = chatReply(true, 'Hi.', true)
+      running.provider.script({ body: whole.body, headers: { 'content-type': whole.type } })
+      const asked = await ask(running.port, {
+        body: { ...chatBody, stream: true, stream_options: { include_usage: true } },
+      })
+      assert.equal(asked.body.toString(), whole.body)
+    })
+    it('touches neither other styles nor replies that are no streams', async () => {
+      await using running = await start(inject)
+      const sent = JSON.stringify(chatBody)
+      await ask(running.port, { body: sent })
+      assert.equal(running.provider.last.body.toString(), sent)
+      const messages = JSON.stringify({ ...messagesBody, stream: true })
+      await ask(running.port, { path: '/v1/messages', body: messages })
+      assert.equal(running.provider.last.body.toString(), messages)
+      running.provider.script({ status: 400, body: '{"error":{"message":"no"}}' })
+      const got = await ask(running.port, { body: { ...chatBody, stream: true } })
+      assert.equal(got.body.toString(), '{"error":{"message":"no"}}')
+    })
   })
 })

@@ -76,6 +76,7 @@ describe('a configuration', () => {
         models: ['*'],
         headers: {},
         timeouts: { connect_ms: 10_000, headers_ms: 600_000, idle_ms: 300_000, total_ms: 0 },
+        client: 'net',
         inject_stream_usage: false,
         on_disconnect: 'abort',
         fallback: [],

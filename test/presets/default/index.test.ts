@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
 import { parseConfig } from '../../../presets/default/config.ts'
 import { emptyConfig } from '../../../presets/default/defaults.ts'
@@ -104,12 +105,28 @@ describe('a gateway made from a configuration', () => {
     }
     assert.ok((await createGateway(config, [own])).plugins().includes('own'))
   })
+  it('is refused for a client that nothing is, unless a plugin is', async () => {
+    const config = await read(
+      'upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [messages], client: node_htp }]',
+    )
+    await assert.rejects(createGateway(config), {
+      code: 'INVALID_CONFIG',
+      message: /^upstreams\[0\]\.client: there is no client "node_htp"; there is .*\. Did you mean "node_http"\?$/,
+    })
+    const own = {
+      name: 'own',
+      apply: (gateway: Gateway) => gateway.upstreamClients.add({ ...nodeHttp, id: 'node_htp' }),
+    }
+    assert.ok((await createGateway(config, [own])).plugins().includes('own'))
+  })
   it('may be the minimal one', async () => {
     const gateway = await createGateway(await read('preset: minimal'))
     assert.deepEqual(gateway.plugins(), [
       'storage/memory',
       'api-style/messages',
       'detector/exact_repeat',
+      'upstream-client/net',
+      'upstream-client/node_http',
       'http',
       'upstream',
       'sessions',

@@ -1,0 +1,21 @@
+/** An answer that breaks HTTP; `code` is what Node's own parser calls the same fault. */
+export class HttpFault extends Error {
+  readonly code: string
+  constructor(code: string, detail: string) {
+    super(detail)
+    this.code = code
+  }
+}
+
+/** The connection ended before an answer was there. */
+export class HangUp extends Error {
+  readonly code = 'ECONNRESET'
+  constructor() {
+    super('the connection ended without an answer')
+  }
+}
+
+/** A connection that was not made in time. */
+export class ConnectTimeout extends Error {
+  readonly code = 'CONNECT_TIMEOUT'
+}

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream'
+import { type BodyReader, GuardError, type PushedBody, type ReplyBody } from 'guard-gateway/core'
+
+/** A body from its first byte to its last. Throws UPSTREAM_UNREACHABLE for one that breaks off or is larger than `limit` bytes. */
+export const wholeBody = (body: ReplyBody, limit: number): Promise<Buffer> => {
+  if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body.buffer, body.byteOffset, body.length))
+  return new Promise((resolve, reject) => {
+    const gathering = new Gathering(body, limit, resolve, reject)
+    if (!(body instanceof Readable)) return body.read(gathering)
+    body.on('data', (chunk: Uint8Array) => gathering.data(chunk))
+    body.once('end', () => gathering.end())
+    body.once('error', () => gathering.cut())
+    body.once('close', () => gathering.cut())
+    // it broke before anybody listened
+    if (body.destroyed) gathering.cut()
+  })
+}
+
+/** Gives up a body that nobody reads. */
+export const discard = (body: ReplyBody): void => {
+  if (!(body instanceof Uint8Array)) body.destroy()
+}
+
+class Gathering implements BodyReader {
+  readonly #body: Readable | PushedBody
+  readonly #limit: number
+  readonly #resolve: (whole: Buffer) => void
+  readonly #reject: (error: Error) => void
+  readonly #chunks: Uint8Array[] = []
+  #length = 0
+
+  constructor(
+    body: Readable | PushedBody,
+    limit: number,
+    resolve: (whole: Buffer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#body = body
+    this.#limit = limit
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  data(chunk: Uint8Array): void {
+    this.#length += chunk.length
+    this.#chunks.push(chunk)
+    if (this.#length <= this.#limit) return
+    this.#reject(new GuardError('UPSTREAM_UNREACHABLE', `The list is larger than ${this.#limit} bytes.`))
+    this.#body.destroy()
+  }
+
+  end(): void {
+    this.#resolve(Buffer.concat(this.#chunks, this.#length))
+  }
+
+  cut(): void {
+    this.#reject(new GuardError('UPSTREAM_UNREACHABLE', 'The list broke off.'))
+  }
+}
