@@ -22,7 +22,9 @@ export const sendError = (
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply => {
-  const error = guardErrorOf(thrown)
+  const error = brokeOff(request, thrown)
+    ? new GuardError('INVALID_BODY', BROKEN, { cause: thrown })
+    : guardErrorOf(thrown)
   if (statusOf(error) >= 500 && !(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')
@@ -37,6 +39,12 @@ export const sendError = (
   protectDocument(reply)
   return reply.send(page)
 }
+
+const BROKEN = 'The request ended before its body did.'
+
+/** The client left, or was too slow, while its body was read: that is no fault of ours. */
+const brokeOff = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
+  !raw.complete && raw.destroyed && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET'
 
 /** A browser asks for a document, not a program for an answer. */
 const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
