@@ -1,0 +1,150 @@
+import { type CheckFinding, mcpCheck, pointed } from 'guard-gateway/core'
+import { type Static, Type } from 'typebox'
+import { loadGrammar, outline } from './shell/grammar.ts'
+import { type Command, lex, type Redirect } from './shell/lex.ts'
+import { allowsAny, type CommandRules, rulesOf } from './shell/rules.ts'
+import { Unreadable } from './shell/word.ts'
+
+const MAX_LENGTH = 65_536
+
+const strings = Type.Unsafe<string[]>({ $ref: '#/$defs/strings' })
+
+const schema = Type.Object(
+  {
+    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
+    allow: Type.Optional(
+      Type.Unsafe<string[]>({ $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word' }),
+    ),
+    deny: Type.Optional(strings),
+    redirects: Type.Optional(Type.Boolean({ default: false })),
+    variables: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), { uniqueItems: true, default: [] }),
+    ),
+    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
+  },
+  { additionalProperties: false, anyOf: [{ required: ['allow'] }, { required: ['deny'] }] },
+)
+
+type Options = Static<typeof schema>
+
+/** Rules by the options they were made of. */
+const compiled = new WeakMap<Options, CommandRules>()
+
+const compiledRules = (options: Options): CommandRules => {
+  const known = compiled.get(options)
+  if (known !== undefined) return known
+  const made = rulesOf(options)
+  compiled.set(options, made)
+  return made
+}
+
+/** Commands start with allowed words, each of them, wherever it stands in a text; what is not known before it runs is refused. */
+export const shell = mcpCheck({
+  id: 'shell',
+  schema,
+  prepare: loadGrammar,
+
+  lint: ({ allow, deny }) => [
+    ...(allow === undefined && deny !== undefined
+      ? [
+          {
+            code: 'SHELL_DENY_ONLY',
+            message:
+              'A list of denied commands is no boundary: programs that are not on it can do the same. Use allow.',
+          },
+        ]
+      : []),
+    ...(allow ?? []).filter(allowsAny).map((entry) => ({
+      code: 'SHELL_RUNNER_ALLOWED',
+      message: `"${entry}" runs other commands, so that allowing it allows all of them. Allow the whole command.`,
+    })),
+  ],
+
+  find(args, options): readonly CheckFinding[] {
+    const rules = compiledRules(options)
+    return options.args.flatMap((pointer) =>
+      pointed(args, pointer).flatMap(({ pointer: at, value }) => {
+        const found = objection(value, options, rules)
+        return found === undefined ? [] : [{ pointer: at, ...found }]
+      }),
+    )
+  },
+})
+
+type Objection = Omit<CheckFinding, 'pointer'>
+
+const certainly = (reason: string | undefined): Objection | undefined =>
+  reason === undefined ? undefined : { reason, certain: true }
+
+const objection = (value: unknown, options: Options, rules: CommandRules): Objection | undefined => {
+  if (value === undefined) return options.optional === true ? undefined : certainly('is missing')
+  if (typeof value === 'string') return ofText(value, options, rules)
+  if (!Array.isArray(value)) return certainly('must be a string or a list of strings')
+  return certainly(ofWords(value, rules))
+}
+
+const CONTROL = /[\p{Cc}--[\t\n]]/v
+
+/** A list of words that no shell reads. */
+const ofWords = (words: readonly unknown[], rules: CommandRules): string | undefined => {
+  if (words.length === 0) return 'holds no command'
+  if (!words.every((word) => typeof word === 'string')) return 'must be a string or a list of strings'
+  return words.some((word) => CONTROL.test(word)) ? 'holds a control character' : rules(words)
+}
+
+const ofText = (text: string, options: Options, rules: CommandRules): Objection | undefined => {
+  if (CONTROL.test(text)) return certainly('holds a control character')
+  if (text.length > MAX_LENGTH) return { reason: `is over ${MAX_LENGTH} characters long`, certain: false }
+  const commands = read(text)
+  if (typeof commands === 'string') return { reason: commands, certain: false }
+  if (!commands.some(({ words }) => words.length > 0)) return certainly('holds no command')
+  for (const command of commands) {
+    const reason = ofCommand(command, options, rules)
+    if (reason !== undefined) return certainly(reason)
+  }
+  return undefined
+}
+
+/** Commands in which two readings agree: that of Bash's grammar and that of its splitting into words. */
+const read = (text: string): readonly Command[] | string => {
+  try {
+    const commands = lex(text)
+    return agrees(commands, text) ? commands : 'is not wholly known before it runs'
+  } catch (error) {
+    if (error instanceof Unreadable) return error.message
+    throw error
+  }
+}
+
+const agrees = (commands: readonly Command[], text: string): boolean => {
+  const seen = outline(text)
+  if (seen === undefined) return false
+  const words = commands
+    .flatMap((command) => [...command.words, ...command.redirects.map(({ target }) => target)])
+    .sort((left, right) => left.start - right.start)
+  const starts = commands.flatMap(({ words: [first] }) => (first === undefined ? [] : [first.start]))
+  return (
+    words.length === seen.words.length &&
+    words.every(({ start, end }, index) => seen.words[index] === `${start}:${end}`) &&
+    starts.length === seen.commands.length &&
+    starts.every((start, index) => seen.commands[index] === start)
+  )
+}
+
+const ofCommand = ({ words, redirects }: Command, options: Options, rules: CommandRules): string | undefined => {
+  const variable = words.flatMap((word) => word.variables).find((name) => options.variables?.includes(name) !== true)
+  if (variable !== undefined) return `uses the variable ${variable.slice(0, 60)}, which is not allowed`
+  for (const redirect of redirects) {
+    const reason = ofRedirect(redirect, options.redirects === true)
+    if (reason !== undefined) return reason
+  }
+  // a redirection alone makes or empties a file
+  return words.length === 0 ? undefined : rules(words.map(({ literal }) => literal))
+}
+
+const ofRedirect = ({ operator, target: { literal } }: Redirect, allowed: boolean): string | undefined => {
+  if (/^[<>]&$/.test(operator) && /^[012]$/.test(literal ?? '')) return undefined
+  if (!allowed) return 'redirects to or from a file'
+  if (literal === undefined) return 'redirects to a file that is not known before it runs'
+  return /^\/dev\/(?:tcp|udp)\//.test(literal) ? 'redirects to the network' : undefined
+}

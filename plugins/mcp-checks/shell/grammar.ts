@@ -1,0 +1,86 @@
+import { fileURLToPath } from 'node:url'
+import type { Node, Parser } from 'web-tree-sitter'
+
+/** Time that one text may take, in milliseconds. */
+const PATIENCE_MS = 100
+
+let parser: Parser | undefined
+
+/** Loads Bash's grammar; `outline` needs it. */
+export const loadGrammar = async (): Promise<void> => {
+  if (parser !== undefined) return
+  const { Language, Parser: TreeParser } = await import('web-tree-sitter')
+  await TreeParser.init()
+  const wasm = fileURLToPath(import.meta.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))
+  const loading = new TreeParser()
+  loading.setLanguage(await Language.load(wasm))
+  parser = loading
+}
+
+/** What is known before it runs, and only that. */
+const KNOWN = new Set([
+  ...[
+    'program',
+    'list',
+    'pipeline',
+    'command',
+    'command_name',
+    'word',
+    'number',
+    'string',
+    'string_content',
+    'raw_string',
+  ],
+  ...['concatenation', 'comment', 'negated_command', 'subshell', 'compound_statement', 'redirected_statement'],
+  ...['file_redirect', 'file_descriptor', 'simple_expansion', 'expansion', 'variable_name'],
+])
+
+/** Where things stand in a text, in order of place. */
+export interface Outline {
+  /** `start:end` of every word of a command and every target of a redirection. */
+  readonly words: readonly string[]
+  /** Starts of the first words of commands. */
+  readonly commands: readonly number[]
+}
+
+/** What the grammar sees in a text; undefined if the text holds anything that is not known before it runs. */
+export const outline = (text: string): Outline | undefined => {
+  if (parser === undefined) throw new Error('The grammar is not loaded.')
+  const until = performance.now() + PATIENCE_MS
+  const tree = parser.parse(text, null, { progressCallback: () => performance.now() > until })
+  if (tree === null) {
+    parser.reset()
+    return undefined
+  }
+  try {
+    return tree.rootNode.hasError ? undefined : collected(tree.rootNode)
+  } finally {
+    tree.delete()
+  }
+}
+
+const NO_WORD = new Set(['file_redirect', 'file_descriptor', 'comment'])
+
+const isKnown = (node: Node): boolean => !node.isMissing && (!node.isNamed || KNOWN.has(node.type))
+
+const childrenOf = (node: Node): Node[] => node.children.filter((child): child is Node => child !== null)
+
+const isWord = (node: Node): boolean => node.isNamed && !NO_WORD.has(node.type)
+
+const collected = (root: Node): Outline | undefined => {
+  const words: Node[] = []
+  const commands: number[] = []
+  const ahead: Node[] = [root]
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    if (!isKnown(node)) return undefined
+    const children = childrenOf(node)
+    ahead.push(...children)
+    if (node.type === 'command_name') commands.push(node.startIndex)
+    else if (node.type === 'command' || node.type === 'file_redirect') words.push(...children.filter(isWord))
+  }
+  words.sort((left, right) => left.startIndex - right.startIndex)
+  return {
+    words: words.map(({ startIndex, endIndex }) => `${startIndex}:${endIndex}`),
+    commands: commands.sort((left, right) => left - right),
+  }
+}

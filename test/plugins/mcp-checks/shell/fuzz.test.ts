@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { shell } from '../../../../plugins/mcp-checks/shell.ts'
+import { loaded } from '../../../conformance/mcp-check.ts'
+
+/** Nothing in it names a folder, so that Bash finds no program but those planted for it. */
+const piece = fc.constantFrom(
+  ...[
+    'ls',
+    'ls',
+    'ls',
+    'ls ',
+    'rm',
+    'rm ',
+    'x',
+    'a',
+    ' ',
+    ' ',
+    '\n',
+    '\t',
+    ';',
+    '; ',
+    '&',
+    ' & ',
+    '&&',
+    '|',
+    '||',
+    '|&',
+    '(',
+    ')',
+  ],
+  ...[
+    '{ ',
+    '}',
+    ' }',
+    '; }',
+    '!',
+    '! ',
+    '#',
+    ' #',
+    '\\',
+    '\\\n',
+    "'",
+    "'",
+    '"',
+    '"',
+    '`',
+    '$',
+    '$(',
+    '${',
+    '}',
+    '$x',
+    "$'",
+    '=',
+    '[',
+    ']',
+  ],
+  ...[
+    '2>&1',
+    '>&2',
+    '<',
+    '>',
+    '~',
+    '*',
+    '?',
+    '-l',
+    '1',
+    ',',
+    ':',
+    '^',
+    '%',
+    '@',
+    '+',
+    'é',
+    '{a,b}',
+    '\\;',
+    "\\'",
+    '\\"',
+    '$"',
+    "$'\\n",
+  ],
+)
+const text = fc
+  .tuple(fc.constantFrom('ls ', 'ls ', ''), fc.array(piece, { minLength: 1, maxLength: 10 }))
+  .map(([start, pieces]) => start + pieces.join(''))
+
+const bash = ['/bin/bash', '/usr/bin/bash'].find(existsSync)
+const folder = mkdtempSync(join(tmpdir(), 'guard-shell-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+if (bash !== undefined)
+  describe('shell patterns against Bash', () => {
+    it('pass no text in which Bash runs anything that is not allowed', async () => {
+      mkdirSync(join(folder, 'bin'))
+      mkdirSync(join(folder, 'work'))
+      const log = join(folder, 'log')
+      for (const name of ['ls', 'rm', 'x', 'a', '1', 'l']) {
+        writeFileSync(join(folder, 'bin', name), `#!/bin/sh\necho ${name} >> '${log}'\n`)
+        chmodSync(join(folder, 'bin', name), 0o755)
+      }
+      const find = await loaded(shell, { args: ['/command'], allow: ['ls'] })
+      const accepted = new Set<string>()
+      for (const command of fc.sample(text, { seed: 20_261_121, numRuns: 25_000 }))
+        if ((await find({ command })).length === 0) accepted.add(command)
+      assert.ok(accepted.size > 100, `${accepted.size} accepted`)
+      for (const command of [...accepted].sort((left, right) => right.length - left.length).slice(0, 150)) {
+        writeFileSync(log, '')
+        const { stderr } = spawnSync(bash, ['--norc', '--noprofile', '-c', command], {
+          cwd: join(folder, 'work'),
+          env: { PATH: join(folder, 'bin') },
+          encoding: 'utf8',
+          timeout: 10_000,
+        })
+        assert.doesNotMatch(stderr, /command not found|No such file/, JSON.stringify(command))
+        assert.match(readFileSync(log, 'utf8'), /^(?:ls\n)*$/, JSON.stringify(command))
+      }
+    })
+  })
