@@ -35,10 +35,10 @@ const shapeFault = (error: ErrorObject): PolicyFault => {
 
 const otherwise = ({ message = 'cannot be used' }: ErrorObject): string => message
 
-const unknownKey = ({ params, parentSchema, schemaPath }: ErrorObject, path: PolicyPath): PolicyFault => {
+const unknownKey = ({ params, parentSchema }: ErrorObject, path: PolicyPath): PolicyFault => {
   const key = String(params.additionalProperty)
   const known = Object.keys((parentSchema?.properties as object | undefined) ?? {})
-  const isCheck = schemaPath.startsWith('#/$defs/check/additional')
+  const isCheck = path.length === 4 && path[2] === 'checks'
   const there = suggestion(key, known) || `; there is ${known.join(', ') || 'none'}`
   return { path, at: [...path, key], message: `unknown ${isCheck ? 'check' : 'key'} "${key}"${there}` }
 }

@@ -1,0 +1,32 @@
+import type { Command, Gateway } from 'guard-gateway/core'
+import { explainPolicy } from './command-explain.ts'
+import { validateFile } from './command-validate.ts'
+
+/** `mcp validate-policy` and `mcp explain`; both read a file and need no running gateway. */
+export const policyCommands = (gateway: Gateway): readonly Command[] => [
+  {
+    id: 'mcp validate-policy',
+    args: '<policy_file>',
+    summary: 'check a policy file and run its tests',
+    options: {
+      '--tools <file>': 'an answer to tools/list as JSON, for warnings about tools and their arguments',
+      '--strict': 'warnings fail, too',
+    },
+    example: 'guard mcp validate-policy policy.yml --strict',
+    standalone: true,
+    run: (input, io) => validateFile(gateway, input, io),
+  },
+  {
+    id: 'mcp explain',
+    summary: 'say what would happen to a tool call, rule by rule',
+    options: {
+      '--policy <file>': 'the policy file',
+      '--tool <name>': 'the tool that is called',
+      '--server-id <id>': 'the server it belongs to; "test" if not said',
+      '--arguments <json>': 'the arguments as JSON, or @file; {} if not said',
+    },
+    example: `guard mcp explain --policy policy.yml --tool read_file --arguments '{"path": "a.txt"}'`,
+    standalone: true,
+    run: (input, io) => explainPolicy(gateway, input, io),
+  },
+]

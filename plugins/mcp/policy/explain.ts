@@ -1,0 +1,74 @@
+import type { Gateway } from 'guard-gateway/core'
+import { MemoryLimits } from '../actions/limits.ts'
+import type { ToolCall } from '../tool-call.ts'
+import type { Action, RuleFinding, Verdict } from '../verdict.ts'
+import { patience } from './checks.ts'
+import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import { judge } from './judge.ts'
+import { shownReason } from './message.ts'
+import { speak } from './speak.ts'
+
+/** What one rule makes of a call. */
+export interface RuleAccount {
+  readonly rule_id: string
+  readonly speaks: boolean
+  /** Why the rule keeps silent, or what made it say what it says. */
+  readonly why: string
+  /** Null where the rule keeps silent. */
+  readonly action: Action | null
+  readonly wins: boolean
+  readonly findings: readonly RuleFinding[]
+}
+
+/** What would happen to a call, rule by rule in file order. */
+export interface Explanation {
+  readonly verdict: Verdict
+  /** False: the client would be told why not. */
+  readonly forwarded: boolean
+  readonly rules: readonly RuleAccount[]
+}
+
+/** Judges a call without counting or storing anything, and accounts for each rule. */
+export const explainCall = async (gateway: Gateway, policy: CompiledPolicy, call: ToolCall): Promise<Explanation> => {
+  const { redact } = gateway
+  const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
+  const verdict = await judge(policy, call, [], { rules, limits: new MemoryLimits(), redact })
+  const winners = new Set(verdict.winners.map(({ rule_id }) => rule_id))
+  const accounts: RuleAccount[] = []
+  const wait = patience()
+  for (const document of policy.document.rules) {
+    const rule = policy.rules.find(({ id }) => id === document.id)
+    const account = rule === undefined ? silent(document.id, 'is not enabled') : await accountOf(rule, call, wait)
+    const findings = account.findings.map((one) => ({ ...one, reason: shownReason(one.reason, redact) }))
+    accounts.push({ ...account, why: shownReason(account.why, redact), findings, wins: winners.has(document.id) })
+  }
+  wait.end()
+  const passes = !['deny', 'rate_limit', 'confirm'].includes(verdict.action)
+  return { verdict, forwarded: passes || verdict.mode === 'shadow', rules: accounts }
+}
+
+const silent = (rule_id: string, why: string): RuleAccount => ({
+  rule_id,
+  speaks: false,
+  why,
+  action: null,
+  wins: false,
+  findings: [],
+})
+
+const accountOf = async (
+  rule: CompiledRule,
+  call: ToolCall,
+  wait: ReturnType<typeof patience>,
+): Promise<RuleAccount> => {
+  if (!rule.names(call.server_id, call.tool)) return silent(rule.id, 'names another tool or server')
+  const voice = await speak(rule, call, { server_id: call.server_id, tool: call.tool, cwd: call.cwd }, wait)
+  if (voice === undefined) return silent(rule.id, 'its condition does not hold')
+  const { action, findings = [], reason } = voice.opinion
+  return { rule_id: rule.id, speaks: true, why: reason ?? plainly(rule), action, wins: false, findings }
+}
+
+const plainly = ({ checks, limit }: CompiledRule): string => {
+  if (limit !== undefined) return `allows ${limit.text}`
+  return checks.length === 0 ? 'has no checks' : 'its checks pass'
+}

@@ -1,0 +1,96 @@
+import { glob } from 'guard-gateway/core'
+import type { Action } from '../verdict.ts'
+import type { CompiledPolicy, CompiledRule } from './compiled.ts'
+import { type Placed, type PolicyPath, placed } from './fault.ts'
+import { seenLints } from './seen-lints.ts'
+import type { SeenTool } from './seen-tool.ts'
+import { stricter, strictness } from './strictness.ts'
+
+/** Something in a valid policy that promises less than it seems to. */
+export interface Lint {
+  readonly code: string
+  readonly path: PolicyPath
+  readonly message: string
+}
+
+/** What is worth a warning in a policy, in file order; `tools` are those that servers have listed, where that is known. */
+export const lintsOf = (
+  policy: CompiledPolicy,
+  locate: Parameters<typeof placed>[2],
+  tools?: readonly SeenTool[],
+): readonly Placed[] => {
+  const found = [
+    ...pinOff(policy),
+    ...policy.rules.flatMap((rule) => [
+      ...neverWins(rule, policy),
+      ...globDeny(rule, policy),
+      ...whenOnDeny(rule),
+      ...ofChecks(rule),
+      ...(tools === undefined ? [] : seenLints(rule, tools)),
+    ]),
+  ]
+  return found.map(({ code, ...fault }) => placed(code, fault, locate))
+}
+
+const pinOff = ({ pinning }: CompiledPolicy): readonly Lint[] =>
+  pinning === 'off'
+    ? [{ code: 'PIN_OFF', path: ['pinning'], message: 'a tool may change what it does without anybody being told' }]
+    : []
+
+/** The strictest that a rule can say. */
+const utmost = ({ document: { action, checks, on_violation = 'deny' } }: CompiledRule): Action =>
+  checks === undefined ? action : stricter(action, on_violation)
+
+const neverWins = (rule: CompiledRule, { rules }: CompiledPolicy): readonly Lint[] => {
+  const above = rules.find((other) => other !== rule && alwaysAbove(other, rule))
+  if (above === undefined) return []
+  const message = `rule "${rule.id}" never wins: rule "${above.id}" is stricter about all its tools, whatever the arguments`
+  return [{ code: 'RULE_NEVER_WINS', path: ['rules', rule.index], message }]
+}
+
+const alwaysAbove = ({ document, limit }: CompiledRule, rule: CompiledRule): boolean =>
+  document.when === undefined &&
+  document.checks === undefined &&
+  limit === undefined &&
+  strictness(document.action) > strictness(utmost(rule)) &&
+  covers(document.tools, rule.document.tools) &&
+  covers(document.servers ?? ['*'], rule.document.servers ?? ['*'])
+
+/** A pattern covers one with stars if it matches it as it is written. */
+const covers = (wide: readonly string[], narrow: readonly string[]): boolean =>
+  narrow.every((pattern) => wide.some((one) => glob(one)(pattern)))
+
+const globDeny = ({ document: { id, action, tools, when }, index }: CompiledRule, policy: CompiledPolicy) => {
+  if (!policy.hide_denied_tools || action !== 'deny' || when !== undefined) return []
+  return tools.flatMap((tool, at): readonly Lint[] =>
+    tool.includes('*')
+      ? [
+          {
+            code: 'GLOB_DENY_NOT_HIDDEN',
+            path: ['rules', index, 'tools', at],
+            message: `rule "${id}" denies "${tool}" without hiding it; only a tool's exact name leaves the list`,
+          },
+        ]
+      : [],
+  )
+}
+
+const whenOnDeny = ({ document: { id, action, when }, index }: CompiledRule): readonly Lint[] =>
+  action === 'deny' && when !== undefined
+    ? [
+        {
+          code: 'WHEN_ON_DENY',
+          path: ['rules', index, 'when'],
+          message: `rule "${id}" denies under a condition; arguments written in another way can dodge it`,
+        },
+      ]
+    : []
+
+const ofChecks = ({ id, index, checks }: CompiledRule): readonly Lint[] =>
+  checks.flatMap(({ check, index: at, lints }) =>
+    lints.map(({ code, message }) => ({
+      code,
+      path: ['rules', index, 'checks', at, check.id],
+      message: `rule "${id}" ${message}`,
+    })),
+  )

@@ -1,0 +1,39 @@
+import { GuardError, readJsonStrict } from 'guard-gateway/core'
+
+/** A tool as its server describes it, as far as warnings look at it. */
+export interface SeenTool {
+  /** Undefined where it is not known whose tool it is. */
+  readonly server_id?: string
+  readonly name: string
+  readonly inputSchema?: unknown
+}
+
+const MAX_DEPTH = 128
+
+/** Reads a list of tools from a file: the result of a `tools/list`, a whole answer to it, or the bare list. Throws GuardError INVALID_JSON. */
+export const readTools = (content: Buffer, file: string): readonly SeenTool[] => {
+  const value = readJsonStrict(content, { max_depth: MAX_DEPTH })
+  const list = listIn(value) ?? listIn(member(value, 'result'))
+  if (list === undefined)
+    throw new GuardError('INVALID_JSON', `${file} holds no list of tools, as tools/list answers it.`)
+  return list.flatMap((tool): readonly SeenTool[] => {
+    const name = member(tool, 'name')
+    return typeof name === 'string' ? [{ name, inputSchema: member(tool, 'inputSchema') }] : []
+  })
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
+
+const listIn = (value: unknown): readonly unknown[] | undefined => {
+  const list = Array.isArray(value) ? value : member(value, 'tools')
+  return Array.isArray(list) ? list : undefined
+}
+
+/** The names of a tool's arguments; undefined where its schema does not say. */
+export const argumentNames = ({ inputSchema }: SeenTool): readonly string[] | undefined => {
+  const properties = member(inputSchema, 'properties')
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : undefined
+}
