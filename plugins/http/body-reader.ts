@@ -11,10 +11,14 @@ export const tooLarge = (limit: number): GuardError =>
     },
   )
 
+/** A body whose client left, or was too slow. */
+export const brokenOff = (cause?: unknown): GuardError =>
+  new GuardError('INVALID_BODY', 'The request ended before its body did.', { cause })
+
 /** The announced length of a body; 0 if none is announced. */
 export const announcedLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
 
-/** Reads a request's body whole, allocating once where its length is known. Throws BODY_TOO_LARGE; rejects if the client leaves. */
+/** Reads a request's body whole, allocating once where its length is known. Throws BODY_TOO_LARGE, INVALID_BODY if the client leaves. */
 export const readBody = (request: IncomingMessage, limit: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const announced = announcedLength(request)
@@ -28,9 +32,9 @@ export const readBody = (request: IncomingMessage, limit: number): Promise<Buffe
       }
     })
     request.on('end', () => resolve(gathered.whole()))
-    request.on('error', reject)
+    request.on('error', (cause) => reject(brokenOff(cause)))
     request.on('close', () => {
-      if (!request.complete) reject(new GuardError('INVALID_BODY', 'The request ended before its body did.'))
+      if (!request.complete) reject(brokenOff())
     })
   })
 

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { errorBody, type Gateway, GuardError, newId, statusOf } from 'guard-gateway/core'
+import { brokenOff } from './body-reader.ts'
 import type { HttpFace } from './face.ts'
 import { protectDocument } from './response-headers.ts'
 import { classOf } from './route-class.ts'
@@ -22,9 +23,7 @@ export const sendError = (
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply => {
-  const error = brokeOff(request, thrown)
-    ? new GuardError('INVALID_BODY', BROKEN, { cause: thrown })
-    : guardErrorOf(thrown)
+  const error = brokeOff(request, thrown) ? brokenOff(thrown) : guardErrorOf(thrown)
   if (statusOf(error) >= 500 && !(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')
@@ -39,8 +38,6 @@ export const sendError = (
   protectDocument(reply)
   return reply.send(page)
 }
-
-const BROKEN = 'The request ended before its body did.'
 
 /** The client left, or was too slow, while its body was read: that is no fault of ours. */
 const brokeOff = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
