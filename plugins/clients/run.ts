@@ -12,7 +12,7 @@ import { sessionsSince, summaryOf } from './summary.ts'
 /** `guard run`: starts one agent with what points it at the gateway; nothing is left behind. */
 export const runAgent = (options: ClientsOptions): Command => ({
   id: 'run',
-  args: '-- <command> [argument...]',
+  args: '[-- command...]',
   summary: 'start one agent through the gateway; nothing is left behind',
   options: {
     '--project <id>': 'project of its requests; the name in package.json, or of the folder, if absent',

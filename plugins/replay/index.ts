@@ -13,6 +13,7 @@ import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
 import { Upkeep } from './upkeep.ts'
 
+export { asking } from './ask.ts'
 export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 

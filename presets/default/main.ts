@@ -1,8 +1,10 @@
 import { access, readFile } from 'node:fs/promises'
-import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
+import { text } from 'node:stream/consumers'
+import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
+import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
-import { replayCommands } from 'guard-gateway/plugins/replay'
+import { asking, replayCommands } from 'guard-gateway/plugins/replay'
 import { configFile, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
@@ -16,7 +18,7 @@ import { version } from './version.ts'
 export const main = (argv: readonly string[], io: Io): Promise<number> =>
   runCli(argv, io, {
     version,
-    builtIn: () => withRun(emptyConfig(), io),
+    builtIn: () => withRun(emptyConfig(), io, located({}, io).file),
     configured: (options, command) => configured(options, command, io),
     extended: async (options) => /^plugins:/m.test(await readFile(located(options, io).file, 'utf8').catch(() => '')),
   })
@@ -30,7 +32,7 @@ const configured = async (options: Input['options'], command: Command | undefine
   const loaded = await loadConfig(file, io.env)
   const config = overridden(loaded.config, options, io.cwd)
   if (command !== undefined) for (const warning of loaded.warnings) printWarning(warning, options, io)
-  const gateway = await withRun(config, io, first)
+  const gateway = await withRun(config, io, file, first)
   if (command?.id !== 'gateway run') return gateway
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
@@ -51,17 +53,41 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   )
 
-/** The gateway of a configuration, with the commands that serve it and ask it. */
-const withRun = (config: Config, io: Io, first?: FirstRun): Promise<Gateway> =>
-  createGateway(config, [
+/** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
+const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): Promise<Gateway> => {
+  const where = whereToAsk(config)
+  const gateway = await createGateway(config, [
     gatewayRun({
       version,
       server: config.server,
       facts: facts(config, io.cwd),
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd) }),
     }),
-    ...(config.preset === 'minimal' ? [] : [replayCommands(whereToAsk(config))]),
+    ...(config.preset === 'minimal' ? [] : [replayCommands(where)]),
   ])
+  return gateway.use(
+    clients({
+      address: where.address,
+      gateway_key: config.gateway_key,
+      config: file,
+      allow_mode_header: config.server.allow_mode_header,
+      guard: ownCommand(),
+      asking: (work) =>
+        asking(gateway, where, (ask) =>
+          work(async (method, path, body) =>
+            readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
+          ),
+        ),
+    }),
+  )
+}
+
+/** Words that start this program again. */
+const ownCommand = (): readonly string[] => [
+  process.execPath,
+  ...process.execArgv.filter((word) => word.startsWith('--conditions=')),
+  process.argv[1] ?? 'guard',
+]
 
 /** Where a gateway of this configuration listens, seen from this machine. */
 const whereToAsk = ({ server: { host, port }, storage }: Config) => ({
