@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import {
   type Code,
   catalogue,
@@ -18,13 +19,18 @@ export interface AskOptions {
   readonly durable: boolean
 }
 
-/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. Text is sent as JSON, a buffer as a file. */
-export type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer | string) => Promise<Readable>
+/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. Text is sent as JSON, a stream as a file. */
+export type Ask = (
+  method: 'GET' | 'POST',
+  path: string,
+  body?: Readable | string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Readable>
 
 /** How long a running gateway has to say that it is there, in milliseconds. */
 const PROBE_MS = 300
 
-const headersOf = (body: Buffer | string) => ({
+const headersOf = (body: Readable | string) => ({
   'content-type': typeof body === 'string' ? 'application/json' : 'application/octet-stream',
 })
 
@@ -39,6 +45,12 @@ export const asking = async <T>(gateway: Gateway, options: AskOptions, work: (as
   return inProcess(gateway, work)
 }
 
+/** The address of the gateway that runs, for what only one that runs can tell. Throws STORAGE_UNAVAILABLE. */
+export const runningGateway = async ({ address }: AskOptions): Promise<string> => {
+  if (await answers(address)) return address
+  throw new GuardError('STORAGE_UNAVAILABLE', `No gateway answers at ${address}. Start it with "guard gateway run".`)
+}
+
 const answers = async (address: string): Promise<boolean> => {
   try {
     const answer = await fetch(`${address}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) })
@@ -51,9 +63,9 @@ const answers = async (address: string): Promise<boolean> => {
 
 const overHttp =
   (address: string): Ask =>
-  async (method, path, body) => {
-    const sent = body === undefined ? {} : { body, headers: headersOf(body) }
-    const answer = await fetch(address + path, { method, ...sent })
+  async (method, path, body, headers = {}) => {
+    const sent = body === undefined ? { headers } : { body, headers: { ...headers, ...headersOf(body) } }
+    const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
     if (!answer.ok) throw answered(await answer.text())
     return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
   }
@@ -65,11 +77,11 @@ const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): P
   await gateway.open({ beside: true })
   try {
     await gateway.hooks.http.promise(app)
-    return await work(async (method, path, body) => {
-      const sent = body === undefined ? {} : { payload: body, headers: headersOf(body) }
-      const answer = await app.inject({ method, url: path, ...sent })
-      if (answer.statusCode >= 400) throw answered(answer.body)
-      return Readable.from([answer.rawPayload])
+    return await work(async (method, path, body, headers = {}) => {
+      const sent = body === undefined ? { headers } : { payload: body, headers: { ...headers, ...headersOf(body) } }
+      const answer = await app.inject({ method, url: path, payloadAsStream: true, ...sent })
+      if (answer.statusCode >= 400) throw answered(await text(answer.stream()))
+      return answer.stream()
     })
   } finally {
     await app.close()
@@ -78,16 +90,16 @@ const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): P
 }
 
 /** The error that the interface answered with, as if it had been thrown here. */
-const answered = (text: string): GuardError => {
-  const { error } = shapeIn(text)
+export const answered = (body: string): GuardError => {
+  const { error } = shapeIn(body)
   const { code, message } = isShape(error) ? error : {}
   const known = typeof code === 'string' && Object.hasOwn(catalogue, code) ? (code as Code) : 'INTERNAL'
   return new GuardError(known, typeof message === 'string' ? message : undefined)
 }
 
-const shapeIn = (text: string): Readonly<Record<string, unknown>> => {
+const shapeIn = (body: string): Readonly<Record<string, unknown>> => {
   try {
-    const value = readJson(text)
+    const value = readJson(body)
     return isShape(value) ? value : {}
   } catch {
     return {}
