@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { MARK, type Profile } from '../profile.ts'
+import { keyCommand, shellWord } from '../setting.ts'
+
+const file = 'cline/README.md'
+
+export const cline: Profile = {
+  id: 'cline',
+  title: 'Cline',
+  tested_with: '3.0.65',
+  style: 'chat_completions',
+  commands: ['cline'],
+  needs_model: true,
+  files: (setting) => [
+    {
+      path: file,
+      text: [
+        `<!-- ${MARK} -->`,
+        '# Cline through Guard',
+        '',
+        'Command line, with a data folder of its own beside this file:',
+        '',
+        ...cline.use(setting).map((line) => `    ${line}`),
+        '',
+        `VS Code: choose the provider "OpenAI Compatible", base URL ${setting.address}/v1, model ${setting.model}, and as API key what this prints:`,
+        '',
+        `    ${keyCommand(setting, 'cline')}`,
+        '',
+      ].join('\n'),
+    },
+  ],
+  use: (setting) => {
+    const data = shellWord(join(setting.folder, 'cline', 'data'))
+    return [
+      `cline auth -p openai-compatible -k "$(${keyCommand(setting, 'cline')})" -b ${setting.address}/v1 -m ${shellWord(setting.model ?? '')} --data-dir ${data}`,
+      `cline --data-dir ${data}`,
+    ]
+  },
+  undo: ({ folder }) => `rm -r ${shellWord(join(folder, 'cline', 'data'))}`,
+  session: 'nothing; give it a key of its own with --agent',
+  on_block: 'shows the message and asks',
+}

@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { MARK, type Profile } from '../profile.ts'
+import { keyCommand, labels, shellWord } from '../setting.ts'
+
+const file = 'continue/config.yaml'
+
+export const continueDev: Profile = {
+  id: 'continue',
+  title: 'Continue',
+  tested_with: '1.5',
+  style: 'chat_completions',
+  commands: ['cn'],
+  needs_model: true,
+  files: (setting) => {
+    const model = {
+      name: 'Guard Gateway',
+      provider: 'openai',
+      model: setting.model,
+      apiBase: `${setting.address}/v1`,
+      apiKey: `$${'{{ secrets.GUARD_GATEWAY_KEY }}'}`,
+      requestOptions: { headers: labels(setting, 'continue') },
+    }
+    return [
+      {
+        path: file,
+        text: `# ${MARK}\n${stringify({ name: 'Guard', version: '0.1.0', schema: 'v1', models: [model] })}`,
+      },
+    ]
+  },
+  use: (setting) => [
+    `GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'continue')})" cn --config ${shellWord(join(setting.folder, file))}`,
+  ],
+  undo: () => 'start cn without --config',
+  session: 'nothing; its sessions are told apart by how they begin',
+  on_block: 'shows the message',
+}
