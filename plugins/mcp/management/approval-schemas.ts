@@ -1,0 +1,56 @@
+import { type Static, Type } from 'typebox'
+import { approvalStates } from '../approvals/tables.ts'
+import { finding } from './event-schemas.ts'
+import { count, oneOf, oneOfOrNull, paged, paging, text, textOrNull, time, timeOrNull } from './words.ts'
+
+/** An approval as the API gives it. */
+export const approval = Type.Object({
+  id: text,
+  status: oneOf(approvalStates),
+  scope: oneOf(['once', 'session']),
+  server_id: text,
+  session_id: text,
+  project_id: text,
+  client: Type.Union([Type.Object({ name: text, version: text }), Type.Null()]),
+  tool: text,
+  argument_hash: text,
+  tool_fingerprint: textOrNull,
+  rule_ids: Type.Array(text),
+  message: textOrNull,
+  findings: Type.Array(finding),
+  preview: Type.Union([Type.String(), Type.Null()], {
+    description: 'The arguments as JSON, redacted and shortened; there while the approval can be decided or used.',
+  }),
+  sent_preview: Type.Union([Type.String(), Type.Null()], {
+    description: 'The same as they will be forwarded, where a transform changes them.',
+  }),
+  policy_version: text,
+  trace_id: text,
+  span_id: text,
+  used_count: count,
+  created_at: time,
+  expires_at: time,
+  decided_at: timeOrNull,
+  decided_via: oneOfOrNull(['api', 'ui', 'cli']),
+  reason: textOrNull,
+  consumed_at: timeOrNull,
+})
+export type ApprovalView = Static<typeof approval>
+
+export const approvalsPage = Type.Object({ approvals: Type.Array(approval), ...paged })
+export const approvalsQuery = Type.Object({
+  status: Type.Optional(oneOf(approvalStates)),
+  server_id: Type.Optional(text),
+  session_id: Type.Optional(text),
+  tool: Type.Optional(text),
+  ...paging(500),
+})
+export const approvalParams = Type.Object({ id: Type.String({ description: 'apr_…' }) })
+export const decisionBody = Type.Object(
+  {
+    action: oneOf(['allow', 'deny']),
+    scope: Type.Optional(oneOf(['once', 'session'], { description: 'once if absent.' })),
+    reason: Type.Optional(Type.Union([Type.String({ maxLength: 500 }), Type.Null()])),
+  },
+  { additionalProperties: false },
+)

@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox'
+import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/words.ts'
+import { countOrNull, flagOrNull, oneOf, oneOfOrNull, paged, paging, since, text, textOrNull, time } from './words.ts'
+
+/** What a check found in the arguments of a call. */
+export const finding = Type.Object({
+  rule_id: text,
+  check: text,
+  pointer: Type.String({ description: 'JSON pointer into the arguments.' }),
+  reason: text,
+  certain: Type.Boolean({ description: 'False: the check could not tell.' }),
+})
+
+/** A record of the audit: event.v1 with the fields of the record beside it. */
+export const auditEvent = Type.Object({
+  schema: Type.Literal('event.v1'),
+  id: text,
+  name: Type.String({ description: 'policy.decision, frame.refused, approval.allowed, pin.changed and the like.' }),
+  time_ns: Type.Unsafe<bigint>({ type: 'integer', minimum: 0, description: 'Nanoseconds since 1970, every digit.' }),
+  time,
+  trace_id: textOrNull,
+  span_id: textOrNull,
+  session_id: Type.Union([Type.String(), Type.Null()], { description: 'The MCP session, mcp_….' }),
+  project_id: textOrNull,
+  agent_id: textOrNull,
+  request_id: Type.Union([Type.String(), Type.Null()], { description: 'The JSON-RPC id as text.' }),
+  origin: Type.Literal('mcp'),
+  severity: oneOf(['info', 'warn', 'error']),
+  attributes: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
+  seq: Type.Integer({ minimum: 0, description: 'Counts within the session.' }),
+  kind: oneOf(auditKinds),
+  server_id: textOrNull,
+  transport: textOrNull,
+  protocol_version: textOrNull,
+  tool: textOrNull,
+  argument_hash: Type.Union([Type.String(), Type.Null()], {
+    description: 'Keyed hash of the arguments: equal for equal calls, and not to be guessed from outside.',
+  }),
+  argument_bytes: countOrNull,
+  schema_state: oneOfOrNull(schemaStates, { description: 'What came of validating the arguments.' }),
+  action: oneOfOrNull(judgedActions, { description: 'What the policy said.' }),
+  reason_code: oneOfOrNull(reasonCodes),
+  reason: textOrNull,
+  forwarded: Type.Union([Type.Boolean(), Type.Null()], { description: 'What happened.' }),
+  mode: oneOfOrNull(['enforce', 'shadow']),
+  rule_ids: Type.Array(text),
+  findings: Type.Array(finding),
+  approval_id: textOrNull,
+  policy_version: textOrNull,
+  tool_fingerprint: textOrNull,
+  pin: oneOfOrNull(pinStates),
+  transformed: flagOrNull,
+  sent_argument_hash: textOrNull,
+  outcome: oneOfOrNull(outcomes, { description: 'Null while a forwarded call has no answer.' }),
+  duration_ms: countOrNull,
+  result_bytes: countOrNull,
+})
+export type AuditEventView = Static<typeof auditEvent>
+
+export const eventsPage = Type.Object({ events: Type.Array(auditEvent), ...paged })
+
+const filters = {
+  server_id: Type.Optional(text),
+  session_id: Type.Optional(text),
+  tool: Type.Optional(text),
+  action: Type.Optional(oneOf(judgedActions)),
+  kind: Type.Optional(oneOf(auditKinds)),
+  since: Type.Optional(since),
+}
+export const eventsQuery = Type.Object({ ...filters, ...paging(500) })
+export const exportQuery = Type.Object({
+  ...filters,
+  format: Type.Optional(oneOf(['json', 'jsonl'], { description: 'json if absent.' })),
+})

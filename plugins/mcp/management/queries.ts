@@ -1,0 +1,56 @@
+import { GuardError, type Query, type Where } from 'guard-gateway/core'
+import type { Static } from 'typebox'
+import type { ApprovalRow } from '../approvals/index.ts'
+import type { AuditRow } from '../audit/tables.ts'
+import type { approvalsQuery } from './approval-schemas.ts'
+import type { eventsQuery } from './event-schemas.ts'
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** The time that an age or a date stands for, in milliseconds since 1970. Throws INVALID_FILTER. */
+const sinceOf = (text: string, now: number): number => {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0)
+  const at = Date.parse(text)
+  if (Number.isNaN(at))
+    throw new GuardError('INVALID_FILTER', `"since" must be an age like 24h or a time like 2026-01-31T12:00:00Z.`, {
+      path: '/since',
+    })
+  return at
+}
+
+/** What may be asked for of the audit. */
+export type EventFilters = Omit<Static<typeof eventsQuery>, 'limit' | 'cursor'>
+
+/** The rows that filters mean; `now` is milliseconds since 1970. Throws INVALID_FILTER. */
+export const eventWhere = ({ since, ...equal }: EventFilters, now: number): Where<AuditRow> => ({
+  ...equal,
+  ...(since === undefined ? {} : { at: { gte: sinceOf(since, now) } }),
+})
+
+/** A page of the audit, newest first. */
+export const eventQuery = (
+  { limit, cursor, ...filters }: Static<typeof eventsQuery>,
+  now: number,
+): Query<AuditRow> => ({
+  where: eventWhere(filters, now),
+  order: ['at', 'desc'],
+  limit,
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+/** A page of approvals, newest first; those of one status by when they expire. */
+export const approvalQuery = ({ limit, cursor, ...where }: Static<typeof approvalsQuery>): Query<ApprovalRow> => ({
+  where,
+  order: where.status === undefined ? ['recorded', 'desc'] : ['expires_at', 'desc'],
+  limit,
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+/** Refuses a filter that nobody knows: ignoring it would answer another question. */
+export const knownOnly = (query: object, { properties }: { readonly properties: object }): void => {
+  const known = Object.keys(properties)
+  const odd = Object.keys(query).find((name) => !known.includes(name))
+  if (odd !== undefined)
+    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
+}

@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { APPROVER_HEADER, type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
+import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
+import { eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
+import { bundleJson, bundleLines, type ExportParts } from './export.ts'
+import { approvalQuery, eventQuery, knownOnly } from './queries.ts'
+import { pinsAnswer, pinsBody, serverParams, serversAnswer } from './server-schemas.ts'
+import { approvalView, eventView } from './views.ts'
+
+/** What people see and decide of MCP traffic. */
+export interface Management extends ExportParts {
+  readonly approver: Approver
+  /** Trusts the definitions of tools as they stand, and gives the names of those that changed thereby. Throws MCP_SERVER_NOT_FOUND. */
+  acceptPins(server_id: string, tools: readonly string[] | 'all'): Promise<readonly string[]>
+}
+
+const tags = ['mcp']
+
+/** Servers, audit, approvals, pins and export, below `/api/v1/mcp`. */
+export const managementRoutes =
+  (parts: Management): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { gateway, approvals, approver } = parts
+
+    const servers = { summary: 'List configured upstream servers', tags, response: { 200: serversAnswer } }
+    app.get('/servers', { schema: servers }, () => parts.servers())
+
+    const pins = {
+      summary: 'Trust the definitions of tools as they stand',
+      tags,
+      params: serverParams,
+      body: pinsBody,
+      response: { 200: pinsAnswer },
+    }
+    app.post('/servers/:id/pins', { schema: pins }, async (request) => {
+      approver.check(approverKey(request))
+      return { accepted: [...(await parts.acceptPins(request.params.id, request.body.tools))] }
+    })
+
+    const events = {
+      summary: 'Read redacted MCP audit events, newest first',
+      tags,
+      querystring: eventsQuery,
+      response: { 200: eventsPage },
+    }
+    app.get('/events', { schema: events }, async ({ query }) => {
+      knownOnly(query, eventsQuery)
+      const found = await gateway.storage.find('mcp_audit', eventQuery(query, gateway.clock.now()))
+      return { events: found.rows.map(eventView), next_cursor: found.next_cursor, truncated: found.truncated }
+    })
+
+    const list = {
+      summary: 'List approval requests, newest first',
+      tags,
+      querystring: approvalsQuery,
+      response: { 200: approvalsPage },
+    }
+    app.get('/approvals', { schema: list }, async ({ query }) => {
+      knownOnly(query, approvalsQuery)
+      const found = await gateway.storage.find('mcp_approvals', approvalQuery(query))
+      const shown = found.rows.map((row) => shownAs(approvals, row))
+      const wanted = query.status === undefined ? shown : shown.filter(({ status }) => status === query.status)
+      return { approvals: wanted.map(approvalView), next_cursor: found.next_cursor, truncated: found.truncated }
+    })
+
+    const one = { summary: 'Read one approval', tags, params: approvalParams, response: { 200: approval } }
+    app.get('/approvals/:id', { schema: one }, async ({ params }) =>
+      approvalView(await approvalById(gateway, approvals, params.id)),
+    )
+
+    const decide = {
+      summary: 'Submit a decision',
+      tags,
+      params: approvalParams,
+      body: decisionBody,
+      response: { 200: approval },
+    }
+    app.post('/approvals/:id', { schema: decide }, async (request) => {
+      approver.check(approverKey(request))
+      const via = request.headers['x-guard-via'] === 'cli' ? 'cli' : 'api'
+      return approvalView(await decideApproval(gateway, approvals, request.params.id, request.body, via))
+    })
+
+    const file = {
+      summary: 'Export the complete MCP audit bundle',
+      tags,
+      querystring: exportQuery,
+      produces: ['application/json', 'application/x-ndjson'],
+    }
+    app.get('/export', { schema: file }, async ({ query }, reply) => {
+      knownOnly(query, exportQuery)
+      const { format = 'json', ...filters } = query
+      const [bundle, type] =
+        format === 'json'
+          ? ([bundleJson, 'application/json; charset=utf-8'] as const)
+          : ([bundleLines, 'application/x-ndjson'] as const)
+      return reply
+        .type(type)
+        .header('content-disposition', `attachment; filename="mcp-audit.${format}"`)
+        .send(Readable.from(bundle(parts, filters), { objectMode: false }))
+    })
+  }
+
+const approverKey = ({ headers }: FastifyRequest): string | undefined => {
+  const key = headers[APPROVER_HEADER]
+  return typeof key === 'string' ? key : undefined
+}

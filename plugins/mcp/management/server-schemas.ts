@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import { pinStates } from '../audit/words.ts'
+import { count, oneOf, text, textOrNull, time, timeOrNull } from './words.ts'
+
+/** A tool of a server, as it was listed last. */
+const tool = Type.Object({
+  name: text,
+  fingerprint: textOrNull,
+  pin: oneOf(pinStates, { description: 'How the definition compares with the one that was trusted.' }),
+  effect: oneOf(['allow', 'deny', 'confirm', 'depends'], { description: 'What the policy does to its calls.' }),
+  hidden: Type.Boolean({ description: 'The policy takes it out of the list.' }),
+})
+
+/** A server behind the proxy. Target and arguments are redacted. */
+export const server = Type.Object({
+  id: text,
+  name: text,
+  transport: text,
+  target: Type.Union([Type.String(), Type.Null()], { description: 'Address, or command with its arguments.' }),
+  status: oneOf(['unknown', 'ok', 'failing']),
+  protocol_version: textOrNull,
+  server_info: Type.Union([Type.Object({ name: text, version: textOrNull }), Type.Null()]),
+  fingerprint: textOrNull,
+  tools: Type.Array(tool),
+  sessions: count,
+  last_seen_at: timeOrNull,
+  last_error: textOrNull,
+})
+export type ServerView = Static<typeof server>
+
+/** The policy in force. */
+const policy = Type.Object({
+  file: textOrNull,
+  version: text,
+  mode: oneOf(['enforce', 'shadow']),
+  loaded_at: time,
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Why the file as it stands now cannot be used.' }),
+})
+
+export const serversAnswer = Type.Object({
+  servers: Type.Array(server),
+  policy: Type.Union([policy, Type.Null()]),
+})
+export type ServersView = Static<typeof serversAnswer>
+
+export const serverParams = Type.Object({ id: text })
+export const pinsBody = Type.Object(
+  {
+    tools: Type.Union([Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), Type.Literal('all')], {
+      description: 'Names of tools, or "all".',
+    }),
+  },
+  { additionalProperties: false },
+)
+export const pinsAnswer = Type.Object({
+  accepted: Type.Array(Type.String(), { description: 'Tools whose definition is trusted from now on.' }),
+})
