@@ -8,8 +8,9 @@ import {
   type Settled,
 } from 'guard-gateway/core'
 import { originOf } from './installation.ts'
-import { callChange, type Keeper } from './keeper.ts'
+import type { Keeper } from './keeper.ts'
 import { isGuarded, OpenRun } from './open-run.ts'
+import { callChange } from './run-change.ts'
 import { newRow } from './run-row.ts'
 
 const NS = 1_000_000n
@@ -28,11 +29,16 @@ export class Automatic {
   readonly #sessions = new Map<string, string>()
   /** The run that a call was last added to, to tell who has to read it again. */
   readonly #used = new WeakMap<Settled, OpenRun>()
+  /** Calls whose run is written later, so that they have no part in what the storage may refuse. */
+  readonly #late = new WeakSet<Settled>()
+  readonly #isWatched: () => boolean
 
-  constructor(gateway: Gateway, keeper: Keeper, idle_ms: number) {
+  /** `isWatched`: somebody wants to be told of every change of a run. */
+  constructor(gateway: Gateway, keeper: Keeper, idle_ms: number, isWatched: () => boolean) {
     this.#gateway = gateway
     this.#keeper = keeper
     this.#idle_ms = idle_ms
+    this.#isWatched = isWatched
   }
 
   /** Fills in where the call stands. A run that cannot be found out costs the call its trace, nothing else. */
@@ -64,13 +70,20 @@ export class Automatic {
   async record({ settled, record, attempt, batch }: Recording): Promise<void> {
     const { call } = settled
     const { trace } = call
-    if (trace === undefined) return
-    const { runs } = this.#keeper
+    if (trace === undefined || this.#late.has(settled)) return
+    const { runs, late } = this.#keeper
     if (attempt > 0 && runs.peek(trace.trace_id) === this.#used.get(settled)) runs.drop(trace.trace_id)
     const run = runs.peek(trace.trace_id) ?? (await runs.get(trace.trace_id)) ?? this.#begin(call, trace.trace_id)
     this.#used.set(settled, run)
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
+    if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
+      run.lately.push({ record, trace })
+      this.#late.add(settled)
+      late.add(run)
+      return
+    }
+    late.delete(run)
     batch.push(callChange(run, run.words.size !== words, BigInt(this.#gateway.clock.now()) * NS))
     this.#keeper.written(run.row)
   }
@@ -93,15 +106,19 @@ export class Automatic {
   async #recent(call: Call, session_id: string): Promise<OpenRun | undefined> {
     const { row, open } = call.session ?? {}
     if (row === undefined || (row.requests + row.blocked <= 1 && (open ?? 0) <= 1)) return undefined
-    const { rows } = await this.#gateway.storage.find('runs', { where: { session_id }, limit: RECENT_RUNS })
-    const newest = rows.find((found) => isGuarded(found) && found.origin !== 'mcp')
-    const run = newest === undefined ? undefined : await this.#keeper.runs.get(newest.trace_id)
+    const trace_id = this.#sessions.get(session_id) ?? (await this.#newest(session_id))
+    const run = trace_id === undefined ? undefined : await this.#keeper.runs.get(trace_id)
     return run !== undefined && this.#goesOn(call, run) ? run : undefined
+  }
+
+  async #newest(session_id: string): Promise<string | undefined> {
+    const { rows } = await this.#gateway.storage.find('runs', { where: { session_id }, limit: RECENT_RUNS })
+    return rows.find((found) => isGuarded(found) && found.origin !== 'mcp')?.trace_id
   }
 
   #goesOn(call: Call, run: OpenRun): boolean {
     const ended_ms = Number((run.row.end_ns ?? run.row.updated_ns) / NS)
-    const active_ms = Math.max(ended_ms, run.joined_at)
+    const active_ms = Math.max(ended_ms, run.joined_at, Number((run.skeleton.sums.end_ns ?? 0n) / NS))
     return (
       run.row.project_id === call.project_id && run.skeleton.size < MAX_SPANS && call.at - active_ms < this.#idle_ms
     )

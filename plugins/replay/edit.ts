@@ -1,6 +1,7 @@
 import { type FailureTag, failureTags, type Gateway, GuardError, isShape, type Shape } from 'guard-gateway/core'
 import { checkTags } from './ingest.ts'
-import { type Keeper, runChange } from './keeper.ts'
+import type { Keeper } from './keeper.ts'
+import { runChange } from './run-change.ts'
 import type { RunRow } from './tables.ts'
 
 /** What may be changed of a run by hand. */
@@ -74,6 +75,7 @@ const attempted = async (
   trace_id: string,
   edit: Edit,
 ): Promise<RunRow | undefined> => {
+  await keeper.late.write(trace_id)
   const run = await keeper.runs.get(trace_id)
   if (run?.stored !== true) throw new GuardError('RUN_NOT_FOUND', `There is no run "${trace_id}".`)
   const row = edited(run.row, edit, gateway)

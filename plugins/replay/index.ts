@@ -1,5 +1,6 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { Automatic } from './automatic.ts'
+import { catchUp } from './catch-up.ts'
 import { importForm } from './import-form-route.ts'
 import { Imports } from './imports.ts'
 import { hashKey, repliedTools } from './installation.ts'
@@ -32,7 +33,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       stream.runWritten(row)
     })
     const retention = new Retention(gateway, keeper, options.retention)
-    const automatic = new Automatic(gateway, keeper, (options.idle_timeout_minutes ?? 30) * MINUTE_MS)
+    const idle_ms = (options.idle_timeout_minutes ?? 30) * MINUTE_MS
+    const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.size > 0)
     const pricing = new Pricing(gateway, options.pricing)
     const upkeep = new Upkeep(gateway, retention)
     const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
@@ -44,6 +46,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await hashKey(gateway)
       await pricing.check()
+      await catchUp(gateway)
+      keeper.late.begin()
       await upkeep.begin()
     })
     // behind the policy, which counts the request
@@ -70,7 +74,10 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
         for (const event of fragmentEvents(fragment, keeper.outcome(fragment).row, now_ns)) stream.eventKept(event)
     })
     gateway.hooks.close.tap({ name: 'replay', stage: -200 }, () => stream.end())
-    gateway.hooks.close.tapPromise('replay', () => upkeep.end())
+    gateway.hooks.close.tapPromise('replay', async () => {
+      await upkeep.end()
+      await keeper.late.end()
+    })
     gateway.hooks.http.tapPromise('replay', async (app) => {
       await app.register(routes({ gateway, imports, keeper, retention, stream }, options), { prefix: '/api/v1' })
       await app.register(importForm(imports))

@@ -1,11 +1,12 @@
 import { type Change, type Fragment, type Gateway, GuardError, Queues, writeJson } from 'guard-gateway/core'
+import { LateRuns } from './late-runs.ts'
 import { OpenRun } from './open-run.ts'
 import { loadRun, OpenRuns } from './open-runs.ts'
 import { type Prepared, prepare } from './prepare.ts'
+import { runChange } from './run-change.ts'
 import { described, newRow } from './run-row.ts'
 import type { RunRow } from './tables.ts'
 import { saysWords } from './words.ts'
-import { writer } from './writer.ts'
 
 const MAX_SPANS = 50_000
 const ATTEMPTS = 5
@@ -23,6 +24,7 @@ export type Written = (row: RunRow) => void
 /** Stores fragments, and keeps the summaries of their runs up. */
 export class Keeper {
   readonly runs: OpenRuns
+  readonly late: LateRuns
   readonly #gateway: Gateway
   readonly #queues = new Queues()
   readonly #outcomes = new WeakMap<Fragment, Outcome>()
@@ -33,6 +35,7 @@ export class Keeper {
     this.#gateway = gateway
     this.written = written
     this.runs = new OpenRuns(gateway)
+    this.late = new LateRuns(gateway, this.runs)
   }
 
   /** What became of a fragment that was kept. */
@@ -156,43 +159,4 @@ const addRecords = ({ spans, events, artifacts, rebuild }: Prepared, run: OpenRu
     else run.changeEvent(event.row)
   }
   for (const { row, old } of artifacts) if (old === undefined) run.addArtifact(row)
-}
-
-/** Brings a run's row up to what was added to it; what has moved. */
-const advance = (run: OpenRun, now_ns: bigint) => {
-  const summary = run.summary()
-  const failure = run.failure(summary.status)
-  const moved = { ...summary, updated_ns: now_ns, revision: run.row.revision + 1, writer }
-  run.row = { ...run.row, ...moved, ...failure }
-  return { moved, failure }
-}
-
-/** The change that stores all of a run as it is now. */
-export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
-  const { revision } = run.row
-  advance(run, now_ns)
-  if (!run.stored) return firstChange(run)
-  const { trace_id, words: _words, ...row } = run.row
-  const words = hasNewWords ? { words: [...run.words] } : {}
-  return { table: 'runs', key: trace_id, patch: { ...row, ...words }, expected: { revision } }
-}
-
-/** The change where only model requests were added: little more than the summary. */
-export const callChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
-  const { revision, failure_tag, tag_state, trace_id } = run.row
-  const { moved, failure } = advance(run, now_ns)
-  if (!run.stored) return firstChange(run)
-  const hasNewTag = failure.failure_tag !== failure_tag || failure.tag_state !== tag_state
-  const patch = hasNewTag ? { ...moved, ...failure } : moved
-  return {
-    table: 'runs',
-    key: trace_id,
-    patch: hasNewWords ? { ...patch, words: [...run.words] } : patch,
-    expected: { revision },
-  }
-}
-
-const firstChange = (run: OpenRun): Change => {
-  run.stored = true
-  return { table: 'runs', put: { ...run.row, words: [...run.words] }, when: 'absent' }
 }

@@ -5,6 +5,8 @@ import { Skeleton } from './skeleton.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
 import { addCallWords, addEventWords, addRunWords, addSpanWords, facet } from './words.ts'
 
+const NS = 1_000_000n
+
 /** Columns that follow from the records of a run. */
 export type Summary = Pick<
   RunRow,
@@ -23,6 +25,12 @@ export type Summary = Pick<
 
 const asItIs = (text: string): string => text
 
+/** A model request whose record may still be on its way to the storage. */
+export interface Lately {
+  readonly record: CallRecord
+  readonly trace: CallTrace
+}
+
 /** Nothing of the call speaks for a failure tag. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
 
@@ -36,6 +44,8 @@ export class OpenRun {
   #artifacts = 0
   /** The row is in storage. */
   stored: boolean
+  /** Requests that were added and moved nothing but sums, so that the row was not written with their records. */
+  readonly lately: Lately[] = []
   /** Last use, milliseconds since 1970. */
   touched_at = 0
   /** Arrival of the newest model request that joined. */
@@ -80,6 +90,25 @@ export class OpenRun {
     const { spans, event } = callRecords(call, trace)
     for (const span of spans) this.skeleton.set(boneOf(span))
     this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
+  }
+
+  /** Whether the stored row needs no more than new sums for a request that was added, and shows that it is behind: its last write is older. */
+  isPlain(call: CallRecord): boolean {
+    return (
+      this.stored &&
+      isClean(call) &&
+      this.row.updated_ns < BigInt(call.ended_at) * NS &&
+      this.#status(this.row.given) === this.row.status
+    )
+  }
+
+  /** Takes in requests that were not stored yet when this run was read. */
+  regain(lately: readonly Lately[]): void {
+    for (const late of lately) {
+      if (this.skeleton.get(late.trace.span_id) !== undefined) continue
+      this.addCall(late.record, late.trace)
+      this.lately.push(late)
+    }
   }
 
   /** The summary as it follows from what was added. */

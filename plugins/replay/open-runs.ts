@@ -1,11 +1,15 @@
 import { type Gateway, type Reader, type TableName, type Tables, traceOf, type Where } from 'guard-gateway/core'
-import { OpenRun } from './open-run.ts'
+import { type Lately, OpenRun } from './open-run.ts'
 import type { EventRow, Given, RunRow, SpanRow } from './tables.ts'
 
 const MAX_RUNS = 500
 /** Spans of all open runs together. */
 const MAX_SPANS = 500_000
 const IDLE_MS = 30 * 60_000
+/** Uses that follow one another faster count as one. */
+const TOUCH_MS = 1_000
+/** Dropped runs of which something is remembered. */
+const MAX_LEFT = 100
 const PAGE_ROWS = 5_000
 
 /** The runs that were written to lately, least recently used first out; any other is read from storage. */
@@ -13,6 +17,8 @@ export class OpenRuns {
   readonly #gateway: Gateway
   readonly #runs = new Map<string, OpenRun>()
   readonly #loading = new Map<string, Promise<OpenRun | undefined>>()
+  /** Of runs that were dropped: what may not have been stored when they are read again. */
+  readonly #left = new Map<string, readonly Lately[]>()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -49,17 +55,35 @@ export class OpenRuns {
   }
 
   add(run: OpenRun): void {
+    const { trace_id } = run.row
+    run.regain(this.#left.get(trace_id) ?? [])
+    this.#left.delete(trace_id)
     this.#touch(run)
     this.#trim()
   }
 
+  /** A run that is in memory, which does not count as a use. */
+  at(trace_id: string): OpenRun | undefined {
+    return this.#runs.get(trace_id)
+  }
+
   /** Forgets a run whose row in storage may be another one. */
   drop(trace_id: string): void {
+    const run = this.#runs.get(trace_id)
+    if (run === undefined) return
     this.#runs.delete(trace_id)
+    if (run.lately.length === 0) return
+    this.#left.set(trace_id, run.lately)
+    for (const oldest of this.#left.keys()) {
+      if (this.#left.size <= MAX_LEFT) return
+      this.#left.delete(oldest)
+    }
   }
 
   #touch(run: OpenRun): void {
-    run.touched_at = this.#gateway.clock.now()
+    const now = this.#gateway.clock.now()
+    if (now - run.touched_at < TOUCH_MS && this.#runs.get(run.row.trace_id) === run) return
+    run.touched_at = now
     this.#runs.delete(run.row.trace_id)
     this.#runs.set(run.row.trace_id, run)
   }

@@ -21,6 +21,12 @@ interface Acknowledged {
   readonly session: string
 }
 
+interface Summed {
+  readonly trace_id: string
+  readonly n: number
+  readonly t: number
+}
+
 describe('a gateway killed under load', () => {
   let folder = ''
   let provider: FakeProvider
@@ -104,6 +110,26 @@ describe('a gateway killed under load', () => {
       }
       db.close()
     })
+
+  it('shows each run with all that is on record of it', async () => {
+    const { end } = await start()
+    const shown = new Map<string, readonly [requests: number, tokens: number]>()
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = (await (await post(`/api/v1/runs?limit=200&cursor=${cursor}`, undefined, {}, 'GET')).json()) as {
+        runs: readonly { trace_id: string; event_count: number; total_tokens: number }[]
+        next_cursor: string | null
+      }
+      for (const { trace_id, event_count, total_tokens } of page.runs) shown.set(trace_id, [event_count, total_tokens])
+      cursor = page.next_cursor
+    }
+    const db = new Sqlite(join(folder, 'guard.db'), { readonly: true })
+    const recorded = db.prepare('select trace_id, count(*) n, sum(total_tokens) t from calls group by trace_id').all()
+    db.close()
+    assert.deepEqual(shown, new Map((recorded as Summed[]).map(({ trace_id, n, t }) => [trace_id, [n, t]])))
+    await end('SIGKILL')
+    gateway = undefined
+  })
 
   it('knows windows, budgets, error streaks, pauses, policies and keys as before', async () => {
     const chat = dialectOf('chat_completions')

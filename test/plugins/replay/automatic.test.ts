@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import type { Call, Change, RunSummary, Session, Settled } from 'guard-gateway/core'
+import type { Call, RunSummary, Session, Settled } from 'guard-gateway/core'
 import { startGateway } from '../../kit/gateway.ts'
 import { FakeProvider } from '../../kit/provider.ts'
 import { assertsSchema } from '../../kit/schemas.ts'
@@ -152,25 +152,6 @@ describe('automatic traces', () => {
     const limited = await arrived({ session: other })
     await done(limited, { status: 429, outcome: 'upstream_error' })
     assert.equal((await run(limited.trace?.trace_id)).run.failure_tag, 'rate_limit')
-  })
-
-  it('are written in the one batch of the record, with little of the run', async () => {
-    await request()
-    await request()
-    const batches: (readonly Change[])[] = []
-    const { storage } = bench.gateway
-    const { write } = storage
-    storage.write = (batch, options) => {
-      batches.push(batch)
-      return write(batch, options)
-    }
-    await request()
-    assert.deepEqual(
-      batches.map((batch) => batch.map(({ table }) => table)),
-      [['calls', 'sessions', 'runs']],
-    )
-    const patch = batches[0]?.[2]?.patch
-    assert.ok(patch !== undefined && !('words' in patch) && !('attributes' in patch) && !('failure_tag' in patch))
   })
 
   it('survive that another process changed the run', async () => {
