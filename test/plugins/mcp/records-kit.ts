@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Arguments, argumentHash, Gateway, type TreeSpan } from 'guard-gateway/core'
+import { type Arguments, argumentHash, Gateway, type Plugin, type TreeSpan } from 'guard-gateway/core'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { http } from 'guard-gateway/plugins/http'
 import { recorder } from 'guard-gateway/plugins/recorder'
@@ -26,6 +26,8 @@ export interface KitOptions {
   /** The folder of a SQLite database; memory if absent. */
   readonly folder?: string
   readonly full_content_logging?: boolean
+  /** Further plugins. */
+  readonly plugins?: readonly Plugin[]
 }
 
 /** A gateway with audit and approvals, and nothing in front of them. */
@@ -39,7 +41,14 @@ export interface Kit {
   close(): Promise<void>
 }
 
-export const startKit = async ({ folder, full_content_logging = false }: KitOptions = {}): Promise<Kit> => {
+export const startKit = async (options: KitOptions = {}): Promise<Kit> => {
+  const kit = makeKit(options)
+  await kit.gateway.open()
+  return { ...kit, key: await argumentKey(kit.gateway) }
+}
+
+/** The same before it is opened; the key for hashes is not there yet. */
+export const makeKit = ({ folder, full_content_logging = false, plugins = [] }: KitOptions = {}): Kit => {
   const clock = fakeClock()
   const gateway = new Gateway({ clock }).use(
     folder === undefined ? memory() : sqlite({ file: join(folder, 'guard.db'), exclusive: false }),
@@ -48,21 +57,20 @@ export const startKit = async ({ folder, full_content_logging = false }: KitOpti
     sessions(),
     recorder(),
     replay(),
+    ...plugins,
   )
   for (const table of [...auditTables, ...approvalTables]) gateway.tables.add(table)
   const faults: unknown[] = []
   gateway.hooks.fault.tap('test', (error) => void faults.push(error))
-  await gateway.open()
   const audit = new Audit(gateway)
   const approvals = new Approvals(gateway, audit, { timeout_ms: TIMEOUT_MS, full_content_logging })
-  const key = await argumentKey(gateway)
   return {
     gateway,
     clock,
     audit,
     approvals,
     faults,
-    key,
+    key: '',
     close: async () => {
       await audit.flush()
       await gateway.close()
