@@ -1,4 +1,4 @@
-import type { Arguments } from 'guard-gateway/core'
+import { type Arguments, GuardError } from 'guard-gateway/core'
 import { type Replace, removeAt, replaceAt, type Segments, segmentsOf, setAt } from './changes.ts'
 
 /** One change of a policy's `transform`, as its file has it. Keys are JSON pointers. */
@@ -25,7 +25,7 @@ export const transformed = (text: string, changes: readonly Change[]): Changed |
   return sent === text ? undefined : { text: sent, arguments: JSON.parse(sent) as Arguments }
 }
 
-/** Makes a change ready for use. Throws what the pattern engine says of a pattern that it cannot run. */
+/** Makes a change ready for use. Throws what the pattern engine says of a pattern that it cannot run, and GuardError INVALID_POLICY for one that matches everywhere. */
 export const compileChange = async ({ remove, set, clamp, redact }: ChangeSource): Promise<Change> => {
   if (remove !== undefined) {
     const segments = segmentsOf(remove)
@@ -60,6 +60,7 @@ const clamped =
 const redacting = async ({ pointer, pattern, with: mark }: NonNullable<ChangeSource['redact']>): Promise<Change> => {
   const { RE2JS } = await import('re2js')
   const compiled = RE2JS.compile(pattern)
+  if (compiled.matcher('').find()) throw new GuardError('INVALID_POLICY', 'matches the empty text, and so everywhere')
   const literal = RE2JS.quoteReplacement(mark)
   const redacted: Replace = (json) => {
     if (!json.startsWith('"')) return undefined

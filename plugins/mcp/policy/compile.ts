@@ -2,7 +2,7 @@ import { canonicalJson, GuardError, glob, type McpCheck, sha256 } from 'guard-ga
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
 import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'
-import type { LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
+import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
 import type { PolicyFault, PolicyPath } from './fault.ts'
 import { namedBy } from './named.ts'
 
@@ -92,18 +92,21 @@ const compileChanges = async (
   const changes: Change[] = []
   for (const [index, change] of (rule.transform?.arguments ?? []).entries()) {
     const at: PolicyPath = [...path, 'transform', 'arguments', index]
-    for (const [pointer, { min = -Infinity, max = Infinity }] of Object.entries(change.clamp ?? {})) {
-      if (min > max) faults.push({ path: [...at, 'clamp', pointer], message: `min ${min} is above max ${max}` })
-    }
+    faults.push(...boundFaults(change, at))
     try {
       changes.push(await compileChange(change))
     } catch (error) {
-      const message = `is no RE2 pattern: ${(error as Error).message}`
+      const message = error instanceof GuardError ? error.message : `is no RE2 pattern: ${(error as Error).message}`
       faults.push({ path: [...at, 'redact', 'pattern'], message })
     }
   }
   return changes
 }
+
+const boundFaults = ({ clamp = {} }: ChangeDocument, at: PolicyPath): readonly PolicyFault[] =>
+  Object.entries(clamp).flatMap(([pointer, { min = -Infinity, max = Infinity }]) =>
+    min > max ? [{ path: [...at, 'clamp', pointer], message: `min ${min} is above max ${max}` }] : [],
+  )
 
 const compileChecks = async (
   rule: RuleDocument,

@@ -4,9 +4,7 @@ import { type FakeClock, fakeClock } from 'guard-gateway/test'
 import { Type } from 'typebox'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
 import { openPolicies, type Policy } from '../../../../plugins/mcp/policy/index.ts'
-import { type LoadedPolicy, loadPolicy } from '../../../../plugins/mcp/policy/load.ts'
 import type { ToolCall } from '../../../../plugins/mcp/tool-call.ts'
-import type { Opinion, Verdict } from '../../../../plugins/mcp/verdict.ts'
 import { size } from '../../../../plugins/mcp-checks/size.ts'
 
 /** Objects to the words it is given, in the argument `text` or those named. */
@@ -58,36 +56,4 @@ export const aCall = (tool: string, args: object = {}, more: Partial<ToolCall> =
 export const policyOf = async (gateway: Gateway, rules: readonly object[], more: object = {}): Promise<Policy> => {
   const policies = await openPolicies(gateway, { policy: { version: 1, rules, ...more }, fault: gateway.fault })
   return policies.current()
-}
-
-/** Judges one call by these rules. */
-export const judged = async (
-  rules: readonly object[],
-  call: ToolCall,
-  { more = [], ...rest }: { readonly more?: readonly Opinion[]; readonly [key: string]: unknown } = {},
-): Promise<Verdict> => {
-  const gateway = await openGateway()
-  try {
-    return await (await policyOf(gateway, rules, rest)).judge(call, more)
-  } finally {
-    await gateway.close()
-  }
-}
-
-/** The errors of a text, each as `line:column path: message`. */
-export const errorsOf = async (
-  text: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<readonly string[]> => {
-  const loaded = await loadedFrom(text, env)
-  return loaded.errors.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)
-}
-
-const loadedFrom = async (text: string, env: Readonly<Record<string, string>>): Promise<LoadedPolicy> => {
-  const gateway = await openGateway()
-  try {
-    return await loadPolicy(gateway, { text }, { env })
-  } finally {
-    await gateway.close()
-  }
 }
