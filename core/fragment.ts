@@ -24,6 +24,8 @@ export interface Fragment {
   readonly spans: readonly SpanDraft[]
   readonly events: readonly FragmentEvent[]
   readonly artifacts: readonly FragmentArtifact[]
+  /** Each record says all there is to say of it and takes the place of one of its id, so that none has to be looked for. */
+  readonly whole?: boolean
   /** Rows of other features that commit with it. */
   readonly rows?: readonly Change[]
 }

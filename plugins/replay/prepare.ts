@@ -35,10 +35,11 @@ export const prepare = async (
   const { trace_id } = fragment.run
   const known = run?.stored === true
   if (run !== undefined && fragment.owner === 'client') refuseGuarded(fragment, run)
+  const merges = known && fragment.whole !== true
   const [oldSpans, oldEvents, oldArtifacts] = await Promise.all([
-    known ? existing(storage, 'spans', trace_id, knownSpans(fragment, run)) : none<SpanRow>(),
-    known ? existing(storage, 'events', trace_id, idsOf(fragment.events)) : none<EventRow>(),
-    known ? existing(storage, 'artifacts', trace_id, idsOf(fragment.artifacts)) : none<ArtifactRow>(),
+    merges ? existing(storage, 'spans', trace_id, knownSpans(fragment, run)) : none<SpanRow>(),
+    merges ? existing(storage, 'events', trace_id, idsOf(fragment.events)) : none<EventRow>(),
+    merges ? existing(storage, 'artifacts', trace_id, idsOf(fragment.artifacts)) : none<ArtifactRow>(),
   ])
   if (known && fragment.owner === 'client') await refuseGuardedEvents(fragment, oldEvents, storage)
   const moment = (index: number): Moment => ({ trace_id, owner: fragment.owner, now_ns: now_ns + BigInt(index) })

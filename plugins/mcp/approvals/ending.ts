@@ -48,6 +48,7 @@ export const changeApproval = (
         { table: 'mcp_approvals', key: row.id, sync: true, patch, expected },
         { table: 'mcp_audit', put: recorded },
       ],
+      whole: false,
       conditional: true,
     },
     true,

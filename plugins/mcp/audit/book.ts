@@ -37,6 +37,8 @@ export class AuditBook {
   #seq = 0
   #trace_id: string | undefined
   #calls = 0
+  /** Spans of calls that were forwarded and have no outcome yet. */
+  readonly #running = new WeakMap<Entry, SpanDraft>()
   /** The run that the last call named, if calls may join it. */
   #joinable: string | undefined
 
@@ -87,33 +89,42 @@ export class AuditBook {
     })
     const changes = approval?.changes ?? []
     const conditional = changes.length > 0
+    const span = callSpan(entry, this.#told, row, duration_ms)
+    if (judgement.forwarded) this.#running.set(entry, span)
     const piece = {
       origin: this.#origin,
       run: runOf(entry, this.#told),
-      spans: [callSpan(entry, this.#told, row, duration_ms), ...(approval?.spans ?? [])],
+      spans: [span, ...(approval?.spans ?? [])],
       events: [decisionEvent(entry, row)],
       rows: [{ table: 'mcp_audit', put: row } as const, ...changes],
+      whole: true,
       conditional,
     }
     try {
       await this.#audit.keep(piece, true)
       return true
     } catch (error) {
+      this.#running.delete(entry)
       if (conditional && error instanceof GuardError && error.code === 'STORAGE_BUSY') return false
       throw error
     }
   }
 
-  /** Puts the end of a forwarded call on record with the next batch; resolves when it is durable. What fails is a fault, nobody's error. */
+  /** Puts the end of a forwarded call on record with the next batch; resolves when it is durable. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
   async outcome(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> {
     const duration_ms = this.#since(entry)
     const patch = { outcome, duration_ms: Math.round(duration_ms), result_bytes }
+    const span = this.#running.get(entry)
+    // of a call that could not be recorded there is nothing to end
+    if (span === undefined) return
+    this.#running.delete(entry)
     const piece = {
       origin: this.#origin,
       run: { trace_id: entry.trace_id },
-      spans: [endedSpan(entry, outcome, duration_ms)],
+      spans: [endedSpan(span, entry, outcome, duration_ms)],
       events: [],
       rows: [{ table: 'mcp_audit', key: entry.id, patch } as const],
+      whole: true,
       conditional: false,
     }
     try {

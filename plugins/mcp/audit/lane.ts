@@ -17,6 +17,8 @@ export interface Piece {
   readonly spans: readonly SpanDraft[]
   readonly events: readonly FragmentEvent[]
   readonly rows: readonly Change[]
+  /** Its spans and events say all there is to say of them. */
+  readonly whole: boolean
   /** Some row is written under a condition, so nothing else may fail with it. */
   readonly conditional: boolean
 }
@@ -117,6 +119,7 @@ const merged = (pieces: readonly Piece[]): Fragment => {
     spans: [...spans.values()],
     events: pieces.flatMap(({ events }) => events),
     artifacts: [],
+    whole: pieces.every(({ whole }) => whole),
     rows: pieces.flatMap(({ rows }) => rows),
   }
 }

@@ -152,13 +152,13 @@ const statuses: Readonly<Record<Outcome, string>> = {
   none: 'error',
 }
 
-/** The end of a forwarded call's span. */
-export const endedSpan = (entry: Entry, outcome: Outcome, duration_ms: number): SpanDraft => ({
-  id: entry.span_id,
-  name: 'tool.call',
+/** The span of a forwarded call when it has ended. */
+export const endedSpan = (running: SpanDraft, entry: Entry, outcome: Outcome, duration_ms: number): SpanDraft => ({
+  ...running,
   status: statuses[outcome],
   end_ns: ns(entry.at + duration_ms),
   attributes: {
+    ...running.attributes,
     'guard.outcome': outcome,
     ...(outcome === 'ok' || outcome === 'cancelled' ? {} : { 'error.type': outcome }),
   },

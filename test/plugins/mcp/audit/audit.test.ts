@@ -152,7 +152,9 @@ describe('a judged call', () => {
       throw new GuardError('STORAGE_FULL')
     })
     await assert.rejects(book.judged(entry, factsOf(kit), judgementOf()), { code: 'STORAGE_FULL' })
+    await book.outcome(entry, 'ok')
     assert.deepEqual(await recordsOf(kit), [])
+    assert.deepEqual(kit.faults, [])
   })
 })
 
