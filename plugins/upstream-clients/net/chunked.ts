@@ -1,7 +1,7 @@
 import { maxHeaderSize } from 'node:http'
 import { HttpFault } from './fault.ts'
 import type { Framing, Sink } from './framing.ts'
-import { BAD_VALUE } from './names.ts'
+import { BAD_VALUE, CONTENT_LENGTH, meaningOf, TRANSFER_ENCODING } from './names.ts'
 import { colonOf } from './response-head.ts'
 
 const LF = 0x0a
@@ -87,8 +87,11 @@ export class ChunkedFraming implements Framing {
     }
     this.#trailers += line.length
     if (this.#trailers > maxHeaderSize) throw overflow()
-    if (BAD_VALUE.test(line.slice(colonOf(line, 0, line.length) + 1)))
-      throw new HttpFault('HPE_INVALID_HEADER_TOKEN', 'a trailer with a forbidden byte')
+    const colon = colonOf(line, 0, line.length)
+    const meaning = meaningOf(line.slice(0, colon))
+    const isFraming = meaning === CONTENT_LENGTH || meaning === TRANSFER_ENCODING
+    if (isFraming || BAD_VALUE.test(line.slice(colon + 1)))
+      throw new HttpFault('HPE_INVALID_HEADER_TOKEN', 'a trailer that is not allowed')
   }
 
   /** Refuses what cannot become a line, so that nobody waits for the rest of it. */

@@ -40,7 +40,7 @@ export class HeadReader {
     const { status } = head
     if (status >= 200) return head
     if (status < 100 || status === 101) throw new Error('an answer without a usable status')
-    if (head.isChunked || head.length !== undefined)
+    if (head.isChunked || (head.length ?? 0) > 0)
       throw new HttpFault('HPE_UNEXPECTED_CONTENT_LENGTH', 'an informational answer with a body')
     this.#informational++
     if (this.#informational > MAX_INFORMATIONAL) throw overflow()
@@ -55,6 +55,6 @@ const checkBeginning = (begun: Buffer, from: number): void => {
   if (begun.length > maxHeaderSize) throw overflow()
   const text = begun.toString('latin1', 0, BEGINNING.length)
   if (!BEGINNING.startsWith(text)) throw new HttpFault('HPE_INVALID_CONSTANT', 'a first line that is no status line')
-  if (/(?:^|[^\r])\n|\r[^\n]/.test(begun.toString('latin1', Math.max(0, from - 1))))
+  if (/[^\r]\n|\r[^\n]/.test(begun.toString('latin1', Math.max(0, from - 1))))
     throw new HttpFault('HPE_CR_EXPECTED', 'a line that does not end in CRLF')
 }
