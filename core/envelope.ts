@@ -10,6 +10,7 @@ export const commonEnvelope = (members: Shape, list: string): Envelope => {
     model: typeof members.model === 'string' ? members.model : '',
     stream: members.stream === true,
     max_tokens: tokenLimit(members.max_tokens),
+    temperature: tokenLimit(members.temperature),
     before: unlistedParts(members[list]),
     after: call === undefined ? [] : [call],
     tools: members.tools,
@@ -20,7 +21,7 @@ export const commonEnvelope = (members: Shape, list: string): Envelope => {
   }
 }
 
-/** A limit as asked for; null if there is none, or none that is a number. */
+/** A number of at least 0 as asked for; null if there is none, or none that is one. */
 export const tokenLimit = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
 

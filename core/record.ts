@@ -29,6 +29,9 @@ export interface CallRecord extends Usage {
   readonly model_requested: string
   readonly model_replied: string | null
   readonly stream: boolean
+  /** Tokens the reply may have, as asked for. */
+  readonly max_tokens: number | null
+  readonly temperature: number | null
   readonly mode: Mode
   readonly decision: Decision['decision']
   readonly reason: string | null
@@ -47,6 +50,8 @@ export interface CallRecord extends Usage {
   readonly error_type: string | null
   readonly error_fingerprint: string | null
   readonly upstream: string | null
+  /** Host that answered, or was asked last. */
+  readonly server_address: string | null
   /** How many upstreams were tried. */
   readonly attempts: number
   readonly upstream_request_id: string | null

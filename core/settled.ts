@@ -62,6 +62,8 @@ export interface Settled {
 /** One try at one upstream. */
 export interface Attempt {
   readonly upstream: string
+  /** Host it was asked at; absent where no host is asked. */
+  readonly address?: string
   /** Null if nothing was answered. */
   readonly status: number | null
   readonly error: string | null

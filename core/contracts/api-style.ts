@@ -24,6 +24,8 @@ export interface Envelope {
   readonly model: string
   readonly stream: boolean
   readonly max_tokens: number | null
+  /** As asked for; null if there is none, or none that is a number. */
+  readonly temperature: number | null
   /** Parts that stand before those of the list: system prompt, instructions, an input that is plain text. */
   readonly before: readonly Part[]
   /** Parts that stand after those of the list: a body-level tool call. */

@@ -36,6 +36,8 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     model_requested: short(envelope.model, redact),
     model_replied: shortOrNull(reading.model, redact),
     stream: envelope.stream,
+    max_tokens: wholeOrNull(envelope.max_tokens),
+    temperature: envelope.temperature,
     mode: call.mode,
     decision: decision.decision,
     reason: decision.reason,
@@ -50,6 +52,7 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     error_type: errorType(settled, redact),
     error_fingerprint: row.error_fingerprint,
     upstream: settled.upstream,
+    server_address: addressIn(settled),
     attempts: settled.attempts.length,
     upstream_request_id: shortOrNull(settled.upstream_request_id, redact),
     retry: row.retry,
@@ -94,6 +97,10 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     price_version: settled.cost?.price_version ?? null,
   }
 }
+
+const wholeOrNull = (count: number | null): number | null => (Number.isSafeInteger(count) ? count : null)
+
+const addressIn = ({ attempts }: Settled): string | null => attempts.at(-1)?.address ?? null
 
 /** What would be remembered of a request that no rule looked at, since its session or agent is paused: a thread of its own. */
 const unjudged = ({ id, conversation, retry_mark }: Call) => ({

@@ -9,6 +9,8 @@ export interface Upstream {
   readonly styles: readonly string[]
   /** As configured, for messages. */
   readonly models: readonly string[]
+  /** Host name, as configured. */
+  readonly address: string
   readonly serves: (model: string) => boolean
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
@@ -26,6 +28,7 @@ export interface Upstream {
 export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamClients']): Upstream => {
   const url = new URL(options.base_url)
   const secure = url.protocol === 'https:'
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const timeouts = { ...timeoutDefaults, ...options.timeouts }
   const models = options.models ?? ['*']
   const matchers = models.map(glob)
@@ -33,12 +36,13 @@ export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamC
     name: options.name,
     styles: options.styles,
     models,
+    address: hostname,
     serves: (model) => matchers.some((matches) => matches(model)),
     rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
     timeouts,
     connections: new UpstreamConnections(clients, options.client, {
       secure,
-      hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      hostname,
       port: Number(url.port === '' ? (secure ? 443 : 80) : url.port),
       connect_ms: timeouts.connect_ms,
       idle_ms: timeouts.idle_ms,

@@ -63,12 +63,12 @@ const attempt = async (tried: Try, attempts: Attempt[]): Promise<Reply | undefin
   try {
     const response = await send(upstream, outgoing(tried, sent), client)
     const { status } = response
-    attempts.push({ upstream: upstream.name, status, error: null })
+    attempts.push({ upstream: upstream.name, address: upstream.address, status, error: null })
     if (isLast || !failing.has(status)) return replyOf(tried, response, attempts, sent)
     discard(response.body)
   } catch (error) {
     const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
-    attempts.push({ upstream: upstream.name, status: null, error: reason })
+    attempts.push({ upstream: upstream.name, address: upstream.address, status: null, error: reason })
     if (isLast || client.gone || !(error instanceof NoReply)) throw withAttempts(error, attempts)
   }
   return undefined

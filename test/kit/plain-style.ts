@@ -10,6 +10,7 @@ export const plain: ApiStyle = {
     model: String(members.model ?? ''),
     stream: false,
     max_tokens: null,
+    temperature: null,
     before: typeof members.system === 'string' ? [{ kind: 'system', text: members.system }] : [],
     after: [],
     tools: members.tools,

@@ -31,7 +31,8 @@ overEachClient((start) => {
         assert.equal(got.headers['x-guard-decision'], 'allow')
         const settled = running.settled.at(-1)
         assert.deepEqual([settled?.outcome, settled?.status], ['unreachable', 502])
-        assert.deepEqual(settled?.attempts, [{ upstream: 'local', status: null, error: 'ECONNREFUSED' }])
+        const refused = { upstream: 'local', address: '127.0.0.1', status: null, error: 'ECONNREFUSED' }
+        assert.deepEqual(settled?.attempts, [refused])
       }
       assert.deepEqual(running.faults, [])
     })

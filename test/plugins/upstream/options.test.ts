@@ -89,8 +89,8 @@ overEachClient((start, client) => {
         assert.equal(JSON.parse(second.last.body.toString()).model, 'second-m')
         const [settled] = running.settled
         assert.deepEqual(settled?.attempts, [
-          { upstream: 'first', status, error: null },
-          { upstream: 'second', status: 200, error: null },
+          { upstream: 'first', address: '127.0.0.1', status, error: null },
+          { upstream: 'second', address: '127.0.0.1', status: 200, error: null },
         ])
         assert.equal(settled?.upstream, 'second')
       })
