@@ -41,8 +41,16 @@ export class Automatic {
     this.#isWatched = isWatched
   }
 
-  /** Fills in where the call stands. A run that cannot be found out costs the call its trace, nothing else. */
-  async join(call: Call): Promise<void> {
+  /** Fills in where the call stands; undefined if it did so at once. A run that cannot be found out costs the call its trace, nothing else. */
+  join(call: Call): Promise<void> | undefined {
+    const id = call.session?.row.id
+    const run = id === undefined || call.headers.traceparent !== undefined ? undefined : this.#remembered(call, id)
+    if (run === undefined) return this.#found(call)
+    place(call, run, null)
+    return undefined
+  }
+
+  async #found(call: Call): Promise<void> {
     try {
       await this.#join(call)
     } catch (error) {

@@ -52,7 +52,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     })
     // behind the policy, which counts the request
     gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, async (decision, call) => {
-      await automatic.join(call)
+      const joining = automatic.join(call)
+      if (joining !== undefined) await joining
       return decision
     })
     // before the recorder, whose row holds both

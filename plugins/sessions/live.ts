@@ -16,12 +16,20 @@ export class LiveSessions {
   readonly #gateway: Gateway
   readonly #sessions = new Recent<Session>(MAX_SESSIONS, (session) => session.open > 0)
 
+  /** First candidates by project and external id. */
+  readonly #ids = new Recent<string>(MAX_SESSIONS)
+
   constructor(gateway: Gateway) {
     this.#gateway = gateway
   }
 
   get size(): number {
     return this.#sessions.size
+  }
+
+  /** The session of this id, if it is in memory. */
+  at(id: string): Session | undefined {
+    return this.#sessions.get(id)
   }
 
   /** The session of this id, from memory or storage; undefined if there is none. */
@@ -40,7 +48,9 @@ export class LiveSessions {
    */
   async named(named: ExternalId, beginning: Omit<Beginning, keyof ExternalId>): Promise<Session> {
     for (let turn = 0; ; turn++) {
-      const id = candidate(beginning.project_id, named.external_id, turn)
+      const id = this.#candidate(beginning.project_id, named.external_id, turn)
+      const known = this.#sessions.get(id)
+      if (known?.row.project_id === beginning.project_id) return known
       const session = await this.#sessions.obtain(
         id,
         () => this.#read(id),
@@ -56,6 +66,13 @@ export class LiveSessions {
       const session = await this.find(candidate(project, externalId, turn))
       if (session === undefined || session.row.project_id === project) return session
     }
+  }
+
+  /** A hash of every request's session would cost more than remembering the first candidates. */
+  #candidate(project: string, externalId: string, turn: number): string {
+    if (turn > 0) return candidate(project, externalId, turn)
+    const name = `${project}\0${externalId}`
+    return this.#ids.get(name) ?? this.#ids.set(name, candidate(project, externalId, 0))
   }
 
   async #read(id: string): Promise<Session | undefined> {

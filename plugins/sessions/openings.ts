@@ -20,22 +20,28 @@ export class Openings {
 
   /** The session that the call goes on with, or a new one. Project and agent of the call must be known. */
   async session(call: Call): Promise<Session> {
-    const external_id = openingId(call)
-    const current = await this.#current.obtain(
-      external_id,
-      () => this.#stored(call.project_id, external_id),
-      () => ({ id: '' }),
-    )
+    const opening = openingParts(call).join('\0')
+    const current = this.#current.get(opening) ?? (await this.#begun(call, opening))
     for (;;) {
       const { id } = current
-      const session = id === '' ? undefined : await this.#live.find(id)
+      const session = id === '' ? undefined : (this.#live.at(id) ?? (await this.#live.find(id)))
       // another request may have begun the next session meanwhile
       if (current.id !== id) continue
       if (session !== undefined && !this.#isOver(session, call.at)) return session
       current.id = newId('ses_', call.at)
       const { project_id, agent_id, client, at } = call
+      const external_id = openingId(call)
       return this.#live.begin(current.id, { project_id, agent_id, external_id, external_source: 'derived', client, at })
     }
+  }
+
+  /** Where an opening leads that nothing in memory knows. */
+  #begun(call: Call, opening: string): Promise<{ id: string }> {
+    return this.#current.obtain(
+      opening,
+      () => this.#stored(call.project_id, openingId(call)),
+      () => ({ id: '' }),
+    )
   }
 
   /** Idle for so long that the next request begins a new session; waiting does not lead out of a pause. */
@@ -50,11 +56,14 @@ export class Openings {
   }
 }
 
-/** What stands for an external id: the same project, agent or program, API style and beginning give the same one. */
-const openingId = ({ project_id, agent_id, client, style, conversation }: Call): string => {
-  const who = agent_id === null ? ['client', product(client)] : ['agent', agent_id]
-  return derivedId('opening:', project_id, ...who, style, conversation.opening)
-}
+/** What an opening is known by: the same project, agent or program, API style and beginning. */
+const openingParts = ({ project_id, agent_id, client, style, conversation }: Call): readonly string[] =>
+  agent_id === null
+    ? [project_id, 'client', product(client), style, conversation.opening]
+    : [project_id, 'agent', agent_id, style, conversation.opening]
+
+/** What stands for an external id. */
+const openingId = (call: Call): string => derivedId('opening:', ...openingParts(call))
 
 /** The program's name in a user agent. */
 const product = (client: string): string => client.split(/[/\s]/, 1)[0] ?? ''

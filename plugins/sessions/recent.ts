@@ -1,11 +1,17 @@
+/** A thing and whether it was used since room was last made: a mark costs less than a new place in the order. */
+interface Kept<T> {
+  readonly value: T
+  used: boolean
+}
+
 /**
- * Things known by id, at most `limit` of them: the least recently used goes first, one that is held never.
+ * Things known by id, at most `limit` of them: one that was not used lately goes first, one that is held never.
  * What is not there is loaded once, however many ask for it, so that every thing exists once in the process.
  */
 export class Recent<T> {
   readonly #limit: number
   readonly #held: (value: T) => boolean
-  readonly #values = new Map<string, T>()
+  readonly #values = new Map<string, Kept<T>>()
   readonly #loading = new Map<string, Promise<T | undefined>>()
 
   constructor(limit: number, held: (value: T) => boolean = () => false) {
@@ -19,16 +25,15 @@ export class Recent<T> {
 
   /** The value, which counts as used now. */
   get(id: string): T | undefined {
-    const value = this.#values.get(id)
-    if (value === undefined) return undefined
-    this.#values.delete(id)
-    this.#values.set(id, value)
-    return value
+    const kept = this.#values.get(id)
+    if (kept === undefined) return undefined
+    kept.used = true
+    return kept.value
   }
 
   set(id: string, value: T): T {
     this.#values.delete(id)
-    this.#values.set(id, value)
+    this.#values.set(id, { value, used: false })
     if (this.#values.size > this.#limit) this.#makeRoom(id)
     return value
   }
@@ -61,14 +66,15 @@ export class Recent<T> {
     return loading
   }
 
-  /** Drops the first that is neither held nor `newest`; the held ones before it are in use, so they move to the end. */
+  /** Drops the first that is neither used, held nor `newest`; those before it move to the end, and have to be used again to stay. */
   #makeRoom(newest: string): void {
-    let left = this.#values.size
-    for (const [id, value] of this.#values) {
+    let left = 2 * this.#values.size
+    for (const [id, kept] of this.#values) {
       if (left-- === 0) return
       this.#values.delete(id)
-      if (id !== newest && !this.#held(value)) return
-      this.#values.set(id, value)
+      if (id !== newest && !kept.used && !this.#held(kept.value)) return
+      kept.used = false
+      this.#values.set(id, kept)
     }
   }
 }

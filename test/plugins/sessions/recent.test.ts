@@ -10,7 +10,17 @@ const thing = (name: string, open = 0): Thing => ({ name, open })
 const absent = async () => undefined
 
 describe('the cache of live things', () => {
-  it('drops the least recently used', () => {
+  it('drops by age where all were used, and forgets a use that is long past', () => {
+    const recent = new Recent<Thing>(2)
+    for (const name of ['a', 'b']) recent.set(name, thing(name))
+    for (const name of ['a', 'b']) recent.get(name)
+    recent.set('c', thing('c'))
+    assert.deepEqual([recent.size, recent.get('a')], [2, undefined])
+    recent.set('d', thing('d'))
+    assert.deepEqual([recent.size, recent.get('b'), recent.get('d')?.name], [2, undefined, 'd'])
+  })
+
+  it('drops one that was not used', () => {
     const recent = new Recent<Thing>(2)
     recent.set('a', thing('a'))
     recent.set('b', thing('b'))
