@@ -8,6 +8,7 @@ export const globalFlags: Readonly<Record<string, string>> = {
   '--config <file>': 'configuration file; else GUARD_CONFIG, else ./guard-config.yml',
   '--json': 'one JSON document instead of text; errors too',
   '--no-color': 'no colours',
+  '--no-progress': 'no progress line',
   '-q, --quiet': 'no hints and no warnings',
   '--verbose': 'stack traces with errors',
   '-h, --help': 'show this',

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { access, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { type AskOptions, asking } from './ask.ts'
+import { Progress } from './progress.ts'
 
 /** Writes a run in an export format; a file appears under its name only when it is complete. Throws USAGE for one that exists already. */
 export const exportRun = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
@@ -14,11 +16,15 @@ export const exportRun = async (gateway: Gateway, options: AskOptions, input: In
   if (file !== undefined && force !== true && (await exists(file)))
     throw new GuardError('USAGE', `${String(output)} exists already. Name another file, or add --force to replace it.`)
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}/export?format=${encodeURIComponent(String(format))}`
-  await asking(gateway, options, async (ask) => {
-    const content = await ask('GET', path)
-    if (file !== undefined) return writeWhole(content, file)
-    for await (const chunk of content) io.out.write(chunk)
-  })
+  const progress = new Progress('exporting', undefined, input, io)
+  try {
+    await asking(gateway, options, async (ask) => {
+      const content = Readable.from(progress.counted(await ask('GET', path)))
+      await (file === undefined ? written(content, io.out) : writeWhole(content, file))
+    })
+  } finally {
+    progress.done()
+  }
   if (file !== undefined && input.options.quiet !== true) io.err.write(`wrote ${String(output)}\n`)
   return 0
 }
@@ -28,6 +34,18 @@ const exists = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+/** As fast as whoever reads the results takes them; one who has left, as in `| head`, is no failure. */
+const written = async (content: Readable, out: NodeJS.WritableStream): Promise<void> => {
+  for await (const chunk of content) {
+    if ('destroyed' in out && out.destroyed === true) return
+    if (!out.write(chunk)) await once(out, 'drain').catch(unlessLeft)
+  }
+}
+
+const unlessLeft = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+}
 
 const writeWhole = async (content: Readable, file: string): Promise<void> => {
   const unfinished = `${file}.${randomBytes(6).toString('hex')}.tmp`

@@ -1,76 +1,87 @@
 import { text } from 'node:stream/consumers'
-import { type Gateway, type Input, type Io, isShape, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
+import {
+  type Gateway,
+  GuardError,
+  type Input,
+  type Io,
+  isShape,
+  type RunSummary,
+  readJson,
+  terminalText,
+} from 'guard-gateway/core'
 import { type AskOptions, asking } from './ask.ts'
 import { durationOf } from './command-list.ts'
+import { linesOf } from './show-lines.ts'
+import { eventRow, type Row, rowsOfSpans, type ShownEvent, type ShownSpan, titlesOf, wanted } from './show-rows.ts'
+import { colourOf, columnsOf, painter, signsOf } from './terminal.ts'
 
-/** A span as `GET /api/v1/runs/{trace_id}` tells it; small integers come as numbers. */
-interface Step {
-  readonly id: string
-  readonly parent_id: string | null
-  readonly name: string
-  readonly label: string | null
-  readonly status: string
-  readonly start_ns: bigint | number
-  readonly end_ns: bigint | number | null
+/** Columns where nobody says how many there are. */
+const COLUMNS = 100
+const [MIN_COLUMNS, MAX_COLUMNS] = [60, 1_000]
+
+interface Bundle {
+  readonly run: RunSummary
+  readonly spans: readonly ShownSpan[]
+  readonly events: readonly ShownEvent[]
 }
 
-const NAME_WIDTH = 28
-const BAR_WIDTH = 42
-
-/** Prints a run as a tree of its spans with bars over its time. */
+/** Prints a run as a tree of its spans with bars over its time, and what was decided. Throws USAGE for a width that is none, or spans there are not. */
 export const showRun = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+  const width = widthIn(input, io)
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}`
   const answer = await asking(gateway, options, async (ask) => text(await ask('GET', path)))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0
   }
-  const { run, spans } = readJson(answer) as { readonly run: RunSummary; readonly spans: readonly Step[] }
-  io.out.write(`${headOf(run)}\n`)
-  const depths = new Map<string, number>()
-  const from = Number(run.start_ns)
-  const until = spans.reduce((last, span) => Math.max(last, Number(span.end_ns ?? span.start_ns)), from)
-  for (const span of spans) {
-    const depth = span.parent_id === null ? 0 : (depths.get(span.parent_id) ?? 0) + 1
-    depths.set(span.id, depth)
-    io.out.write(`${lineOf(span, depth, (ns) => position(Number(ns), from, until))}\n`)
-  }
+  const bundle = readJson(answer) as Bundle
+  const paint = painter(input, io)
+  const rows = rowsIn(bundle, input)
+  io.out.write(`${headOf(bundle, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
+  for (const line of linesOf(rows, { width, signs: signsOf(io), paint })) io.out.write(`${line}\n`)
   return 0
 }
 
-const headOf = (run: RunSummary): string => {
-  const { failure_tag, failure_evidence, session_id } = run
+const widthIn = ({ options: { width } }: Input, io: Io): number => {
+  if (width === undefined) return Math.min(Math.max(columnsOf(io, COLUMNS), MIN_COLUMNS), MAX_COLUMNS)
+  const columns = /^\d{1,4}$/.test(String(width)) ? Number(width) : 0
+  if (columns >= MIN_COLUMNS && columns <= MAX_COLUMNS) return columns
+  throw new GuardError('USAGE', `--width must be a number of columns from ${MIN_COLUMNS} to ${MAX_COLUMNS}.`)
+}
+
+const rowsIn = ({ run, spans, events }: Bundle, { options }: Input): readonly Row[] => {
+  const names = options.spans === undefined ? [] : String(options.spans).split(',')
+  const shown = wanted(spans, names)
+  if (shown.length === 0)
+    throw new GuardError(
+      'USAGE',
+      `No span of the run is called ${names.join(' or ')}. Name them as "tool.call" or "tool.call#2".`,
+    )
+  const all = options.events === true
+  const rows = rowsOfSpans(shown, titlesOf(spans), run.start_ns, all)
+  return all && names.length === 0 ? [...rows, ...events.map((event) => eventRow(event, 0, run.start_ns))] : rows
+}
+
+const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): string => {
+  const { failure_tag, session_id } = run
   const parts = [
     terminalText(run.name ?? run.trace_id),
-    run.status,
+    paint(run.status),
     failure_tag === null ? '' : `tag ${failure_tag}`,
     durationOf(run.duration_ns),
     `${Number(run.total_tokens).toLocaleString('en')} tokens`,
     `cost ${(Number(run.cost_micro) / 1_000_000).toFixed(4)}`,
     session_id === null ? '' : `session ${session_id}`,
-    isShape(failure_evidence) ? `(why: ${terminalText(failure_evidence.rule)})` : '',
+    whyOf(run, spans),
   ]
   return parts.filter((part) => part !== '').join('  ')
 }
 
-/** Column of an instant, from 0 to the last of the bar. */
-const position = (ns: number, from: number, until: number): number =>
-  until <= from ? 0 : Math.round(((ns - from) / (until - from)) * (BAR_WIDTH - 1))
-
-const lineOf = (span: Step, depth: number, columnOf: (ns: bigint | number) => number): string => {
-  const name = `${'  '.repeat(Math.min(depth, 8))}${terminalText(span.name)}`
-  const begin = Math.min(Math.max(columnOf(span.start_ns), 0), BAR_WIDTH - 1)
-  const end = span.end_ns === null ? BAR_WIDTH - 1 : Math.max(columnOf(span.end_ns), begin)
-  const bar = end === begin ? '│' : `├${'─'.repeat(end - begin - 1)}${span.end_ns === null ? '…' : '┤'}`
-  const took = durationOf(span.end_ns === null ? null : Number(span.end_ns) - Number(span.start_ns))
-  const drawn = (' '.repeat(begin) + bar).padEnd(BAR_WIDTH)
-  return [
-    name.slice(0, NAME_WIDTH).padEnd(NAME_WIDTH),
-    drawn,
-    took.padStart(8),
-    span.status.padEnd(7),
-    terminalText(span.label ?? ''),
-  ]
-    .join(' ')
-    .trimEnd()
+/** What the failure tag comes from: the reason of a decision, else the rule that found it, and the span. */
+const whyOf = ({ failure_evidence: evidence }: RunSummary, spans: readonly ShownSpan[]): string => {
+  if (!isShape(evidence)) return ''
+  const span = spans.find(({ id }) => id === evidence.span_id)
+  const reason = span?.events.find(({ id }) => id === evidence.event_id)?.attributes.reason_code
+  const where = span === undefined ? '' : ` in ${titlesOf(spans).get(span)}`
+  return `(why: ${terminalText((typeof reason === 'string' ? reason : evidence.rule) + where)})`
 }

@@ -4,9 +4,11 @@ import { compareRuns } from './command-compare.ts'
 import { exportRun } from './command-export.ts'
 import { importFile } from './command-import.ts'
 import { listRuns } from './command-list.ts'
+import { pinRun } from './command-pin.ts'
 import { showRun } from './command-show.ts'
+import { tailRuns } from './command-tail.ts'
 
-/** Gives the command line `replay list`, `replay show`, `replay compare`, `replay export` and `replay import`; they ask the gateway that runs, else its storage. */
+/** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
 export const replayCommands = (options: AskOptions): Plugin => ({
   name: 'replay-commands',
   requires: ['replay'],
@@ -37,7 +39,12 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
     id: 'replay show',
     args: '<trace_id>',
     summary: 'show the spans of a run as a tree over its time',
-    example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
+    options: {
+      '--spans <names>': 'these alone with what is below them: names or name#n, separated by commas',
+      '--events': 'the events too, each at its instant',
+      '--width <columns>': 'so wide, from 60; the terminal if not said',
+    },
+    example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --spans tool.call#2 --events',
     run: (input, io) => showRun(gateway, options, input, io),
   },
   {
@@ -47,6 +54,32 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
     options: { '--only-changed': 'without the spans that ended alike in both' },
     example: 'guard replay compare run-1 run-2 --only-changed',
     run: (input, io) => compareRuns(gateway, options, input, io),
+  },
+  {
+    id: 'replay tail',
+    summary: 'print runs and decisions as they are stored, until interrupted',
+    options: {
+      '--project <id>': 'of this project',
+      '--session <id>': 'of this session',
+      '--decisions': 'decisions alone',
+      '--since <time>': 'and first what began since: an age such as 15m, or a time',
+    },
+    example: 'guard replay tail --decisions --project shop',
+    run: (input, io) => tailRuns(gateway, options, input, io),
+  },
+  {
+    id: 'replay pin',
+    args: '<trace_id>',
+    summary: 'keep a run however old it becomes',
+    example: 'guard replay pin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
+    run: (input, io) => pinRun(gateway, options, input, io, true),
+  },
+  {
+    id: 'replay unpin',
+    args: '<trace_id>',
+    summary: 'let a run go when its time comes',
+    example: 'guard replay unpin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
+    run: (input, io) => pinRun(gateway, options, input, io, false),
   },
   {
     id: 'replay export',
@@ -63,10 +96,11 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
   {
     id: 'replay import',
     args: '<file>',
-    summary: 'take in runs that were exported, from json, jsonl or otel',
+    summary: 'take in runs that were exported, from json, jsonl or otel; - is what comes in',
     options: {
       '--on-conflict <how>': 'remap (a new trace id), skip or fail where a run exists; remap if not said',
       '--project <id>': 'give the runs this project',
+      '--dry-run': 'say what would be imported, and import nothing',
     },
     example: 'guard replay import run.json --on-conflict skip',
     run: (input, io) => importFile(gateway, options, input, io),

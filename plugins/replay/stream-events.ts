@@ -4,7 +4,7 @@ import type { RunRow } from './tables.ts'
 const NS = 1_000_000n
 
 /** An event in the one form in which events are delivered. */
-const eventV1 = (
+export const eventV1 = (
   event: Omit<TraceEvent, 'owner'>,
   run: Pick<RunRow, 'trace_id' | 'session_id' | 'project_id' | 'agent_id' | 'origin'>,
 ) => ({

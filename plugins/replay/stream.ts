@@ -38,8 +38,8 @@ export class Stream {
     return false
   }
 
-  /** A new listener's bytes; `close` it when its connection ends. Throws STREAM_FULL. */
-  open(kind: StreamKind): PassThrough {
+  /** A new listener's bytes; `close` it when its connection ends. `after`: the id of the last message it got. Throws STREAM_FULL. */
+  open(kind: StreamKind, after?: bigint): PassThrough {
     if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError('STREAM_FULL')
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
     this.#listeners.set(stream, kind)
@@ -47,6 +47,7 @@ export class Stream {
     stream.once('close', () => this.close(stream))
     if (this.#listeners.size === 1) this.#begin()
     stream.write(': listening\n\n')
+    if (kind === 'runs' && after !== undefined) void this.#catchUp(stream, after)
     return stream
   }
 
@@ -77,13 +78,10 @@ export class Stream {
 
   #flush(): void {
     this.#gathering = undefined
-    let text = ''
-    for (const { trace_id, project_id, session_id, origin, status, revision } of this.#changed.values()) {
-      const data = writeJson({ trace_id, project_id, session_id, origin, status, revision })
-      text += `event: run.updated\ndata: ${data}\n\n`
-    }
+    // in order, so that the last id a listener got is behind all that it got
+    const rows = [...this.#changed.values()].sort((a, b) => Number(a.updated_ns - b.updated_ns))
     this.#changed.clear()
-    this.#send('runs', text)
+    this.#send('runs', rows.map(messageOf).join(''))
   }
 
   #send(kind: StreamKind | undefined, text: string): void {
@@ -93,6 +91,25 @@ export class Stream {
       if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
       else stream.write(text)
     }
+  }
+
+  /** What was written since a listener's last message: once more, rather than never. */
+  async #catchUp(stream: PassThrough, after: bigint): Promise<void> {
+    try {
+      const rows = await this.#since(after)
+      if (this.#listeners.has(stream)) stream.write(rows.map(messageOf).join(''))
+    } catch (error) {
+      this.#gateway.fault(error, 'replay:stream')
+    }
+  }
+
+  async #since(updated_ns: bigint): Promise<readonly RunRow[]> {
+    const { rows } = await this.#gateway.storage.find('runs', {
+      where: { updated_ns: { gte: updated_ns } },
+      order: ['updated_ns', 'asc'],
+      limit: POLL_ROWS,
+    })
+    return rows
   }
 
   #begin(): void {
@@ -114,15 +131,17 @@ export class Stream {
   /** Looks for what other processes have written since the last look. */
   async poll(): Promise<void> {
     try {
-      const { rows } = await this.#gateway.storage.find('runs', {
-        where: { updated_ns: { gte: this.#polled_ns } },
-        order: ['updated_ns', 'asc'],
-        limit: POLL_ROWS,
-      })
+      const rows = await this.#since(this.#polled_ns)
       for (const row of rows) if (row.writer !== writer) this.runWritten(row)
       this.#polled_ns = (rows.at(-1)?.updated_ns ?? this.#polled_ns - 1n) + 1n
     } catch (error) {
       this.#gateway.fault(error, 'replay:stream')
     }
   }
+}
+
+/** A changed run; its id is when it changed. */
+const messageOf = ({ trace_id, project_id, session_id, origin, status, revision, updated_ns }: RunRow): string => {
+  const data = writeJson({ trace_id, project_id, session_id, origin, status, revision })
+  return `id: ${updated_ns}\nevent: run.updated\ndata: ${data}\n\n`
 }

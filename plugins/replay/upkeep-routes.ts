@@ -20,8 +20,8 @@ export const upkeepRoutes = (app: FastifyInstance, retention: Retention, stream:
     querystring: streamQuery,
     response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
   })
-  app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ query, raw }, reply) => {
-    const events = stream.open(kindOf(query))
+  app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ headers, query, raw }, reply) => {
+    const events = stream.open(kindOf(query), lastId(headers['last-event-id']))
     raw.socket.once('close', () => stream.close(events))
     return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send(events)
   })
@@ -31,3 +31,7 @@ const kindOf = ({ kind = 'runs' }: RawQuery): StreamKind => {
   if (kind === 'runs' || kind === 'events') return kind
   throw new GuardError('INVALID_FILTER', '"kind" must be runs or events.', { path: '/kind' })
 }
+
+/** An id of ours; another counts as none. */
+const lastId = (given: string | string[] | undefined): bigint | undefined =>
+  typeof given === 'string' && /^\d{1,19}$/.test(given) ? BigInt(given) : undefined

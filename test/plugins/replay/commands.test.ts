@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
 import { main } from '../../../presets/default/main.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
@@ -27,6 +28,12 @@ const ingest = async (gateway: Started): Promise<void> => {
 const guard = async (cwd: string, ...argv: readonly string[]) => {
   const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })
   const code = await main(['replay', ...argv], io)
+  return { code, out: io.outText(), err: io.errText() }
+}
+/** Imports what comes in. */
+const piped = async (cwd: string, content: string, ...argv: readonly string[]) => {
+  const io = { ...fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } }), in: Readable.from([Buffer.from(content)]) }
+  const code = await main(['replay', 'import', '-', ...argv], io)
   return { code, out: io.outText(), err: io.errText() }
 }
 const configure = (folder: string, { url }: Started, storage: string): Promise<void> => {
@@ -63,38 +70,6 @@ describe('replay commands ask the gateway that runs', () => {
     const { code, err } = await replay('list', '--since', 'yesterday')
     assert.equal(code, 1)
     assert.match(err, /since.*\(INVALID_FILTER\)/)
-  })
-  it('show: the spans as a tree over the time of the run', async () => {
-    const sent = {
-      trace_id: 'run-2',
-      start_ns: '1782000000000000000',
-      spans: [
-        { id: 'a', name: 'chat', start_ns: '1782000000000000000', end_ns: '1782000000500000000' },
-        {
-          id: 'b',
-          name: 'tool\u001b[31m.call',
-          status: 'error',
-          attributes: { 'gen_ai.tool.name': 'ls' },
-          start_ns: '1782000000500000000',
-          end_ns: '1782000001000000000',
-          spans: [{ id: 'c', name: 'inner', start_ns: '1782000001000000000', end_ns: '1782000001000000000' }],
-        },
-      ],
-    }
-    assert.equal((await gateway.request('POST', '/api/v1/traces', sent)).status, 201)
-    const { code, out } = await replay('show', 'run-2')
-    assert.equal(code, 0)
-    const bar = (from: number, to: number): string => `├${'─'.repeat(to - from - 1)}┤`
-    const lines = [
-      'run-2  error  1.0s  0 tokens  cost 0.0000',
-      `agent.run${' '.repeat(20)}${bar(0, 41)}     1.0s error`,
-      `  chat${' '.repeat(23)}${bar(0, 21)}${' '.repeat(20)}    500ms ok`,
-      `  tool.call${' '.repeat(39)}${bar(21, 41)}    500ms error   ls`,
-      `    inner${' '.repeat(61)}│      0ms ok`,
-    ]
-    assert.deepEqual(out.split('\n').slice(0, -1), lines)
-    assert.equal((await replay('show', 'nobody')).code, 1)
-    assert.equal(JSON.parse((await replay('show', 'run-2', '--json')).out).run.trace_id, 'run-2')
   })
   it('export: to stdout, every digit kept', async () => {
     const { code, out, err } = await replay('export', 'run-1')
@@ -138,6 +113,30 @@ describe('replay commands ask the gateway that runs', () => {
     const json = JSON.parse((await replay('import', 'run.jsonl', '--on-conflict', 'skip', '--json')).out)
     assert.equal(json.skipped.length, 1)
   })
+  it('import: what comes in, and a dry run that imports nothing', async () => {
+    const file = JSON.stringify({ schema: 'trace.v1', run: { trace_id: 'piped', name: 'x' } })
+    const dry = await piped(cwd, file, '--dry-run')
+    assert.deepEqual(dry, { code: 0, out: 'piped\n', err: 'Nothing was imported: this was a dry run.\n' })
+    assert.equal((await replay('show', 'piped')).code, 1)
+    assert.deepEqual(await piped(cwd, file), { code: 0, out: 'piped\n', err: '' })
+    const again = await piped(cwd, file, '--dry-run')
+    assert.match(again.err, /^piped exists already; it would get a new id\nNothing was imported/)
+    const { dry_run, imported } = JSON.parse((await piped(cwd, file, '--dry-run', '--json')).out)
+    assert.deepEqual([dry_run, imported[0].remapped, imported[0].trace_id], [true, true, 'piped'])
+    assert.match((await replay('import', '-')).err, /Nothing comes in.*\(USAGE\)/)
+    const refused = await piped(cwd, '{"schema":"trace.v1","run":{"trace_id":"x"},"spans":[{"id":1}]}', '--dry-run')
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /\/spans\/0\/id.*\(INVALID_ID\)/)
+  })
+  it('pin and unpin: a run is kept, or not', async () => {
+    assert.deepEqual(await replay('pin', 'run-1'), { code: 0, out: 'run-1 pinned\n', err: '' })
+    assert.match((await replay('list', '--pinned')).out, /^run-1 /)
+    assert.deepEqual(JSON.parse((await replay('unpin', 'run-1', '--json')).out), { trace_id: 'run-1', pinned: false })
+    assert.match((await replay('list', '--pinned')).err, /no such runs/)
+    const missing = await replay('pin', 'nobody')
+    assert.equal(missing.code, 1)
+    assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
+  })
   it('import: names what is wrong with a file', async () => {
     assert.equal((await replay('import', 'absent.json')).code, 2)
     await writeFile(join(cwd, 'odd.json'), '{"schema":"trace.v1","run":')
@@ -162,6 +161,23 @@ it('replay commands ask the database where no gateway runs', async (test) => {
   const missing = await guard(cwd, 'export', 'nobody')
   assert.equal(missing.code, 1)
   assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
+})
+
+it('replay commands work beside a gateway that has the database open but is too busy to answer', async (test) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-commands-'))
+  test.after(() => rm(cwd, { recursive: true, force: true }))
+  const gateway = await startGateway({ backend: 'sqlite', folder: cwd })
+  test.after(() => gateway.close())
+  await ingest(gateway)
+  // nobody answers at this address
+  await writeFile(join(cwd, 'guard-config.yml'), `${KEY}server: { port: 1 }\nstorage: { file: guard.db }\n`, {
+    mode: 0o600,
+  })
+  const listed = await guard(cwd, 'list')
+  assert.deepEqual([listed.code, listed.err], [0, ''])
+  assert.match(listed.out, /^run-1 /)
+  assert.equal((await guard(cwd, 'pin', 'run-1')).code, 0)
+  assert.match((await gateway.request('GET', '/api/v1/runs?pinned=true')).text, /run-1/)
 })
 
 it('replay commands say so where there is nothing to ask', async (test) => {

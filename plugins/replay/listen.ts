@@ -1,0 +1,105 @@
+import { setTimeout } from 'node:timers/promises'
+import { GuardError, statusOf } from 'guard-gateway/core'
+import { answered } from './ask.ts'
+
+const FIRST_WAIT_MS = 250
+const MOST_WAIT_MS = 5_000
+
+/** One message of an event stream. */
+export interface Message {
+  readonly event: string
+  readonly data: string
+}
+
+/** What a listener is told of its connection. */
+export interface Listening {
+  /** Ends it. */
+  readonly signal: AbortSignal
+  /** The connection broke, and another try follows. */
+  onLost(): void
+  /** A connection stands again. */
+  onBack(): void
+}
+
+/**
+ * The messages of an event stream; a connection that breaks is made again, and told the id of the last message, until the
+ * signal ends it. Throws the error that the stream is refused with, and STORAGE_UNAVAILABLE where the first try reaches nobody.
+ */
+export async function* listen(url: string, listening: Listening): AsyncGenerator<Message> {
+  const { signal } = listening
+  const place: Place = { id: undefined }
+  let wait_ms = 0
+  let stood = false
+  while (!signal.aborted) {
+    const answer = await connected(url, place, signal).catch((error: unknown) => {
+      const passes = signal.aborted || (stood && (!(error instanceof GuardError) || statusOf(error) >= 500))
+      if (!passes) throw unreachable(error, url)
+      return undefined
+    })
+    if (answer !== undefined) {
+      if (stood) listening.onBack()
+      stood = true
+      wait_ms = 0
+      yield* messagesIn(answer, place, signal)
+      if (!signal.aborted) listening.onLost()
+    }
+    wait_ms = Math.min(Math.max(wait_ms * 2, FIRST_WAIT_MS), MOST_WAIT_MS)
+    if (!signal.aborted) await setTimeout(wait_ms, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** The last id that came. */
+interface Place {
+  id: string | undefined
+}
+
+const unreachable = (error: unknown, url: string): unknown =>
+  error instanceof GuardError
+    ? error
+    : new GuardError('STORAGE_UNAVAILABLE', `Nobody answers at ${url}.`, { cause: error })
+
+const connected = async (url: string, { id }: Place, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+  const headers = { accept: 'text/event-stream', ...(id === undefined ? {} : { 'last-event-id': id }) }
+  const answer = await fetch(url, { headers, signal })
+  if (!answer.ok || answer.body === null) throw answered(await answer.text())
+  return answer.body
+}
+
+/** Messages until the stream ends or breaks. */
+async function* messagesIn(
+  body: ReadableStream<Uint8Array>,
+  place: Place,
+  signal: AbortSignal,
+): AsyncGenerator<Message> {
+  try {
+    for await (const block of blocksIn(body)) {
+      const { id, event, data } = fieldsOf(block)
+      place.id = id ?? place.id
+      if (data !== undefined) yield { event, data }
+    }
+  } catch (error) {
+    // a stream that breaks throws a TypeError
+    if (!signal.aborted && !(error instanceof TypeError)) throw error
+  }
+}
+
+/** What stands between empty lines. */
+async function* blocksIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    const blocks = (rest + chunk).split(/\r?\n\r?\n/)
+    rest = blocks.pop() ?? ''
+    yield* blocks
+  }
+}
+
+const fieldsOf = (block: string): { id: string | undefined; event: string; data: string | undefined } => {
+  const fields = new Map<string, string>()
+  for (const line of block.split(/\r?\n/)) {
+    const [, name, value = ''] = /^([a-z]+): ?(.*)$/.exec(line) ?? []
+    if (name === undefined) continue
+    const before = fields.get(name)
+    fields.set(name, name === 'data' && before !== undefined ? `${before}\n${value}` : value)
+  }
+  return { id: fields.get('id'), event: fields.get('event') ?? 'message', data: fields.get('data') }
+}

@@ -1,0 +1,70 @@
+import { bytesText, type Input, type Io } from 'guard-gateway/core'
+import { isTerminal, type Signs, signsOf } from './terminal.ts'
+
+const FIRST_MS = 300
+const EVERY_MS = 100
+const BAR_CELLS = 20
+
+/** How far something long has come, on a line of the terminal that it rewrites and in the end removes; nothing where nobody looks. */
+export class Progress {
+  readonly #label: string
+  readonly #total: number | undefined
+  readonly #err: NodeJS.WritableStream
+  readonly #signs: Signs
+  readonly #now: () => number
+  readonly #began: number
+  readonly #shown: boolean
+  #next: number
+  #bytes = 0
+  #drawn = false
+
+  /** `total` in bytes, if it is known; `now` in milliseconds. */
+  constructor(label: string, total: number | undefined, { options }: Input, io: Io, now = () => performance.now()) {
+    this.#label = label
+    this.#total = total
+    this.#err = io.err
+    this.#signs = signsOf(io)
+    this.#now = now
+    this.#began = now()
+    this.#next = this.#began + FIRST_MS
+    const off = options.quiet === true || options.json === true || options.progress === false || Boolean(io.env.CI)
+    this.#shown = !off && isTerminal(io.err) && io.env.TERM !== 'dumb'
+  }
+
+  /** So many bytes more are done. */
+  add(bytes: number): void {
+    this.#bytes += bytes
+    if (!this.#shown) return
+    const now = this.#now()
+    if (now < this.#next) return
+    this.#next = now + EVERY_MS
+    this.#drawn = true
+    this.#err.write(`\r${this.#line(now)}\u001b[K`)
+  }
+
+  /** Removes the line. */
+  done(): void {
+    if (this.#drawn) this.#err.write('\r\u001b[K')
+    this.#drawn = false
+  }
+
+  /** The same chunks, each counted as it passes. */
+  async *counted(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {
+    for await (const chunk of chunks) {
+      this.add(chunk.length)
+      yield chunk
+    }
+  }
+
+  #line(now: number): string {
+    const done = bytesText(this.#bytes)
+    if (this.#total === undefined || this.#total === 0) return `${this.#label} ${done}`
+    const part = Math.min(this.#bytes / this.#total, 1)
+    const { left, full, empty, right } = this.#signs
+    const cells = Math.floor(part * BAR_CELLS)
+    const bar = left + full.repeat(cells) + empty.repeat(BAR_CELLS - cells) + right
+    const left_s = Math.ceil(((now - this.#began) * (1 / part - 1)) / 1_000)
+    const percent = `${Math.floor(part * 100)}%`
+    return `${this.#label} ${bar} ${percent}  ${done}/${bytesText(this.#total)}  ${left_s}s left`
+  }
+}

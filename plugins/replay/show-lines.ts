@@ -1,0 +1,54 @@
+import type { Row } from './show-rows.ts'
+import { type Colour, colourOf, type Signs } from './terminal.ts'
+
+const MAX_INDENT = 8
+const MIN_BAR = 10
+const TOOK = 8
+const STATUS = 7
+const MAX_NOTE = 32
+/** Blanks between the five columns. */
+const GAPS = 5
+
+/** How rows are drawn. */
+export interface Drawing {
+  /** Columns of a line. */
+  readonly width: number
+  readonly signs: Signs
+  paint(text: string, colour: Colour): string
+}
+
+/** The lines of rows: name, a bar over the time from the first to the last instant, duration, status, note. */
+export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing): Generator<string> {
+  const names = rows.map(({ depth, title }) => '  '.repeat(Math.min(depth, MAX_INDENT)) + title)
+  const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
+  const note = Math.min(longest(rows.map((row) => row.note)), MAX_NOTE, Math.floor(width / 4))
+  const left = width - TOOK - STATUS - note - GAPS
+  const name = Math.max(Math.min(longest(names), Math.floor(left / 2)), MIN_BAR)
+  const bar = Math.max(left - name, MIN_BAR)
+  const span_ns = rows.reduce((last, { from, until }) => Math.max(last, until ?? from), 0)
+  const columnOf = (ns: number): number =>
+    span_ns <= 0 ? 0 : Math.min(Math.max(Math.round((ns / span_ns) * (bar - 1)), 0), bar - 1)
+  for (const [at, row] of rows.entries()) {
+    const title = cut(names[at] ?? '', name).padEnd(name)
+    const drawn = barOf(row, columnOf, bar, signs).padEnd(bar)
+    const status = painted(cut(row.status, STATUS).padEnd(STATUS), row.status, paint)
+    const told = painted(cut(row.note, note), row.note.split(' ', 1)[0] ?? '', paint)
+    yield [title, drawn, row.took.padStart(TOOK), status, told].join(' ').trimEnd()
+  }
+}
+
+const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length))
+
+const painted = (text: string, word: string, paint: Drawing['paint']): string => {
+  const colour = colourOf(word)
+  return colour === undefined ? text : paint(text, colour)
+}
+
+const barOf = ({ from, until }: Row, columnOf: (ns: number) => number, width: number, signs: Signs): string => {
+  const begin = columnOf(from)
+  if (until === undefined) return ' '.repeat(begin) + signs.event
+  const end = until === null ? width - 1 : Math.max(columnOf(until), begin)
+  if (end === begin) return ' '.repeat(begin) + signs.instant
+  const close = until === null ? signs.open : signs.end
+  return ' '.repeat(begin) + signs.begin + signs.line.repeat(end - begin - 1) + close
+}

@@ -1,0 +1,66 @@
+import { terminalLine } from 'guard-gateway/core'
+import { type Colour, colourOf } from './terminal.ts'
+
+type Paint = (text: string, colour: Colour) => string
+
+/** A run as the stream tells it. */
+export interface ToldRun {
+  readonly trace_id: string
+  readonly project_id: string
+  readonly session_id: string | null
+  readonly origin: string
+  readonly status: string
+}
+
+/** An event as the stream tells it; small integers come as numbers. */
+export interface ToldDecision {
+  readonly name: string
+  readonly time_ns: bigint | number
+  readonly trace_id: string
+  readonly project_id: string
+  readonly session_id: string | null
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** A run on a line: time of day, id, status, where it came from, session. `at` is milliseconds since 1970. */
+export const runLine = (run: ToldRun, at: number, paint: Paint): string =>
+  [
+    timeOf(at),
+    run.trace_id,
+    painted(run.status.padEnd(11), run.status, paint),
+    run.origin.padEnd(10),
+    run.session_id ?? '',
+  ]
+    .join('  ')
+    .trimEnd()
+
+/** A decision on a line: time of day, id of its run, what was decided, why, mode, session. */
+export const decisionLine = (decision: ToldDecision, paint: Paint): string => {
+  const { attributes, session_id, time_ns, trace_id } = decision
+  const decided = wordOf(attributes.decision)
+  const cells = [
+    timeOf(Number(BigInt(time_ns) / 1_000_000n)),
+    trace_id,
+    painted(decided.padEnd(11), decided, paint),
+    wordOf(attributes.reason_code).padEnd(10),
+    wordOf(attributes.mode),
+    session_id ?? '',
+  ]
+  return cells
+    .filter((cell) => cell !== '')
+    .join('  ')
+    .trimEnd()
+}
+
+const wordOf = (value: unknown): string => (typeof value === 'string' ? terminalLine(value) : '')
+
+const painted = (text: string, word: string, paint: Paint): string => {
+  const colour = colourOf(word)
+  return colour === undefined ? text : paint(text, colour)
+}
+
+/** The local time of day. */
+const timeOf = (at: number): string => {
+  const date = new Date(at)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':')
+}

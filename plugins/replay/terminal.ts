@@ -1,0 +1,74 @@
+import { styleText } from 'node:util'
+import type { Input, Io } from 'guard-gateway/core'
+
+/** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */
+export type Colour = 'green' | 'yellow' | 'red' | 'dim'
+
+/** Signs for a terminal that shows them, and for one that does not. */
+const signs = {
+  unicode: {
+    line: '─',
+    begin: '├',
+    end: '┤',
+    instant: '│',
+    open: '…',
+    event: '•',
+    left: '▕',
+    full: '█',
+    empty: '░',
+    right: '▏',
+  },
+  ascii: {
+    line: '-',
+    begin: '|',
+    end: '|',
+    instant: '|',
+    open: '>',
+    event: '*',
+    left: '[',
+    full: '#',
+    empty: '.',
+    right: ']',
+  },
+} as const
+
+export type Signs = (typeof signs)['unicode' | 'ascii']
+
+/** The signs that the locale can write. */
+export const signsOf = ({ env }: Io): Signs =>
+  /^$|utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '') ? signs.unicode : signs.ascii
+
+/** Whether somebody looks at this stream, not a program. */
+export const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in stream && stream.isTTY === true
+
+/** Columns of the terminal that results are written to; `otherwise` where there is none. */
+export const columnsOf = ({ out }: Io, otherwise: number): number =>
+  isTerminal(out) && 'columns' in out && typeof out.columns === 'number' && out.columns > 0 ? out.columns : otherwise
+
+/** Paints results where somebody sees them in colour; the text itself anywhere else. */
+export const painter = ({ options }: Input, { out, env }: Io): ((text: string, colour: Colour) => string) => {
+  const off = options.color === false || options.json === true || Boolean(env.NO_COLOR)
+  const seen = (isTerminal(out) && env.TERM !== 'dumb') || Boolean(env.FORCE_COLOR)
+  if (off || !seen) return (text) => text
+  return (text, colour) => styleText(colour, text, { validateStream: false })
+}
+
+/** The colour of a status or a decision; undefined for one that means nothing in particular. */
+export const colourOf = (word: string): Colour | undefined => colours[word]
+
+const colours: Readonly<Record<string, Colour>> = {
+  ok: 'green',
+  allow: 'green',
+  running: 'dim',
+  cancelled: 'dim',
+  shadow_flag: 'yellow',
+  shadow_deny: 'yellow',
+  confirm: 'yellow',
+  transform: 'yellow',
+  error: 'red',
+  timeout: 'red',
+  blocked: 'red',
+  block: 'red',
+  deny: 'red',
+  rate_limit: 'red',
+}
