@@ -3,6 +3,7 @@ import { printKey } from './key-print.ts'
 import type { ClientsOptions } from './options.ts'
 import { runAgent } from './run.ts'
 import { setup } from './setup.ts'
+import { status } from './status.ts'
 import { statusline } from './statusline.ts'
 
 export type { Ask, ClientsOptions } from './options.ts'
@@ -11,6 +12,6 @@ export type { Ask, ClientsOptions } from './options.ts'
 export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {
-    for (const command of [setup, runAgent, printKey, statusline]) gateway.commands.add(command(options))
+    for (const command of [setup, runAgent, status, printKey, statusline]) gateway.commands.add(command(options))
   },
 })

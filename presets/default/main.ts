@@ -1,12 +1,14 @@
 import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
 import { asking, replayCommands } from 'guard-gateway/plugins/replay'
-import { configFile, loadConfig } from './config.ts'
+import { configFile, type LoadedConfig, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
+import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps } from './messages.ts'
@@ -29,13 +31,24 @@ const located = (options: Input['options'], io: Io) =>
 const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
   const { file } = located(options, io)
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
-  const loaded = await loadConfig(file, io.env)
-  const config = overridden(loaded.config, options, io.cwd)
+  const loaded = await loadedFor(command, options, io)
+  const config = overridden(loaded.config, options, io.cwd, command?.id)
   if (command !== undefined) for (const warning of loaded.warnings) printWarning(warning, options, io)
   const gateway = await withRun(config, io, file, first)
   if (command?.id !== 'gateway run') return gateway
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
+}
+
+/** The configuration; a proxy that a client starts works without a file as well, with defaults and a database in its folder. */
+const loadedFor = async (command: Command | undefined, options: Input['options'], io: Io): Promise<LoadedConfig> => {
+  const { file, named } = located(options, io)
+  if (command?.id !== 'mcp run' || named || (await exists(file))) return loadConfig(file, io.env)
+  const config = emptyConfig()
+  return {
+    config: { ...config, storage: { ...config.storage, file: join(io.cwd, config.storage.file) } },
+    warnings: [],
+  }
 }
 
 /** Writes a configuration where nobody named one and there is none, or where one was asked for. */
@@ -55,16 +68,24 @@ const exists = (file: string): Promise<boolean> =>
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
 const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): Promise<Gateway> => {
+  if (config.preset === 'mcp-stdio') return createGateway(config)
   const where = whereToAsk(config)
   const gateway = await createGateway(config, [
     gatewayRun({
       version,
       server: config.server,
       facts: facts(config, io.cwd),
+      also: [mcpServe],
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd) }),
     }),
     ...(config.preset === 'minimal' ? [] : [replayCommands(where)]),
   ])
+  gateway.commands.add(
+    doctor(
+      (options) => located(options, io).file,
+      (loaded) => whereToAsk(loaded).address,
+    ),
+  )
   return gateway.use(
     clients({
       address: where.address,
@@ -80,6 +101,19 @@ const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): 
         ),
     }),
   )
+}
+
+const mcpServe = {
+  id: 'mcp serve',
+  summary: 'serve MCP servers over HTTP through the permission proxy, without model routes',
+  options: {
+    '--policy <file>': 'policy file; mcp.policy of the configuration if absent',
+    '--server <id=address...>': 'a server that speaks Streamable HTTP, beside those of the configuration',
+    '--host <address>': 'listen here instead of server.host',
+    '--port <number>': 'listen here instead of server.port; 0 lets the system choose',
+    '--allow-remote': 'let other machines reach the gateway; its administration pages have no login',
+  },
+  example: 'guard mcp serve --policy policy.yml --server docs=http://127.0.0.1:3000/mcp',
 }
 
 /** Words that start this program again. */

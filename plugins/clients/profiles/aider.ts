@@ -29,7 +29,8 @@ export const aider: Profile = {
   session: 'nothing; its sessions are told apart by how they begin',
   on_block: 'shows the message after its own retries',
   launch: (setting) => ({
-    key_variables: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'], env: bases(setting),
+    key_variables: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
+    env: bases(setting),
     flags: setting.model === undefined ? [] : ['--model', `openai/${setting.model}`],
   }),
 }

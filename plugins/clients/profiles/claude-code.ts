@@ -36,9 +36,7 @@ export const claudeCode: Profile = {
   tested_with: '2.1.330',
   style: 'messages',
   commands: ['claude'],
-  files: (setting) => [
-    { path: file, text: `${JSON.stringify({ $comment: MARK, ...settings(setting) }, null, 2)}\n` },
-  ],
+  files: (setting) => [{ path: file, text: `${JSON.stringify({ $comment: MARK, ...settings(setting) }, null, 2)}\n` }],
   use: ({ folder }) => [`claude --settings ${shellWord(join(folder, file))}`],
   undo: () => 'start claude without --settings',
   session: 'x-claude-code-session-id, kept by --continue',

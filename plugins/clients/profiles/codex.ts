@@ -47,7 +47,8 @@ export const codex: Profile = {
   on_block: 'stops after one request; a 429 shows the request id and not the message',
   block_status: ['codex*', 400],
   launch: (setting) => ({
-    key_variables: ['GUARD_GATEWAY_KEY'], env: {},
+    key_variables: ['GUARD_GATEWAY_KEY'],
+    env: {},
     flags: [
       '-c',
       `model_providers.guard={ ${Object.entries(provider(setting))

@@ -47,5 +47,9 @@ export const opencode: Profile = {
   session: 'x-session-id',
   on_block: 'repeats a 429 or 409 without end and shows nothing; with status 403 it stops and shows the message',
   block_status: ['opencode*', 403],
-  launch: (setting) => ({ key_variables: ['GUARD_GATEWAY_KEY'], env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(setting)) }, flags: [] }),
+  launch: (setting) => ({
+    key_variables: ['GUARD_GATEWAY_KEY'],
+    env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(setting)) },
+    flags: [],
+  }),
 }

@@ -30,9 +30,16 @@ export const sdks: Profile = {
       ].join('\n'),
     },
   ],
-  use: ({ folder }) => [`set -a; . ${shellWord(join(folder, file))}; set +a`, 'npm start   # or whatever calls a model'],
+  use: ({ folder }) => [
+    `set -a; . ${shellWord(join(folder, file))}; set +a`,
+    'npm start   # or whatever calls a model',
+  ],
   undo: () => 'open a new shell',
   session: 'nothing; send x-guard-session-id for each task',
   on_block: 'openai and @anthropic-ai/sdk stop after one request, the message is the error’s text',
-  launch: (setting) => ({ key_variables: ['GUARD_GATEWAY_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'], env: addresses(setting), flags: [] }),
+  launch: (setting) => ({
+    key_variables: ['GUARD_GATEWAY_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+    env: addresses(setting),
+    flags: [],
+  }),
 }

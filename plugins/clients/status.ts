@@ -1,0 +1,86 @@
+import { type Command, costText, countText, terminalLine } from 'guard-gateway/core'
+import type { ClientsOptions } from './options.ts'
+import type { SessionFigures } from './summary.ts'
+
+const SHOWN = 10
+const LOOKED_AT = 200
+
+interface Listed {
+  readonly sessions: readonly (SessionFigures & {
+    readonly project_id: string
+    readonly external_id: string | null
+    readonly name: string | null
+  })[]
+}
+
+/** `guard status`: what is going on, at a glance: the newest sessions with what they have spent and what was decided. */
+export const status = ({ asking, address }: ClientsOptions): Command => ({
+  id: 'status',
+  summary: 'sessions, spend, flags and blocks at a glance',
+  example: 'guard status --json',
+  async run({ options }, io) {
+    const { sessions } = (await asking((ask) => ask('GET', `/api/sessions?limit=${LOOKED_AT}`))) as Listed
+    const totals = totalsOf(sessions)
+    if (options.json === true) {
+      io.out.write(`${JSON.stringify({ ...totals, sessions: sessions.slice(0, SHOWN) })}\n`)
+      return 0
+    }
+    io.out.write(`${headline(totals, sessions.length)}\n`)
+    for (const line of table(sessions.slice(0, SHOWN))) io.out.write(`${line}\n`)
+    if (sessions.length === 0) io.err.write('Nothing was asked yet. Start an agent with: guard run -- claude\n')
+    else io.err.write(`more: ${address}/sessions\n`)
+    return 0
+  },
+})
+
+const sums = ['requests', 'flagged', 'blocked', 'total_tokens', 'cost_micro'] as const
+type Totals = Record<(typeof sums)[number] | 'paused', number>
+
+const totalsOf = (sessions: Listed['sessions']): Totals => ({
+  ...(Object.fromEntries(
+    sums.map((name) => [name, sessions.reduce((total, session) => total + session[name], 0)]),
+  ) as Totals),
+  paused: sessions.filter(({ paused }) => paused).length,
+})
+
+const headline = (totals: Totals, count: number): string =>
+  [
+    `${count}${count === LOOKED_AT ? ' newest' : ''} sessions`,
+    `${totals.requests} requests`,
+    `${totals.flagged} flagged`,
+    `${totals.blocked} blocked`,
+    `${totals.paused} paused`,
+    `${countText(totals.total_tokens)} tokens`,
+    `cost ${costText(totals.cost_micro)}`,
+  ].join(', ')
+
+/** One line a session; columns as wide as what stands in them. */
+const table = (sessions: Listed['sessions']): readonly string[] => {
+  if (sessions.length === 0) return []
+  const head = ['last seen', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
+  const rows = sessions.map((session) => [
+    session.last_seen_at.slice(0, 19).replace('T', ' '),
+    session.id,
+    terminalLine(session.project_id),
+    terminalLine(session.agent_id ?? ''),
+    String(session.requests),
+    String(session.flagged),
+    String(session.blocked),
+    countText(session.total_tokens),
+    costText(session.cost_micro),
+    session.paused ? 'paused' : '',
+  ])
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => padded(cell, widths[column] ?? 0, column))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+const FIRST_FIGURE = 4
+const LAST_FIGURE = 8
+
+const padded = (cell: string, width: number, column: number): string =>
+  column >= FIRST_FIGURE && column <= LAST_FIGURE ? cell.padStart(width) : cell.padEnd(width)

@@ -1,0 +1,40 @@
+import type { Gateway, Input, Io } from 'guard-gateway/core'
+import type { Config } from '../schema.ts'
+
+/** What a check found; `fix` says what to do about a warning or an error. */
+export interface Finding {
+  readonly level: 'ok' | 'warning' | 'error'
+  readonly what: string
+  readonly fix?: string
+}
+
+/** What checks know. Without a usable configuration there is neither `config` nor `gateway`. */
+export interface Bench {
+  readonly io: Io
+  readonly options: Input['options']
+  /** Absolute path of the configuration file. */
+  readonly file: string
+  readonly config: Config | undefined
+  /** What is wrong with the configuration file, or what deserves a word about it. */
+  readonly fault: unknown
+  readonly warnings: readonly string[]
+  /** Where the gateway of the configuration listens: `http://127.0.0.1:8787`. */
+  readonly address: string
+  /** What the gateway that runs there says of itself; undefined if none does. */
+  readonly health: Readonly<Record<string, unknown>> | undefined
+  /** A gateway of the configuration, opened beside the one that may run; undefined if it cannot be opened. */
+  readonly gateway: Gateway | undefined
+  /** Why it cannot be opened. */
+  readonly unopened: unknown
+}
+
+/** One thing that `guard doctor` looks at. */
+export type Check = (bench: Bench) => Promise<readonly Finding[]> | readonly Finding[]
+
+export const ok = (what: string): Finding => ({ level: 'ok', what })
+export const warning = (what: string, fix: string): Finding => ({ level: 'warning', what, fix })
+export const error = (what: string, fix: string): Finding => ({ level: 'error', what, fix })
+
+/** What an error says, on one line. */
+export const reason = (thrown: unknown): string =>
+  (thrown instanceof Error ? thrown.message : String(thrown)).replaceAll(/\s*\n\s*/g, '; ')

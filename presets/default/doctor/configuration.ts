@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { type Check, error, ok, reason, warning } from './check.ts'
+
+const run = promisify(execFile)
+const MIN_KEY = 16
+
+/** The file is there, can be used, is its owner's alone, and git does not see it. */
+export const configuration: Check = async ({ file, config, fault, warnings }) => {
+  if (config === undefined) return [error(reason(fault), 'Correct it, or write one with: guard gateway run --init')]
+  const { mode } = await stat(file)
+  const open = process.platform !== 'win32' && (mode & 0o077) !== 0
+  return [
+    ok(`configuration ${file}`),
+    ...warnings.filter((text) => !text.includes('chmod')).map((text) => warning(text, 'See guard-config.yml.')),
+    open
+      ? warning(`${file} can be read by others and holds a key`, `chmod 600 ${file}`)
+      : ok('configuration readable by you only'),
+    (await seenByGit(file))
+      ? warning(`git would commit ${file}`, `echo guard-config.yml >> .gitignore`)
+      : ok('configuration out of sight of git'),
+  ]
+}
+
+/** The key is long enough not to be guessed. */
+export const key: Check = ({ config }) => {
+  if (config === undefined) return []
+  const { length } = config.gateway_key
+  if (length >= MIN_KEY) return [ok('gateway key')]
+  return [
+    warning(`the gateway key has ${length} characters and can be guessed`, 'Put a longer one into guard-config.yml.'),
+  ]
+}
+
+const seenByGit = async (file: string): Promise<boolean> => {
+  try {
+    const cwd = dirname(file)
+    const { stdout } = await run('git', ['-C', cwd, 'rev-parse', '--is-inside-work-tree'])
+    if (stdout.trim() !== 'true') return false
+    return !(await run('git', ['-C', cwd, 'check-ignore', file]).then(
+      () => true,
+      () => false,
+    ))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,98 @@
+import { type Command, type Gateway, type Input, type Io, terminalLine } from 'guard-gateway/core'
+import { paint } from 'guard-gateway/plugins/cli'
+import { loadConfig } from '../config.ts'
+import { createGateway } from '../index.ts'
+import type { Config } from '../schema.ts'
+import { type Bench, type Check, type Finding, reason } from './check.ts'
+import { configuration, key } from './configuration.ts'
+import { address, node, storage } from './machine.ts'
+import { profiles } from './profiles.ts'
+import { clock, mode, pricing, upstreams } from './traffic.ts'
+
+const PROBE_MS = 1_000
+
+const checks: readonly Check[] = [node, configuration, key, address, storage, clock, mode, upstreams, pricing, profiles]
+
+const signs = {
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  error: ['✗', 'red'],
+} as const
+
+/** `guard doctor`: looks at everything that could keep the gateway from working, a line each; exit 1 if something does. */
+export const doctor = (
+  locate: (options: Input['options'], io: Io) => string,
+  addressOf: (config: Config) => string,
+): Command => ({
+  id: 'doctor',
+  summary: 'check configuration, key, address, storage, upstreams and profiles',
+  options: { '--online': 'also ask whether the upstreams answer' },
+  example: 'guard doctor --online',
+  standalone: true,
+  async run({ options }, io) {
+    const findings: Finding[] = []
+    const tell = (finding: Finding) => {
+      findings.push(finding)
+      if (options.json !== true) io.out.write(`${lineOf(finding, options, io)}\n`)
+    }
+    await examine(await benchOf(locate(options, io), options, io, addressOf), tell)
+    if (options.json === true) io.out.write(`${JSON.stringify({ findings })}\n`)
+    return findings.some(({ level }) => level === 'error') ? 1 : 0
+  },
+})
+
+const lineOf = ({ level, what, fix }: Finding, options: Input['options'], io: Io): string => {
+  const [sign, colour] = signs[level]
+  return `${paint(colour, sign, options, io)} ${terminalLine(what)}${fix === undefined ? '' : `\n  → ${terminalLine(fix)}`}`
+}
+
+const examine = async (bench: Bench, tell: (finding: Finding) => void): Promise<void> => {
+  try {
+    for (const check of checks) {
+      try {
+        for (const finding of await check(bench)) tell(finding)
+      } catch (thrown) {
+        tell({ level: 'error', what: `a check failed: ${reason(thrown)}`, fix: 'Run with --verbose and report it.' })
+      }
+    }
+  } finally {
+    await bench.gateway?.close()
+  }
+}
+
+/** Reads what there is to look at; nothing here throws. */
+const benchOf = async (
+  file: string,
+  options: Input['options'],
+  io: Io,
+  addressOf: (config: Config) => string,
+): Promise<Bench> => {
+  const known = { io, options, file }
+  try {
+    const { config, warnings } = await loadConfig(file, io.env)
+    const url = addressOf(config)
+    const health = await healthAt(url)
+    const opened = await open(config)
+    return { ...known, config, fault: undefined, warnings, address: url, health, ...opened }
+  } catch (fault) {
+    const none = { config: undefined, warnings: [], address: '', health: undefined, gateway: undefined }
+    return { ...known, ...none, fault, unopened: fault }
+  }
+}
+
+const open = async (config: Config): Promise<{ readonly gateway: Gateway | undefined; readonly unopened: unknown }> => {
+  try {
+    return { gateway: await (await createGateway(config)).open({ beside: true }), unopened: undefined }
+  } catch (unopened) {
+    return { gateway: undefined, unopened }
+  }
+}
+
+const healthAt = async (url: string): Promise<Bench['health']> => {
+  try {
+    const answer = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) })
+    return answer.ok ? ((await answer.json()) as Bench['health']) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,43 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { bytesText } from 'guard-gateway/core'
+import { checkPort } from 'guard-gateway/plugins/http'
+import { version } from '../version.ts'
+import { type Check, error, ok, reason, warning } from './check.ts'
+
+const SCARCE_BYTES = 1_000_000_000
+
+/** Node itself; one that is too old never comes so far. */
+export const node: Check = () => [ok(`Node ${process.versions.node}`)]
+
+/** The address is free, or a gateway of this version has it. */
+export const address: Check = async ({ config, address: url, health }) => {
+  if (config === undefined) return []
+  if (health !== undefined) {
+    if (health.version === version) return [ok(`a gateway ${version} answers at ${url}`)]
+    return [warning(`a gateway ${String(health.version)} answers at ${url}, this is ${version}`, 'Restart it.')]
+  }
+  try {
+    await checkPort(config.server.host, config.server.port)
+    return [ok(`${url} is free; no gateway runs`)]
+  } catch (thrown) {
+    return [error(reason(thrown), 'Change server.port, or stop the other program.')]
+  }
+}
+
+/** The database can be opened and has room to grow. */
+export const storage: Check = async ({ config, gateway, unopened }) => {
+  if (config === undefined) return []
+  if (gateway === undefined)
+    return [error(`storage: ${reason(unopened)}`, 'guard explain DATABASE_DAMAGED tells more.')]
+  if (config.storage.backend === 'memory')
+    return [warning('storage.backend is memory: everything is forgotten at the end', 'Set storage.backend: sqlite.')]
+  const { bavail, bsize } = await statfs(dirname(config.storage.file))
+  const free = bavail * bsize
+  return [
+    ok(`storage ${config.storage.file}`),
+    free < SCARCE_BYTES
+      ? warning(`${bytesText(free)} of disk are free`, 'Free some, or lower replay.retention.')
+      : ok(`${bytesText(free)} of disk are free`),
+  ]
+}

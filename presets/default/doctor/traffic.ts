@@ -1,0 +1,75 @@
+import type { CallRecord, Gateway } from 'guard-gateway/core'
+import { type Check, error, ok, reason, warning } from './check.ts'
+
+const DAY_MS = 86_400_000
+const RECENT = 500
+const REACH_MS = 3_000
+
+/** Upstreams have what they need; with `--online`, something answers there. */
+export const upstreams: Check = async ({ config, options }) => {
+  if (config === undefined) return []
+  if (config.upstreams.length === 0)
+    return [warning('no upstream', 'Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add one under upstreams.')]
+  return Promise.all(
+    config.upstreams.map(async ({ name, base_url, api_key, auth }) => {
+      if (api_key === undefined && auth !== 'none' && auth !== 'passthrough')
+        return error(`upstream ${name} has no api_key`, 'Set api_key, for example to a variable of the environment.')
+      if (options.online !== true) return ok(`upstream ${name} at ${base_url}`)
+      return reach(name, base_url)
+    }),
+  )
+}
+
+const reach = async (name: string, url: string) => {
+  try {
+    const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(REACH_MS) })
+    return ok(`upstream ${name} answers (${status})`)
+  } catch (thrown) {
+    const { cause } = thrown as { readonly cause?: unknown }
+    return error(
+      `upstream ${name} at ${url} does not answer: ${reason(cause ?? thrown)}`,
+      'Check base_url and network.',
+    )
+  }
+}
+
+/** The price file can be used, and has the models that were asked for lately. */
+export const pricing: Check = async ({ gateway }) => {
+  const section = gateway?.health.get('pricing')?.() as
+    | { readonly status?: string; readonly error?: unknown }
+    | undefined
+  if (gateway === undefined || section === undefined) return []
+  if (section.status !== 'ok' && section.status !== undefined)
+    return [warning(`prices: ${JSON.stringify(section.error)}`, 'Correct the file named by replay.pricing.')]
+  const unpriced = [...new Set((await recent(gateway)).filter(isUnpriced).map((call) => call.model_requested))]
+  if (unpriced.length === 0) return [ok('prices')]
+  return [
+    warning(`no price for ${unpriced.slice(0, 5).join(', ')}: their cost counts as 0`, 'Add them to replay.pricing.'),
+  ]
+}
+
+const isUnpriced = ({ cost_source }: CallRecord): boolean => cost_source === 'unpriced'
+
+/** What the default mode does, and what the other would have done with the last week's requests. */
+export const mode: Check = async ({ config, gateway }) => {
+  if (config === undefined || gateway === undefined) return []
+  if (config.default_mode === 'enforce') return [ok('default mode enforce')]
+  const since = gateway.clock.now() - 7 * DAY_MS
+  const flagged = (await recent(gateway)).filter((call) => call.decision === 'shadow_flag' && call.received_at >= since)
+  const text = `default mode shadow: enforce would have blocked ${flagged.length} of the last ${RECENT} requests of seven days`
+  return [ok(text)]
+}
+
+/** The clock is not behind what is on record. */
+export const clock: Check = async ({ gateway }) => {
+  if (gateway === undefined) return []
+  const [newest] = await recent(gateway, 1)
+  const ahead = newest === undefined ? 0 : newest.received_at - Date.now()
+  if (ahead <= 0) return []
+  return [
+    warning(`the newest record is ${Math.ceil(ahead / 1000)} s in the future`, 'Check the clock of this machine.'),
+  ]
+}
+
+const recent = async ({ storage }: Gateway, limit = RECENT): Promise<readonly CallRecord[]> =>
+  (await storage.find('calls', { limit, order: ['recorded', 'desc'] })).rows

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { workplace } from './kit.ts'
+
+const session = (id: string, more: object = {}) => ({
+  id,
+  project_id: 'demo',
+  agent_id: 'coder',
+  external_id: null,
+  name: null,
+  paused: false,
+  requests: 3,
+  flagged: 1,
+  blocked: 0,
+  total_tokens: 1_500,
+  cost_micro: 21_000,
+  last_seen_at: '2026-03-02T12:00:00.000Z',
+  ...more,
+})
+
+const listing = (...sessions: readonly object[]) => ({
+  asking: <T>(work: (ask: () => Promise<unknown>) => Promise<T>) => work(async () => ({ sessions })),
+})
+
+test('sessions are listed with what they spent, and summed', async (context) => {
+  const odd = session('ses_2', { agent_id: 'a\u001b[31m', paused: true, blocked: 2 })
+  const { command } = await workplace(context, listing(session('ses_1'), odd))
+  const { code, out } = await command('status', [])
+  assert.equal(code, 0)
+  const [headline, head, first, second] = out.split('\n')
+  assert.equal(headline, '2 sessions, 6 requests, 2 flagged, 2 blocked, 1 paused, 3.0k tokens, cost 0.042')
+  assert.match(head ?? '', /^last seen +session +project +agent +requests +flagged +blocked +tokens +cost$/)
+  assert.match(first ?? '', /^2026-03-02 12:00:00 {2}ses_1 +demo {5,8}coder +3 +1 +0 +1\.5k +0\.021$/)
+  assert.match(second ?? '', /ses_2 +demo {5,8}a +3 +1 +2 +1\.5k +0\.021 {2}paused$/)
+})
+
+test('--json gives the same figures', async (context) => {
+  const { command } = await workplace(context, listing(session('ses_1')))
+  const told = JSON.parse((await command('status', [], { json: true })).out)
+  assert.deepEqual([told.requests, told.cost_micro, told.paused, told.sessions.length], [3, 21_000, 0, 1])
+})
+
+test('where nothing was asked yet it tells how to begin', async (context) => {
+  const { command } = await workplace(context, listing())
+  const { out, err } = await command('status', [])
+  assert.match(out, /^0 sessions/)
+  assert.match(err, /guard run -- claude/)
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { main } from '../../../presets/default/main.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const KEY = 'guard_key-of-the-doctor-0123456789abcdef'
+const upstreams = 'upstreams: [{ name: one, base_url: "http://127.0.0.1:9", api_key: sk-of-one, styles: [messages] }]'
+
+/** A free port, or one that somebody else keeps. */
+const portOf = async (context: TestContext, taken: boolean): Promise<number> => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  if (taken) context.after(() => server.close())
+  else await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const examined = async (context: TestContext, text: string | undefined, args: readonly string[] = []) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-doctor-'))
+  context.after(() => rm(cwd, { recursive: true, force: true }))
+  if (text !== undefined) await writeFile(join(cwd, 'guard-config.yml'), text, { mode: 0o600 })
+  const look = async () => {
+    const io = fakeIo({ cwd, env: { PATH: process.env.PATH } })
+    const code = await main(['doctor', ...args], io)
+    return { code, out: io.outText() }
+  }
+  return { cwd, look }
+}
+
+const config = (port: number, more = upstreams) => `gateway_key: ${KEY}\nserver: { port: ${port} }\n${more}\n`
+
+test('a sound installation has a line for each thing that is well', async (context) => {
+  const { look } = await examined(context, config(await portOf(context, false)))
+  const { code, out } = await look()
+  assert.equal(code, 0, out)
+  for (const part of [/✓ Node 2\d/, /✓ configuration .*guard-config\.yml/, /✓ gateway key/, /✓ http:\S+ is free/])
+    assert.match(out, part)
+  for (const part of [
+    /✓ storage .*guard\.db/,
+    /✓ default mode shadow/,
+    /✓ upstream one at/,
+    /✓ prices/,
+    /✓ no profiles/,
+  ])
+    assert.match(out, part)
+  assert.ok(!out.includes(KEY))
+})
+
+test('a configuration that cannot be used is told with its place, and nothing else is looked for', async (context) => {
+  const { look } = await examined(context, 'gateway_kee: x\n')
+  const { code, out } = await look()
+  assert.equal(code, 1)
+  assert.match(out, /✗ guard-config\.yml:1:1: .*gateway_kee/)
+  assert.doesNotMatch(out, /storage|upstream/)
+  const absent = await examined(context, undefined)
+  assert.match((await absent.look()).out, /✗ .*does not exist[\s\S]*→ .*--init/)
+})
+
+test('each fault says what to do about it', async (context) => {
+  const port = await portOf(context, true)
+  const more =
+    'upstreams: [{ name: one, base_url: "http://127.0.0.1:9", styles: [messages] }]\nstorage: { backend: memory }'
+  const { cwd, look } = await examined(context, config(port, more).replace(KEY, 'short-key'))
+  await chmod(join(cwd, 'guard-config.yml'), 0o644)
+  await mkdir(join(cwd, 'profiles'))
+  await writeFile(join(cwd, 'profiles/env'), '# written by guard setup, seal 0\nBASE=http://127.0.0.1:1/v1\n')
+  const { code, out } = await look()
+  assert.equal(code, 1)
+  assert.match(out, /! .*guard-config\.yml can be read by others[^\n]*\n {2}→ chmod 600/)
+  assert.match(out, /! the gateway key has 9 characters/)
+  assert.match(out, new RegExp(`✗ 127\\.0\\.0\\.1:${port} is taken: another program uses it`))
+  assert.match(out, /✗ upstream one has no api_key/)
+  assert.match(out, /! storage\.backend is memory/)
+  assert.match(out, /! .*profiles\/env leads to another address/)
+})
+
+test('--online asks the upstreams', async (context) => {
+  const closed = await portOf(context, false)
+  const more = upstreams.replace(':9"', `:${closed}"`)
+  const { look } = await examined(context, config(await portOf(context, false), more), ['--online', '--json'])
+  const { code, out } = await look()
+  assert.equal(code, 1)
+  const { findings } = JSON.parse(out)
+  const [found] = findings.filter(({ level }: { level: string }) => level === 'error')
+  assert.match(found.what, /upstream one at .* does not answer: .*ECONNREFUSED/)
+})
