@@ -52,6 +52,8 @@ export const catalogue = {
       'The storage backend cannot serve this filter',
       'Leave the filter out, or use another backend.',
     ],
+    PROTOCOL_VERSION: ['This revision of MCP is not served', 'Use one of those named.'],
+    SESSION_REQUIRED: ['The message names no MCP session', 'Send mcp-session-id, as the answer to initialize gave it.'],
     CREDENTIAL_IN_URL: ['A key stands in the address', 'Send the key in a header: addresses reach logs.'],
   }),
   ...group(400, 'usage_error', {
@@ -89,12 +91,22 @@ export const catalogue = {
     RUN_NOT_FOUND: ['There is no such run', 'List them with GET /api/v1/runs.'],
     AGENT_NOT_FOUND: ['There is no such agent', 'List them with GET /api/agents.'],
     KEY_NOT_FOUND: ['The agent has no such live key', 'List them with GET /api/agents/{id}.'],
+    MCP_SESSION_NOT_FOUND: [
+      'There is no such MCP session',
+      'Initialize again; a session belongs to one key and server.',
+    ],
     MCP_SERVER_NOT_FOUND: ['There is no such MCP server', 'List them with GET /api/v1/mcp/servers.'],
     SCENARIO_NOT_FOUND: ['There is no such scenario', 'Choose one of those named.'],
     PLAYGROUND_RUN_NOT_FOUND: ['There is no such playground run', 'List them with GET /api/v1/playground/runs.'],
   }),
   ...group(405, 'invalid_request_error', {
     METHOD_NOT_ALLOWED: ['This path does not take this method', 'Use one of the methods in the allow header.'],
+  }),
+  ...group(406, 'invalid_request_error', {
+    NOT_ACCEPTABLE: [
+      'The answer has a form that the request does not take',
+      'Accept application/json and text/event-stream.',
+    ],
   }),
   ...group(408, 'timeout_error', {
     REQUEST_TIMEOUT: ['The request did not arrive in time', 'Send head and body without pauses.'],
@@ -143,6 +155,7 @@ export const catalogue = {
     LIMIT_TOKENS: ['The session has used its tokens', 'Raise the threshold of the rule, or begin a new session.'],
   }),
   ...group(429, 'rate_limit_error', {
+    TOO_MANY_PENDING: ['Too many requests of the session wait for their answers', 'Wait for some of them.'],
     PLAYGROUND_BUSY: [
       'As many playground runs wait as may',
       'Try again when some have ended: four run at once, a hundred wait.',
@@ -182,6 +195,8 @@ export const catalogue = {
     ],
   }),
   ...group(502, 'api_error', {
+    UPSTREAM_REFUSED: ['The upstream refused the gateway', 'Check the credentials that are configured for it.'],
+    UPSTREAM_FAILED: ['The upstream gave no usable answer', 'See what it says of itself; try again.'],
     UPSTREAM_UNREACHABLE: [
       'The upstream could not be reached',
       'Check base_url and the network; nothing was answered.',

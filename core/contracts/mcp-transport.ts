@@ -71,7 +71,7 @@ export type McpReply =
 /** Headers of the client's request that may go along: `user-agent`, `accept-language`, `traceparent`, `tracestate`. */
 export type PassedHeaders = Readonly<Record<string, string>>
 
-/** Why a server can be reached no more: ends the sentence that tells a client. */
+/** Why a server can be reached no more, in words for a client. */
 export interface Lost {
   readonly reason: string
   /** Of a child process; that of its end by a signal is 128 and the signal's number. */

@@ -41,8 +41,13 @@ const tokens = (
   const { args, options } = parser.parse(['node', 'guard', ...argv], { run: false })
   const read = Object.entries(options)
     .filter(([name]) => name !== '--')
-    .map(([name, value]) => [name, typeof value === 'string' ? unmarked(value) : value])
+    .map(([name, value]) => [name, unmarkedAll(value)])
   return { args: args.map((argument) => unmarked(String(argument))), options: Object.fromEntries(read) }
+}
+
+const unmarkedAll = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unmarkedAll)
+  return typeof value === 'string' ? unmarked(value) : value
 }
 
 const withoutCommand = (id: string, options: Input['options'], commands: readonly Command[]): Parsed => {
@@ -64,6 +69,8 @@ interface Flag {
   readonly name: string
   readonly text: string
   readonly valued: boolean
+  /** May be given several times. */
+  readonly many: boolean
 }
 
 const flagsOf = (command?: Command): readonly Flag[] =>
@@ -72,6 +79,7 @@ const flagsOf = (command?: Command): readonly Flag[] =>
       name: text.replace(/^--no-|^-+/, '').replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
       text,
       valued: spelled.includes('<'),
+      many: spelled.includes('...'),
     })),
   )
 
@@ -79,11 +87,15 @@ const flagFault = (options: Input['options'], command?: Command): string | undef
   const flags = flagsOf(command)
   for (const [name, value] of Object.entries(options)) {
     const flag = flags.find((candidate) => candidate.name === name)
-    if (flag === undefined) return unknownFlag(name, flags, command)
-    if (flag.valued && Array.isArray(value)) return `${flag.text} is given twice.`
-    if (flag.valued && typeof value !== 'string') return `${flag.text} needs a value.`
-    if (!flag.valued && typeof value !== 'boolean') return `${flag.text} takes no value.`
+    const fault = flag === undefined ? unknownFlag(name, flags, command) : valueFault(flag, value)
+    if (fault !== undefined) return fault
   }
+}
+
+const valueFault = ({ text, valued, many }: Flag, value: unknown): string | undefined => {
+  if (!valued) return typeof value === 'boolean' ? undefined : `${text} takes no value.`
+  if (Array.isArray(value)) return many ? undefined : `${text} is given twice.`
+  return typeof value === 'string' ? undefined : `${text} needs a value.`
 }
 
 const unknownFlag = (name: string, flags: readonly Flag[], command?: Command): string => {

@@ -9,15 +9,24 @@ export interface RunOptions {
   readonly server: { readonly host: string; readonly port: number }
   /** What the line printed at start tells, for example mode and storage. */
   readonly facts: Readonly<Record<string, string>>
+  /** Further commands that do the same with a gateway that was made for them. */
+  readonly also?: readonly ServeCommand[]
   /** Further lines for somebody who has just begun. */
   readonly next?: (url: string) => readonly string[]
 }
+
+/** Another command that serves a gateway, for example a part of one. */
+export type ServeCommand = Pick<Command, 'id' | 'summary' | 'options' | 'example'>
 
 /** Gives the command line `gateway run`. */
 export const gatewayRun = (options: RunOptions): Plugin => ({
   name: 'gateway-run',
   requires: ['http'],
-  apply: (gateway) => gateway.commands.add(runCommand(gateway, options)),
+  apply(gateway) {
+    gateway.commands.add(runCommand(gateway, options))
+    for (const command of options.also ?? [])
+      gateway.commands.add({ ...command, run: (input, io) => run(gateway, options, input, io) })
+  },
 })
 
 const runCommand = (gateway: Gateway, options: RunOptions): Command => ({

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { GuardError, newId, statusOf } from 'guard-gateway/core'
+import { GuardError, identities, newId, statusOf } from 'guard-gateway/core'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDoubles } from './doubles.ts'
 import { guardErrorOf } from './errors.ts'
@@ -42,7 +42,8 @@ const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
     try {
       request.id = newId('guardreq_', face.gateway.clock.now())
       admit(face, request.raw, kind)
-      if (keyed) checkKey(face, request)
+      // a browser asks without a key whether it may send one
+      if (keyed && !(kind === 'transport' && request.method === 'OPTIONS')) checkKey(face, request)
     } catch (error) {
       return done(error as Error)
     }
@@ -51,7 +52,7 @@ const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
 }
 
 const checkKey = (face: HttpFace, { raw }: FastifyRequest): void => {
-  identityOf(face.gateway.keys, credentialsOf(raw.headers))
+  identities.set(raw, identityOf(face.gateway.keys, credentialsOf(raw.headers)))
   if (face.draining) throw new GuardError('SHUTTING_DOWN', undefined, { headers: { connection: 'close' } })
 }
 

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isLoopback } from 'guard-gateway/plugins/http'
+import { mcpFaults } from './checks-mcp.ts'
 import type { ConfigFault } from './faults.ts'
 import type { Config } from './schema.ts'
 import type { UpstreamConfig } from './schema-upstreams.ts'
@@ -21,6 +22,7 @@ export const configFaults = (config: Config): readonly ConfigFault[] => {
   return [
     ...at(['gateway_key'], keyFault(config.gateway_key)),
     ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
+    ...mcpFaults(config, headerFault),
   ]
 }
 

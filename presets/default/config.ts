@@ -82,8 +82,20 @@ const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const atFolder = (config: Config, folder: string, env: Environment): Config => ({
   ...config,
   storage: { ...config.storage, file: resolve(folder, config.storage.file) },
+  mcp: mcpAt(config.mcp, folder),
   replay: { ...config.replay, pricing: pricingFile(config.replay.pricing, folder, env) },
   plugins: config.plugins.map((file) => resolve(folder, file)),
+})
+
+const mcpAt = (mcp: Config['mcp'], folder: string): Config['mcp'] => ({
+  ...mcp,
+  policy: mcp.policy === '' ? '' : resolve(folder, mcp.policy),
+  servers: Object.fromEntries(
+    Object.entries(mcp.servers).map(([id, server]) => [
+      id,
+      server.cwd === undefined ? server : { ...server, cwd: resolve(folder, server.cwd) },
+    ]),
+  ),
 })
 
 /** Empty where there is none. */

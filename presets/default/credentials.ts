@@ -4,12 +4,19 @@ import type { Config } from './schema.ts'
 const credentialName = /(key|token|secret|password|authorization|cookie)$/i
 
 /** Makes everything secret in a configuration known as such, so that it is hidden and never forwarded. */
-export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams }: Config): void => {
+export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams, mcp }: Config): void => {
   secrets.add(gateway_key)
+  if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
   for (const { api_key = '', headers } of upstreams) {
     secrets.add(api_key)
-    for (const [name, value] of Object.entries(headers)) if (credentialName.test(name)) secrets.add(behindScheme(value))
+    addNamed(secrets, headers)
   }
+  for (const { headers, env } of Object.values(mcp.servers)) addNamed(secrets, { ...headers, ...env })
+}
+
+/** Adds the values whose names say that they are credentials. */
+const addNamed = (secrets: Gateway['secrets'], values: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(values)) if (credentialName.test(name)) secrets.add(behindScheme(value))
 }
 
 /** The credential of an `authorization`-like value, without the word before it. */

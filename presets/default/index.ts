@@ -13,6 +13,13 @@ import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { http } from 'guard-gateway/plugins/http'
+import { mcp } from 'guard-gateway/plugins/mcp'
+import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
+import { path } from 'guard-gateway/plugins/mcp-checks/path'
+import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
+import { size } from 'guard-gateway/plugins/mcp-checks/size'
+import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/http'
+import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { otlp } from 'guard-gateway/plugins/otlp'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
@@ -28,6 +35,7 @@ import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { checkClients } from './clients.ts'
 import type { Config } from './config.ts'
 import { addSecrets } from './credentials.ts'
+import { mcpOptions } from './mcp-options.ts'
 import { patternFinders } from './patterns.ts'
 import { pluginsFrom } from './plugin-files.ts'
 import { shippedRules } from './policies.ts'
@@ -35,6 +43,7 @@ import { checkStyles } from './styles.ts'
 import { version } from './version.ts'
 
 export { type Config, loadConfig } from './config.ts'
+export { mcpOptions } from './mcp-options.ts'
 
 /** The whole service. Where plugins share a hook, they run in this order. */
 export const defaultPreset = (config: Config): readonly Plugin[] => [
@@ -65,6 +74,13 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   }),
   recorder(config.storage),
   replay({ ...config.replay, ...config.sessions }),
+  path,
+  shell,
+  httpHosts,
+  size,
+  stdio,
+  streamableHttp,
+  mcp(mcpOptions(config)),
   otlp({ ...config.storage, max_body_bytes: config.replay.max_body_bytes }),
   playground(),
   ui({
@@ -76,6 +92,14 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   cli(),
 ]
 
+const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
+  const { preset } = config
+  if (preset === 'minimal') return (await import('guard-gateway/presets/minimal')).minimalPreset(config)
+  if (preset === 'mcp-stdio') return (await import('guard-gateway/presets/mcp-stdio')).mcpStdioPreset(config)
+  if (preset === 'mcp-serve') return (await import('guard-gateway/presets/mcp-serve')).mcpServePreset(config)
+  return defaultPreset(config)
+}
+
 /** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
 export const createGateway = async (
   config: Config,
@@ -83,8 +107,7 @@ export const createGateway = async (
   clock: Clock = systemClock,
 ): Promise<Gateway> => {
   const { preset, plugins, storage, redaction } = config
-  const shipped =
-    preset === 'minimal' ? (await import('guard-gateway/presets/minimal')).minimalPreset(config) : defaultPreset(config)
+  const shipped = await pluginsOf(config)
   const { names, emails, patterns } = redaction
   const gateway = new Gateway({
     clock,
@@ -94,6 +117,7 @@ export const createGateway = async (
   })
   addSecrets(gateway.secrets, config)
   gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
+  if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
   checkStyles(gateway, config)
   checkClients(gateway, config)
   return gateway

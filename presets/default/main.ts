@@ -8,7 +8,6 @@ import { gatewayRun } from 'guard-gateway/plugins/http'
 import { asking, replayCommands } from 'guard-gateway/plugins/replay'
 import { configFile, type LoadedConfig, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
-import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps } from './messages.ts'
@@ -80,12 +79,6 @@ const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): 
     }),
     ...(config.preset === 'minimal' ? [] : [replayCommands(where)]),
   ])
-  gateway.commands.add(
-    doctor(
-      (options) => located(options, io).file,
-      (loaded) => whereToAsk(loaded).address,
-    ),
-  )
   return gateway.use(
     clients({
       address: where.address,

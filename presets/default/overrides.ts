@@ -4,8 +4,21 @@ import { GuardError, type Input } from 'guard-gateway/core'
 import type { Config } from './schema.ts'
 
 /** The configuration with what flags of the command line say instead. `cwd` is where a relative path begins. */
-export const overridden = (config: Config, { host, port, data }: Input['options'], cwd: string): Config => ({
+export const overridden = (
+  config: Config,
+  { host, port, data, policy, server }: Input['options'],
+  cwd: string,
+  command = '',
+): Config => ({
   ...config,
+  preset: presets.get(command) ?? config.preset,
+  mcp: presets.has(command)
+    ? {
+        ...config.mcp,
+        ...(typeof policy === 'string' ? { policy: resolve(cwd, policy) } : {}),
+        servers: { ...config.mcp.servers, ...serversIn([server ?? []].flat().map(String)) },
+      }
+    : config.mcp,
   server: {
     ...config.server,
     ...(typeof host === 'string' ? { host } : {}),
@@ -13,6 +26,22 @@ export const overridden = (config: Config, { host, port, data }: Input['options'
   },
   storage: { ...config.storage, ...(typeof data === 'string' ? { file: databaseAt(data, cwd) } : {}) },
 })
+
+/** Commands that serve a part of what there is. */
+const presets: ReadonlyMap<string, Config['preset']> = new Map([
+  ['mcp run', 'mcp-stdio'],
+  ['mcp serve', 'mcp-serve'],
+])
+
+const serversIn = (given: readonly string[]): Config['mcp']['servers'] =>
+  Object.fromEntries(given.map((text) => serverIn(text)))
+
+const serverIn = (text: string): [string, Config['mcp']['servers'][string]] => {
+  const [, id, target] = /^([A-Za-z0-9._-]{1,64})=(https?:\/\/.+)$/.exec(text) ?? []
+  if (id === undefined || target === undefined || URL.parse(target) === null)
+    throw new GuardError('USAGE', `--server takes <id>=<address>, not "${text}".`)
+  return [id, { transport: 'http', target, headers: {}, timeout_seconds: 300, insecure: false, args: [], env: {} }]
+}
 
 const portOf = (text: string): number => {
   const port = Number(text)

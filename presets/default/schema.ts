@@ -1,4 +1,5 @@
 import { type Static, type TEnum, Type } from 'typebox'
+import { mcpSchema } from './schema-mcp.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
 
 const strict = { additionalProperties: false }
@@ -100,9 +101,14 @@ export const configSchema = Type.Object(
     ),
     replay: replaySchema,
     redaction: redactionSchema,
+    mcp: mcpSchema,
+    hide_denied_tools: flag(
+      false,
+      'take tools that a policy denies by name out of the list; a policy may say otherwise',
+    ),
     upstreams: upstreamsSchema,
     passthrough: passthroughSchema,
-    preset: oneOf(['default', 'minimal'], 'which set of plugins runs'),
+    preset: oneOf(['default', 'minimal', 'mcp-stdio', 'mcp-serve'], 'which set of plugins runs'),
     plugins: words('files with plugins of your own, relative to this file'),
   },
   strict,

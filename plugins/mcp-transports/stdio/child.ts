@@ -101,7 +101,7 @@ export class Child {
     const child = this.#process
     const lost = await new Promise<Lost>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) =>
-        resolve({ reason: `could not be started (${error.code ?? error.message})`, exit_code: 127 }),
+        resolve({ reason: `Upstream server could not be started (${error.code ?? error.message})`, exit_code: 127 }),
       )
       child.once('exit', (code, signal) => resolve(lostBy(code, signal)))
     })
@@ -114,8 +114,8 @@ export class Child {
 
 const lostBy = (code: number | null, signal: NodeJS.Signals | null): Lost =>
   signal === null
-    ? { reason: `exited (code ${code ?? 0})`, exit_code: code ?? 0 }
-    : { reason: `was ended by ${signal}`, exit_code: 128 + constants.signals[signal] }
+    ? { reason: `Upstream server exited (code ${code ?? 0})`, exit_code: code ?? 0 }
+    : { reason: `Upstream server was ended by ${signal}`, exit_code: 128 + constants.signals[signal] }
 
 /** What the child wrote last may still be on its way; others who hold its output open are not waited for. */
 const outputClosed = async ({ stdout }: ChildProcessWithoutNullStreams): Promise<void> => {

@@ -8,6 +8,7 @@ import {
   type McpSession,
   memberIn,
   readFrame,
+  roundedKey,
   type StreamEvent,
   sourceOf,
 } from 'guard-gateway/core'
@@ -107,7 +108,7 @@ class StdioLink implements McpLink {
   }
 
   #route(event: StreamEvent, frame: Frame): void {
-    const answered = frame.kind === 'response' ? this.#exchanges.get(frame.key ?? '') : undefined
+    const answered = frame.kind === 'response' ? this.#exchange(frame.key ?? '') : undefined
     if (answered !== undefined) {
       this.#exchanges.delete(answered.key)
       if (answered.token !== undefined) this.#tokens.delete(answered.token)
@@ -116,6 +117,10 @@ class StdioLink implements McpLink {
     }
     const related = this.#related(frame)
     this.#give(related === undefined ? this.#unasked : related.stream(), event)
+  }
+
+  #exchange(key: string): Exchange | undefined {
+    return this.#exchanges.get(key) ?? this.#exchanges.get(roundedKey(this.#exchanges.keys(), key) ?? '')
   }
 
   /** The call that a message belongs to, as far as that can be told. */
@@ -152,7 +157,7 @@ const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({
   form: 'failed',
   status: 502,
   code: 'UPSTREAM_UNREACHABLE',
-  message: `Upstream server ${reason}.`,
+  message: `${reason}.`,
 })
 
 /** A message on one line; JSON holds line ends only between its parts. */

@@ -1,0 +1,18 @@
+/**
+ * The key among `keys` that an answer belongs to whose id was not repeated digit for digit:
+ * many servers keep numbers as doubles, which rounds integers beyond 2^53. Undefined if none or several would do.
+ */
+export const roundedKey = (keys: Iterable<string>, key: string): string | undefined => {
+  if (!isRounded(key)) return undefined
+  const value = Number(key.slice(1))
+  let found: string | undefined
+  for (const known of keys) {
+    if (!known.startsWith('n') || Number(known.slice(1)) !== value) continue
+    if (found !== undefined) return undefined
+    found = known
+  }
+  return found
+}
+
+/** The key is that of an integer that a double may not hold. */
+const isRounded = (key: string): boolean => key.startsWith('n') && !Number.isSafeInteger(Number(key.slice(1)))

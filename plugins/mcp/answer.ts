@@ -1,0 +1,43 @@
+import { errorFrame } from 'guard-gateway/core'
+
+/** A message on its way to a client, or an event of a stream that carries none. */
+export interface Outgoing {
+  /** JSON text or its bytes. */
+  readonly message?: Buffer | string
+  /** The event it came as, with every byte that did not change. */
+  readonly event?: Buffer
+  /** The event has an id: the client can take the stream up again behind it. */
+  readonly resumable?: boolean
+}
+
+/** What a client gets for a message of its own. */
+export type Answer =
+  | { readonly form: 'none'; readonly status: number }
+  | {
+      readonly form: 'json'
+      readonly status: number
+      readonly message: Buffer | string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | { readonly form: 'sse'; readonly events: AsyncIterable<Outgoing>; stop(): void }
+
+/** What an error answer tells beside its message: which of the catalogue's errors it is. */
+const dataOf = (code: string) => ({ type: 'mcp_error', code })
+
+/** A JSON-RPC error as an answer. `id` is source text; `code` of the catalogue, for programs. */
+export const refusal = (
+  status: number,
+  id: string | undefined,
+  number: number,
+  message: string,
+  code?: string,
+  headers?: Readonly<Record<string, string>>,
+): Answer & { form: 'json' } => ({
+  form: 'json',
+  status,
+  message: errorFrame(id, number, message, code === undefined ? undefined : dataOf(code)),
+  ...(headers === undefined ? {} : { headers }),
+})
+
+/** A JSON-RPC result as an answer; `message` is the whole message. */
+export const local = (message: string): Answer & { form: 'json' } => ({ form: 'json', status: 200, message })

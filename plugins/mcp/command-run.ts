@@ -1,0 +1,120 @@
+import { type Command, type Gateway, GuardError, type Input, type Io, terminalLine } from 'guard-gateway/core'
+import { childEnv } from './child-env.ts'
+import { StdioDoor } from './door-stdio.ts'
+import { type Mcp, mcpOf } from './mcp.ts'
+import type { Seat } from './seat.ts'
+import { serverOf } from './servers.ts'
+
+const SERVER_ID = /^[A-Za-z0-9._-]{1,64}$/
+const NAME = /^[A-Za-z0-9._-]{1,128}$/
+
+/** `guard mcp run`: the proxy between a client's standard input and output and a server started for it. */
+export const runCommand = (gateway: Gateway): Command => ({
+  id: 'mcp run',
+  args: '[-- command...]',
+  summary: 'put the permission proxy in front of a local MCP server',
+  options: {
+    '--server-id <id>': 'name of the server in policy rules, approvals and Replay',
+    '--policy <file>': 'policy file; mcp.policy of the configuration if absent',
+    '--project <id>': 'project of its records in Replay; "default" if absent',
+    '--agent <id>': 'agent that its records name',
+    '--session <id>': 'session of the client that its records belong to',
+    '--env <name...>': "gives the server a variable of the environment that is the gateway's own",
+  },
+  example: 'guard mcp run --server-id fs --policy filesystem.yml -- npx -y @modelcontextprotocol/server-filesystem .',
+  run: (input, io) => run(gateway, input, io),
+})
+
+const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
+  const [command, ...args] = input.rest
+  const server_id = named(input, 'serverId', SERVER_ID)
+  if (command === undefined || server_id === undefined)
+    throw new GuardError('USAGE', '"guard mcp run" needs --server-id <id>, and the server\'s command behind "--".')
+  const labels = labelsOf(input)
+  await gateway.open({ beside: true })
+  const stop = stopSignal()
+  try {
+    const mcp = mcpOf(gateway)
+    await checkConsent(mcp)
+    const given = [input.options.env ?? []].flat().map(String)
+    const { env, withheld } = childEnv(io.env, gateway.secrets, given)
+    const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
+    await announce(mcp, server_id, input.rest, withheld, io)
+    const seat = await mcp.openSession(place, {
+      door: 'stdio',
+      merged: true,
+      owner: '',
+      ...labels,
+      notice: (text) => say(io, text),
+      stderr: (bytes) => void io.err.write(bytes),
+    })
+    return await serve(seat, io, stop.asked)
+  } finally {
+    stop.release()
+    await gateway.close()
+  }
+}
+
+const say = (io: Io, text: string): void => void io.err.write(`[guard] ${terminalLine(text)}\n`)
+
+const named = ({ options }: Input, name: string, form: RegExp): string | undefined => {
+  const value = options[name]
+  if (typeof value !== 'string') return undefined
+  if (form.test(value)) return value
+  throw new GuardError(
+    'USAGE',
+    `"${terminalLine(value)}" cannot be used as an id: letters, digits, dots, _ and - are fine.`,
+  )
+}
+
+const labelsOf = (input: Input) => ({
+  project_id: named(input, 'project', NAME) ?? 'default',
+  agent_id: named(input, 'agent', NAME) ?? null,
+  external_session_id: named(input, 'session', /^[^\p{C}]{1,512}$/u) ?? null,
+})
+
+/** Nobody could ever approve what only this process knows of. */
+const checkConsent = async (mcp: Mcp): Promise<void> => {
+  if (mcp.options.durable !== false) return
+  const policy = await (await mcp.policies()).current()
+  if (!policy.asks) return
+  throw new GuardError(
+    'INVALID_CONFIG',
+    'The policy can ask for approval, and with storage.backend memory nobody else could give it. Use sqlite.',
+  )
+}
+
+const announce = async (
+  mcp: Mcp,
+  server_id: string,
+  command: readonly string[],
+  withheld: readonly string[],
+  io: Io,
+): Promise<void> => {
+  const { file, version, mode } = (await mcp.policies()).state()
+  const policy = file === null ? 'none, so everything asks' : `${file} (${version.slice(0, 12)})`
+  const shown = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
+  say(io, `starting ${shown}  server ${server_id}  policy ${policy}  mode ${mode}`)
+  if (withheld.length > 0) say(io, `kept from the server's environment: ${withheld.join(', ')}; --env gives one back`)
+}
+
+/** Relays until the client, the server or a signal ends it; resolves to the exit code. */
+const serve = async (seat: Seat, io: Io, asked: Promise<void>): Promise<number> => {
+  const { link } = seat.session
+  const door = new StdioDoor({ in: io.in ?? process.stdin, out: io.out }, seat)
+  const served = door.serve().then(() => door.taken())
+  await Promise.race([served, link.lost, asked])
+  await seat.end('the client ended it')
+  const { reason, exit_code = 1 } = await link.lost
+  await door.abandon(reason)
+  return exit_code
+}
+
+/** SIGINT and SIGTERM take the same way as the end of the client's input. */
+const stopSignal = () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const onSignal = () => resolve()
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  const release = () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  return { asked, release }
+}

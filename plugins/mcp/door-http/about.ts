@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
+import type { SessionAbout } from '../session.ts'
+
+const NAME = /^[A-Za-z0-9._-]{1,128}$/
+const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
+
+/** Whose key opened a session: sessions of one agent key are nobody else's. */
+export const ownerOf = (identity: Identity | undefined): string => identity?.key_id ?? 'gateway'
+
+/** How a session of the HTTP door is labelled: by the headers of its first request, and by the agent whose key it shows. Throws INVALID_HEADER. */
+export const aboutOf = async (
+  gateway: Gateway,
+  headers: IncomingHttpHeaders,
+  identity: Identity | undefined,
+): Promise<SessionAbout> => {
+  const named = (header: string, form: RegExp): string | undefined => {
+    const value = headers[header]
+    if (value === undefined) return
+    if (typeof value === 'string' && form.test(value) && !gateway.redact.looksSecret(value)) return value
+    throw new GuardError('INVALID_HEADER', `The header ${header} cannot be used as an id.`, { path: header })
+  }
+  const known = identity?.agent_id ?? null
+  const agent = known === null ? undefined : await gateway.storage.get('agents', known)
+  return {
+    door: 'http',
+    merged: false,
+    owner: ownerOf(identity),
+    project_id: named('x-guard-project-id', NAME) ?? agent?.project_id ?? 'default',
+    agent_id: known ?? named('x-guard-agent-id', NAME) ?? null,
+    external_session_id: named('x-guard-session-id', PRINTABLE) ?? named('x-client-session-id', PRINTABLE) ?? null,
+    notice: (text) => gateway.fault(new Error(text), 'mcp'),
+    stderr: () => {},
+  }
+}

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { GuardError } from 'guard-gateway/core'
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'OPTIONS'])
+const ALLOW = 'GET, POST, DELETE'
+
+/** Refuses a verb that the transport does not have. Throws METHOD_NOT_ALLOWED. */
+export const checkMethod = (method: string): void => {
+  if (METHODS.has(method)) return
+  throw new GuardError('METHOD_NOT_ALLOWED', `MCP takes ${ALLOW}, not ${method}.`, { headers: { allow: ALLOW } })
+}
+
+/** Refuses media types that MCP does not have, said or wanted. Throws UNSUPPORTED_MEDIA_TYPE, NOT_ACCEPTABLE. */
+export const checkMedia = (method: string, { 'content-type': type, accept }: IncomingHttpHeaders): void => {
+  if (method === 'POST' && essence(type ?? '') !== 'application/json')
+    throw new GuardError('UNSUPPORTED_MEDIA_TYPE', 'A message of MCP is application/json.')
+  if (method === 'POST') {
+    if (!takes(accept, 'application/json') || !takes(accept, EVENTS))
+      throw new GuardError('NOT_ACCEPTABLE', `Accept must name application/json and ${EVENTS}.`)
+  } else if (method === 'GET' && !takes(accept, EVENTS))
+    throw new GuardError('NOT_ACCEPTABLE', `Accept must name ${EVENTS}.`)
+}
+
+const EVENTS = 'text/event-stream'
+
+const essence = (type: string): string => type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+const takes = (accept: string | undefined, wanted: string): boolean => {
+  const family = `${wanted.split('/', 1)[0]}/*`
+  return (accept ?? '').split(',').some((entry) => {
+    const type = essence(entry)
+    return type === wanted || type === '*/*' || type === family
+  })
+}

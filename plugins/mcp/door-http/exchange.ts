@@ -1,0 +1,172 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Frame,
+  type FrameFault,
+  GuardError,
+  type Identity,
+  identities,
+  messageEvent,
+  type PassedHeaders,
+  readFrame,
+} from 'guard-gateway/core'
+import { type Answer, refusal } from '../answer.ts'
+import { versions } from '../initialize.ts'
+import type { Mcp, Place } from '../mcp.ts'
+import type { Seat } from '../seat.ts'
+import { aboutOf, ownerOf } from './about.ts'
+import { corsHeaders } from './cors.ts'
+import { numberOf } from './errors.ts'
+import { pump } from './stream.ts'
+
+const PASSED = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as const
+
+/** One request of the transport, whose caller, server, verb and media types are fine. */
+export class Exchange {
+  readonly #mcp: Mcp
+  readonly #place: Place
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #identity: Identity | undefined
+
+  constructor(mcp: Mcp, place: Place, request: FastifyRequest, reply: FastifyReply) {
+    this.#mcp = mcp
+    this.#place = place
+    this.#request = request
+    this.#reply = reply
+    this.#identity = identities.get(request.raw)
+  }
+
+  async answer(): Promise<void> {
+    const { method } = this.#request
+    if (method === 'POST') return this.#post()
+    this.#checkVersion()
+    const seat = this.#seat()
+    if (method === 'GET') return this.#listen(seat)
+    this.#mcp.sessions.end(seat, 'the client ended it')
+    this.#send({ form: 'none', status: 200 })
+  }
+
+  async #post(): Promise<void> {
+    const body = this.#request.body
+    const frame = readFrame(Buffer.isBuffer(body) ? body : Buffer.alloc(0), 'client')
+    if (frame.kind === 'fault') return this.#refused(frame)
+    try {
+      this.#checkVersion()
+      if (frame.method === 'initialize' && frame.kind === 'request') return await this.#initialize(frame)
+      const seat = this.#seat()
+      await this.#finish(seat, await this.#taken(seat, frame))
+    } catch (error) {
+      if (!(error instanceof GuardError) || this.#reply.sent) throw error
+      const { status, code, message, place } = error
+      this.#send(refusal(status, frame.id, numberOf(code), message, code, place.headers))
+    }
+  }
+
+  #refused({ code, message, id }: FrameFault): void {
+    const event = { kind: 'refusal', name: 'frame.refused', reason: message, server_id: this.#place.server.id } as const
+    this.#mcp.audit.event(id === undefined ? event : { ...event, request_id: id })
+    this.#send(refusal(400, id, code, message))
+  }
+
+  /** Waits for a session's answer; meanwhile the session is in use. */
+  async #taken(seat: Seat, frame: Frame): Promise<Answer> {
+    seat.session.streams++
+    try {
+      return await seat.proxy.take(frame, this.#passed())
+    } finally {
+      seat.session.streams--
+    }
+  }
+
+  async #initialize(frame: Frame): Promise<void> {
+    const seat = await this.#opened()
+    const answer = await this.#taken(seat, frame)
+    const { id, ended } = seat.session
+    await this.#finish(seat, answer, ended ? {} : { 'mcp-session-id': id })
+  }
+
+  async #opened(): Promise<Seat> {
+    return this.#mcp.openSession(this.#place, await aboutOf(this.#mcp.gateway, this.#request.headers, this.#identity))
+  }
+
+  async #listen(seat: Seat): Promise<void> {
+    const last = this.#request.headers['last-event-id']
+    const answer = await seat.proxy.listen(typeof last === 'string' ? last : undefined, this.#passed())
+    if (answer.form === 'none') {
+      return this.#send(
+        refusal(405, undefined, -32000, 'The server offers no stream of its own.', 'METHOD_NOT_ALLOWED'),
+      )
+    }
+    if (answer.form === 'json' || last !== undefined) return this.#finish(seat, answer)
+    const raw = this.#head(200, {})
+    const unlisten = seat.session.listen(({ message = '' }) => void raw.write(messageEvent(String(message))))
+    raw.once('close', unlisten)
+    await pump(raw, seat.session, answer)
+  }
+
+  async #finish(seat: Seat, answer: Answer, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+    if (answer.form !== 'sse') return this.#send(answer, headers)
+    await pump(this.#head(200, headers), seat.session, answer)
+  }
+
+  /** Sends the head of an event stream at once. */
+  #head(status: number, headers: Readonly<Record<string, string>>): ServerResponse {
+    this.#reply.hijack()
+    const { raw } = this.#reply
+    raw.writeHead(status, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      ...this.#common(),
+      ...headers,
+    })
+    raw.flushHeaders()
+    return raw
+  }
+
+  #common() {
+    return { 'x-guard-request-id': this.#request.id, ...corsHeaders(this.#request) }
+  }
+
+  #send(answer: Exclude<Answer, { form: 'sse' }>, more: Readonly<Record<string, string>> = {}): void {
+    this.#reply.hijack()
+    const { raw } = this.#reply
+    const headers = { ...this.#common(), ...more }
+    if (answer.form === 'none') {
+      raw.writeHead(answer.status, { ...headers, 'content-length': 0 }).end()
+      return
+    }
+    const { status, message } = answer
+    raw.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(message),
+      ...headers,
+      ...answer.headers,
+    })
+    raw.end(message)
+  }
+
+  #checkVersion(): void {
+    const version = this.#request.headers['mcp-protocol-version']
+    if (version === undefined || versions.includes(String(version))) return
+    throw new GuardError('PROTOCOL_VERSION', `This revision of MCP is not served. There is ${versions.join(', ')}.`)
+  }
+
+  /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
+  #seat(): Seat {
+    const id = this.#request.headers['mcp-session-id']
+    if (typeof id !== 'string') throw new GuardError('SESSION_REQUIRED')
+    const seat = this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
+    if (seat === undefined) throw new GuardError('MCP_SESSION_NOT_FOUND')
+    return seat
+  }
+
+  #passed(): PassedHeaders {
+    const passed: Record<string, string> = {}
+    for (const name of PASSED) {
+      const value = this.#request.headers[name]
+      if (typeof value === 'string' && !this.#mcp.gateway.secrets.holds(value)) passed[name] = value
+    }
+    return passed
+  }
+}

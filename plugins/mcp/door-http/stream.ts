@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { messageEvent } from 'guard-gateway/core'
+import type { Answer, Outgoing } from '../answer.ts'
+import type { Session } from '../session.ts'
+
+/** How long a call goes on for its records when nobody waits for its answer any more. */
+const DRAIN_MS = 300_000
+
+const bytesOf = ({ event, message }: Outgoing): Buffer | string =>
+  event ?? messageEvent(typeof message === 'string' ? message : (message?.toString() ?? ''))
+
+const isGone = (response: ServerResponse): boolean => response.destroyed || response.writableEnded
+
+/** Writes the messages of a stream as they come; the server is made to wait while the client does not read. */
+export const pump = async (
+  response: ServerResponse,
+  session: Session,
+  { events, stop }: Answer & { form: 'sse' },
+): Promise<void> => {
+  session.streams++
+  let resumable = false
+  const gone = leaves(response, () => resumable, stop)
+  try {
+    for await (const out of events) {
+      resumable ||= out.resumable === true
+      if (isGone(response)) continue
+      if (!response.write(bytesOf(out))) await Promise.race([once(response, 'drain'), gone.left])
+    }
+  } finally {
+    gone.over()
+    session.streams--
+    response.end()
+  }
+}
+
+/**
+ * What happens when the client closes its connection: a stream that can be taken up again is let go,
+ * any other is read to its end, so that the tool ends as it would and its outcome is known.
+ */
+const leaves = (response: ServerResponse, resumable: () => boolean, stop: () => void) => {
+  let timer: NodeJS.Timeout | undefined
+  const { promise: left, resolve } = Promise.withResolvers<void>()
+  const onClose = () => {
+    resolve()
+    if (resumable()) stop()
+    else timer = setTimeout(stop, DRAIN_MS).unref()
+  }
+  response.once('close', onClose)
+  const over = () => {
+    clearTimeout(timer)
+    response.off('close', onClose)
+  }
+  return { left, over }
+}

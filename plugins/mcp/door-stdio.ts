@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { errorFrame, LineReader, readFrame } from 'guard-gateway/core'
+import type { Answer, Outgoing } from './answer.ts'
+import type { Seat } from './seat.ts'
+
+/** Standard input and output of a client. */
+export interface Pipes {
+  readonly in: NodeJS.ReadableStream
+  readonly out: NodeJS.WritableStream
+}
+
+/** The client at the other end of our standard input and output: one message a line, in both directions. */
+export class StdioDoor {
+  readonly #pipes: Pipes
+  readonly #seat: Seat
+  readonly #lines: LineReader
+  /** What the client sends is taken up in order; calls are judged side by side. */
+  readonly #under = new Set<Promise<void>>()
+  #relayed: Promise<void> = Promise.resolve()
+
+  constructor(pipes: Pipes, seat: Seat) {
+    this.#pipes = pipes
+    this.#seat = seat
+    this.#lines = new LineReader(
+      seat.session.frame_bytes,
+      (line) => this.#take(line),
+      () => this.#tooLong(),
+    )
+  }
+
+  /** Relays until the client has ended its input; resolves then. */
+  async serve(): Promise<void> {
+    const { session, proxy } = this.#seat
+    session.listen((out) => void this.#write(out))
+    this.#relayed = this.#pump(await proxy.listen(undefined))
+    for await (const chunk of this.#pipes.in) {
+      this.#lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+      if (this.#blocked()) await once(this.#pipes.out, 'drain')
+      while (this.#under.size > MAX_UNDER) await Promise.race(this.#under)
+    }
+    this.#lines.end()
+  }
+
+  /** Resolves when everything that the client sent has been taken up. */
+  async taken(): Promise<void> {
+    await Promise.all([...this.#under])
+  }
+
+  /** The server is gone: passes on what it still said, and answers everything that waits with the reason. */
+  async abandon(reason: string): Promise<void> {
+    await this.taken()
+    await this.#relayed
+    for (const out of this.#seat.proxy.abandon(reason)) await this.#write(out)
+  }
+
+  #blocked(): boolean {
+    const { out } = this.#pipes
+    return 'writableNeedDrain' in out && out.writableNeedDrain === true
+  }
+
+  #take(line: Buffer): void {
+    this.#follow(this.#answered(readFrame(line, 'client')))
+  }
+
+  async #answered(frame: ReturnType<typeof readFrame>): Promise<void> {
+    await this.#pump(await this.#seat.proxy.take(frame))
+  }
+
+  async #pump(answer: Answer): Promise<void> {
+    if (answer.form === 'json') await this.#write(answer)
+    if (answer.form === 'sse') for await (const out of answer.events) await this.#write(out)
+  }
+
+  #tooLong(): void {
+    const message = `The message is longer than ${this.#seat.session.frame_bytes} bytes.`
+    void this.#write({ message: errorFrame(undefined, -32600, message) })
+  }
+
+  /** Writes one message on one line; resolves when there is room for more. */
+  async #write({ message }: Pick<Outgoing, 'message'>): Promise<void> {
+    if (message === undefined) return
+    const { out } = this.#pipes
+    const room = typeof message === 'string' ? out.write(`${onOneLine(message)}\n`) : this.#writeBytes(message)
+    if (!room) await Promise.race([once(out, 'drain'), once(out, 'close')])
+  }
+
+  #writeBytes(message: Buffer): boolean {
+    if (message.includes(10) || message.includes(13)) return this.#pipes.out.write(`${onOneLine(message.toString())}\n`)
+    return this.#pipes.out.write(Buffer.concat([message, LINE_END]))
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.catch(() => {}).finally(() => this.#under.delete(followed))
+    this.#under.add(followed)
+  }
+}
+
+/** From so many messages in hand on, nothing more is read. */
+const MAX_UNDER = 256
+const LINE_END = Buffer.from('\n')
+
+/** JSON holds line ends only between its parts. */
+const onOneLine = (json: string): string => json.replace(/[\r\n]/g, ' ')

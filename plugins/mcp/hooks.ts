@@ -1,0 +1,46 @@
+import type { Frame, Gateway } from 'guard-gateway/core'
+import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncWaterfallHook } from 'tapable'
+import type { ToolCall } from './tool-call.ts'
+import type { Opinion } from './verdict.ts'
+
+/** Where a message goes, and in which session. */
+export interface FramePlace {
+  readonly direction: 'to_server' | 'to_client'
+  readonly server_id: string
+  readonly session_id: string
+}
+
+/** How a forwarded call ended. */
+export interface CallOutcome {
+  readonly server_id: string
+  readonly session_id: string
+  readonly tool: string
+  readonly outcome: 'ok' | 'tool_error' | 'rpc_error' | 'cancelled' | 'timeout' | 'lost'
+  /** UTF-8 bytes of the answer; null if there was none. */
+  readonly result_bytes: number | null
+}
+
+const createHooks = () =>
+  Object.freeze({
+    /** Amend a message before it is judged or relayed. A tap that throws ends that message. */
+    frame: new AsyncSeriesWaterfallHook<[frame: Frame, place: FramePlace]>(['frame', 'place']),
+    /** Amend the result of a `tools/list`, as JSON text, behind hiding and widening. A tap that throws ends that message. */
+    list: new SyncWaterfallHook<[result: string, place: FramePlace]>(['result', 'place']),
+    /** The first tap that answers adds its opinion of a call, which can only make the verdict stricter. A tap that throws denies the call. */
+    call: new AsyncSeriesBailHook<[call: ToolCall], Opinion | undefined>(['call']),
+    /** Watch how forwarded calls end. What a tap throws is a fault. */
+    outcome: new AsyncSeriesHook<[outcome: CallOutcome]>(['outcome']),
+  })
+
+export type McpHooks = ReturnType<typeof createHooks>
+
+const hooks = new WeakMap<Gateway, McpHooks>()
+
+/** The joints of the MCP proxy of a gateway. */
+export const mcpHooks = (gateway: Gateway): McpHooks => {
+  const known = hooks.get(gateway)
+  if (known !== undefined) return known
+  const made = createHooks()
+  hooks.set(gateway, made)
+  return made
+}

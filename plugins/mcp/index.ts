@@ -1,0 +1,46 @@
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { limitTable } from './actions/tables.ts'
+import { approvalTables, approver } from './approvals/index.ts'
+import { auditTables } from './audit/index.ts'
+import { runCommand } from './command-run.ts'
+import { transportRoutes } from './door-http/routes.ts'
+import { managementRoutes } from './management/routes.ts'
+import { Mcp, setMcp } from './mcp.ts'
+import type { McpOptions } from './options.ts'
+import { policyCommands } from './policy/commands.ts'
+import { policyRoutes } from './policy/routes.ts'
+import { needPlace, serversView } from './servers-view.ts'
+
+export { type CallOutcome, type FramePlace, type McpHooks, mcpHooks } from './hooks.ts'
+export { mcpCommands } from './management/commands.ts'
+export { type OpenedMcp, type OpenMcpOptions, openMcp } from './open-mcp.ts'
+export type { McpLimits, McpOptions, McpServerOptions } from './options.ts'
+export type { ToolCall } from './tool-call.ts'
+export type { Action, Opinion } from './verdict.ts'
+
+/** The permission proxy: stands between MCP clients and servers, judges every call of a tool and passes on everything else as it came. */
+export const mcp = (options: McpOptions = {}): Plugin => ({
+  name: 'mcp',
+  requires: ['replay'],
+  apply(gateway: Gateway) {
+    const proxy = new Mcp(gateway, options)
+    setMcp(gateway, proxy)
+    for (const table of [...auditTables, ...approvalTables, limitTable]) gateway.tables.add(table)
+    for (const command of [runCommand(gateway), ...policyCommands(gateway)]) gateway.commands.add(command)
+    gateway.health.set('mcp', () => ({ servers: proxy.places().length, sessions: proxy.sessions.size }))
+    gateway.hooks.open.tapPromise('mcp', () => proxy.open())
+    gateway.hooks.close.tapPromise({ name: 'mcp', stage: -50 }, () => proxy.close())
+    gateway.hooks.http.tapPromise('mcp', async (app) => {
+      const management = managementRoutes({
+        gateway,
+        approvals: proxy.approvals,
+        approver: approver(options.approver_key),
+        servers: () => serversView(proxy),
+        acceptPins: (server_id, tools) => needPlace(proxy, server_id).tools.accept(tools),
+      })
+      await app.register(transportRoutes(proxy))
+      await app.register(management, { prefix: '/api/v1/mcp' })
+      await app.register(policyRoutes(gateway, {}), { prefix: '/api/v1/mcp' })
+    })
+  },
+})

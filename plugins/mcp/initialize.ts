@@ -1,0 +1,70 @@
+import {
+  applyEdits,
+  type Frame,
+  foldName,
+  type JsonValue,
+  memberIn,
+  removeMembers,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/core'
+
+/** Revisions of MCP that are let through, newest first. */
+export const versions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+
+/** The text of an `initialize`, or of its answer, without the capability for tasks: they are not passed on. */
+export const withoutTasks = (frame: Frame): string => {
+  const capabilities = memberIn(frame.params ?? frame.result, 'capabilities')?.value
+  return capabilities === undefined ? frame.text : applyEdits(frame.text, removeMembers(capabilities, ['tasks']))
+}
+
+const MAX_NAME = 200
+
+/** How a client names itself; null if it does not. */
+export const clientOf = (frame: Frame): { readonly name: string; readonly version: string } | null => {
+  const info = memberIn(frame.params, 'clientInfo')?.value
+  const name = stringIn(frame.text, memberIn(info, 'name')?.value)
+  const version = stringIn(frame.text, memberIn(info, 'version')?.value)
+  return name === undefined ? null : { name: name.slice(0, MAX_NAME), version: (version ?? '').slice(0, MAX_NAME) }
+}
+
+/** What a server says of itself. */
+export interface ServerFacts {
+  readonly protocol_version: string | undefined
+  /** It tells when its list of tools changes. */
+  readonly announcesTools: boolean
+  /** JSON text of `serverInfo`; `{}` if it gives none. */
+  readonly server_info: string
+  readonly instructions: string | null
+}
+
+/** Reads the answer to `initialize`. */
+export const serverFacts = ({ text, result }: Frame): ServerFacts => {
+  const part = (name: string): JsonValue | undefined => memberIn(result, name)?.value
+  const capabilities = part('capabilities')
+  const info = part('serverInfo')
+  const tools = memberIn(capabilities, 'tools')?.value
+  return {
+    protocol_version: stringIn(text, part('protocolVersion')),
+    announcesTools: tools !== undefined && declares(sourceOf(text, tools), 'listChanged'),
+    server_info: info?.members === undefined ? '{}' : sourceOf(text, info),
+    instructions: stringIn(text, part('instructions')) ?? null,
+  }
+}
+
+const declares = (json: string, name: string): boolean => {
+  const value: unknown = JSON.parse(json)
+  return typeof value === 'object' && value !== null && (value as Readonly<Record<string, unknown>>)[name] === true
+}
+
+const INTERPRETED = new Map(
+  ['protocolVersion', 'capabilities', 'tools', 'nextCursor', 'structuredContent', 'isError'].map((name) => [
+    foldName(name),
+    name,
+  ]),
+)
+
+/** Two parsers could read the result differently, so that what is judged here is not what the client sees. */
+export const isAmbiguous = ({ doubled, result }: Frame): boolean =>
+  doubled !== undefined ||
+  (result?.members ?? []).some(({ name }) => (INTERPRETED.get(foldName(name)) ?? name) !== name)

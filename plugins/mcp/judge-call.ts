@@ -1,0 +1,241 @@
+import {
+  applyEdits,
+  argumentHash,
+  type Edit,
+  type Frame,
+  type Gateway,
+  memberIn,
+  type PassedHeaders,
+  removeMembers,
+  resultFrame,
+  setMember,
+} from 'guard-gateway/core'
+import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from './actions/texts.ts'
+import { type Answer, local, refusal } from './answer.ts'
+import type { Approvals, Decided } from './approvals/index.ts'
+import { type CallFacts, type Entry, fromVerdict, type Judgement } from './audit/index.ts'
+import { callIn } from './call.ts'
+import { opinionsOf } from './opinions.ts'
+import type { PendingRequest } from './pending.ts'
+import type { Policies, Policy } from './policy/index.ts'
+import type { JudgeCall } from './proxy.ts'
+import { type Session, withText } from './session.ts'
+import type { ToolCall } from './tool-call.ts'
+import type { Tools } from './tools-of.ts'
+import type { Opinion, Verdict } from './verdict.ts'
+
+/** What judging the calls of a session needs. */
+export interface JudgeParts {
+  readonly gateway: Gateway
+  readonly session: Session
+  readonly policies: Policies
+  readonly approvals: Approvals
+  readonly tools: Tools
+  /** What arguments are hashed with. */
+  readonly key: string
+}
+
+/** A call whose place among the records is known. */
+interface Case {
+  readonly frame: Frame
+  readonly request: PendingRequest
+  readonly call: ToolCall
+  readonly entry: Entry
+  readonly facts: CallFacts
+  readonly policy: Policy
+}
+
+const CANCELLED: Answer = { form: 'none', status: 202 }
+
+/** The judge of a session's calls: pin, schema, rules, consent; what is decided is on record before anything is forwarded. */
+export const judgeCalls =
+  (parts: JudgeParts): JudgeCall =>
+  async (frame, request, passed) => {
+    const { gateway, session } = parts
+    const call = callIn(frame, session, gateway.clock.now())
+    if ('form' in call) return call
+    const opened = await open(parts, frame, request, call, passed)
+    if ('form' in opened) return opened
+    const judged = await decide(parts, opened)
+    return request.state === 'cancelled' && 'form' in judged ? CANCELLED : judged
+  }
+
+const open = async (
+  { gateway, session, policies, tools, key }: JudgeParts,
+  frame: Frame,
+  request: PendingRequest,
+  call: ToolCall,
+  passed: PassedHeaders,
+): Promise<Case | Answer> => {
+  const { tool } = call
+  const policy = await policies.current()
+  const valid = await tools.validate(tool, call.arguments)
+  const entry = await session.book.begin(passed.traceparent)
+  const facts: CallFacts = {
+    tool,
+    request_id: frame.id ?? '',
+    argument_hash: argumentHash(key, call.text),
+    argument_bytes: Buffer.byteLength(call.text),
+    schema: valid.state,
+    pin: policy.pinning === 'off' ? 'off' : tools.pin(tool),
+    tool_fingerprint: tools.fingerprint(tool),
+  }
+  const found = { frame, request, call, entry, facts, policy }
+  if (valid.state !== 'failed') return found
+  const fault = valid.error ?? 'they do not fit'
+  return recorded(gateway, session, found, { ...invalid(policy), reason: fault }, () =>
+    result(frame, invalidResult(tool, fault)),
+  )
+}
+
+const invalid = ({ mode, version }: Policy): Omit<Judgement, 'reason'> => ({
+  action: 'invalid',
+  mode,
+  forwarded: false,
+  rule_ids: [],
+  findings: [],
+  policy_version: version,
+})
+
+const result = (frame: Frame, value: unknown): Answer => local(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
+
+/** Puts a decision on record, then goes on; a call that cannot be recorded is refused, or passes where that was chosen for trials. */
+const recorded = async <T extends Answer | Frame>(
+  gateway: Gateway,
+  { book }: Session,
+  { entry, facts, frame }: Case,
+  judgement: Judgement,
+  next: () => T,
+): Promise<T | Answer> => {
+  try {
+    await book.judged(entry, facts, judgement)
+  } catch (error) {
+    gateway.fault(error, 'mcp:record')
+    const passes = judgement.forwarded && judgement.mode === 'shadow' && gateway.onStorageFailure === 'forward'
+    if (!passes) return unrecorded(frame)
+  }
+  return next()
+}
+
+const unrecorded = ({ id }: Frame): Answer =>
+  refusal(503, id, -32603, 'The call cannot be recorded, so it is not forwarded. Try again.', 'STORAGE_UNAVAILABLE')
+
+const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> => {
+  const { gateway, session, tools } = parts
+  const { call, policy, facts } = found
+  const more = await opinionsOf(gateway, call, policy, facts.pin)
+  const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).error)
+  if (found.request.state === 'cancelled') return CANCELLED
+  const judgement = fromVerdict(verdict)
+  if (verdict.mode === 'shadow' || passes.has(verdict.action)) {
+    const sent = verdict.mode === 'shadow' ? undefined : verdict.sent
+    return recorded(gateway, session, found, { ...judgement, forwarded: true, ...sentHash(parts, sent) }, () =>
+      forwarded(found, sent?.text),
+    )
+  }
+  if (verdict.action === 'confirm') return consented(parts, found, verdict)
+  return recorded(gateway, session, found, { ...judgement, forwarded: false }, () =>
+    result(found.frame, refusedResult(call.tool, verdict, pinOf(facts))),
+  )
+}
+
+const passes: ReadonlySet<Verdict['action']> = new Set(['allow', 'shadow_deny', 'transform'])
+
+const pinOf = ({ pin }: CallFacts): 'new' | 'changed' | undefined =>
+  pin === 'new' || pin === 'changed' ? pin : undefined
+
+const sentHash = ({ key }: JudgeParts, sent: Verdict['sent']): Pick<Judgement, 'sent_argument_hash'> =>
+  sent === undefined ? {} : { sent_argument_hash: argumentHash(key, sent.text) }
+
+/** The frame as it goes to the server: with changed arguments, and without the wish to run as a task. */
+const forwarded = ({ frame, request, entry, call }: Case, args: string | undefined): Frame => {
+  request.entry = entry
+  request.tool = call.tool
+  const { params, text } = frame
+  if (params === undefined) return frame
+  const edits: Edit[] = memberIn(params, 'task') === undefined ? [] : removeMembers(params, ['task'])
+  if (args !== undefined) edits.push(setMember(params, 'arguments', args))
+  return edits.length === 0 ? frame : withText(frame, applyEdits(text, edits))
+}
+
+/** Ends a decision that must not be recorded: the client has cancelled, or a limit has no room left. */
+class Stopped extends Error {
+  readonly limit: Opinion | undefined
+  constructor(limit?: Opinion) {
+    super('stopped')
+    this.limit = limit
+  }
+}
+
+const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Promise<Frame | Answer> => {
+  const { approvals, session } = parts
+  const { call, entry, facts, policy, request, frame } = found
+  const judgement = fromVerdict(verdict)
+  let taken = false
+  const commit = async ({ state, part }: Decided): Promise<boolean> => {
+    if (request.state === 'cancelled') throw new Stopped()
+    const granted = state === 'granted'
+    if (granted && !taken) {
+      const limit = await policy.take(call)
+      if (limit !== undefined) throw new Stopped(limit)
+      taken = true
+    }
+    const sent = granted ? sentHash(parts, verdict.sent) : {}
+    const said = state === 'denied' ? { denied_by_user: true } : {}
+    return session.book.judged(entry, facts, { ...judgement, ...sent, ...said, forwarded: granted }, part)
+  }
+  try {
+    const decided = await approvals.decide(questionOf(found, verdict, session), commit)
+    if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
+    if (decided.state === 'denied') return result(frame, deniedByUserResult(decided.approval.id))
+    return result(frame, confirmResult(askedAs(parts, found, verdict, decided)))
+  } catch (error) {
+    if (!(error instanceof Stopped)) {
+      parts.gateway.fault(error, 'mcp:record')
+      return unrecorded(frame)
+    }
+    return error.limit === undefined ? CANCELLED : overLimit(parts, found, judgement, error.limit)
+  }
+}
+
+const overLimit = (
+  { gateway, session }: JudgeParts,
+  found: Case,
+  judgement: ReturnType<typeof fromVerdict>,
+  limit: Opinion,
+): Promise<Frame | Answer> => {
+  const said = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
+  return recorded(gateway, session, found, said, () => result(found.frame, limitResult(limit)))
+}
+
+const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Decided) => ({
+  approval_id: approval.id,
+  server_id: call.server_id,
+  tool: call.tool,
+  expires_in_seconds: Math.max(0, Math.ceil((approval.expires_at - gateway.clock.now()) / 1000)),
+  winners,
+})
+
+const questionOf = (
+  { call, facts, entry }: Case,
+  { winners, findings, sent, policy_version }: Verdict,
+  session: Session,
+) => {
+  const messages = winners.flatMap(({ message }) => message ?? [])
+  return {
+    server_id: call.server_id,
+    session_id: call.session_id,
+    project_id: session.about.project_id,
+    client: session.client,
+    tool: call.tool,
+    argument_hash: facts.argument_hash,
+    tool_fingerprint: facts.tool_fingerprint,
+    rule_ids: winners.map(({ rule_id }) => rule_id),
+    findings,
+    message: messages.length === 0 ? null : messages.join(' '),
+    policy_version,
+    arguments: call.arguments,
+    ...(sent === undefined ? {} : { sent: sent.arguments }),
+    entry,
+  }
+}

@@ -1,0 +1,164 @@
+import { type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
+import { Approvals, argumentKey } from './approvals/index.ts'
+import { Audit } from './audit/index.ts'
+import type { ServerFacts } from './initialize.ts'
+import { limitDefaults, type McpLimits, type McpOptions } from './options.ts'
+import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
+import type { Ground, Seat } from './seat.ts'
+import { serversOf } from './servers.ts'
+import type { SessionAbout } from './session.ts'
+import { Sessions } from './sessions.ts'
+import { ToolBook } from './tools/index.ts'
+
+const APPROVAL_SECONDS = 300
+const IDLE_SECONDS = 28_800
+/** How often an idle gateway looks whether the policy has changed. */
+const LOOK_MS = 1_000
+
+/** A server that sessions can be opened at, and what it said of itself last. */
+export interface Place {
+  readonly server: McpServer
+  readonly tools: ToolBook
+  facts: ServerFacts | undefined
+  /** Milliseconds since 1970. */
+  seen_at: number | undefined
+  last_error: string | undefined
+}
+
+/** The MCP proxy of one gateway: its servers, its policy, its sessions, and what they share. */
+export class Mcp {
+  readonly gateway: Gateway
+  readonly options: McpOptions
+  readonly limits: McpLimits
+  readonly audit: Audit
+  readonly approvals: Approvals
+  readonly sessions: Sessions
+  readonly #places = new Map<string, Place>()
+  #policies: Promise<Policies> | undefined
+  #key: Promise<string> | undefined
+  #looking: NodeJS.Timeout | undefined
+
+  constructor(gateway: Gateway, options: McpOptions) {
+    this.gateway = gateway
+    this.options = options
+    this.limits = { ...limitDefaults, ...options.limits }
+    this.audit = new Audit(gateway)
+    const timeout_ms = (options.approval_timeout_seconds ?? APPROVAL_SECONDS) * 1000
+    const { full_content_logging = false } = options
+    this.approvals = new Approvals(gateway, this.audit, { timeout_ms, full_content_logging })
+    this.sessions = new Sessions(gateway, this.limits, options.session_idle_seconds ?? IDLE_SECONDS)
+  }
+
+  /** Makes everything ready; a policy or a server that cannot be used stops the start. */
+  async open(): Promise<void> {
+    const { servers = {}, policy = '', env = process.env } = this.options
+    for (const server of serversOf(servers, env)) this.add(server)
+    if (policy !== '' || this.#places.size > 0) await this.policies()
+    this.approvals.begin()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#looking)
+    this.approvals.end()
+    await this.sessions.endAll('the gateway stops')
+    await this.audit.flush()
+  }
+
+  /** Adds a server. Throws UNKNOWN if there is no such transport, DUPLICATE if there is one of this id. */
+  add(server: McpServer): Place {
+    this.gateway.mcpTransports.need(server.transport)
+    if (this.#places.has(server.id)) throw new GuardError('DUPLICATE', `MCP server "${server.id}" is there twice.`)
+    const place: Place = {
+      server,
+      tools: new ToolBook(this.gateway, server, this.audit),
+      facts: undefined,
+      seen_at: undefined,
+      last_error: undefined,
+    }
+    this.#places.set(server.id, place)
+    return place
+  }
+
+  place(server_id: string): Place | undefined {
+    return this.#places.get(server_id)
+  }
+
+  places(): readonly Place[] {
+    return [...this.#places.values()]
+  }
+
+  /** The policy in force for all servers. Rejects with INVALID_POLICY. */
+  policies(): Promise<Policies> {
+    this.#policies ??= this.#openPolicies()
+    return this.#policies
+  }
+
+  async #openPolicies(): Promise<Policies> {
+    const { policy: file = '', hide_denied_tools = false, env } = this.options
+    const policies = await openPolicies(this.gateway, {
+      ...(file === '' ? {} : { file }),
+      ...(env === undefined ? {} : { env }),
+      hide_denied_tools,
+      fault: this.gateway.fault,
+    })
+    await this.#keepText(policies)
+    policies.onChange((change) => this.#changed(policies, change))
+    if (file !== '') this.#looking = setInterval(() => void this.#look(policies), LOOK_MS).unref()
+    return policies
+  }
+
+  /** With sessions open, a change is seen also while no call comes. */
+  async #look(policies: Policies): Promise<void> {
+    if (this.sessions.size > 0) await policies.current()
+  }
+
+  async #keepText(policies: Policies): Promise<void> {
+    const { version, document } = await policies.current()
+    this.audit.policyLoaded(version, JSON.stringify(document))
+  }
+
+  #changed(policies: Policies, { kind, current, state }: PolicyChange): void {
+    const told = state.error === null ? {} : { reason: state.error }
+    this.audit.event({ kind: 'policy', name: kind, policy_version: current.version, ...told })
+    if (kind === 'policy.rejected') return
+    this.#keepText(policies).catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
+    for (const seat of this.sessions)
+      seat.policyChanged().catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
+  }
+
+  /** Opens a session at a server. `policies`: others than those in force. Throws what the transport throws, and OVERLOADED. */
+  async openSession(place: Place, about: SessionAbout, policies?: Policies): Promise<Seat> {
+    this.#key ??= argumentKey(this.gateway)
+    const ground: Ground = {
+      gateway: this.gateway,
+      server: place.server,
+      limits: this.limits,
+      policies: policies ?? (await this.policies()),
+      approvals: this.approvals,
+      audit: this.audit,
+      tools: place.tools,
+      key: await this.#key,
+      met: (facts) => {
+        place.facts = facts
+        place.seen_at = this.gateway.clock.now()
+        place.last_error = undefined
+        place.tools.met(facts)
+      },
+    }
+    return this.sessions.open(ground, about)
+  }
+}
+
+const proxies = new WeakMap<Gateway, Mcp>()
+
+/** Gives a gateway its MCP proxy; done once, when the plugin is applied. */
+export const setMcp = (gateway: Gateway, mcp: Mcp): void => {
+  proxies.set(gateway, mcp)
+}
+
+/** The MCP proxy of a gateway. Throws MISSING_PLUGIN if it has none. */
+export const mcpOf = (gateway: Gateway): Mcp => {
+  const mcp = proxies.get(gateway)
+  if (mcp === undefined) throw new GuardError('MISSING_PLUGIN', 'The gateway has no plugin "mcp".')
+  return mcp
+}

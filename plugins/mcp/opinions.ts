@@ -1,0 +1,45 @@
+import type { Gateway } from 'guard-gateway/core'
+import type { PinState } from './audit/words.ts'
+import { mcpHooks } from './hooks.ts'
+import type { Policy } from './policy/index.ts'
+import type { ToolCall } from './tool-call.ts'
+import type { Opinion } from './verdict.ts'
+
+/** How long plugins may think about a call, in milliseconds. */
+const HOOK_MS = 10_000
+
+/** What others than the rules think of a call: its pin, and plugins. */
+export const opinionsOf = async (
+  gateway: Gateway,
+  call: ToolCall,
+  { pinning }: Policy,
+  pin: PinState,
+): Promise<readonly Opinion[]> => {
+  const opinions: Opinion[] = []
+  if ((pin === 'new' || pin === 'changed') && (pinning === 'confirm' || pinning === 'deny')) {
+    const reason = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
+    opinions.push({ rule_id: 'pin', action: pinning, reason })
+  }
+  const { call: hook } = mcpHooks(gateway)
+  if (!hook.isUsed()) return opinions
+  const said = await inTime(gateway, hook.promise(call))
+  return said === undefined ? opinions : [...opinions, said]
+}
+
+const unable: Opinion = { rule_id: 'plugin', action: 'deny', reason: 'a plugin could not judge the call' }
+
+/** A plugin that fails or takes too long cannot tell, which counts against the call. */
+const inTime = async (gateway: Gateway, said: Promise<Opinion | undefined>): Promise<Opinion | undefined> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<Opinion>((resolve) => {
+    timer = setTimeout(() => resolve(unable), HOOK_MS)
+  })
+  try {
+    return await Promise.race([said, late])
+  } catch (error) {
+    gateway.fault(error, 'mcp:call')
+    return unable
+  } finally {
+    clearTimeout(timer)
+  }
+}

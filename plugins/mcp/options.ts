@@ -1,0 +1,44 @@
+/** A server behind the proxy, as the configuration names it. */
+export interface McpServerOptions {
+  readonly name?: string
+  /** Id of a transport: `http`, `stdio`. */
+  readonly transport: string
+  /** Address of the MCP endpoint, for `http`. */
+  readonly target?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeout_seconds?: number
+  /** Program, arguments and folder, for `stdio`. */
+  readonly command?: string
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+/** Bounds of what a client or a server can make the proxy hold. */
+export interface McpLimits {
+  readonly frame_bytes: number
+  readonly sessions: number
+  readonly pending: number
+}
+
+/** The section `mcp` of the configuration. Paths are absolute. */
+export interface McpOptions {
+  /** The policy file; empty for none. */
+  readonly policy?: string
+  readonly approval_timeout_seconds?: number
+  /** What decisions about approvals must show, as it is or as `sha256:<hex>`. */
+  readonly approver_key?: string
+  readonly session_idle_seconds?: number
+  readonly limits?: Partial<McpLimits>
+  readonly servers?: Readonly<Record<string, McpServerOptions>>
+  /** Default of the policy's key of this name. */
+  readonly hide_denied_tools?: boolean
+  /** False: the storage ends with this process, so that nobody else can approve what waits in it. */
+  readonly durable?: boolean
+  /** Keep previews of arguments when they are not needed any more. */
+  readonly full_content_logging?: boolean
+  /** Of this process; what of it a server's child gets is decided by rule. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+export const limitDefaults: McpLimits = { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 }

@@ -1,0 +1,9 @@
+import { type Frame, memberIn, sourceOf } from 'guard-gateway/core'
+import type { CallOutcome } from './hooks.ts'
+
+/** How a call ended, by its answer. */
+export const outcomeOf = ({ text, result }: Frame): CallOutcome['outcome'] => {
+  if (result === undefined) return 'rpc_error'
+  const isError = memberIn(result, 'isError')?.value
+  return isError !== undefined && sourceOf(text, isError) === 'true' ? 'tool_error' : 'ok'
+}

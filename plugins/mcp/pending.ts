@@ -1,0 +1,85 @@
+import { roundedKey } from 'guard-gateway/core'
+import type { Entry } from './audit/index.ts'
+
+/** A request on its way, or being judged. */
+export interface PendingRequest {
+  readonly method: string
+  /** Source text of its id. */
+  readonly id: string
+  /** Of a `tools/list`: the cursor it asked for. */
+  readonly cursor?: string
+  /** Of a `tools/call`: which tool, and its place among the records once it is forwarded. */
+  tool?: string
+  entry?: Entry
+  state: 'judging' | 'forwarded' | 'cancelled'
+}
+
+/** How many cancelled requests are remembered: a late answer is still passed on. */
+const MAX_CANCELLED = 256
+
+/** Requests of one direction that have no answer yet, by type and value of their ids. */
+export class Pending {
+  readonly #limit: number
+  readonly #requests = new Map<string, PendingRequest>()
+  readonly #cancelled = new Map<string, PendingRequest>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get size(): number {
+    return this.#requests.size
+  }
+
+  /** `twice`: a request of this id is on its way. `full`: as many are as may be. */
+  add(key: string, request: PendingRequest): 'added' | 'twice' | 'full' {
+    if (this.#requests.has(key)) return 'twice'
+    if (this.#requests.size >= this.#limit) return 'full'
+    this.#cancelled.delete(key)
+    this.#requests.set(key, request)
+    return 'added'
+  }
+
+  /** The key of the request that an answer belongs to whose server has rounded its id. */
+  rounded(key: string): string | undefined {
+    return roundedKey(this.#requests.keys(), key)
+  }
+
+  /** The request that an answer belongs to, which is over with it. */
+  take(key: string): PendingRequest | undefined {
+    const requests = this.#requests.has(key) ? this.#requests : this.#cancelled
+    const request = requests.get(key)
+    requests.delete(key)
+    return request
+  }
+
+  /** Marks a request as cancelled; gives what it was before, undefined if there is none that can be. An `initialize` cannot. */
+  cancel(key: string): { readonly request: PendingRequest; readonly was: 'judging' | 'forwarded' } | undefined {
+    const request = this.#requests.get(key)
+    if (request === undefined || request.state === 'cancelled' || request.method === 'initialize') return
+    const was = request.state
+    request.state = 'cancelled'
+    if (was === 'judging') return { request, was }
+    this.#requests.delete(key)
+    if (this.#cancelled.size >= MAX_CANCELLED) {
+      const [oldest = ''] = this.#cancelled.keys()
+      this.#cancelled.delete(oldest)
+    }
+    this.#cancelled.set(key, request)
+    return { request, was }
+  }
+
+  /** All that are left; none is afterwards. */
+  takeAll(): readonly PendingRequest[] {
+    const left = [...this.#requests.values()]
+    this.#requests.clear()
+    this.#cancelled.clear()
+    return left
+  }
+
+  /** The key of the only request there is; undefined if there are none or several. */
+  only(): string | undefined {
+    const [key] = this.#requests.size === 1 ? this.#requests.keys() : []
+    return key
+  }
+}

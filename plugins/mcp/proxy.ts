@@ -1,0 +1,227 @@
+import {
+  type Frame,
+  type FrameFault,
+  type Gateway,
+  type McpReply,
+  memberIn,
+  type PassedHeaders,
+  roundedKey,
+  type StreamEvent,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/core'
+import { type Answer, type Outgoing, refusal } from './answer.ts'
+import { mcpHooks } from './hooks.ts'
+import { clientOf, withoutTasks } from './initialize.ts'
+import type { PendingRequest } from './pending.ts'
+import type { Relay } from './relay.ts'
+import { type Session, withText } from './session.ts'
+
+const INTERNAL = -32603
+const INVALID_REQUEST = -32600
+const NO_METHOD = -32601
+
+/** A call in hand: the frame to forward, an answer in its place, or nothing if it was cancelled meanwhile. */
+export type JudgeCall = (frame: Frame, request: PendingRequest, passed: PassedHeaders) => Promise<Frame | Answer>
+
+/** Takes what a client says in one session: judges calls of tools, and passes on everything else as it came. */
+export class McpProxy {
+  readonly #gateway: Gateway
+  readonly #session: Session
+  readonly #relay: Relay
+  readonly #judge: JudgeCall
+  readonly #over: (reason: string) => void
+
+  constructor(
+    gateway: Gateway,
+    session: Session,
+    parts: { readonly relay: Relay; readonly judge: JudgeCall; readonly over: (reason: string) => void },
+  ) {
+    this.#gateway = gateway
+    this.#session = session
+    this.#relay = parts.relay
+    this.#judge = parts.judge
+    this.#over = parts.over
+  }
+
+  /** What the client gets for one message of its own. Never rejects. */
+  async take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<Answer> {
+    this.#session.touch()
+    if (came.kind === 'fault') return this.#refused(came)
+    try {
+      const frame = await this.#hooked(came)
+      if (frame.kind === 'request') return await this.#request(frame, passed)
+      return frame.kind === 'response' ? await this.#response(frame) : await this.#notification(frame)
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:proxy')
+      if (came.key !== undefined && came.kind === 'request') this.#session.calls.take(came.key)
+      return refusal(500, came.id, INTERNAL, 'The gateway failed on this message.', 'INTERNAL')
+    }
+  }
+
+  /** What the server says unasked, or still owes behind the event of this id. */
+  async listen(lastEventId: string | undefined, passed: PassedHeaders = {}): Promise<Answer> {
+    this.#session.touch()
+    const reply = await this.#session.link.listen(lastEventId, passed)
+    if (reply.form === 'none') return reply
+    return this.#answer(reply, undefined, undefined)
+  }
+
+  /** Every request that waits gets an error: the server will not answer. */
+  abandon(reason: string): readonly Outgoing[] {
+    return this.#session.calls.takeAll().map((request) => {
+      void this.#relay.settle(request, 'lost', null)
+      return { message: refusal(502, request.id, INTERNAL, reason).message }
+    })
+  }
+
+  async #hooked(frame: Frame): Promise<Frame> {
+    const { frame: hook } = mcpHooks(this.#gateway)
+    if (!hook.isUsed()) return frame
+    const { id: session_id, server } = this.#session
+    return hook.promise(frame, { direction: 'to_server', server_id: server.id, session_id })
+  }
+
+  #refused({ code, message, id, silent = false }: FrameFault): Answer {
+    this.#session.book.event({
+      kind: 'refusal',
+      name: 'frame.refused',
+      reason: message,
+      ...(id === undefined ? {} : { request_id: id }),
+    })
+    if (silent && this.#session.merged) return { form: 'none', status: 400 }
+    return refusal(400, id, code, message)
+  }
+
+  async #request(frame: Frame, passed: PassedHeaders): Promise<Answer> {
+    const { id = '', key = '', method = '' } = frame
+    if (method.startsWith('tasks/') || method === 'server/discover')
+      return refusal(200, id, NO_METHOD, `The method ${method} is not served.`)
+    const request: PendingRequest = { method, id, state: 'forwarded', ...cursorOf(frame) }
+    const added = this.#session.calls.add(key, request)
+    if (added === 'twice') return refusal(400, id, INVALID_REQUEST, 'A request of this id is on its way.')
+    if (added === 'full')
+      return refusal(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
+    if (method !== 'tools/call') return this.#forward(this.#prepared(frame), request, passed)
+    request.state = 'judging'
+    const judged = await this.#judge(frame, request, passed)
+    if (!('form' in judged)) return this.#forward(judged, request, passed)
+    this.#session.calls.take(key)
+    return judged
+  }
+
+  /** The frame as it goes to the server. */
+  #prepared(frame: Frame): Frame {
+    if (frame.method !== 'initialize') return frame
+    this.#session.client = clientOf(frame)
+    const text = withoutTasks(frame)
+    return text === frame.text ? frame : withText(frame, text)
+  }
+
+  async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders): Promise<Answer> {
+    request.state = 'forwarded'
+    return this.#answer(await this.#session.link.post(frame, passed), frame, request)
+  }
+
+  async #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Promise<Answer> {
+    if (reply.form === 'none') return { form: 'none', status: 202 }
+    if (reply.form === 'sse')
+      return { form: 'sse', events: this.#stream(reply.events, frame?.key), stop: () => reply.stop() }
+    if (reply.form === 'failed') return this.#failed(reply, frame, request)
+    return this.#single(reply.event, reply.status, frame, request)
+  }
+
+  #failed(
+    { status, code, message, retry_after }: McpReply & { form: 'failed' },
+    frame: Frame | undefined,
+    request: PendingRequest | undefined,
+  ): Answer {
+    if (frame?.key !== undefined) this.#session.calls.take(frame.key)
+    if (request !== undefined) void this.#relay.settle(request, code === 'UPSTREAM_TIMEOUT' ? 'timeout' : 'lost', null)
+    const gone = code === 'MCP_SESSION_NOT_FOUND'
+    if (gone || request?.method === 'initialize') this.#over(message)
+    const headers = retry_after === undefined ? undefined : { 'retry-after': retry_after }
+    return refusal(status, frame?.id, gone ? -32001 : INTERNAL, message, code, headers)
+  }
+
+  /** One message in answer to one: it must be the answer. */
+  async #single(
+    event: StreamEvent,
+    status: number,
+    frame: Frame | undefined,
+    request: PendingRequest | undefined,
+  ): Promise<Answer> {
+    const { frame: came } = event
+    const unplaced = came?.error !== undefined && came.key === undefined
+    if (unplaced || came?.kind !== 'response' || !answers(came, frame)) {
+      if (frame?.key !== undefined) this.#session.calls.take(frame.key)
+      if (request !== undefined) void this.#relay.settle(request, 'rpc_error', null)
+      if (request?.method === 'initialize') this.#over('initialize was refused')
+      return unplaced
+        ? { form: 'json', status, message: came.raw }
+        : refusal(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
+    }
+    const out = await this.#relay.take(event)
+    if (out?.message === undefined) return { form: 'none', status: 202 }
+    return { form: 'json', status, message: out.message }
+  }
+
+  /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
+  async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<Outgoing> {
+    let resumable = false
+    try {
+      for await (const event of events) {
+        const out = await this.#relay.take(event)
+        resumable ||= event.resumable === true
+        if (out !== undefined) yield out
+      }
+    } catch (error) {
+      this.#session.dropped('stream_broken')
+      if (error instanceof RangeError) resumable = false
+    }
+    const request = resumable || key === undefined ? undefined : this.#session.calls.take(key)
+    if (request === undefined || request.state === 'cancelled') return
+    void this.#relay.settle(request, 'lost', null)
+    yield { message: refusal(502, request.id, INTERNAL, 'Upstream ended the stream without an answer.').message }
+  }
+
+  async #response(frame: Frame): Promise<Answer> {
+    if (frame.key === undefined || this.#session.asks.take(frame.key) === undefined) {
+      this.#session.dropped('unknown_id')
+      return this.#session.merged
+        ? { form: 'none', status: 400 }
+        : refusal(400, undefined, INVALID_REQUEST, 'The server has no request of this id on its way.')
+    }
+    return this.#handedOver(frame)
+  }
+
+  async #notification(frame: Frame): Promise<Answer> {
+    if (frame.method === 'notifications/cancelled' && !this.#cancels(frame)) return { form: 'none', status: 202 }
+    return this.#handedOver(frame)
+  }
+
+  /** Notes what the client wants no more; true if the server must be told. */
+  #cancels({ text, params }: Frame): boolean {
+    const value = memberIn(params, 'requestId')?.value
+    if (value === undefined) return false
+    const string = stringIn(text, value)
+    const found = this.#session.calls.cancel(string === undefined ? `n${sourceOf(text, value)}` : `s${string}`)
+    if (found?.was !== 'forwarded') return false
+    void this.#relay.settle(found.request, 'cancelled', null)
+    return true
+  }
+
+  async #handedOver(frame: Frame): Promise<Answer> {
+    const reply = await this.#session.link.post(frame)
+    return reply.form === 'failed' ? this.#failed(reply, undefined, undefined) : { form: 'none', status: 202 }
+  }
+}
+
+/** The message has the id of the request, as the server keeps it. */
+const answers = ({ key = '' }: Frame, request: Frame | undefined): boolean =>
+  request?.key !== undefined && (key === request.key || roundedKey([request.key], key) !== undefined)
+
+const cursorOf = ({ method, text, params }: Frame): { readonly cursor?: string } => {
+  const cursor = method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined
+  return cursor === undefined ? {} : { cursor }
+}

@@ -1,0 +1,173 @@
+import {
+  applyEdits,
+  errorFrame,
+  type Frame,
+  type FrameFault,
+  type Gateway,
+  memberIn,
+  readFrame,
+  type StreamEvent,
+  sourceOf,
+  withData,
+} from 'guard-gateway/core'
+import type { Outgoing } from './answer.ts'
+import { mcpHooks } from './hooks.ts'
+import { isAmbiguous, serverFacts, versions, withoutTasks } from './initialize.ts'
+import { outcomeOf } from './outcome.ts'
+import type { PendingRequest } from './pending.ts'
+import type { Session } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const INTERNAL = -32603
+
+/** Takes what a server says of one session: pairs answers with requests, reads the few that matter, and passes on everything else as it came. */
+export class Relay {
+  readonly #gateway: Gateway
+  readonly #session: Session
+  readonly #around: Surroundings
+
+  constructor(gateway: Gateway, session: Session, around: Surroundings) {
+    this.#gateway = gateway
+    this.#session = session
+    this.#around = around
+  }
+
+  /** What the client gets of an event; undefined: nothing. */
+  async take({ frame, fault, raw, resumable = false }: StreamEvent): Promise<Outgoing | undefined> {
+    this.#session.touch()
+    const event = raw === undefined ? {} : { event: raw }
+    if (fault !== undefined) return this.#faulty(fault)
+    if (frame === undefined) return raw === undefined ? undefined : { event: raw, resumable }
+    const passed = await this.#judged(frame)
+    if (passed === undefined) return
+    if (passed === frame) return { message: frame.raw, ...event, resumable }
+    const text = typeof passed === 'string' ? passed : passed.text
+    return { message: text, ...(raw === undefined ? {} : { event: withData(raw, text) }), resumable }
+  }
+
+  /** What the server sent is no message: who waits for it, if that can be told, learns so. */
+  #faulty({ id, message }: FrameFault): Outgoing | undefined {
+    const { calls } = this.#session
+    const key = id === undefined ? calls.only() : keyOf(id)
+    const request = key === undefined ? undefined : calls.take(key)
+    if (request === undefined) return void this.#session.dropped('noise')
+    void this.settle(request, 'lost', null)
+    return { message: errorFrame(request.id, INTERNAL, `Upstream sent no usable answer. ${message}`) }
+  }
+
+  /** The frame, another one or other text in its place; undefined if it is not passed on. */
+  async #judged(came: Frame): Promise<Frame | string | undefined> {
+    if (came.kind === 'response') return this.#paired(came)
+    if (came.kind === 'request' && !this.#asked(came)) return
+    if (came.method === 'notifications/tools/list_changed') this.#around.tools.stale()
+    try {
+      return await this.#hooked(came)
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:relay')
+      return undefined
+    }
+  }
+
+  /** An answer, for the request it belongs to. */
+  async #paired(came: Frame): Promise<Frame | string | undefined> {
+    const { calls } = this.#session
+    const request = calls.take(came.key ?? '')
+    const rounded = request === undefined ? calls.rounded(came.key ?? '') : undefined
+    if (rounded !== undefined) return this.#paired(withId(came, rounded))
+    if (request === undefined) return void this.#session.dropped('unknown_id')
+    try {
+      return await this.#answered(await this.#hooked(came), request)
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:relay')
+      return errorFrame(request.id, INTERNAL, 'The gateway failed on this answer.')
+    }
+  }
+
+  async #hooked(frame: Frame): Promise<Frame> {
+    const { frame: hook } = mcpHooks(this.#gateway)
+    if (!hook.isUsed()) return frame
+    const { id: session_id, server } = this.#session
+    return hook.promise(frame, { direction: 'to_client', server_id: server.id, session_id })
+  }
+
+  /** Notes a request of the server; false: it must not reach the client. */
+  #asked({ key = '', id = '', method = '' }: Frame): boolean {
+    const added = this.#session.asks.add(key, { method, id, state: 'forwarded' })
+    if (added === 'added') return true
+    this.#session.dropped(added === 'full' ? 'too_many_requests' : 'id_in_use')
+    return false
+  }
+
+  async #answered(frame: Frame, request: PendingRequest): Promise<Frame | string> {
+    if (request.method === 'tools/call') {
+      await this.settle(request, outcomeOf(frame), frame.raw.length)
+      return frame
+    }
+    if (frame.result === undefined) {
+      if (request.method === 'initialize') this.#around.over('initialize was refused')
+      return frame
+    }
+    if (request.method === 'initialize') return this.#initialized(frame, request)
+    return request.method === 'tools/list' ? this.#listed(frame, request) : frame
+  }
+
+  /** Puts the end of a forwarded call on record. */
+  async settle(request: PendingRequest, outcome: ReturnType<typeof outcomeOf>, bytes: number | null): Promise<void> {
+    const { entry, tool = '' } = request
+    if (entry === undefined) return
+    delete request.entry
+    const { id: session_id, server, book } = this.#session
+    void book.outcome(entry, outcome, bytes)
+    const { outcome: hook } = mcpHooks(this.#gateway)
+    if (!hook.isUsed()) return
+    try {
+      await hook.promise({ server_id: server.id, session_id, tool, outcome, result_bytes: bytes })
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:outcome')
+    }
+  }
+
+  #initialized(frame: Frame, { id }: PendingRequest): Frame | string {
+    const ambiguous = isAmbiguous(frame)
+    const facts = ambiguous ? undefined : serverFacts(frame)
+    const version = facts?.protocol_version
+    if (facts === undefined || version === undefined || !versions.includes(version)) {
+      this.#around.over('the versions do not match')
+      return ambiguous
+        ? errorFrame(id, INTERNAL, 'Upstream sent ambiguous JSON')
+        : errorFrame(id, -32602, 'Unsupported protocol version', { supported: versions, requested: version ?? null })
+    }
+    this.#session.protocol_version = version
+    this.#session.announcesTools = facts.announcesTools
+    this.#session.book.negotiated(version)
+    this.#around.met(facts)
+    const text = withoutTasks(frame)
+    return text === frame.text ? frame : text
+  }
+
+  async #listed(frame: Frame, { id, cursor }: PendingRequest): Promise<Frame | string> {
+    const { result, text } = frame
+    if (result === undefined || isAmbiguous(frame)) return this.#noList(id, 'Upstream sent ambiguous JSON')
+    const page = sourceOf(text, result)
+    const refused = await this.#around.tools.observe(page, cursor)
+    if (refused !== undefined) return this.#noList(id, refused)
+    const told = await this.#around.retold(page)
+    return told === page ? frame : applyEdits(text, [{ start: result.start, end: result.end, text: told }])
+  }
+
+  #noList(id: string, reason: string): string {
+    this.#session.book.event({ kind: 'refusal', name: 'list.refused', reason, request_id: id })
+    return errorFrame(id, INTERNAL, reason)
+  }
+}
+
+/** The frame with the id that its request had; `key` is that of a number. */
+const withId = (frame: Frame, key: string): Frame => {
+  const place = memberIn(frame.root, 'id')?.value
+  if (place === undefined) return frame
+  const text = applyEdits(frame.text, [{ start: place.start, end: place.end, text: key.slice(1) }])
+  const read = readFrame(Buffer.from(text), 'server')
+  return read.kind === 'fault' ? frame : read
+}
+
+const keyOf = (id: string): string => (id.startsWith('"') ? `s${JSON.parse(id) as string}` : `n${id}`)

@@ -1,0 +1,118 @@
+import type { Gateway, McpServer } from 'guard-gateway/core'
+import type { Approvals } from './approvals/index.ts'
+import type { Audit } from './audit/index.ts'
+import { mcpHooks } from './hooks.ts'
+import type { ServerFacts } from './initialize.ts'
+import { judgeCalls } from './judge-call.ts'
+import type { McpLimits } from './options.ts'
+import type { Policies } from './policy/index.ts'
+import { McpProxy } from './proxy.ts'
+import { Relay } from './relay.ts'
+import { Session, type SessionAbout } from './session.ts'
+import type { Tools } from './tools-of.ts'
+
+/** What one server needs for all its sessions. */
+export interface Ground {
+  readonly gateway: Gateway
+  readonly server: McpServer
+  readonly limits: McpLimits
+  readonly policies: Policies
+  readonly approvals: Approvals
+  readonly audit: Audit
+  readonly tools: Tools
+  /** What arguments are hashed with. */
+  readonly key: string
+  met(facts: ServerFacts): void
+}
+
+const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+
+/** A session at work: what the client says goes to `proxy`. */
+export class Seat {
+  readonly session: Session
+  readonly proxy: McpProxy
+  readonly #ground: Ground
+  readonly #relay: Relay
+  #ending: Promise<void> | undefined
+
+  private constructor(ground: Ground, session: Session, over: (seat: Seat, reason: string) => void) {
+    const { gateway } = ground
+    this.#ground = ground
+    this.session = session
+    const end = (reason: string) => over(this, reason)
+    this.#relay = new Relay(gateway, session, {
+      tools: ground.tools,
+      retold: (page) => this.#retold(page),
+      met: (facts) => ground.met(facts),
+      over: end,
+    })
+    this.proxy = new McpProxy(gateway, session, {
+      relay: this.#relay,
+      judge: judgeCalls({ ...ground, session }),
+      over: end,
+    })
+  }
+
+  /** Opens the way to the server. `over` is told once when the session cannot go on. */
+  static async open(ground: Ground, about: SessionAbout, over: (seat: Seat, reason: string) => void): Promise<Seat> {
+    const { gateway, server, limits, audit } = ground
+    const session = new Session(gateway, server, about, limits)
+    session.book = audit.session({
+      id: session.id,
+      server_id: server.id,
+      transport: about.door,
+      project_id: about.project_id,
+      agent_id: about.agent_id,
+      external_session_id: about.external_session_id,
+      origin: about.origin ?? 'mcp',
+    })
+    session.link = await gateway.mcpTransports.need(server.transport).open(server, session)
+    return new Seat(ground, session, over)
+  }
+
+  /** Ends the session on both sides; resolves when the server is done with it. */
+  end(reason: string): Promise<void> {
+    this.#ending ??= this.#end(reason)
+    return this.#ending
+  }
+
+  async #end(reason: string): Promise<void> {
+    const { gateway, approvals, policies } = this.#ground
+    const { session } = this
+    session.ended = true
+    session.book.event({ kind: 'session', name: 'session.ended', reason })
+    policies.endSession(session.id)
+    const ends = await Promise.allSettled([session.link.end(), approvals.expireSession(session.id)])
+    for (const end of ends) if (end.status === 'rejected') gateway.fault(end.reason, 'mcp:end')
+  }
+
+  async #retold(page: string): Promise<string> {
+    const { gateway, server, policies, tools } = this.#ground
+    const policy = await policies.current()
+    const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
+    const told = tools.rewrite(page, view)
+    this.session.visible = await this.#view()
+    const { list } = mcpHooks(gateway)
+    const place = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
+    return list.isUsed() ? list.call(told, place) : told
+  }
+
+  /** What of the server's tools the policy hides or widens, as one text. */
+  async #view(): Promise<string> {
+    const { server, policies, tools } = this.#ground
+    const policy = await policies.current()
+    const hidden = policy.hidden(server.id)
+    const marks = [...tools.names()].map((tool) => [tool, hidden(tool), policy.canConfirm(server.id, tool)])
+    return JSON.stringify(marks)
+  }
+
+  /** The policy has changed: a client that would see another list is told to fetch it again. */
+  async policyChanged(): Promise<void> {
+    const { session } = this
+    if (session.visible === '' || !session.announcesTools) return
+    const view = await this.#view()
+    if (view === session.visible) return
+    session.visible = view
+    session.emit(LIST_CHANGED)
+  }
+}

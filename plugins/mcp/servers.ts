@@ -1,0 +1,60 @@
+import type { McpServer } from 'guard-gateway/core'
+import type { McpServerOptions } from './options.ts'
+
+const TIMEOUT_SECONDS = 300
+
+/** What a child of the gateway gets of its environment: what programs need to run at all, and no credential. */
+const basics =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+        'USERPROFILE',
+        'PROGRAMFILES',
+      ]
+    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
+
+/** The servers of a configuration. `env` is that of this process. */
+export const serversOf = (
+  servers: Readonly<Record<string, McpServerOptions>>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly McpServer[] => {
+  const inherited = Object.fromEntries(basics.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+  return Object.entries(servers).map(([id, options]) => serverOf(id, options, { ...inherited, ...options.env }))
+}
+
+/** One server; `env` is the whole environment of its child. */
+export const serverOf = (
+  id: string,
+  {
+    name,
+    transport,
+    target,
+    headers = {},
+    timeout_seconds = TIMEOUT_SECONDS,
+    command,
+    args = [],
+    cwd,
+  }: McpServerOptions,
+  env: Readonly<Record<string, string>> = {},
+): McpServer => ({
+  id,
+  name: name ?? id,
+  transport,
+  headers: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value])),
+  timeout_ms: timeout_seconds * 1000,
+  args,
+  env,
+  ...(target === undefined ? {} : { target }),
+  ...(command === undefined ? {} : { command }),
+  ...(cwd === undefined ? {} : { cwd }),
+})

@@ -1,0 +1,13 @@
+import type { ServerFacts } from './initialize.ts'
+import type { Tools } from './tools-of.ts'
+
+/** What a session's messages meet beside the session itself. */
+export interface Surroundings {
+  readonly tools: Tools
+  /** A page of the list of tools as the policy lets the client see it. */
+  retold(page: string): Promise<string>
+  /** The server has said who it is. */
+  met(facts: ServerFacts): void
+  /** The session cannot go on. */
+  over(reason: string): void
+}

@@ -1,0 +1,34 @@
+import type { Arguments } from 'guard-gateway/core'
+import type { PinState, SchemaState } from './audit/words.ts'
+
+/** What validating arguments by a tool's own schema came to. */
+export interface Validated {
+  readonly state: SchemaState
+  /** What is wrong: ends the sentence `Invalid arguments for 'x': …`. */
+  readonly error?: string
+}
+
+/** How a list of tools is told to the client. */
+export interface ListView {
+  /** The tool leaves the list. */
+  readonly hidden: (tool: string) => boolean
+  /** A call of the tool may be answered by a question, so its `outputSchema` must allow one. */
+  readonly canConfirm: (tool: string) => boolean
+}
+
+/** What the proxy knows of the tools of one server. */
+export interface Tools {
+  /** Takes note of one page of a list: JSON text of the result, and the cursor it was asked for with. Gives the reason where it must not be passed on. */
+  observe(result: string, cursor?: string): Promise<string | undefined>
+  /** The server said that its list has changed. */
+  stale(): void
+  /** Names of the tools in the list that was observed last. */
+  names(): Iterable<string>
+  fingerprint(tool: string): string | null
+  pin(tool: string): PinState
+  validate(tool: string, args: Arguments): Promise<Validated>
+  /** The same for a tool whose calls have been validated before. */
+  check(tool: string, args: Arguments): Validated
+  /** The page as the client gets it. */
+  rewrite(result: string, view: ListView): string
+}

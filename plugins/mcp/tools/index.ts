@@ -1,0 +1,1 @@
+export { ToolBook } from './book.ts'

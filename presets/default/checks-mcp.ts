@@ -1,0 +1,59 @@
+import { isLoopback } from 'guard-gateway/plugins/http'
+import type { ConfigFault } from './faults.ts'
+import type { Config } from './schema.ts'
+
+type Server = Config['mcp']['servers'][string]
+type Path = readonly (string | number)[]
+
+/** What a schema cannot say of the section `mcp`. `headerFault` tells what is wrong with a header. */
+export const mcpFaults = (
+  { mcp }: Config,
+  headerFault: (name: string, value: string) => string | undefined,
+): readonly ConfigFault[] => [
+  ...originFaults(mcp.allowed_origins ?? []),
+  ...Object.entries(mcp.servers).flatMap(([id, server]) => serverFaults(server, ['mcp', 'servers', id], headerFault)),
+]
+
+const at = (path: Path, message: string | undefined): ConfigFault[] =>
+  message === undefined ? [] : [{ path, message }]
+
+const originFaults = (origins: readonly string[]): readonly ConfigFault[] =>
+  origins.flatMap((origin, index) =>
+    at(
+      ['mcp', 'allowed_origins', index],
+      URL.parse(origin)?.origin.toLowerCase() === origin.toLowerCase() && origin !== 'null'
+        ? undefined
+        : 'expected scheme://host or scheme://host:port, nothing behind it',
+    ),
+  )
+
+const serverFaults = (
+  server: Server,
+  path: Path,
+  headerFault: (name: string, value: string) => string | undefined,
+): readonly ConfigFault[] => {
+  if (server.transport === 'stdio')
+    return at(path, server.command === undefined ? 'transport stdio needs the key command' : undefined)
+  if (server.transport !== 'http') return []
+  if (server.target === undefined) return at(path, 'transport http needs the key target')
+  return [
+    ...at([...path, 'target'], targetFault(server.target, server.insecure)),
+    ...Object.entries(server.headers).flatMap(([name, value]) =>
+      at([...path, 'headers', name], ownHeader(name) ?? headerFault(name, value)),
+    ),
+  ]
+}
+
+const OURS = /^(?:host|content-length|transfer-encoding|connection|mcp-.*)$/i
+
+const ownHeader = (name: string): string | undefined =>
+  OURS.test(name) ? 'the proxy sends this header itself' : undefined
+
+const targetFault = (target: string, insecure: boolean): string | undefined => {
+  const url = URL.parse(target)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    return 'expected an address that begins with http:// or https://'
+  if (url.username !== '' || url.password !== '') return 'holds a user name or password; use headers'
+  if (url.protocol === 'http:' && !insecure && !isLoopback(url.hostname))
+    return 'would be reached without encryption; use https:, or set insecure: true'
+}

@@ -1,0 +1,14 @@
+import type { McpOptions } from 'guard-gateway/plugins/mcp'
+import type { Config } from './schema.ts'
+
+/** What the configuration says of the permission proxy, as its plugin takes it. */
+export const mcpOptions = ({ mcp, storage, hide_denied_tools }: Config): McpOptions => {
+  const { approver_key, ...options } = mcp
+  return {
+    ...options,
+    ...(approver_key === '' ? {} : { approver_key }),
+    hide_denied_tools,
+    durable: storage.backend !== 'memory',
+    full_content_logging: storage.full_content_logging,
+  }
+}
