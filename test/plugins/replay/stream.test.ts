@@ -8,8 +8,8 @@ import { assertsSchema } from '../../kit/schemas.ts'
 import { refused, startReplay } from './kit.ts'
 
 /** Opens a stream and gives a reader that waits for a text in it. */
-const listen = async (url: string) => {
-  const [reply] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage]
+const listen = async (url: string, headers: Readonly<Record<string, string>> = {}) => {
+  const [reply] = (await once(get(url, { agent: false, headers }), 'response')) as [IncomingMessage]
   let text = ''
   reply.setEncoding('utf8').on('data', (part: string) => {
     text += part
@@ -47,6 +47,25 @@ describe('GET /api/v1/stream', () => {
       revision: 1,
     })
     reply.destroy()
+  })
+
+  it('tells what was written since the last message that a listener got', async () => {
+    const url = `${running.url}/api/v1/stream`
+    const first = await listen(url)
+    await first.until(/: listening/)
+    await running.request('POST', '/api/v1/traces', { trace_id: 'before' })
+    const [, id = ''] = await first.until(/id: (\d+)\nevent: run\.updated\ndata: .*"before"/)
+    first.reply.destroy()
+    await running.request('POST', '/api/v1/traces', { trace_id: 'missed' })
+    const again = await listen(url, { 'last-event-id': id })
+    await again.until(/event: run\.updated\ndata: .*"missed"/)
+    again.reply.destroy()
+    const odd = await listen(url, { 'last-event-id': 'x' })
+    await odd.until(/: listening/)
+    await running.request('POST', '/api/v1/traces', { trace_id: 'later' })
+    const [heard] = await odd.until(/[^]*"later"/)
+    assert.ok(!heard.includes('"missed"'))
+    odd.reply.destroy()
   })
 
   it('tells every kept event as event.v1 where that is asked for', async () => {
