@@ -51,8 +51,8 @@ export class PolicyFile implements Policies {
 
   /** Throws GuardError INVALID_POLICY where the file is missing or cannot be used. */
   static async open(file: string, use: FileUse): Promise<PolicyFile> {
-    const print = lookAt(file)
-    return new PolicyFile(file, use, await use.read(await contentOf(file)), print)
+    const { content, print } = await wholeContent(file, lookAt(file))
+    return new PolicyFile(file, use, await use.read(content), print)
   }
 
   async current(): Promise<Policy> {
@@ -83,17 +83,18 @@ export class PolicyFile implements Policies {
     this.#use.limits.endSession(session_id)
   }
 
-  async #load(print: Print): Promise<Policy> {
+  async #load(seen: Print): Promise<Policy> {
     const previous = this.#policy
+    this.#print = seen
     try {
-      this.#policy = await this.#use.read(await contentOf(this.#file))
+      const { content, print } = await wholeContent(this.#file, seen)
+      this.#print = print
+      this.#policy = await this.#use.read(content)
       this.#loadedAt = this.#use.now()
       this.#error = null
-      this.#print = print
       this.#tell({ kind: 'policy.changed', previous, current: this.#policy, state: this.state() })
     } catch (error) {
       this.#error = error instanceof Error ? error.message : String(error)
-      this.#print = print
       this.#use.fault(error, 'mcp policy')
       this.#tell({ kind: 'policy.rejected', previous, current: previous, state: this.state() })
     }
@@ -108,6 +109,23 @@ export class PolicyFile implements Policies {
         this.#use.fault(error, 'mcp policy listener')
       }
     }
+  }
+}
+
+/** Times that a file is read anew because it changed while it was read. */
+const READS = 5
+
+/** The content and its print, not halfway between two contents as far as can be seen. */
+const wholeContent = async (
+  file: string,
+  seen: Print,
+): Promise<{ readonly content: Buffer; readonly print: Print }> => {
+  let before = seen
+  for (let reads = 1; ; reads++) {
+    const content = await contentOf(file)
+    const print = lookAt(file)
+    if (print === before || reads === READS) return { content, print: before }
+    before = print
   }
 }
 

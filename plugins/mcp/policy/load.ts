@@ -42,7 +42,7 @@ export const loadPolicy = async (
   if ('errors' in read) return { valid: false, errors: read.errors, tests: [], locate: undefined }
   const { value, locate } = read
   const refused = (faults: readonly PolicyFault[]): LoadedPolicy => {
-    const errors = faults.map((fault) => placed('INVALID_POLICY', fault, locate))
+    const errors = faults.slice(0, MAX_FAULTS).map((fault) => placed('INVALID_POLICY', fault, locate))
     return { valid: false, errors: errors.toSorted(byPlace), tests: [], locate }
   }
   const wrongShape = await schemaFaults(value, gateway)
@@ -55,6 +55,9 @@ export const loadPolicy = async (
   const tests = await runTests(compiled.policy, gateway.redact)
   return { policy: compiled.policy, valid: tests.every(({ pass }) => pass), errors: [], tests, locate }
 }
+
+/** A text that is no policy at all can be wrong in thousands of places. */
+const MAX_FAULTS = 100
 
 const byPlace = (a: Placed, b: Placed): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type Arguments, cutText, type Redactor } from 'guard-gateway/core'
 import { MemoryLimits } from '../actions/limits.ts'
@@ -20,6 +21,8 @@ export interface TestResult {
 
 /** The server of tests that name none. */
 const ANY_SERVER = 'test'
+/** Calls between two looks at what else there is to do. */
+const CALLS_AT_ONCE = 256
 /** Midnight at the beginning of 2026; every call of a test comes at this time. */
 const AT = Date.UTC(2026, 0, 1)
 
@@ -27,7 +30,10 @@ const AT = Date.UTC(2026, 0, 1)
 export const runTests = async (policy: CompiledPolicy, redact: Redactor): Promise<readonly TestResult[]> => {
   const enforced: CompiledPolicy = { ...policy, mode: 'enforce' }
   const results: TestResult[] = []
-  for (const test of policy.document.tests ?? []) results.push(await runTest(enforced, test, redact))
+  for (const test of policy.document.tests ?? []) {
+    await setImmediate()
+    results.push(await runTest(enforced, test, redact))
+  }
   return results
 }
 
@@ -36,7 +42,10 @@ const runTest = async (policy: CompiledPolicy, test: TestDocument, redact: Redac
   const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
   const court = { rules, limits: new MemoryLimits(), redact }
   let verdict = await judge(policy, call, [], court)
-  for (let again = 1; again < (test.repeat ?? 1); again++) verdict = await judge(policy, call, [], court)
+  for (let again = 1; again < (test.repeat ?? 1); again++) {
+    if (again % CALLS_AT_ONCE === 0) await setImmediate()
+    verdict = await judge(policy, call, [], court)
+  }
   return resultOf(test, verdict, call)
 }
 
