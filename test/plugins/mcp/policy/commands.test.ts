@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway, type Input } from 'guard-gateway/core'
 import { runCli } from 'guard-gateway/plugins/cli'
-import { fakeIo } from 'guard-gateway/test'
 import { policyCommands } from '../../../../plugins/mcp/policy/commands.ts'
 import { size } from '../../../../plugins/mcp-checks/size.ts'
+import { fakeIo } from '../../../kit/io.ts'
 import { words } from './kit.ts'
 
 const good = `version: 1

@@ -1,6 +1,5 @@
 import { Gateway, type McpCheck, mcpCheck } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
-import { type FakeClock, fakeClock } from 'guard-gateway/test'
 import { Type } from 'typebox'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
 import { openPolicies, type Policy } from '../../../../plugins/mcp/policy/index.ts'
@@ -28,12 +27,10 @@ export const words = mcpCheck({
 })
 
 /** A gateway with memory storage, the checks `size` and `words`, and others given. */
-export const openGateway = async (...checks: readonly McpCheck[]): Promise<Gateway & { readonly clock: FakeClock }> => {
-  const clock = fakeClock()
-  const gateway = new Gateway({ clock }).use(memory(), size, words, ...checks.map((check) => mcpCheck(check)))
+export const openGateway = async (...checks: readonly McpCheck[]): Promise<Gateway> => {
+  const gateway = new Gateway().use(memory(), size, words, ...checks.map((check) => mcpCheck(check)))
   gateway.tables.add(limitTable)
-  await gateway.open()
-  return gateway as Gateway & { readonly clock: FakeClock }
+  return gateway.open()
 }
 
 /** A call of a tool as the proxy gives it to the policy. */

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { Gateway, type McpCheck } from 'guard-gateway/core'
+import { policySchema } from '../../../../plugins/mcp/policy/schema.ts'
+import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
+import { httpHosts } from '../../../../plugins/mcp-checks/http.ts'
+import { path } from '../../../../plugins/mcp-checks/path.ts'
+import { shell } from '../../../../plugins/mcp-checks/shell.ts'
+import { size } from '../../../../plugins/mcp-checks/size.ts'
+import { sql } from '../../../../plugins/mcp-checks/sql.ts'
+
+const folder = join(import.meta.dirname, '../../../../presets/mcp-policies')
+const builtIn: readonly McpCheck[] = [path, shell, httpHosts, sql, size] as readonly unknown[] as readonly McpCheck[]
+
+describe('the schema of policies', () => {
+  it('assembled from the built-in checks is the one that ships beside the presets', () => {
+    const shipped = JSON.parse(readFileSync(join(folder, 'mcp-policy.schema.json'), 'utf8'))
+    assert.deepEqual(JSON.parse(JSON.stringify(policySchema(builtIn))), shipped)
+  })
+})
+
+describe('shipped policies', () => {
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.yml'))) {
+    it(`${file} is valid, passes its own tests and earns no warning`, async () => {
+      const gateway = new Gateway().use(path, shell, httpHosts, sql, size)
+      const { valid, errors, warnings, tests } = await validatePolicy(
+        gateway,
+        { text: readFileSync(join(folder, file)) },
+        { env: {} },
+      )
+      assert.deepEqual({ valid, errors, warnings }, { valid: true, errors: [], warnings: [] })
+      assert.ok(tests.length > 5)
+    })
+  }
+})
