@@ -98,7 +98,7 @@ describe('GET /export', () => {
     refused(400, 'INVALID_REQUEST', await api.send('GET', '/export?format=xml'))
   })
   it('goes on over many pages', async () => {
-    await fill(1_100)
-    assert.equal((await exported()).events.length, 1_101)
+    await fill(520)
+    assert.equal((await exported()).events.length, 521)
   })
 })

@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
+import { APPROVER_HEADER } from '../approvals/index.ts'
+
+/** Sends a request to the gateway's interface and gives the body of its answer; throws the error that it answers with. */
+export type Ask = (
+  method: 'GET' | 'POST',
+  path: string,
+  body?: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Readable>
+
+/** Lets work ask the gateway that runs, or its storage where none does. */
+export type Asking = <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>) => Promise<T>
+
+/** What a command that asks works with. */
+export interface Asked {
+  readonly ask: Ask
+  readonly input: Input
+  readonly io: Io
+}
+
+const BASE = '/api/v1/mcp'
+
+/** The answer to a GET, as text. */
+export const got = async ({ ask }: Pick<Asked, 'ask'>, path: string): Promise<string> =>
+  text(await ask('GET', BASE + path))
+
+/** The stream that answers a GET. */
+export const streamed = ({ ask }: Pick<Asked, 'ask'>, path: string): Promise<Readable> => ask('GET', BASE + path)
+
+/** The answer to a POST that an approver makes, as text. */
+export const posted = async ({ ask, input, io }: Asked, path: string, body: object): Promise<string> => {
+  const key = input.options.approverKey ?? io.env.GUARD_APPROVER_KEY
+  const headers = { 'x-guard-via': 'cli', ...(key === undefined ? {} : { [APPROVER_HEADER]: String(key) }) }
+  return text(await ask('POST', BASE + path, JSON.stringify(body), headers))
+}
+
+/** A query string of flags, by the names of the filters they stand for. */
+export const queryOf = (input: Input, names: Readonly<Record<string, string>>): string => {
+  const query = new URLSearchParams()
+  for (const [flag, name] of Object.entries(names)) {
+    const value = input.options[flag]
+    if (value !== undefined) query.set(name, String(value))
+  }
+  return query.size === 0 ? '' : `?${query}`
+}
+
+/** Prints the answer as it is where JSON is wanted, else what `told` makes of it. */
+export const printed = <T>(answer: string, { input, io }: Asked, told: (value: T) => readonly string[]): void => {
+  const lines = input.options.json === true ? [answer] : told(readJson(answer) as T)
+  for (const line of lines) io.out.write(`${line}\n`)
+}

@@ -1,0 +1,63 @@
+import { terminalLine } from 'guard-gateway/core'
+import type { ApprovalView } from './approval-schemas.ts'
+import { type Asked, got, posted, printed, queryOf } from './asking.ts'
+
+const filters = { status: 'status', serverId: 'server_id', limit: 'limit', cursor: 'cursor' }
+
+interface Listed {
+  readonly approvals: readonly ApprovalView[]
+  readonly next_cursor: string | null
+}
+
+/** Prints approvals, newest first; of those that wait, what they are about. */
+export const listApprovals = async (asked: Asked): Promise<number> => {
+  const { io, input } = asked
+  const answer = await got(asked, `/approvals${queryOf(input, filters)}`)
+  printed<Listed>(answer, asked, ({ approvals, next_cursor }) => {
+    if (approvals.length === 0) io.err.write('There are no such approvals.\n')
+    if (next_cursor !== null) io.err.write(`more: --cursor ${next_cursor}\n`)
+    return approvals.map(approvalLines)
+  })
+  return 0
+}
+
+/** Submits a decision and prints what the approval is then. */
+export const decideApproval = async (asked: Asked, action: 'allow' | 'deny'): Promise<number> => {
+  const { scope, reason } = asked.input.options
+  const body = {
+    action,
+    ...(scope === undefined ? {} : { scope }),
+    ...(reason === undefined ? {} : { reason: String(reason) }),
+  }
+  const answer = await decided(asked, asked.input.args[0] ?? '', body)
+  printed<ApprovalView>(answer, asked, (approval) => [lineOf(approval)])
+  return 0
+}
+
+/** Sends a decision about one approval. */
+export const decided = (asked: Asked, id: string, body: object): Promise<string> =>
+  posted(asked, `/approvals/${encodeURIComponent(id)}`, body)
+
+/** Approvals that wait for a decision, oldest first. */
+export const waiting = async (asked: Pick<Asked, 'ask'>): Promise<readonly ApprovalView[]> => {
+  const { approvals } = JSON.parse(await got(asked, '/approvals?status=pending&limit=500')) as Listed
+  return approvals.toReversed()
+}
+
+const lineOf = ({ id, status, scope, server_id, tool, client }: ApprovalView): string => {
+  const state = status === 'allowed' ? `allowed ${scope}` : status
+  const who = client === null ? '' : `  for ${terminalLine(client.name)}`
+  return `${id}  ${state.padEnd(15)}  ${terminalLine(tool)} on ${terminalLine(server_id)}${who}`
+}
+
+/** An approval with what somebody must know who decides it. */
+export const approvalLines = (approval: ApprovalView): string => {
+  const lines = [lineOf(approval)]
+  if (approval.status !== 'pending') return lines.join('\n')
+  lines.push(`  asked by ${approval.rule_ids.map(terminalLine).join(', ')}  until ${approval.expires_at}`)
+  if (approval.message !== null) lines.push(`  ${terminalLine(approval.message)}`)
+  for (const { pointer, reason } of approval.findings) lines.push(`  ${terminalLine(`${pointer} ${reason}`)}`)
+  if (approval.preview !== null) lines.push(`  arguments ${terminalLine(approval.preview)}`)
+  if (approval.sent_preview !== null) lines.push(`  forwarded as ${terminalLine(approval.sent_preview)}`)
+  return lines.join('\n')
+}

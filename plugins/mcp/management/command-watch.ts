@@ -1,0 +1,75 @@
+import { createInterface, type Interface } from 'node:readline/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { GuardError } from 'guard-gateway/core'
+import type { ApprovalView } from './approval-schemas.ts'
+import type { Asked } from './asking.ts'
+import { approvalLines, decided, waiting } from './command-approvals.ts'
+
+const LOOK_MS = 1_000
+const INTERRUPTED = 130
+
+const decisions: ReadonlyMap<string, object> = new Map<string, object>([
+  ['a', { action: 'allow', scope: 'once' }],
+  ['s', { action: 'allow', scope: 'session' }],
+  ['d', { action: 'deny' }],
+])
+
+/** Shows new questions as they come, until interrupted or what is typed ends; on a terminal it asks what to do. */
+export const watchApprovals = async (asked: Asked): Promise<number> => {
+  const stop = new AbortController()
+  const interrupt = () => stop.abort()
+  process.once('SIGINT', interrupt)
+  const asks = isTerminal(asked)
+    ? createInterface({ input: asked.io.in ?? process.stdin, output: asked.io.err })
+    : undefined
+  asks?.once('SIGINT', interrupt).once('close', interrupt)
+  try {
+    await watch(asked, asks, stop.signal)
+    return INTERRUPTED
+  } finally {
+    process.off('SIGINT', interrupt)
+    asks?.close()
+  }
+}
+
+const isTerminal = ({ io, input }: Asked): boolean =>
+  input.options.json !== true && io.in !== undefined && 'isTTY' in io.in && io.in.isTTY === true
+
+const watch = async (asked: Asked, asks: Interface | undefined, signal: AbortSignal): Promise<void> => {
+  const seen = new Set<string>()
+  while (!signal.aborted) {
+    const fresh = (await waiting(asked)).filter(({ id }) => !seen.has(id))
+    for (const approval of fresh) {
+      if (signal.aborted) return
+      seen.add(approval.id)
+      show(approval, asked)
+      if (asks !== undefined) await askAbout(approval, asked, asks, signal)
+    }
+    await pause(LOOK_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+const show = (approval: ApprovalView, { io, input }: Asked): void =>
+  void io.out.write(`${input.options.json === true ? JSON.stringify(approval) : approvalLines(approval)}\n`)
+
+const askAbout = async (approval: ApprovalView, asked: Asked, asks: Interface, signal: AbortSignal): Promise<void> => {
+  let letter = ''
+  while (letter !== 'i' && !decisions.has(letter)) {
+    const typed = await asks.question('[a]llow once, [s]ession, [d]eny, [i]gnore? ', { signal }).catch(() => 'i')
+    letter = signal.aborted ? 'i' : typed.trim().toLowerCase().charAt(0)
+  }
+  const decision = decisions.get(letter)
+  if (decision !== undefined) await take(approval, decision, asked)
+}
+
+const take = async ({ id }: ApprovalView, decision: object, asked: Asked): Promise<void> => {
+  const { err } = asked.io
+  try {
+    const { status } = JSON.parse(await decided(asked, id, decision)) as ApprovalView
+    err.write(`${id} ${status}\n`)
+  } catch (error) {
+    // somebody else was quicker, or the time is over: the next question may still be open
+    if (!(error instanceof GuardError) || error.status === 401) throw error
+    err.write(`${error.message}\n`)
+  }
+}

@@ -1,0 +1,87 @@
+import { type Command, GuardError, type Plugin, terminalLine } from 'guard-gateway/core'
+import type { Asked, Asking } from './asking.ts'
+import { decideApproval, listApprovals } from './command-approvals.ts'
+import { exportAudit } from './command-export.ts'
+import { acceptPins, listPins } from './command-pins.ts'
+import { watchApprovals } from './command-watch.ts'
+
+/** Gives the command line what people do about MCP traffic: approvals, pins and the audit's export; all ask the gateway that runs, else its storage. */
+export const mcpCommands = (asking: Asking): Plugin => ({
+  name: 'mcp-commands',
+  requires: ['mcp'],
+  apply(gateway) {
+    for (const { run, ...command } of commands)
+      gateway.commands.add({ ...command, run: (input, io) => asking(gateway, (ask) => run({ ask, input, io })) })
+  },
+})
+
+type Work = (asked: Asked) => Promise<number>
+
+/** Runs what the first argument names, with the arguments behind it; throws USAGE where it takes others. */
+const oneOf =
+  (
+    name: string,
+    works: Readonly<Record<string, readonly [work: Work, least: number, most: number, wants: string]>>,
+  ): Work =>
+  (asked) => {
+    const [what = '', ...args] = asked.input.args
+    const known = Object.keys(works)
+    const found = Object.hasOwn(works, what) ? works[what] : undefined
+    if (found === undefined)
+      throw new GuardError('USAGE', `"${name}" is followed by ${known.join(', ')}, not "${terminalLine(what)}".`, {
+        known,
+      })
+    const [work, least, most, wants] = found
+    if (args.length < least || args.length > most) throw new GuardError('USAGE', `"${name} ${what}" takes ${wants}.`)
+    return work({ ...asked, input: { ...asked.input, args } })
+  }
+
+const APPROVER = { '--approver-key <key>': 'mcp.approver_key, where one is set; GUARD_APPROVER_KEY if not said' }
+
+const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
+  {
+    id: 'mcp approvals',
+    args: '<list|allow|deny|watch> [id]',
+    summary: 'list, allow, deny or watch the calls that wait for a person',
+    options: {
+      '--status <status>': 'list: pending, allowed, denied, consumed or expired',
+      '--server-id <id>': 'list: of this server',
+      '--limit <number>': 'list: so many at most; 50 if not said',
+      '--cursor <cursor>': 'list: behind those that were listed with this cursor',
+      '--scope <scope>': 'allow: once, or session for the same call as often as it comes; once if not said',
+      '--reason <text>': 'allow, deny: words that are kept with the decision',
+      ...APPROVER,
+    },
+    example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
+    run: oneOf('mcp approvals', {
+      list: [listApprovals, 0, 0, 'no argument'],
+      allow: [(asked) => decideApproval(asked, 'allow'), 1, 1, 'the id of one approval'],
+      deny: [(asked) => decideApproval(asked, 'deny'), 1, 1, 'the id of one approval'],
+      watch: [watchApprovals, 0, 0, 'no argument'],
+    }),
+  },
+  {
+    id: 'mcp pins',
+    args: '<list|accept> [...server_id_and_tools]',
+    summary: 'list tools whose definition has changed, or trust them as they stand',
+    options: { '--all': 'accept: every tool of the server', ...APPROVER },
+    example: 'guard mcp pins accept fs read_file write_file',
+    run: oneOf('mcp pins', {
+      list: [listPins, 0, 0, 'no argument'],
+      accept: [acceptPins, 1, 10_000, 'a server and the names of its tools'],
+    }),
+  },
+  {
+    id: 'mcp export',
+    summary: 'write the audit bundle to a file, or to stdout',
+    options: {
+      '--format <format>': 'json or jsonl; json if not said',
+      '--server-id <id>': 'of this server',
+      '--since <time>': 'since then: an age such as 24h, or a time',
+      '--output <file>': 'write here instead of stdout',
+      '--force': 'replace the file if it exists',
+    },
+    example: 'guard mcp export --since 24h --output audit.json',
+    run: exportAudit,
+  },
+]

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { type Code, type ErrorBody, GuardError } from 'guard-gateway/core'
+import { parse } from '../../../../plugins/cli/parse.ts'
+import type { Asking } from '../../../../plugins/mcp/management/asking.ts'
+import { mcpCommands } from '../../../../plugins/mcp/management/commands.ts'
+import { type FakeIo, fakeIo } from '../../../kit/io.ts'
+import { callNeedingConsent, withFolder } from '../records-kit.ts'
+import { type Bench, startApi } from './kit.ts'
+
+let api: Bench
+
+/** Asks the API of the test as the command line asks the gateway's. */
+const asking: Asking = (_gateway, work) =>
+  work(async (method, path, body, headers) => {
+    const sent = body === undefined ? undefined : JSON.parse(body)
+    const answer = await api.send(method, path.replace('/api/v1/mcp', ''), sent, { ...headers })
+    if (answer.status < 400) return Readable.from([answer.text])
+    const { error } = answer.body as { readonly error: ErrorBody }
+    throw new GuardError(error.code as Code, error.message)
+  })
+
+/** Runs `guard mcp …` as it is typed. */
+const run = async (io: FakeIo, ...argv: readonly string[]): Promise<number> => {
+  const commands = [...api.gateway.commands]
+  const parsed = parse(commands, ['mcp', ...argv])
+  assert.ok(parsed.kind === 'run', JSON.stringify(parsed))
+  return parsed.command.run(parsed.input, io)
+}
+const guard = async (...argv: readonly string[]) => {
+  const io = fakeIo()
+  const code = await run(io, ...argv)
+  return { code, out: io.outText(), err: io.errText() }
+}
+
+const start = async (approver_key?: string): Promise<void> => {
+  const mcp = { name: 'mcp', apply: () => {} }
+  api = await startApi({ plugins: [mcp, mcpCommands(asking)], ...(approver_key === undefined ? {} : { approver_key }) })
+}
+const stop = async (): Promise<void> => {
+  await api.close()
+  assert.deepEqual(api.faults, [])
+}
+const usage = { code: 'USAGE' }
+
+describe('guard mcp approvals', () => {
+  beforeEach(() => start())
+  afterEach(stop)
+
+  it('list shows what somebody must know who decides', async () => {
+    const finding = { rule_id: 'r1', check: 'size', pointer: '/path', reason: 'is long', certain: true }
+    const question = { message: 'Only \u001b[31mtext', findings: [finding], sent: { path: 'b' } }
+    const { approval } = await callNeedingConsent(api, { question })
+    const { code, out } = await guard('approvals', 'list', '--status', 'pending')
+    assert.equal(code, 0)
+    assert.deepEqual(out.trimEnd().split('\n'), [
+      `${approval.id}  pending          write_file on fs  for client`,
+      '  asked by r1  until 2026-01-01T00:05:00.000Z',
+      '  Only text',
+      '  /path is long',
+      '  arguments {"path":"a"}',
+      '  forwarded as {"path":"b"}',
+    ])
+    const json = JSON.parse((await guard('approvals', 'list', '--json')).out)
+    assert.deepEqual([json.approvals.length, json.next_cursor], [1, null])
+    assert.match((await guard('approvals', 'list', '--status', 'denied')).err, /no such approvals/)
+  })
+  it('allow and deny decide, and say how it stands where they cannot', async () => {
+    const first = await callNeedingConsent(api)
+    const { out } = await guard('approvals', 'allow', first.approval.id, '--scope', 'session', '--reason', 'fine')
+    assert.match(out, /^apr_\S+ {2}allowed session {2}write_file on fs/)
+    const row = await api.gateway.storage.get('mcp_approvals', first.approval.id)
+    assert.deepEqual([row?.decided_via, row?.reason, row?.scope], ['cli', 'fine', 'session'])
+    await assert.rejects(guard('approvals', 'deny', first.approval.id), { code: 'APPROVAL_DECIDED' })
+    const second = await callNeedingConsent(api, { args: { b: 1 } })
+    assert.match((await guard('approvals', 'deny', second.approval.id)).out, /denied/)
+    await assert.rejects(guard('approvals', 'allow', 'apr_nobody'), { code: 'APPROVAL_NOT_FOUND' })
+  })
+  it('take nothing else', async () => {
+    for (const argv of [['approve'], ['allow'], ['list', 'x'], ['toString']])
+      await assert.rejects(guard('approvals', ...argv), usage, argv.join(' '))
+  })
+  it('watch asks on a terminal and takes the answer', { timeout: 10_000 }, async () => {
+    const first = await callNeedingConsent(api)
+    const typed = Object.assign(new PassThrough(), { isTTY: true })
+    const io = { ...fakeIo(), in: typed }
+    const watching = run(io, 'approvals', 'watch')
+    await io.errHolds('[i]gnore? ')
+    typed.write('x\n')
+    await io.errHolds('[i]gnore? [a]llow once')
+    typed.write('a\n')
+    await io.errHolds(`${first.approval.id} allowed`)
+    assert.match(io.outText(), /write_file on fs/)
+    typed.end()
+    assert.equal(await watching, 130)
+  })
+  it('watch prints one line of JSON each where a program reads', { timeout: 10_000 }, async () => {
+    const { approval } = await callNeedingConsent(api)
+    const io = fakeIo()
+    const watching = run(io, 'approvals', 'watch', '--json')
+    while (io.outText() === '') await new Promise(setImmediate)
+    assert.equal(JSON.parse(io.outText()).id, approval.id)
+    process.emit('SIGINT')
+    assert.equal(await watching, 130)
+  })
+})
+
+describe('guard mcp approvals watch', () => {
+  it('goes on where somebody else was quicker, and asks nothing where questions are ignored', {
+    timeout: 10_000,
+  }, async () => {
+    await start()
+    const first = await callNeedingConsent(api)
+    const second = await callNeedingConsent(api, { args: { b: 1 } })
+    const typed = Object.assign(new PassThrough(), { isTTY: true })
+    const io = { ...fakeIo(), in: typed }
+    const watching = run(io, 'approvals', 'watch')
+    await io.errHolds('[i]gnore? ')
+    await guard('approvals', 'deny', first.approval.id)
+    typed.write('s\n')
+    await io.errHolds(`${first.approval.id} is denied already`)
+    await io.errHolds('call asks anew.\n[a]llow once')
+    typed.write('i\n')
+    typed.end()
+    assert.equal(await watching, 130)
+    assert.equal((await api.gateway.storage.get('mcp_approvals', second.approval.id))?.status, 'pending')
+    await stop()
+  })
+})
+
+describe('the approver key on the command line', () => {
+  it('comes from the flag or the environment', async () => {
+    await start('only-a-person-knows')
+    const { approval } = await callNeedingConsent(api)
+    await assert.rejects(guard('approvals', 'allow', approval.id), { code: 'APPROVER_KEY_REQUIRED' })
+    await assert.rejects(guard('pins', 'accept', 'fs', '--all'), { code: 'APPROVER_KEY_REQUIRED' })
+    assert.equal(
+      await run(fakeIo({ env: { GUARD_APPROVER_KEY: 'only-a-person-knows' } }), 'pins', 'accept', 'fs', '--all'),
+      0,
+    )
+    const { code } = await guard('approvals', 'allow', approval.id, '--approver-key', 'only-a-person-knows')
+    assert.equal(code, 0)
+    await stop()
+  })
+})
+
+describe('guard mcp pins and export', () => {
+  beforeEach(() => start())
+  afterEach(stop)
+
+  it('pins list names what is not as it was trusted, accept trusts it', async () => {
+    assert.equal((await guard('pins', 'list')).out, 'fs  changed  read_file  f1\n')
+    assert.equal((await guard('pins', 'accept', 'fs', 'read_file')).out, 'trusted  read_file\n')
+    assert.equal((await guard('pins', 'accept', 'fs', '--all')).code, 0)
+    assert.deepEqual(api.accepted, [
+      ['fs', ['read_file']],
+      ['fs', 'all'],
+    ])
+    await assert.rejects(guard('pins', 'accept', 'fs'), usage)
+    await assert.rejects(guard('pins', 'accept', 'fs', 'read_file', '--all'), usage)
+    await assert.rejects(guard('pins', 'accept', 'db', '--all'), { code: 'MCP_SERVER_NOT_FOUND' })
+  })
+  it('export writes to stdout or to a file of its own, readable by its owner alone', () =>
+    withFolder(async (cwd) => {
+      await callNeedingConsent(api)
+      assert.equal(JSON.parse((await guard('export')).out).schema, 'mcp-audit.v1')
+      const io = fakeIo({ cwd })
+      assert.equal(await run(io, 'export', '--format', 'jsonl', '--output', 'audit.jsonl', '--server-id', 'fs'), 0)
+      assert.equal(io.errText(), 'wrote audit.jsonl\n')
+      assert.match(readFileSync(join(cwd, 'audit.jsonl'), 'utf8'), /^\{"type":"bundle"/)
+      await assert.rejects(run(io, 'export', '--output', 'audit.jsonl'), usage)
+      assert.equal(await run(io, 'export', '--output', 'audit.jsonl', '--force', '--quiet'), 0)
+      await assert.rejects(run(io, 'export', '--since', 'yesterday'), { code: 'INVALID_REQUEST' })
+      await assert.rejects(run(io, 'export', '--output', 'no/such/folder.json'), usage)
+    }))
+})
