@@ -147,7 +147,7 @@ export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './ot
 export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan, otlpSpanId, otlpTraceId } from './otlp/write.ts'
 export { holdsOwnKey } from './own-keys.ts'
-export { mapPaced, Pace } from './pace.ts'
+export { mapPaced, Pace, paced } from './pace.ts'
 export {
   addBlock,
   type Content,

@@ -32,3 +32,8 @@ export const mapPaced = async <T, R>(
   }
   return results
 }
+
+/** Goes through all steps; others have their turn in between. */
+export const paced = async (steps: Iterable<unknown>, pace: Pace): Promise<void> => {
+  for (const _step of steps) if (pace.due) await pace.rest()
+}

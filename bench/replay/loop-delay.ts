@@ -26,7 +26,8 @@ export const loopDelay = async ({ gateway }: Routes, ms: number): Promise<readon
   ]
 }
 
-const delayDuring = async (work: () => Promise<unknown>): Promise<{ p99_ms: number; max_ms: number }> => {
+/** How late the event loop comes during some work, beyond what the measuring itself takes. */
+export const delayDuring = async (work: () => Promise<unknown>): Promise<{ p99_ms: number; max_ms: number }> => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   await work()

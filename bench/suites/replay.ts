@@ -3,6 +3,7 @@ import { type BenchOptions, isChosen } from '../options.ts'
 import { runsDatabase } from '../replay/database.ts'
 import { exchange } from '../replay/exchange.ts'
 import type { Figure } from '../replay/figures.ts'
+import { importDelay } from '../replay/import-delay.ts'
 import { ingestBesideTraffic } from '../replay/ingest.ts'
 import { loopDelay } from '../replay/loop-delay.ts'
 import { register } from '../replay/reads.ts'
@@ -24,6 +25,7 @@ export interface ReplayResult {
 const parts: Readonly<Record<string, (smoke: boolean, rounds: number) => Promise<readonly Figure[]>>> = {
   sdk: (smoke) => sdkCost(smoke ? 1_000 : 100_000),
   exchange: (smoke) => exchange(smoke ? 300 : 30_000),
+  import: (smoke) => importDelay(smoke ? 1_000_000 : 64_000_000),
   ingest: (smoke, rounds) => ingestBesideTraffic(smoke ? 1 : rounds, smoke ? 40 : 2_000),
 }
 

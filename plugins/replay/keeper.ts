@@ -1,4 +1,13 @@
-import { type Change, type Fragment, type Gateway, GuardError, Queues, writeJson } from 'guard-gateway/core'
+import {
+  type Change,
+  type Fragment,
+  type Gateway,
+  GuardError,
+  Pace,
+  paced,
+  Queues,
+  writeJson,
+} from 'guard-gateway/core'
 import { LateRuns } from './late-runs.ts'
 import { OpenRun } from './open-run.ts'
 import { loadRun, OpenRuns } from './open-runs.ts'
@@ -75,17 +84,19 @@ export class Keeper {
   /** Undefined: some run has changed meanwhile. */
   async #attempt(fragments: readonly Fragment[]): Promise<ReadonlyMap<Fragment, Outcome> | undefined> {
     const now_ns = BigInt(this.#gateway.clock.now()) * NS
-    const ready: (readonly [Prepared, OpenRun | undefined])[] = []
+    const ready: (readonly [Prepared, OpenRun | undefined, Plan | undefined])[] = []
     for (const fragment of fragments) {
       const run = await this.runs.get(fragment.run.trace_id)
       const prepared = await prepare(fragment, run, this.#gateway.storage, now_ns)
-      ready.push([prepared, prepared.rebuild ? await this.#rebuilt(prepared) : run])
+      // a run that nobody knows yet may be large, and can be made in turns
+      const plan = run === undefined ? await newRunPlan(prepared, now_ns) : undefined
+      ready.push([prepared, prepared.rebuild ? await this.#rebuilt(prepared) : run, plan])
     }
     // from here to the write nothing waits, so that no other writer of this process comes between
     if (ready.some(([{ fragment, rebuild }, run]) => !rebuild && this.runs.peek(fragment.run.trace_id) !== run))
       return undefined
     for (const [prepared, run] of ready) refuseFull(prepared, run)
-    const plans = ready.map(([prepared, run]) => planOf(prepared, run, now_ns))
+    const plans = ready.map(([prepared, run, plan]) => plan ?? planOf(prepared, run, now_ns))
     const batch = plans.flatMap(({ changes }) => changes)
     for (const { run } of plans) this.runs.add(run)
     const written = await this.#write(batch).catch((error: unknown) => {
@@ -127,20 +138,36 @@ interface Plan {
 
 /** Takes a fragment into its run, and lists what is to be written. */
 const planOf = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigint): Plan => {
+  const { run, finish } = beginPlan(prepared, found, now_ns)
+  for (const _record of addRecords(prepared, run));
+  return finish()
+}
+
+/** The same of a run that begins with its fragment, in turns with other work. */
+const newRunPlan = async (prepared: Prepared, now_ns: bigint): Promise<Plan> => {
+  refuseFull(prepared, undefined)
+  const { run, finish } = beginPlan(prepared, undefined, now_ns)
+  await paced(addRecords(prepared, run), new Pace())
+  return finish()
+}
+
+const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigint) => {
   const { fragment } = prepared
   const created = found?.stored !== true
   const run = found ?? new OpenRun(newRow(fragment.run, fragment.origin, now_ns), false)
   const before = run.row
   const words = run.words.size
   const row = described(before, fragment, (id) => run.skeleton.get(id) !== undefined)
-  const records = recordChanges(prepared)
-  addRecords(prepared, run)
-  run.describe(row, created || saysWords(fragment.run))
-  const said = created || writeJson(row) !== writeJson(before)
-  const changes = [...records, ...(fragment.rows ?? [])]
-  if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
-  changes.push(runChange(run, run.words.size !== words, now_ns))
-  return { fragment, run, created, row: run.row, changes }
+  const finish = (): Plan => {
+    const records = recordChanges(prepared)
+    run.describe(row, created || saysWords(fragment.run))
+    const said = created || writeJson(row) !== writeJson(before)
+    const changes = [...records, ...(fragment.rows ?? [])]
+    if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
+    changes.push(runChange(run, run.words.size !== words, now_ns))
+    return { fragment, run, created, row: run.row, changes }
+  }
+  return { run, finish }
 }
 
 const recordChanges = ({ spans, events, artifacts }: Prepared): Change[] => [
@@ -149,14 +176,15 @@ const recordChanges = ({ spans, events, artifacts }: Prepared): Change[] => [
   ...artifacts.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'artifacts', put: row })),
 ]
 
-const addRecords = ({ spans, events, artifacts, rebuild }: Prepared, run: OpenRun): void => {
+/** A step a record. */
+function* addRecords({ spans, events, artifacts, rebuild }: Prepared, run: OpenRun): Generator<undefined> {
   // a run that was read again holds the changed records already
   const isNew = ({ old, changed }: { readonly old: unknown; readonly changed: boolean }) =>
     old === undefined || (changed && !rebuild)
-  for (const { row } of spans.filter(isNew)) run.addSpan(row)
+  for (const { row } of spans.filter(isNew)) yield void run.addSpan(row)
   for (const event of events.filter(isNew)) {
-    if (event.old === undefined) run.addEvent(event.row)
-    else run.changeEvent(event.row)
+    if (event.old === undefined) yield void run.addEvent(event.row)
+    else yield void run.changeEvent(event.row)
   }
-  for (const { row, old } of artifacts) if (old === undefined) run.addArtifact(row)
+  for (const { row, old } of artifacts) if (old === undefined) yield void run.addArtifact(row)
 }
