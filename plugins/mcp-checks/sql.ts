@@ -1,0 +1,101 @@
+import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
+import { type Static, Type } from 'typebox'
+import { harmlessFunctions } from './sql/functions.ts'
+import { type Asked, type Operation, operations, Unclear } from './sql/operation.ts'
+import { askedPlainly } from './sql/plain.ts'
+import { askedOfPostgres, loadPostgres } from './sql/postgres.ts'
+
+const MAX_BYTES = 256 * 1024
+
+type Dialect = 'postgres' | 'mysql' | 'sqlite' | 'generic'
+
+const strings = Type.Unsafe<string[]>({ $ref: '#/$defs/strings' })
+
+const schema = Type.Object(
+  {
+    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
+    dialect: Type.Optional(
+      Type.Unsafe<Dialect>({ enum: ['postgres', 'mysql', 'sqlite', 'generic'], default: 'generic' }),
+    ),
+    operations: Type.Unsafe<Operation[]>({
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { enum: [...operations] },
+    }),
+    multiple_statements: Type.Optional(Type.Boolean({ default: false })),
+    allow_functions: Type.Optional(strings),
+    deny_functions: Type.Optional(strings),
+    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
+  },
+  { additionalProperties: false },
+)
+
+type Options = Static<typeof schema>
+
+/** SQL does allowed operations alone and calls functions without side effects; what databases read differently is refused. */
+export const sql = mcpCheck({
+  id: 'sql',
+  schema,
+  prepare: loadPostgres,
+
+  compile: async (options): Promise<Options> => ({
+    ...options,
+    ...(options.allow_functions && { allow_functions: options.allow_functions.map((name) => name.toLowerCase()) }),
+    ...(options.deny_functions && { deny_functions: options.deny_functions.map((name) => name.toLowerCase()) }),
+  }),
+
+  find(args, options): readonly CheckFinding[] {
+    const { texts, findings } = pointedTexts(args, options)
+    return [
+      ...findings,
+      ...texts.flatMap(({ pointer, text }) => {
+        const found = objection(text, options)
+        return found === undefined ? [] : [{ pointer, ...found }]
+      }),
+    ]
+  },
+})
+
+type Objection = Omit<CheckFinding, 'pointer'>
+
+const CONTROL = /[\p{Cc}--[\t\n]]/v
+
+const objection = (text: string, options: Options): Objection | undefined => {
+  if (CONTROL.test(text)) return { reason: 'holds a control character', certain: true }
+  if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
+  const dialect = options.dialect ?? 'generic'
+  try {
+    return judged(dialect === 'postgres' ? askedOfPostgres(text) : askedPlainly(text, dialect), dialect, options)
+  } catch (error) {
+    if (error instanceof Unclear) return { reason: error.message, certain: false }
+    throw error
+  }
+}
+
+const judged = (asked: Asked, dialect: Dialect, options: Options): Objection | undefined => {
+  if (asked.statements === 0) return { reason: 'holds no statement', certain: true }
+  if (asked.statements > 1 && options.multiple_statements !== true)
+    return { reason: `holds ${asked.statements} statements, one is allowed`, certain: true }
+  for (const operation of asked.operations)
+    if (!options.operations.includes(operation))
+      return { reason: `does the operation ${operation}, which is not allowed`, certain: true }
+  return ofFunctions(asked.functions, dialect, options)
+}
+
+const ofFunctions = (names: ReadonlySet<string>, dialect: Dialect, options: Options): Objection | undefined => {
+  const harmless = dialect === 'postgres' ? harmlessFunctions.postgres : harmlessFunctions.plain
+  for (const name of names) {
+    const shown = name.slice(0, 60)
+    if (isDenied(name, options.deny_functions)) return { reason: `calls ${shown}, which is denied`, certain: true }
+    if (!harmless.has(name) && options.allow_functions?.includes(name) !== true)
+      return { reason: `calls ${shown}, which may have side effects`, certain: false }
+  }
+  return undefined
+}
+
+/** By the whole name or the last part of it, quotes and case aside. */
+const isDenied = (name: string, denied: readonly string[] = []): boolean => {
+  const plain = name.replace(/["`]/g, '').toLowerCase()
+  return denied.some((entry) => entry === plain || entry === plain.slice(plain.lastIndexOf('.') + 1))
+}

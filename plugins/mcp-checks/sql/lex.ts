@@ -1,0 +1,73 @@
+import { Unclear } from './operation.ts'
+
+/** A piece of SQL that every database splits off alike. */
+export interface Token {
+  readonly kind: 'word' | 'quoted' | 'number' | 'string' | 'mark'
+  /** Words in lower case. */
+  readonly text: string
+}
+
+export type PlainDialect = 'mysql' | 'sqlite' | 'generic'
+
+const BLANKS = /[ \t\n]+/y
+/** MySQL wants a blank behind the dashes. */
+const LINE_COMMENT = /--(?:[ \t][^\n]*)?(?:\n|$)/y
+/** Not what MySQL or MariaDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
+const BLOCK_COMMENT = /\/\*(?![!+]|M!)((?:(?!\/\*|\*\/).)*)\*\//sy
+const WORD = /[A-Za-z_][A-Za-z0-9_]*/y
+const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z0-9_$])/y
+const STRING = /'(?:[^'\\]|'')*'/y
+const QUOTED = /"(?:[^"\\]|"")*"/y
+const BACKQUOTED = /`[A-Za-z0-9_ $-]+`/y
+const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![A-Za-z0-9_$])/y
+const MARK = /<=>|<>|<=|>=|!=|\|\||->>|->|[=<>+\-*/%(),.;]/y
+
+const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0]
+}
+
+const KINDS: readonly (readonly [RegExp, Token['kind']])[] = [
+  [WORD, 'word'],
+  [NUMBER, 'number'],
+  [STRING, 'string'],
+  [QUOTED, 'quoted'],
+  [PARAMETER, 'number'],
+  [MARK, 'mark'],
+]
+
+/** Splits SQL into tokens; throws Unclear at what one database reads otherwise than another. */
+export const lexSql = (sql: string, dialect: PlainDialect): readonly Token[] => {
+  const tokens: Token[] = []
+  for (let at = 0; at < sql.length; ) {
+    const skipped = matched(BLANKS, sql, at) ?? matched(LINE_COMMENT, sql, at) ?? matched(BLOCK_COMMENT, sql, at)
+    if (skipped !== undefined) {
+      at += skipped.length
+      continue
+    }
+    const token = tokenAt(sql, at, dialect)
+    checkNeighbour(sql, at + token.length, token.kind)
+    tokens.push({ kind: token.kind, text: token.kind === 'word' ? token.text.toLowerCase() : token.text })
+    at += token.length
+  }
+  return tokens
+}
+
+const tokenAt = (sql: string, at: number, dialect: PlainDialect): Token & { readonly length: number } => {
+  if (/^(?:--|\/\*)/.test(sql.slice(at, at + 2)))
+    throw new Unclear('holds a comment that not every database reads alike')
+  for (const [pattern, kind] of KINDS) {
+    const text = matched(pattern, sql, at)
+    if (text !== undefined) return { kind, text, length: text.length }
+  }
+  const quoted = dialect === 'generic' ? undefined : matched(BACKQUOTED, sql, at)
+  if (quoted !== undefined) return { kind: 'quoted', text: quoted, length: quoted.length }
+  throw new Unclear('holds text that not every database reads alike')
+}
+
+/** A word that touches a quote is a prefix which changes how the quotes are read; quotes that touch double one another. */
+const checkNeighbour = (sql: string, end: number, kind: Token['kind']): void => {
+  const next = sql[end] ?? ''
+  const touches = kind === 'word' || kind === 'number' ? /['"`$]/ : /['"`A-Za-z0-9_$]/
+  if (kind !== 'mark' && touches.test(next)) throw new Unclear('holds quotes that not every database reads alike')
+}

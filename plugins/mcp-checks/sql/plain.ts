@@ -1,0 +1,136 @@
+import { lexSql, type PlainDialect, type Token } from './lex.ts'
+import { type Asked, type Operation, Unclear } from './operation.ts'
+
+/** What a statement does by its first word. */
+const LEADING: Readonly<Record<string, readonly Operation[]>> = {
+  select: ['select'],
+  values: ['select'],
+  with: [],
+  explain: ['explain'],
+  describe: ['explain'],
+  desc: ['explain'],
+  show: ['show'],
+  insert: ['insert'],
+  replace: ['insert', 'delete'],
+  update: ['update'],
+  delete: ['delete'],
+  merge: ['merge'],
+  create: ['create'],
+  alter: ['alter'],
+  rename: ['alter'],
+  drop: ['drop'],
+  truncate: ['truncate'],
+  grant: ['grant'],
+  revoke: ['grant'],
+  begin: ['transaction'],
+  start: ['transaction'],
+  commit: ['transaction'],
+  rollback: ['transaction'],
+  savepoint: ['transaction'],
+  release: ['transaction'],
+  end: ['transaction'],
+  set: ['set'],
+  use: ['set'],
+  call: ['call'],
+  do: ['call'],
+  copy: ['copy'],
+}
+
+/** What a word does wherever it stands: some databases need no `;` between statements, and queries can hold others. */
+const ANYWHERE: Readonly<Record<string, readonly Operation[]>> = {
+  select: ['select'],
+  insert: ['insert'],
+  update: ['update'],
+  delete: ['delete'],
+  merge: ['merge'],
+  create: ['create'],
+  alter: ['alter'],
+  drop: ['drop'],
+  truncate: [],
+  grant: ['grant'],
+  revoke: ['grant'],
+  ...Object.fromEntries(
+    `call exec execute outfile dumpfile procedure handler load attach detach pragma vacuum shutdown waitfor declare dbcc bulk backup restore
+    reconfigure kill deny go print openrowset opendatasource lock unlock prepare deallocate install uninstall atomic loop while xp_cmdshell sp_executesql`
+      .split(/\s+/)
+      .map((word) => [word, ['other']]),
+  ),
+}
+
+/** Words before a bracket that are no functions. */
+const NO_FUNCTION = new Set(
+  `all and any as between by case check constraint cross default distinct else except exists explain filter foreign from full group having in index
+  inner insert intersect into is join key lateral left like limit materialized natural not null offset on or order outer over partition primary
+  recursive references returning right select set some table then unique union update using values when where window with within
+  int integer bigint smallint tinyint mediumint decimal numeric float double real bit varchar nvarchar nchar text varbinary binary blob datetime2
+  timestamp analyze glob regexp rlike escape collate end`.split(/\s+/),
+)
+
+const own = (record: Readonly<Record<string, readonly Operation[]>>, word: string): readonly Operation[] | undefined =>
+  Object.hasOwn(record, word) ? record[word] : undefined
+
+/** What a text asks of a database without a grammar of ours. Throws Unclear for what databases read differently. */
+export const askedPlainly = (sql: string, dialect: PlainDialect): Asked => {
+  const operations = new Set<Operation>()
+  const functions = new Set<string>()
+  const statements = splitStatements(lexSql(sql, dialect))
+  for (const tokens of statements) {
+    for (const operation of operationsOf(tokens)) operations.add(operation)
+    for (const name of functionsOf(tokens)) functions.add(name)
+  }
+  return { statements: statements.length, operations, functions }
+}
+
+const splitStatements = (tokens: readonly Token[]): readonly (readonly Token[])[] => {
+  const statements: Token[][] = [[]]
+  for (const token of tokens) {
+    if (token.kind === 'mark' && token.text === ';') statements.push([])
+    else statements.at(-1)?.push(token)
+  }
+  return statements.filter((statement) => statement.length > 0)
+}
+
+const operationsOf = (tokens: readonly Token[]): readonly Operation[] => {
+  const start = tokens.find(({ kind, text }) => kind !== 'mark' || text !== '(')
+  if (start?.kind !== 'word') throw new Unclear('does not begin with a word')
+  const found: Operation[] = [...(own(LEADING, start.text) ?? ['other'])]
+  tokens.forEach((token, index) => {
+    if (token.kind === 'word') found.push(...inside(tokens, index, token.text))
+  })
+  return start.text === 'begin' && tokens.length > 3 ? [...found, 'other'] : found
+}
+
+const inside = (tokens: readonly Token[], index: number, word: string): readonly Operation[] => {
+  if (word === 'into' && !/^(?:insert|replace|merge|ignore)$/.test(textAt(tokens, index - 1)))
+    return ['create', 'other']
+  // a function or column of that name, unless it opens a statement of its own
+  if (word === 'replace' && textAt(tokens, index + 1) !== '(') return ['insert', 'delete']
+  if (word === 'truncate') return textAt(tokens, index + 1) === '(' ? [] : ['truncate']
+  if (word === 'share' && textAt(tokens, index - 1) === 'for') return ['update']
+  return textAt(tokens, index - 1) === '.' ? [] : (own(ANYWHERE, word) ?? [])
+}
+
+const textAt = (tokens: readonly Token[], index: number): string => tokens[index]?.text ?? ''
+
+/** Names before brackets; those of tables and of lists of columns are left out where the word before tells. */
+const functionsOf = (tokens: readonly Token[]): readonly string[] =>
+  tokens.flatMap((token, index) => (textAt(tokens, index + 1) === '(' ? calledName(tokens, token, index) : []))
+
+const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
+  if (kind !== 'word' && kind !== 'quoted') return []
+  if (kind === 'word' && textAt(tokens, index - 1) !== '.' && NO_FUNCTION.has(text)) return []
+  let first = index
+  while (textAt(tokens, first - 1) === '.') first -= 2
+  if (first < 0) throw new Unclear('begins with a dot')
+  if (/^(?:into|table|references)$/.test(textAt(tokens, first - 1)) || isNewTable(tokens, first)) return []
+  const parts = tokens.slice(first, index + 1)
+  return [parts.map((part) => part.text).join('')]
+}
+
+/** `create table if not exists x (`, `create index i on x (` and `with x (…) as`. */
+const isNewTable = (tokens: readonly Token[], at: number): boolean => {
+  const [before, earlier] = [textAt(tokens, at - 1), textAt(tokens, at - 2)]
+  if (before === 'exists') return earlier === 'not' && textAt(tokens, at - 3) === 'if'
+  if (before === 'on') return textAt(tokens, 0) === 'create'
+  return before === 'with' || before === 'recursive'
+}

@@ -1,0 +1,164 @@
+import { type Asked, type Operation, Unclear } from './operation.ts'
+import { isOwnOperator } from './operators.ts'
+import { isHarmlessNode, operationsOf } from './statements.ts'
+
+type Parse = (sql: string) => unknown
+
+let parse: Parse | undefined
+
+/** Loads PostgreSQL's own grammar; `askedOfPostgres` needs it. */
+export const loadPostgres = async (): Promise<void> => {
+  if (parse !== undefined) return
+  const { loadModule, parseSync } = await import('libpg-query')
+  await loadModule()
+  parse = parseSync
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** The grammar is a program with a stack of its own, which long chains and deep nesting exhaust: such texts are refused unread. */
+const MAX_BRACKETS = 200
+const MAX_LINKS = 4000
+
+const BRACKETS = /[([\])]/g
+const LINKS =
+  /[-+*/<>=~!@#%^&|`?:]+|\b(?:and|or|not|is|isnull|notnull|in|like|ilike|similar|between|collate|at|union|intersect|except|join|select|when)\b/gi
+
+const isTooLarge = (sql: string): boolean => {
+  let depth = 0
+  let deepest = 0
+  for (const { 0: mark } of sql.matchAll(BRACKETS)) {
+    // a closing bracket may stand in a string, so none may take depth below nothing
+    depth = mark === '(' || mark === '[' ? depth + 1 : Math.max(0, depth - 1)
+    deepest = Math.max(deepest, depth)
+  }
+  return deepest > MAX_BRACKETS || (sql.length > MAX_LINKS && (sql.match(LINKS)?.length ?? 0) > MAX_LINKS)
+}
+
+/** What a text asks of PostgreSQL. Throws Unclear for what its grammar does not accept. */
+export const askedOfPostgres = (sql: string): Asked => {
+  if (parse === undefined) throw new Error('The grammar is not loaded.')
+  if (isTooLarge(sql)) throw new Unclear('nests too deep or chains too much')
+  const statements = statementsOf(parse, sql)
+  const walk = new Walk()
+  for (const statement of statements) walk.enter(statement)
+  walk.run()
+  return { statements: statements.length, operations: walk.operations, functions: walk.functions }
+}
+
+const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
+  try {
+    const tree = read(sql)
+    return listOf(isMembers(tree) ? tree.stmts : undefined).map((one) => (isMembers(one) ? one.stmt : undefined))
+  } catch (error) {
+    // a stack that ran out has left the program in the middle of its work: it cannot be trusted again
+    if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) parse = refuse
+    throw new Unclear('is no SQL that PostgreSQL accepts')
+  }
+}
+
+const refuse: Parse = () => {
+  throw new Unclear('cannot be read, since the grammar failed on an earlier text; restart the process')
+}
+
+/** Visits every node of a tree, without recursion. */
+class Walk {
+  readonly operations = new Set<Operation>()
+  readonly functions = new Set<string>()
+  readonly #ahead: unknown[] = []
+
+  enter(value: unknown): void {
+    this.#ahead.push(value)
+  }
+
+  run(): void {
+    for (let value = this.#ahead.pop(); value !== undefined; value = this.#ahead.pop()) {
+      if (Array.isArray(value)) this.#ahead.push(...value.filter((one) => one !== undefined))
+      else if (isMembers(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
+    }
+  }
+
+  /** A name with a capital is the kind of the node that follows; any other is a member of a node. */
+  #member(name: string, inner: unknown): void {
+    if (/^[A-Z]/.test(name)) this.#node(name, isMembers(inner) ? inner : {})
+    else {
+      this.#part(name, isMembers(inner) ? inner : {})
+      if (inner !== undefined) this.#ahead.push(inner)
+    }
+  }
+
+  /** Parts that have a kind which the tree does not name. */
+  #part(name: string, node: Members): void {
+    if (name === 'intoClause') this.operations.add('create')
+    else if (name === 'lockingClause') this.operations.add('update')
+    else if (name === 'onConflictClause' && node.action === 'ONCONFLICT_UPDATE') this.operations.add('update')
+    else if (name === 'funccall') this.functions.add(dotted(node.funcname))
+  }
+
+  #node(kind: string, node: Members): void {
+    for (const operation of operationsOf(kind) ?? (isHarmlessNode(kind) ? [] : (['other'] as const)))
+      this.operations.add(operation)
+    this.#called(kind, node)
+    if (kind === 'ExplainStmt' && !analyzes(node)) this.#planned(node.query)
+    else this.#ahead.push(kind === 'InsertStmt' ? withPlainValues(node) : node)
+  }
+
+  #called(kind: string, node: Members): void {
+    if (kind === 'FuncCall') this.functions.add(dotted(node.funcname))
+    else if (OPERATING.has(kind)) this.#operator(node)
+    else if (kind === 'CopyStmt' && leaves(node)) this.operations.add('other')
+  }
+
+  #operator(node: Members): void {
+    const names = listOf(node.name ?? node.operName ?? node.useOp)
+    if (names.length === 0) return
+    const name = dotted(names)
+    if (!isOwnOperator(name) && !WORDY.has(String(node.kind))) this.functions.add(name)
+  }
+
+  /** A query that is planned and not run: what it would do counts for nothing, yet the planner calls its functions. */
+  #planned(query: unknown): void {
+    const inner = new Walk()
+    inner.enter(query)
+    inner.run()
+    for (const name of inner.functions) this.functions.add(name)
+    if (inner.operations.has('other')) this.operations.add('other')
+  }
+}
+
+/** Expressions whose operator is written as a word: PostgreSQL takes its own. */
+const WORDY = new Set([
+  ...['AEXPR_LIKE', 'AEXPR_ILIKE', 'AEXPR_SIMILAR', 'AEXPR_BETWEEN', 'AEXPR_NOT_BETWEEN', 'AEXPR_BETWEEN_SYM'],
+  ...['AEXPR_NOT_BETWEEN_SYM', 'AEXPR_IN', 'AEXPR_NULLIF'],
+])
+
+const OPERATING = new Set(['A_Expr', 'SubLink', 'SortBy'])
+
+/** Whether a COPY reads or writes a file, or runs a program. */
+const leaves = (copy: Members): boolean => copy.is_program === true || copy.filename !== undefined
+
+/** The rows of an INSERT … VALUES stand in the tree as a query, and are none. */
+const withPlainValues = (insert: Members): Members => {
+  const source = isMembers(insert.selectStmt) ? insert.selectStmt.SelectStmt : undefined
+  return isMembers(source) && source.valuesLists !== undefined ? { ...insert, selectStmt: source } : insert
+}
+
+const analyzes = (node: Members): boolean =>
+  listOf(node.options).some((option) => {
+    const element = isMembers(option) ? option.DefElem : undefined
+    return isMembers(element) && String(element.defname).toLowerCase() === 'analyze'
+  })
+
+/** A qualified name as text; the catalogue's own schema is left away. */
+const dotted = (names: unknown): string => {
+  const parts = listOf(names).map((one) => {
+    const text = isMembers(one) ? one.String : undefined
+    return isMembers(text) ? String(text.sval) : ''
+  })
+  return (parts[0] === 'pg_catalog' ? parts.slice(1) : parts).join('.')
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { sql } from '../../../plugins/mcp-checks/sql.ts'
+import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
+
+type Options = Parameters<typeof sql.find>[1]
+
+const lines = (name: string): string[] =>
+  readFileSync(join(import.meta.dirname, 'sql', name), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+
+const reading: Options = { args: ['/sql'], operations: ['select', 'explain'] }
+const postgres: Options = { ...reading, dialect: 'postgres', allow_functions: ['Report_Total', 'reports.total'] }
+
+mcpCheckConforms(sql, { options: postgres, passes: { sql: 'select 1' }, fails: { sql: 'delete from t' } })
+
+const reasons = async (options: Options, text: unknown): Promise<string[]> => {
+  const find = await loaded(sql, options)
+  return (await find({ sql: text })).map(({ reason }) => reason)
+}
+
+const controls = ['select 1\0', 'select 1\r\n', 'select\u000b1', 'select 1\u0085', '\ufeffselect 1 x y z \u0000', '']
+
+describe('SQL operations, PostgreSQL', () => {
+  for (const text of lines('postgres-ordinary.txt')) {
+    it(`pass ${text}`, async () => assert.deepEqual(await reasons(postgres, text), []))
+  }
+  for (const text of [...lines('postgres-attacks.txt'), ...controls]) {
+    it(`refuse ${JSON.stringify(text)}`, async () => assert.equal((await reasons(postgres, text)).length, 1))
+  }
+  it('refuse what would exhaust the grammar, and go on', async () => {
+    for (const text of [
+      `select ${'1+'.repeat(30_000)}1`,
+      `select ${'('.repeat(10_000)}1${')'.repeat(10_000)}`,
+      `select ')))))))', ${'('.repeat(300)}1${')'.repeat(300)}`,
+      `select ${'not '.repeat(30_000)}true`,
+      `select a${' is null'.repeat(30_000)}`,
+      `select 1 ${'union select 1 '.repeat(9000)}`,
+      `select '${'x'.repeat(270_000)}'`,
+    ])
+      assert.equal((await reasons(postgres, text)).length, 1, text.slice(0, 40))
+    assert.deepEqual(await reasons(postgres, 'select 1'), [])
+  })
+  it('read an insert of many rows', async () => {
+    const rows = Array.from({ length: 5000 }, (_, index) => `(${index}, 'name ${index}')`).join(', ')
+    assert.deepEqual(await reasons({ ...postgres, operations: ['insert'] }, `insert into t values ${rows}`), [])
+  })
+})
+
+const needs: readonly (readonly [text: string, operations: Options['operations']])[] = [
+  ['insert into t values (1)', ['insert']],
+  ['insert into t select 1', ['insert', 'select']],
+  ['insert into t values (1) on conflict (a) do nothing', ['insert']],
+  ['insert into t values (1) on conflict (a) do update set b = 1', ['insert', 'update']],
+  ['update t set a = 1 where b = 2', ['update']],
+  ['delete from t where a in (select 1)', ['delete', 'select']],
+  ['merge into t using u on t.id = u.id when matched then delete', ['merge']],
+  ['truncate t', ['truncate']],
+  ['create table t (a int primary key, b text default now())', ['create']],
+  ['create index i on t (lower(a))', ['create']],
+  ['alter table t add column a int', ['alter']],
+  ['alter table a rename to b', ['alter']],
+  ['drop table t', ['drop']],
+  ['grant select on t to x', ['grant']],
+  ['begin', ['transaction']],
+  ['set search_path to a', ['set']],
+  ['show all', ['show']],
+  ['do $$ begin end $$', ['call']],
+  ['copy t to stdout', ['copy']],
+  ["copy t to '/tmp/x'", ['copy', 'other']],
+  ['vacuum', ['other']],
+  ['select * into a from b', ['create', 'select']],
+  ['select * from a for update', ['select', 'update']],
+  ['prepare p as delete from t', ['delete']],
+  ['explain analyze delete from t', ['explain', 'delete']],
+  ['with x as (delete from t returning *) select * from x', ['delete', 'select']],
+]
+
+describe('SQL operations that a statement needs', () => {
+  for (const [text, operations] of needs) {
+    it(`${text}: ${operations.join(', ')}`, async () => {
+      assert.deepEqual(await reasons({ ...postgres, operations }, text), [])
+      for (const without of operations) {
+        const fewer = operations.filter((one) => one !== without)
+        if (fewer.length > 0) assert.equal((await reasons({ ...postgres, operations: fewer }, text)).length, 1, without)
+      }
+    })
+  }
+})
+
+describe('SQL operations, databases without a grammar of ours', () => {
+  for (const dialect of ['generic', 'mysql', 'sqlite'] as const) {
+    for (const text of lines('plain-ordinary.txt')) {
+      it(`${dialect} passes ${text}`, async () => assert.deepEqual(await reasons({ ...reading, dialect }, text), []))
+    }
+    for (const text of [...lines('plain-attacks.txt'), ...controls]) {
+      it(`${dialect} refuses ${JSON.stringify(text)}`, async () => {
+        assert.equal((await reasons({ ...reading, dialect }, text)).length, 1)
+      })
+    }
+  }
+  it('take backquotes for names where the database does', async () => {
+    assert.deepEqual(await reasons({ ...reading, dialect: 'mysql' }, 'select `a b` from `t`'), [])
+    assert.equal((await reasons(reading, 'select `a` from t')).length, 1)
+  })
+  it('let writes through that are allowed', async () => {
+    const writing: Options = { args: ['/sql'], operations: ['insert', 'update', 'create', 'transaction'] }
+    for (const text of [
+      'insert into t (a, b) values (1, 2)',
+      'update t set a = 1',
+      'create table if not exists t (a int, b varchar(9))',
+      'begin',
+    ])
+      assert.deepEqual(await reasons(writing, text), [], text)
+    assert.equal((await reasons(writing, 'insert into t select 1')).length, 1)
+  })
+})
+
+describe('the options of an SQL check', () => {
+  it('allow several statements', async () => {
+    const several = { ...postgres, multiple_statements: true }
+    assert.deepEqual(await reasons(several, 'select 1; select 2;'), [])
+    assert.equal((await reasons(several, 'select 1; delete from t')).length, 1)
+    assert.deepEqual(await reasons({ ...reading, multiple_statements: true }, 'select 1; select 2'), [])
+  })
+  it('deny functions, also those without side effects and those that are allowed', async () => {
+    const deny_functions = ['MD5', 'report_total', 'reports.total']
+    for (const text of [
+      'select md5(1::text)',
+      'select "md5"(a)',
+      'select pg_catalog.md5(a)',
+      'select report_total(1)',
+      'select reports.total(1)',
+    ])
+      assert.match(String(await reasons({ ...postgres, deny_functions }, text)), /which is denied$/)
+    assert.match(String(await reasons({ ...reading, deny_functions: ['lower'] }, 'select lower(a)')), /denied$/)
+  })
+  it('allow functions and operators by name', async () => {
+    assert.deepEqual(await reasons({ ...postgres, allow_functions: ['<~~>', 'f'] }, 'select 1 <~~> f(2)'), [])
+    assert.deepEqual(await reasons({ ...reading, allow_functions: ['my_function'] }, 'select My_Function(1)'), [])
+  })
+  it('take missing and other arguments for violations, unless a missing one is optional', async () => {
+    assert.deepEqual(await reasons(reading, undefined), ['is missing'])
+    assert.deepEqual(await reasons({ ...reading, optional: true }, undefined), [])
+    assert.deepEqual(await reasons(reading, ['select 1']), ['must be a string'])
+  })
+})
