@@ -20,6 +20,7 @@ import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { size } from 'guard-gateway/plugins/mcp-checks/size'
 import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/http'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
+import { metrics } from 'guard-gateway/plugins/metrics'
 import { otlp } from 'guard-gateway/plugins/otlp'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
@@ -83,6 +84,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   mcp(mcpOptions(config)),
   otlp({ ...config.storage, max_body_bytes: config.replay.max_body_bytes }),
   playground(),
+  metrics(),
   ui({
     get default_mode() {
       return config.default_mode

@@ -1,0 +1,90 @@
+import type { Attempt, Gateway, Settled } from 'guard-gateway/core'
+import { LabelValues } from './label-values.ts'
+import { Counter, gauge, Histogram, type Metric } from './samples.ts'
+
+const MAX_MODELS = 200
+/** Bounds that the GenAI conventions of OpenTelemetry give; the last for what takes a part of a millisecond. */
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+const FIRST = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const OWN = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+const SERVED = ['gen_ai_request_model', 'upstream', 'style']
+
+/** Watches model requests from their arrival to their settlement. */
+export const callMetrics = (gateway: Gateway): readonly Metric[] => {
+  const models = new LabelValues(MAX_MODELS, gateway.redact.text)
+  const m = {
+    tokens: new Histogram('gen_ai_client_token_usage', 'Tokens of a reply, by type.', TOKENS, [
+      ...SERVED,
+      'gen_ai_token_type',
+    ]),
+    duration: new Histogram(
+      'gen_ai_server_request_duration',
+      'Seconds from arrival to the end of a reply.',
+      SECONDS,
+      SERVED,
+    ),
+    first: new Histogram('gen_ai_server_time_to_first_token', 'Seconds from arrival to the first byte.', FIRST, SERVED),
+    decisions: new Counter('guard_decisions_total', 'Decided requests.', ['decision', 'reason', 'mode']),
+    retries: new Counter('guard_blocked_retries_total', 'Blocked requests that repeat a blocked one.', ['reason']),
+    decide: new Histogram('guard_decide_seconds', 'Seconds from a request to its decision.', OWN),
+    overhead: new Histogram('guard_overhead_seconds', 'Seconds from a request until it is forwarded.', OWN),
+    errors: new Counter('guard_upstream_errors_total', 'Attempts that failed; status none: no answer.', [
+      'upstream',
+      'status',
+    ]),
+    streams: new Counter('guard_streams_ended_total', 'Forwarded streams, by how they ended.', ['outcome']),
+    cost: new Counter('guard_cost_micro_total', 'Cost in millionths of the billing currency.', ['upstream']),
+    lookups: new Counter('guard_cost_lookups_total', 'Replies that were priced, and that had no price.', ['status']),
+    usage: new Counter('guard_usage_total', 'Replies by where their token counts come from.', ['source']),
+  }
+  let in_flight = 0
+
+  gateway.hooks.decision.tap({ name: 'metrics', stage: 1_000 }, (decision, call) => {
+    in_flight++
+    m.decide.observe([], since(call.tick))
+    return decision
+  })
+  gateway.hooks.forward.tap({ name: 'metrics', stage: -1_000 }, (call) => {
+    m.overhead.observe([], since(call.tick))
+    return undefined
+  })
+
+  const served = (settled: Settled, upstream: string): void => {
+    const { call, usage, usage_source, cost, first_byte_at, ended_at } = settled
+    const labels = [models.of(call.envelope.model), upstream, call.style]
+    m.duration.observe(labels, seconds(call.at, ended_at))
+    if (first_byte_at !== null) m.first.observe(labels, seconds(call.at, first_byte_at))
+    if (usage_source !== 'none') {
+      const { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = usage
+      m.tokens.observe([...labels, 'input'], input_tokens + cache_read_tokens + cache_write_tokens)
+      m.tokens.observe([...labels, 'output'], output_tokens)
+    }
+    m.usage.add([usage_source])
+    if (call.envelope.stream) m.streams.add([settled.outcome])
+    if (cost === undefined) return
+    m.cost.add([upstream], cost.cost_micro)
+    m.lookups.add([cost.cost_source])
+  }
+
+  // behind whoever prices the call
+  gateway.hooks.settle.tap({ name: 'metrics', stage: 50 }, (settled) => {
+    in_flight--
+    const { call, decision, attempts, upstream } = settled
+    m.decisions.add([decision.decision, decision.reason ?? '', call.mode])
+    if (decision.repeats !== null) m.retries.add([decision.reason ?? ''])
+    for (const { upstream: name, status } of attempts.filter(hasFailed)) m.errors.add([name, String(status ?? 'none')])
+    // a blocked call has an upstream too: the one that would have served it
+    if (upstream !== null && attempts.length > 0) served(settled, upstream)
+  })
+  return [
+    ...Object.values(m),
+    gauge('guard_in_flight', 'Requests that were decided about and have not ended.', [], () => [[[], in_flight]]),
+  ]
+}
+
+const hasFailed = ({ status }: Attempt): boolean => status === null || status >= 400
+
+const since = (tick: number): number => Math.max(0, performance.now() - tick) / 1_000
+/** Wall clocks jump; no duration is negative. */
+const seconds = (from: number, to: number): number => Math.max(0, to - from) / 1_000

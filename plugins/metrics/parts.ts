@@ -1,0 +1,64 @@
+import type { Fragment, Gateway } from 'guard-gateway/core'
+import { LabelValues } from './label-values.ts'
+import { Counter, gauge, type Metric } from './samples.ts'
+
+const MAX_PLACES = 200
+const KINDS = ['spans', 'events', 'artifacts'] as const
+const STATES = ['ok', 'busy', 'full', 'failing'] as const
+
+/** What was kept, what failed, and how full everything is that can fill. */
+export const partMetrics = (gateway: Gateway): readonly Metric[] => {
+  const places = new LabelValues(MAX_PLACES, gateway.redact.text)
+  const faults = new Counter('guard_faults_total', 'Failures that nobody waited for, by place.', ['where'])
+  const kept = new Counter('guard_kept_records_total', 'Records of runs that were kept.', ['origin', 'kind'])
+  const tools = new Counter('guard_mcp_decisions_total', 'Decided tool calls.', ['decision'])
+  const decisions = new LabelValues(MAX_PLACES, gateway.redact.text)
+
+  gateway.hooks.fault.tap('metrics', (_error, where) => faults.add([places.of(where)]))
+  const count = (fragment: Fragment): void => {
+    for (const kind of KINDS) {
+      const { length } = fragment[kind]
+      if (length > 0) kept.add([fragment.origin, kind], length)
+    }
+    for (const { attributes } of decisionsIn(fragment)) tools.add([decisions.of(String(attributes?.decision ?? ''))])
+  }
+  gateway.hooks.keep.tap('metrics', (fragments) => {
+    for (const fragment of fragments) count(fragment)
+  })
+
+  return [
+    faults,
+    kept,
+    tools,
+    gauge('guard_storage_state', '1 for the state that the storage is in.', ['state'], () =>
+      STATES.map((state) => [[state], gateway.storage.state === state ? 1 : 0] as const),
+    ),
+    gauge('guard_sessions_open', 'Sessions in memory.', [], () =>
+      [...fills(gateway)]
+        .filter(([[part, what]]) => part === 'sessions' && what === 'in_memory')
+        .map(([, open]) => [[], open]),
+    ),
+    gauge('guard_fill', 'Whatever a part of the gateway counts of itself.', ['part', 'what'], () => fills(gateway)),
+  ]
+}
+
+/** What the MCP proxy decided. */
+const decisionsIn = ({ owner, events }: Fragment) =>
+  owner === 'mcp' ? events.filter(({ name }) => name === 'policy.decision') : []
+
+/** The numbers among what the parts say of their health. */
+function* fills(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
+  for (const [part, tell] of gateway.health) {
+    for (const [what, value] of Object.entries(told(tell))) if (typeof value === 'number') yield [[part, what], value]
+  }
+}
+
+const told = (tell: () => unknown): object => {
+  try {
+    const section = tell()
+    return typeof section === 'object' && section !== null ? section : {}
+  } catch {
+    // that a part cannot tell is said by its health
+    return {}
+  }
+}
