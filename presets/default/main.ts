@@ -5,9 +5,11 @@ import { type Command, type Gateway, type Input, type Io, readJson } from 'guard
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
+import { mcpCommands } from 'guard-gateway/plugins/mcp'
 import { asking, replayCommands } from 'guard-gateway/plugins/replay'
 import { configFile, type LoadedConfig, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
+import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps } from './messages.ts'
@@ -77,8 +79,16 @@ const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): 
       also: [mcpServe],
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd) }),
     }),
-    ...(config.preset === 'minimal' ? [] : [replayCommands(where)]),
+    ...(config.preset === 'minimal'
+      ? []
+      : [replayCommands(where), mcpCommands((asked, work) => asking(asked, where, work))]),
   ])
+  gateway.commands.add(
+    doctor(
+      (options) => located(options, io).file,
+      (loaded) => whereToAsk(loaded).address,
+    ),
+  )
   return gateway.use(
     clients({
       address: where.address,
