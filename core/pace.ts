@@ -5,17 +5,24 @@ const TURN_MS = 5
 
 /** Keeps long work from holding the thread: after each of its steps, `if (pace.due) await pace.rest()`. */
 export class Pace {
-  #since = performance.now()
+  readonly #now: () => number
+  #since: number
+
+  /** `now` in milliseconds. */
+  constructor(now = () => performance.now()) {
+    this.#now = now
+    this.#since = now()
+  }
 
   /** The work has held the thread long enough. */
   get due(): boolean {
-    return performance.now() - this.#since >= TURN_MS
+    return this.#now() - this.#since >= TURN_MS
   }
 
   /** Resolves when others have had their turn. */
   async rest(): Promise<void> {
     await setImmediate()
-    this.#since = performance.now()
+    this.#since = this.#now()
   }
 }
 
