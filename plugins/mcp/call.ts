@@ -1,4 +1,4 @@
-import { type Arguments, type Frame, lookAlikesIn, memberIn, sourceOf, stringIn } from 'guard-gateway/core'
+import { type Arguments, type Frame, memberIn, sourceOf, stringIn } from 'guard-gateway/core'
 import { type Answer, refusal } from './answer.ts'
 import type { Session } from './session.ts'
 import type { ToolCall } from './tool-call.ts'
@@ -25,7 +25,6 @@ export const callIn = (frame: Frame, session: Session, at: number): ToolCall | (
     tool,
     arguments: args,
     text: source,
-    lookalikes: lookAlikesIn(args),
     cwd,
     at,
   }

@@ -9,8 +9,6 @@ export interface ToolCall {
   readonly arguments: Arguments
   /** Source text of the arguments as the client sent them; `{}` if it sent none. */
   readonly text: string
-  /** JSON pointers of argument keys that look like another key beside them or like a plain ASCII name, and are not equal to it. */
-  readonly lookalikes: readonly string[]
   /** Folder of the server's process, absolute, where it is known. */
   readonly cwd: string | undefined
   /** Milliseconds since the epoch. */

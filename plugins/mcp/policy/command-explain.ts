@@ -47,7 +47,7 @@ const callOf = async (tool: string, options: Input['options'], io: Io, at: numbe
   const text = bytes.toString('utf8')
   const server_id = textOption(options, 'serverId') ?? 'test'
   const args = JSON.parse(text) as Arguments
-  return { server_id, session_id: 'mcp_explain', tool, arguments: args, text, lookalikes: [], cwd: io.cwd, at }
+  return { server_id, session_id: 'mcp_explain', tool, arguments: args, text, cwd: io.cwd, at }
 }
 
 const report = ({ verdict, forwarded, rules }: Explanation, { tool, server_id }: ToolCall): string => {

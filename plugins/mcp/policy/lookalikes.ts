@@ -1,31 +1,40 @@
-import { type Segments, segmentsOf } from '../actions/changes.ts'
-import type { ToolCall } from '../tool-call.ts'
+import { type Arguments, foldName } from 'guard-gateway/core'
+import type { Segments } from '../actions/changes.ts'
 
-/** Controls and code points that leave no trace where text is shown. */
-const UNSEEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu
-
-const folded = (name: string): string => name.normalize('NFKC').replace(UNSEEN, '').toLowerCase().normalize('NFKC')
-
-/** An argument key that a server might take for one the rule speaks of, and the one it looks like. */
+/** An argument key that a lax server might take for one the rule speaks of, and the one it looks like. */
 export interface Lookalike {
   /** JSON pointer into the arguments. */
   readonly pointer: string
   readonly like: string
 }
 
-/** The first key of the call that looks like one of `named` without being equal to it. */
-export const lookalike = (call: ToolCall, named: readonly Segments[]): Lookalike | undefined => {
-  if (call.lookalikes.length === 0 || named.length === 0) return undefined
-  for (const pointer of call.lookalikes) {
-    const segments = segmentsOf(pointer)
-    const like = named.find((wanted) => looksLike(segments, wanted))?.[segments.length - 1]
-    if (like !== undefined) return { pointer, like }
+/** The first key in the arguments that looks like one of `named`, at its place, without being equal to it; whether that one is there or not. */
+export const lookalike = (args: Arguments, named: readonly Segments[]): Lookalike | undefined => {
+  for (const segments of named) {
+    const found = alongside(args, segments, 0, '')
+    if (found !== undefined) return found
   }
   return undefined
 }
 
-const looksLike = (segments: Segments, wanted: Segments): boolean => {
-  const last = segments.length - 1
-  if (wanted.length <= last || wanted[last] === '*' || wanted[last] === segments[last]) return false
-  return segments.every((name, index) => wanted[index] === '*' || folded(wanted[index] ?? '') === folded(name))
+const alongside = (value: unknown, segments: Segments, depth: number, pointer: string): Lookalike | undefined => {
+  const name = segments[depth]
+  if (name === undefined || typeof value !== 'object' || value === null) return undefined
+  const keys = Object.keys(value)
+  const twin = Array.isArray(value) || name === '*' ? undefined : twinOf(keys, name)
+  if (twin !== undefined) return { pointer: `${pointer}/${escaped(twin)}`, like: name }
+  if (depth === segments.length - 1) return undefined
+  for (const key of keys) {
+    if (key !== name && name !== '*') continue
+    const found = alongside((value as Arguments)[key], segments, depth + 1, `${pointer}/${escaped(key)}`)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
+
+const twinOf = (keys: readonly string[], name: string): string | undefined => {
+  const folded = foldName(name)
+  return keys.find((key) => key !== name && foldName(key) === folded)
+}
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

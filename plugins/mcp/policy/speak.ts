@@ -19,7 +19,7 @@ export const speak = async (
   at: CheckContext,
   wait: Patience,
 ): Promise<Voice | undefined> => {
-  const twin = lookalike(call, rule.named)
+  const twin = lookalike(call.arguments, rule.named)
   if (twin !== undefined) {
     const reason = `looks like the argument "${twin.like}" and is another one`
     return denied(rule, { rule_id: rule.id, check: 'arguments', pointer: twin.pointer, reason, certain: true })

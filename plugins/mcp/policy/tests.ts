@@ -57,7 +57,6 @@ const callOf = ({ call: { server = ANY_SERVER, tool, arguments: args = {} } }: T
     tool,
     arguments: JSON.parse(text) as Arguments,
     text,
-    lookalikes: [],
     cwd: undefined,
     at: AT,
   }

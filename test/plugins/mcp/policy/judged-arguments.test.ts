@@ -70,35 +70,43 @@ describe('arguments of a judged call', () => {
   })
 
   describe('whose keys look like those that a rule speaks of', () => {
-    const like = (pointer: string, key: string) => aCall('t', { a: 'x', [key]: 'bad' }, { lookalikes: [pointer] })
-    it('are denied, whatever the rule says', async () => {
+    it('are denied, whatever the rule says, beside the key and in its place', async () => {
       const rules = [rule('r', 'allow', { ...bad, on_violation: 'shadow_deny' })]
       for (const key of ['A', 'ａ', 'a\u200b', 'a\u0000']) {
-        const { action, findings } = await judged(rules, like(`/${key}`, key))
-        assert.equal(action, 'deny', JSON.stringify(key))
-        assert.equal(findings[0]?.reason, 'looks like the argument "a" and is another one')
+        for (const args of [{ a: 'x', [key]: 'bad' }, { [key]: 'bad' }]) {
+          const { action, findings } = await judged(rules, aCall('t', args))
+          assert.equal(action, 'deny', JSON.stringify(key))
+          assert.equal(findings[0]?.reason, 'looks like the argument "a" and is another one')
+        }
       }
     })
     it('also those that a condition, a change or a deeper pointer names', async () => {
       const condition = { when: { arguments: { properties: { o: { properties: { key: { const: 1 } } } } } } }
-      const calls: readonly (readonly [object, string])[] = [
-        [rule('w', 'allow', condition), '/O'],
-        [rule('w', 'allow', condition), '/o/KEY'],
-        [rule('w', 'allow', { when: { arguments: { required: ['key'] } } }), '/Key'],
-        [rule('s', 'transform', { transform: { arguments: [{ remove: '/key' }] } }), '/KEY'],
-        [rule('c', 'allow', { checks: [{ words: { args: ['/list/*/key'], bad: ['x'] } }] }), '/list/3/Key'],
-        [rule('c', 'allow', { checks: [{ words: { args: ['/list/*/key'], bad: ['x'] } }] }), '/LIST'],
+      const deep = { checks: [{ words: { args: ['/list/*/key'], bad: ['x'] } }] }
+      const calls: readonly (readonly [object, object])[] = [
+        [rule('w', 'allow', condition), { O: 1 }],
+        [rule('w', 'allow', condition), { o: { KEY: 1 } }],
+        [rule('w', 'allow', { when: { arguments: { required: ['key'] } } }), { Key: 1 }],
+        [rule('w', 'allow', { when: { arguments: { dependentRequired: { key: ['k2'] } } } }), { K2: 1 }],
+        [
+          rule('w', 'allow', { when: { arguments: { anyOf: [{ items: {} }, { properties: { key: {} } }] } } }),
+          { KEY: 1 },
+        ],
+        [rule('s', 'transform', { transform: { arguments: [{ remove: '/key' }] } }), { KEY: 1 }],
+        [rule('c', 'allow', deep), { list: [{ key: 'y' }, { Key: 'y' }] }],
+        [rule('c', 'allow', deep), { list: { any: { KEY: 'y' } } }],
+        [rule('c', 'allow', deep), { LIST: [] }],
       ]
-      for (const [one, pointer] of calls)
-        assert.equal((await judged([one], aCall('t', { a: 1 }, { lookalikes: [pointer] }))).action, 'deny', pointer)
+      for (const [one, args] of calls) {
+        const { action, findings } = await judged([one], aCall('t', args))
+        assert.deepEqual([action, findings[0]?.check], ['deny', 'arguments'], JSON.stringify(args))
+      }
     })
     it('and no others: not elsewhere, not of other tools, not the key itself', async () => {
-      const rules = [
-        rule('r', 'allow', bad),
-        { ...rule('other', 'allow', bad), tools: ['u'], checks: [{ words: { args: ['/zz'], bad: ['x'] } }] },
-      ]
-      for (const pointer of ['/b', '/inner/A', '/a', '/ZZ', '/aa']) {
-        assert.equal((await judged(rules, aCall('t', { a: 'x' }, { lookalikes: [pointer] }))).action, 'allow', pointer)
+      const other = { id: 'o', tools: ['u'], action: 'allow', checks: [{ words: { args: ['/zz'], bad: ['x'] } }] }
+      const rules = [rule('r', 'allow', bad), other]
+      for (const more of [{ b: 1 }, { inner: { A: 1 } }, { ZZ: 1 }, { aa: 1, AA: 2 }, { ä: 1 }, { list: [{ A: 1 }] }]) {
+        assert.equal((await judged(rules, aCall('t', { a: 'x', ...more }))).action, 'allow', JSON.stringify(more))
       }
     })
   })

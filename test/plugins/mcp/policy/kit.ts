@@ -41,7 +41,6 @@ export const aCall = (tool: string, args: object = {}, more: Partial<ToolCall> =
     session_id: 'mcp_1',
     tool,
     arguments: JSON.parse(text) as ToolCall['arguments'],
-    lookalikes: [],
     cwd: undefined,
     at: Date.UTC(2026, 0, 1),
     ...more,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Gateway, type McpCheck } from 'guard-gateway/core'
 import { policySchema } from '../../../../plugins/mcp/policy/schema.ts'
@@ -11,7 +11,8 @@ import { shell } from '../../../../plugins/mcp-checks/shell.ts'
 import { size } from '../../../../plugins/mcp-checks/size.ts'
 import { sql } from '../../../../plugins/mcp-checks/sql.ts'
 
-const folder = join(import.meta.dirname, '../../../../presets/mcp-policies')
+const root = join(import.meta.dirname, '../../../..')
+const folder = join(root, 'presets/mcp-policies')
 const builtIn: readonly McpCheck[] = [path, shell, httpHosts, sql, size] as readonly unknown[] as readonly McpCheck[]
 
 describe('the schema of policies', () => {
@@ -22,12 +23,13 @@ describe('the schema of policies', () => {
 })
 
 describe('shipped policies', () => {
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.yml'))) {
-    it(`${file} is valid, passes its own tests and earns no warning`, async () => {
+  const presets = readdirSync(folder).filter((name) => name.endsWith('.yml'))
+  for (const file of [...presets.map((name) => join(folder, name)), join(root, 'examples/mcp-policy.yml')]) {
+    it(`${basename(file)} is valid, passes its own tests and earns no warning`, async () => {
       const gateway = new Gateway().use(path, shell, httpHosts, sql, size)
       const { valid, errors, warnings, tests } = await validatePolicy(
         gateway,
-        { text: readFileSync(join(folder, file)) },
+        { text: readFileSync(file) },
         { env: {} },
       )
       assert.deepEqual({ valid, errors, warnings }, { valid: true, errors: [], warnings: [] })
