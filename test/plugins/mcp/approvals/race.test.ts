@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
-import { callNeedingConsent, startKit, withFolder } from '../records-kit.ts'
+import { bookOf, callNeedingConsent, spansOf, startKit, withFolder } from '../records-kit.ts'
 
 const CALLS = 6
 
@@ -33,6 +33,31 @@ const raced = async (child: ChildProcess): Promise<Raced> => {
   await exit
   return answer
 }
+
+describe('an approval that another process decides', () => {
+  it('lets the retry through here, and the run holds what both wrote', () =>
+    withFolder(async (folder) => {
+      const [proxy, gateway] = [await startKit({ folder }), await startKit({ folder })]
+      const book = bookOf(proxy)
+      const first = await callNeedingConsent(proxy, { book })
+      await decideApproval(gateway.gateway, gateway.approvals, first.approval.id, { action: 'allow' }, 'ui')
+      const retry = await callNeedingConsent(proxy, { book })
+      assert.equal(retry.state, 'granted')
+      await book.outcome(retry.entry, 'ok', 1)
+      const trace_id = first.entry.trace_id
+      assert.deepEqual(
+        (await spansOf(gateway, trace_id, 'tool.call')).map(({ status }) => status),
+        ['ok', 'ok'],
+      )
+      assert.deepEqual(
+        (await spansOf(gateway, trace_id, 'approval.wait')).map(({ status }) => status),
+        ['ok'],
+      )
+      assert.deepEqual([proxy.faults, gateway.faults], [[], []])
+      await proxy.close()
+      await gateway.close()
+    }))
+})
 
 describe('two processes that retry the same calls over one SQLite file', () => {
   it('consume each approval exactly once between them', { timeout: 60_000 }, () =>
