@@ -1,4 +1,4 @@
-import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { UpstreamAddress } from 'guard-gateway/core'
 import { ConnectTimeout, HangUp } from './fault.ts'
@@ -35,10 +35,9 @@ export class Connection {
 
   constructor(address: UpstreamAddress, keeper: Keeper) {
     this.#keeper = keeper
-    const socket = open(address, keeper)
+    const socket = open(address, keeper, (bytes) => this.#take(bytes))
     this.#socket = socket
     socket.setNoDelay(true).setKeepAlive(true, PROBE_MS).setTimeout(address.idle_ms)
-    socket.on('data', (bytes: Buffer) => this.#take(bytes))
     socket.on('end', () => this.#ended())
     socket.on('error', (error) => this.#lost(error))
     socket.on('close', () => this.#lost(new HangUp()))
@@ -74,11 +73,10 @@ export class Connection {
     this.#socket.resume()
   }
 
-  /** The answer is there; 0: the connection cannot be used again. Neither can one that is still sending, or has received more. */
+  /** The answer is there; 0: the connection cannot be used again. Neither can one that is still sending. */
   release(kept_ms: number): void {
     const socket = this.#socket
-    const isClean = socket.writableLength === 0 && socket.readableLength === 0
-    if (kept_ms <= 0 || !isClean || !this.isUsable) return void this.destroy()
+    if (kept_ms <= 0 || !this.isUsable || socket.writableLength > 0) return void this.destroy()
     this.#cargo = undefined
     // one that is held back would hear neither the next answer nor its own end
     if (socket.isPaused()) socket.resume()
@@ -117,22 +115,33 @@ export class Connection {
 }
 
 /** A socket on its way; it ends with an error if it does not arrive in time. */
-const open = (address: UpstreamAddress, keeper: Keeper): Socket => {
-  const { secure, connect_ms } = address
-  const socket = secure ? openSecure(address, keeper) : connectPlain(address.port, address.hostname)
+const open = (address: UpstreamAddress, keeper: Keeper, take: (bytes: Buffer) => void): Socket => {
+  const { secure, hostname: host, port, connect_ms } = address
+  const onread = { buffer: RECEIVED, callback: (length: number) => received(length, take) }
+  const socket = secure ? openSecure({ host, port, onread }, keeper) : connectPlain({ host, port, onread })
   const late = setTimeout(() => socket.destroy(new ConnectTimeout(`no connection within ${connect_ms} ms`)), connect_ms)
   const made = () => clearTimeout(late)
   socket.once(secure ? 'secureConnect' : 'connect', made).once('close', made)
   return socket
 }
 
-const openSecure = ({ hostname, port }: UpstreamAddress, keeper: Keeper): Socket => {
+/** What all sockets read into, one at a time: a buffer of its own for each piece would be far larger than most pieces are. */
+const RECEIVED = Buffer.allocUnsafeSlow(65_536)
+
+/** Hands a copy of the piece on, and asks for the next one. */
+const received = (length: number, take: (bytes: Buffer) => void): boolean => {
+  const bytes = Buffer.allocUnsafe(length)
+  RECEIVED.copy(bytes, 0, 0, length)
+  take(bytes)
+  return true
+}
+
+const openSecure = (options: TcpNetConnectOpts & { readonly host: string }, keeper: Keeper): Socket => {
   const { session } = keeper
   const socket = connectSecure({
-    host: hostname,
-    port,
+    ...options,
     ALPNProtocols: ['http/1.1'],
-    ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+    ...(isIP(options.host) === 0 ? { servername: options.host } : {}),
     ...(session === undefined ? {} : { session }),
   })
   socket.on('session', (fresh: Buffer) => {

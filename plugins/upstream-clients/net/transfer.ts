@@ -121,7 +121,6 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
   #readBody(framing: Framing, bytes: Buffer): void {
     this.#framing = framing
     const used = framing.push(bytes, this)
-    if (this.#state !== FLOWING) return
     if (framing.isDone) this.#finish(used === bytes.length ? this.#keptMs : 0)
     else if (this.#isAnswered && this.#reader === undefined) this.#connection.pause()
   }

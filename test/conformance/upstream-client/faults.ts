@@ -41,6 +41,7 @@ const heads: readonly (readonly [name: string, bytes: string])[] = [
   ['a coding hidden behind a control byte', `${OK}transfer-encoding: \x0bchunked\r\n\r\n0\r\n\r\n`],
   ['an informational head with a body', `HTTP/1.1 100 Go\r\ncontent-length: 2\r\n\r\nok${OK}${TWO}`],
   ['no end', `${OK}x-long: ${'a'.repeat(100_000)}`],
+  ['a long head', `${OK}x-long: ${'a'.repeat(20_000)}\r\n${TWO}`],
   ['headers without end', `${OK}${'x-many: a\r\n'.repeat(20_000)}`],
   ['a beginning alone', `${OK}content-le`],
   ['nothing in it', ''],
@@ -82,7 +83,7 @@ const unfinished = new Set([
 export const refusesFaults = (client: UpstreamClient): void => {
   describe('refuses an answer', () => {
     for (const [name, bytes] of heads)
-      it(`with ${name}, and is there for the next request`, async () => {
+      it(`with ${name}, and is there for the next request`, { timeout: 10_000 }, async () => {
         await using server = await rawServer()
         const connections = connectTo(client, server.port)
         server.script((socket) => (unfinished.has(name) ? socket.end(bytes, 'latin1') : socket.write(bytes, 'latin1')))
@@ -95,7 +96,7 @@ export const refusesFaults = (client: UpstreamClient): void => {
   })
   describe('breaks a body off', () => {
     for (const [name, bytes, body] of bodies)
-      it(`for ${name}, and is there for the next request`, async () => {
+      it(`for ${name}, and is there for the next request`, { timeout: 10_000 }, async () => {
         await using server = await rawServer()
         const connections = connectTo(client, server.port)
         server.script((socket) => (unfinished.has(name) ? socket.end(bytes, 'latin1') : socket.write(bytes, 'latin1')))

@@ -22,7 +22,7 @@ export interface Heard {
 
 /** Connections to a port of this machine. */
 export const connectTo = (client: UpstreamClient, port: number, more: Partial<UpstreamAddress> = {}): Connections =>
-  client.connect({ secure: false, hostname: '127.0.0.1', port, connect_ms: 5_000, idle_ms: 5_000, ...more })
+  client.connect({ secure: false, hostname: '127.0.0.1', port, connect_ms: 60_000, idle_ms: 60_000, ...more })
 
 /** A request with a body of two bytes, or what is different about it. */
 export const aRequest = (more: Partial<UpstreamRequest> = {}): UpstreamRequest => ({

@@ -13,7 +13,6 @@ import { connectTo, hear, readInto, send } from './kit.ts'
 upstreamClientConforms(net)
 
 const OK = 'HTTP/1.1 200 OK\r\n'
-const isClosed = (socket: Socket): unknown => socket.destroyed || once(socket, 'close')
 
 describe('the thin client', () => {
   it('tells a body that comes with its head whole, and any other in pieces', async () => {
@@ -88,6 +87,48 @@ describe('the thin client', () => {
     assert.equal((await hear(connections)).body, 'ok')
     connections.close()
   })
+  it('tells nothing more to a reader that gives its body up within what had come before', async () => {
+    await using server = await rawServer()
+    const connections = connectTo(net, server.port)
+    server.script(`${OK}transfer-encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n`)
+    const asked = send(connections)
+    const { body } = await asked.response
+    assert.ok(!(body instanceof Uint8Array))
+    let told = 0
+    const data = () => {
+      told++
+      body.destroy()
+    }
+    readInto(body, { data, end: assert.fail, cut: assert.fail })
+    await asked.over
+    assert.equal(told, 1)
+    connections.close()
+  })
+  it('refuses codings that Node’s own client passes on, and doubts the framing of older servers', async () => {
+    await using server = await rawServer()
+    const connections = connectTo(net, server.port)
+    for (const coding of ['chunked\r\ntransfer-encoding: chunked', 'gzip, chunked', 'identity', 'gzip']) {
+      server.script(`${OK}transfer-encoding: ${coding}\r\n\r\n2\r\nok\r\n0\r\n\r\n`)
+      assert.deepEqual(await hear(connections), { failed: 'HPE_INVALID_TRANSFER_ENCODING' })
+    }
+    const count = server.sockets.length
+    server.script('HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n')
+    assert.equal((await hear(connections)).body, 'ok')
+    await hear(connections)
+    assert.equal(server.sockets.length, count + 2)
+    connections.close()
+  })
+  for (const [name, says] of [
+    ['extensions', `2;${'a'.repeat(20_000)}\r\nok\r\n0\r\n\r\n`],
+    ['trailers', `0\r\n${`a: ${'b'.repeat(2_000)}\r\n`.repeat(10)}\r\n`],
+  ] as const)
+    it(`bounds ${name}`, async () => {
+      await using server = await rawServer()
+      const connections = connectTo(net, server.port)
+      server.script(`${OK}transfer-encoding: chunked\r\n\r\n${says}`)
+      assert.equal((await hear(connections)).ended, 'cut')
+      connections.close()
+    })
   it('loses patience with informational heads', async () => {
     await using server = await rawServer()
     const connections = connectTo(net, server.port)
@@ -118,7 +159,8 @@ describe('the thin client', () => {
     const connections = connectTo(net, server.port)
     await hear(connections, { headers: ['host', 'h', 'Connection', 'close', 'content-length', '2'] })
     assert.doesNotMatch(server.requests[0]?.toString() ?? '', /keep-alive/)
-    await Promise.all(server.sockets.map(isClosed))
+    await hear(connections)
+    assert.equal(server.sockets.length, 2)
     connections.close()
   })
   it('keeps 256 idle connections, and of them uses the one used last', async () => {
