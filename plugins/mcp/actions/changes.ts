@@ -25,27 +25,24 @@ const isIndex = (segment: string): boolean => /^(0|[1-9][0-9]{0,9})$/.test(segme
 const containersOf = (text: string, segments: Segments): readonly number[] => {
   let opens: readonly number[] = [skipBlanks(text, 0)]
   for (const segment of segments.slice(0, -1)) {
-    opens = opens.flatMap((open) => {
-      const parts = partsOf(text, open)
-      return matching(text, open, segment).map((index) => parts[index]?.from ?? open)
-    })
+    opens = opens.flatMap((open) => meant(partsOf(text, open), segment).map((part) => part.from))
   }
   return opens
 }
 
-/** What stands at the segments: the container, and which of its parts. */
-const placesOf = (text: string, segments: Segments): readonly { readonly open: number; readonly index: number }[] =>
-  containersOf(text, segments).flatMap((open) =>
-    matching(text, open, segments.at(-1) ?? '').map((index) => ({ open, index })),
-  )
+/** The parts of each container that the segments name. */
+const partsAt = (text: string, segments: Segments): readonly (readonly Part[])[] =>
+  containersOf(text, segments).map((open) => meant(partsOf(text, open), segments.at(-1) ?? ''))
 
-const matching = (text: string, open: number, segment: string): readonly number[] => {
-  const parts = partsOf(text, open)
-  if (segment === '*') return [...parts.keys()]
-  if (text[open] === '[') return isIndex(segment) && Number(segment) < parts.length ? [Number(segment)] : []
-  const found = parts.findIndex(({ name }) => name === segment)
-  return found === -1 ? [] : [found]
+const meant = (parts: readonly Part[], segment: string): readonly Part[] => {
+  if (segment === '*') return parts
+  const part = isList(parts)
+    ? parts[isIndex(segment) ? Number(segment) : parts.length]
+    : parts.find(({ name }) => name === segment)
+  return part === undefined ? [] : [part]
 }
+
+const isList = (parts: readonly Part[]): boolean => parts.length > 0 && parts[0]?.name === undefined
 
 const edited = (text: string, edits: readonly Edit[]): string => {
   const pieces: string[] = []
@@ -59,29 +56,29 @@ const edited = (text: string, edits: readonly Edit[]): string => {
 
 /** The text with each value at the segments replaced. */
 export const replaceAt = (text: string, segments: Segments, replace: Replace): string => {
-  const edits: Edit[] = []
-  for (const { open, index } of placesOf(text, segments)) {
-    const part = partsOf(text, open)[index]
-    const json = part === undefined ? undefined : replace(text.slice(part.from, part.to))
-    if (part !== undefined && json !== undefined) edits.push({ from: part.from, to: part.to, text: json })
-  }
+  const edits = partsAt(text, segments)
+    .flat()
+    .flatMap(({ from, to }): readonly Edit[] => {
+      const json = replace(text.slice(from, to))
+      return json === undefined ? [] : [{ from, to, text: json }]
+    })
   return edits.length === 0 ? text : edited(text, edits)
 }
 
 /** The text without the members and elements at the segments, each with one comma beside it. */
 export const removeAt = (text: string, segments: Segments): string => {
-  const containers = Map.groupBy(placesOf(text, segments), (place) => place.open)
-  const edits = [...containers].flatMap(([open, places]) =>
-    removals(partsOf(text, open), new Set(places.map(({ index }) => index))),
-  )
+  const edits = containersOf(text, segments).flatMap((open) => {
+    const parts = partsOf(text, open)
+    return removals(parts, new Set(meant(parts, segments.at(-1) ?? '')))
+  })
   return edits.length === 0 ? text : edited(text, edits)
 }
 
 /** A part behind one that stays takes the comma before it along, any other the comma after it. */
-const removals = (parts: readonly Part[], leaving: ReadonlySet<number>): readonly Edit[] => {
-  const firstStaying = parts.findIndex((_part, index) => !leaving.has(index))
+const removals = (parts: readonly Part[], leaving: ReadonlySet<Part>): readonly Edit[] => {
+  const firstStaying = parts.findIndex((part) => !leaving.has(part))
   return parts.flatMap((part, index): readonly Edit[] => {
-    if (!leaving.has(index)) return []
+    if (!leaving.has(part)) return []
     const stayed = firstStaying !== -1 && firstStaying < index
     return stayed
       ? [{ from: parts[index - 1]?.to ?? part.start, to: part.to, text: '' }]
@@ -93,18 +90,17 @@ const removals = (parts: readonly Part[], leaving: ReadonlySet<number>): readonl
 export const setAt = (text: string, segments: Segments, json: string): string => {
   const replaced = replaceAt(text, segments, () => json)
   const name = segments.at(-1) ?? ''
-  const edits = containersOf(replaced, segments)
-    .filter((open) => name !== '*' && matching(replaced, open, name).length === 0)
-    .flatMap((open) => addition(replaced, open, name, json))
+  if (name === '*') return replaced
+  const edits = containersOf(replaced, segments).flatMap((open) => addition(replaced, open, name, json))
   return edits.length === 0 ? replaced : edited(replaced, edits)
 }
 
 /** In a list only what continues it can be added, in a scalar nothing. */
 const addition = (text: string, open: number, name: string, json: string): readonly Edit[] => {
   const parts = partsOf(text, open)
-  const isList = text[open] === '['
-  if (isList ? name !== String(parts.length) : text[open] !== '{') return []
+  const list = text[open] === '['
+  if (meant(parts, name).length > 0 || (list ? name !== String(parts.length) : text[open] !== '{')) return []
   const at = parts.at(-1)?.to ?? open + 1
   const comma = parts.length === 0 ? '' : ','
-  return [{ from: at, to: at, text: `${comma}${isList ? '' : `${JSON.stringify(name)}:`}${json}` }]
+  return [{ from: at, to: at, text: `${comma}${list ? '' : `${JSON.stringify(name)}:`}${json}` }]
 }

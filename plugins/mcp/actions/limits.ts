@@ -30,6 +30,12 @@ export const within = (times: readonly number[], { per_ms }: LimitUse, at: numbe
   return first === -1 ? [] : times.slice(first)
 }
 
+/** The times with one more. A clock that was set back must not disturb their order. */
+export const withCall = (times: readonly number[], at: number): readonly number[] => [
+  ...times,
+  Math.max(at, times.at(-1) ?? at),
+]
+
 /** Milliseconds until a call fits; 0 if it fits now. `times` are those that still count. */
 export const waitFor = (times: readonly number[], { calls, per_ms }: LimitUse, at: number): number => {
   const blocking = times.at(-calls)
@@ -48,7 +54,7 @@ export class MemoryLimits implements Limits {
   async take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
     const [first] = this.#full(uses, at)
     if (first !== undefined) return first
-    for (const use of uses) this.#write(use, [...this.#read(use, at), at])
+    for (const use of uses) this.#write(use, withCall(this.#read(use, at), at))
     return undefined
   }
 

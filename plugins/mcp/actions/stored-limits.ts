@@ -1,5 +1,5 @@
 import { type Change, type Gateway, Queues, sha256 } from 'guard-gateway/core'
-import { type Exceeded, type Limits, type LimitUse, MemoryLimits, waitFor, within } from './limits.ts'
+import { type Exceeded, type Limits, type LimitUse, MemoryLimits, waitFor, withCall, within } from './limits.ts'
 import type { LimitRow } from './tables.ts'
 
 /** Races lost to other processes before a call is refused. */
@@ -71,8 +71,7 @@ const full = ({ use, times }: Read, at: number): readonly Exceeded[] => {
 }
 
 const taken = ({ id, row, times }: Read, at: number): Change => {
-  // Clocks of processes differ a little; the order of the list must not.
-  const next = [...times, Math.max(at, times.at(-1) ?? at)]
+  const next = withCall(times, at)
   if (row === undefined) return { table: 'mcp_limits', put: { id, version: 1, times: next }, when: 'absent' }
   const { version } = row
   return { table: 'mcp_limits', key: id, patch: { version: version + 1, times: next }, expected: { version } }

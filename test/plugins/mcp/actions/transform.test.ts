@@ -88,6 +88,16 @@ describe('a list of changes', () => {
     const result = await sent(text, { remove: '/gone' }, { set: { '/n': 8 } }, { clamp: { '/n': { max: 5 } } })
     assert.equal(result, '{ "big": 12345678901234567890, "f": 1.10, "u": "\\u00e9", "n": 5 }')
   })
+  it('takes one pass over a long list', async () => {
+    const text = JSON.stringify({ list: Array.from({ length: 100_000 }, (_none, index) => ({ index, gone: 1 })) })
+    const result = await sent(
+      text,
+      { remove: '/list/*/gone' },
+      { clamp: { '/list/*/index': { max: 5 } } },
+      { set: { '/list/*/x': 1 } },
+    )
+    assert.match(String(result), /\{"index":5,"x":1\}\]\}$/)
+  })
   it('does in the text what it would do in the value', async () => {
     const part = fc.constantFrom('a', 'b', '0', '1', '', '"', '\\', '~', '/')
     const pointer = fc.array(part, { minLength: 1, maxLength: 3 })
