@@ -115,6 +115,12 @@ export const answerOf = async (response: Response): Promise<McpAnswer> => {
   return { status: response.status, headers: response.headers, text, json }
 }
 
+/** The result in an answer; throws if there is none. */
+export const resultOf = ({ status, text, json }: McpAnswer): Readonly<Record<string, unknown>> => {
+  if (json?.result === undefined) throw new Error(`${status} ${text}`)
+  return json.result
+}
+
 export const initialize = (version = '2025-11-25', id: unknown = 0) => ({
   jsonrpc: '2.0',
   id,
