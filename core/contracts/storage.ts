@@ -196,13 +196,13 @@ export type DriverReader = Pick<Driver, 'get' | 'find'>
 export interface DriverContext {
   /** Reports a failure that nobody waits for. */
   readonly fault: (error: unknown, where: string) => void
+  /** A gateway may be at work on the same storage, and this one works beside it: it takes no lock that excludes the other. */
+  readonly beside?: boolean
 }
 
 /** A place to keep rows in. */
 export interface StorageBackend {
   readonly id: string
-  /** A gateway may be at work on the same storage, and this one works beside it: it takes no lock that excludes the other. */
-  readonly beside?: boolean
   /** Makes sure that the tables exist, adding what is missing and changing nothing else. */
   open(tables: readonly Table[], context: DriverContext): Promise<Driver>
 }

@@ -12,8 +12,7 @@ declare module 'guard-gateway/core' {
 const things = table({ id: 'put_off_things', columns: { id: 'text', size: 'integer' } })
 const plain = { text: (text: string) => text, value: <T>(value: T) => value }
 
-const openStore = async (): Promise<Storage> =>
-  createStore(await memory().open([things]), [things], { redact: plain })
+const openStore = async (): Promise<Storage> => createStore(await memory().open([things]), [things], { redact: plain })
 
 describe('a writer that puts writes off', () => {
   it('is asked before a row is read, and before rows are, and waited for', async () => {
