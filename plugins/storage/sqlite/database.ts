@@ -1,25 +1,23 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { APPLICATION_ID, createFile, damaged, inspect, newer, SCHEMA_VERSION } from './file.ts'
+import { APPLICATION_ID, createFile, damaged, inspect, isLarge, newer, SCHEMA_VERSION } from './file.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import type { Start } from './protocol.ts'
 import { Refusal } from './refusal.ts'
 import { applySettings } from './settings.ts'
 
-/** Files up to this size are read through before they are opened for writing; reading them takes well under a second. */
-const CHECKED_BYTES = 64 * 1024 * 1024
-
 const number = (db: Database, pragma: string): number => Number(db.pragma(pragma, { simple: true }))
 
 /** Reads through an existing file on a connection that cannot write. Throws DATABASE_DAMAGED or DATABASE_NEWER. */
-const checkContents = (file: string): void => {
+const checkContents = (start: Start): void => {
+  const { file } = start
   let db: Database | undefined
   try {
     db = new Sqlite(file, { readonly: true })
     if (number(db, 'user_version') > SCHEMA_VERSION) throw newer(file, number(db, 'user_version'))
     db.prepare('select count(*) from sqlite_schema').get()
-    const found = statSync(file).size > CHECKED_BYTES ? 'ok' : db.pragma('quick_check(1)', { simple: true })
+    const found = isLarge(start) ? 'ok' : db.pragma('quick_check(1)', { simple: true })
     if (found !== 'ok') throw damaged(file, `is damaged (${String(found)})`)
   } catch (error) {
     const code = String((error as { code?: unknown }).code)
@@ -55,7 +53,7 @@ export const openDatabase = async (start: Start): Promise<Opened> => {
   const lock = start.exclusive ? holdLock(file, start.address) : undefined
   let db: Database | undefined
   try {
-    if (kind === 'ours') checkContents(file)
+    if (kind === 'ours') checkContents(start)
     db = new Sqlite(file, { timeout: start.busy_ms })
     if (number(db, 'page_count') === 0) initialise(db)
     if (number(db, 'auto_vacuum') !== 2)

@@ -1,7 +1,9 @@
 import type { Driver, DriverContext, Position, Table } from 'guard-gateway/core'
 import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'
+import { checkBehind } from './check-behind.ts'
 import { Encoder } from './encode.ts'
+import { isLarge } from './file.ts'
 import { Link } from './link.ts'
 import { type BatchValues, type FromWorker, type RawPage, type RawPosition, rawEnd, type Start } from './protocol.ts'
 import { Questions } from './questions.ts'
@@ -21,6 +23,15 @@ const rawPosition = (table: Table, column: string, { value, recorded }: Position
 const position = (table: Table, column: string, { value, recorded }: RawPosition): Position => ({
   recorded,
   value: column === 'recorded' ? null : (fromSql(columnOf(table, column), value) as Position['value']),
+})
+
+/** Damage that is found while the file is in use: nothing more is written to it. */
+const checked = (state: State, fault: DriverContext['fault']): Parameters<typeof checkBehind>[1] => ({
+  onDamage: (error) => {
+    state.fail()
+    fault(error, 'storage:check')
+  },
+  onFault: (error) => fault(error, 'storage:check'),
 })
 
 /** Opens the file in a worker thread of its own and speaks to it. */
@@ -56,6 +67,7 @@ export const openDriver = async (
   const writes = new Writes(post, state, { slow_ms, retry_ms })
   const questions = new Questions(post)
   await link.open()
+  const endCheck = start.exclusive && isLarge(start) ? checkBehind(start.file, checked(state, fault)) : undefined
 
   return {
     capabilities: { search: 'tokens', shared: false },
@@ -95,6 +107,7 @@ export const openDriver = async (
     },
     bytes: async () => Number(await questions.ask({ kind: 'bytes' })),
     async close() {
+      endCheck?.()
       await writes.end()
       await link.close()
     },

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { Start } from './protocol.ts'
 import { Refusal } from './refusal.ts'
 
 /** Marks our files among SQLite databases: "Grd1". */
@@ -8,6 +9,13 @@ export const APPLICATION_ID = 0x47726431
 export const SCHEMA_VERSION = 1
 
 const MAGIC = 'SQLite format 3\0'
+
+/** Reading through so much takes well under a second. */
+const CHECKED_BYTES = 64 * 1024 * 1024
+
+/** The file is too large to be read through before it is used. */
+export const isLarge = ({ file, checked_bytes = CHECKED_BYTES }: Pick<Start, 'file' | 'checked_bytes'>): boolean =>
+  statSync(file).size > checked_bytes
 
 export const damaged = (file: string, what: string): Refusal =>
   new Refusal(

@@ -3,6 +3,7 @@ import type { StorageState } from 'guard-gateway/core'
 /** The state of a storage and who listens to it. */
 export class State {
   #now: StorageState = 'ok'
+  #broken = false
   readonly #listeners = new Set<(state: StorageState) => void>()
 
   get now(): StorageState {
@@ -12,7 +13,13 @@ export class State {
   get down(): boolean {
     return this.#now === 'full' || this.#now === 'failing'
   }
-  set(state: StorageState): void {
+  /** Fails for good: what is on disk cannot be trusted. */
+  fail(): void {
+    this.#broken = true
+    this.set('failing')
+  }
+  set(wanted: StorageState): void {
+    const state = this.#broken ? 'failing' : wanted
     if (state === this.#now) return
     this.#now = state
     for (const listener of this.#listeners) listener(state)
