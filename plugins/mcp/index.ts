@@ -10,9 +10,10 @@ import type { McpOptions } from './options.ts'
 import { policyCommands } from './policy/commands.ts'
 import { policyRoutes } from './policy/routes.ts'
 import { needPlace, serversView } from './servers-view.ts'
+import { toolTable } from './tools/index.ts'
 
 export { type CallOutcome, type FramePlace, type McpHooks, mcpHooks } from './hooks.ts'
-export { mcpCommands } from './management/commands.ts'
+export { mcpCommands, mcpCommands } from './management/commands.ts'
 export { type OpenedMcp, type OpenMcpOptions, openMcp } from './open-mcp.ts'
 export type { McpLimits, McpOptions, McpServerOptions } from './options.ts'
 export type { ToolCall } from './tool-call.ts'
@@ -25,7 +26,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
   apply(gateway: Gateway) {
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
-    for (const table of [...auditTables, ...approvalTables, limitTable]) gateway.tables.add(table)
+    for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway)]) gateway.commands.add(command)
     gateway.health.set('mcp', () => ({ servers: proxy.places().length, sessions: proxy.sessions.size }))
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
@@ -40,7 +41,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
       })
       await app.register(transportRoutes(proxy))
       await app.register(management, { prefix: '/api/v1/mcp' })
-      await app.register(policyRoutes(gateway, {}), { prefix: '/api/v1/mcp' })
+      await app.register(policyRoutes(gateway, options), { prefix: '/api/v1/mcp' })
     })
   },
 })

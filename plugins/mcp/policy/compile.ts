@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { canonicalJson, GuardError, glob, type McpCheck, sha256 } from 'guard-gateway/core'
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
@@ -9,6 +10,9 @@ import { namedBy } from './named.ts'
 /** Finds a check by its id. */
 export type Checks = { get(id: string): McpCheck | undefined }
 
+/** Rules made ready between two looks at what else there is to do. */
+const RULES_AT_ONCE = 32
+
 /** Makes a policy ready to judge calls: its patterns, conditions, changes, and the checks it uses with what they need. */
 export const compilePolicy = async (
   document: PolicyDocument,
@@ -18,6 +22,8 @@ export const compilePolicy = async (
   const faults: PolicyFault[] = []
   const rules: CompiledRule[] = []
   for (const [index, rule] of document.rules.entries()) {
+    // Calls by the policy in force go on meanwhile.
+    if (index % RULES_AT_ONCE === RULES_AT_ONCE - 1) await setImmediate()
     const compiled = await compileRule(rule, index, checks, faults)
     if (rule.enabled !== false) rules.push(compiled)
   }
