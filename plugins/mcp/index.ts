@@ -13,7 +13,7 @@ import { needPlace, serversView } from './servers-view.ts'
 import { toolTable } from './tools/index.ts'
 
 export { type CallOutcome, type FramePlace, type McpHooks, mcpHooks } from './hooks.ts'
-export { mcpCommands, mcpCommands } from './management/commands.ts'
+export { mcpCommands } from './management/commands.ts'
 export { type OpenedMcp, type OpenMcpOptions, openMcp } from './open-mcp.ts'
 export type { McpLimits, McpOptions, McpServerOptions } from './options.ts'
 export type { ToolCall } from './tool-call.ts'
