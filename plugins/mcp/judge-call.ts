@@ -9,6 +9,7 @@ import {
   removeMembers,
   resultFrame,
   setMember,
+  stringIn,
 } from 'guard-gateway/core'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from './actions/texts.ts'
 import { type Answer, local, refusal } from './answer.ts'
@@ -70,7 +71,7 @@ const open = async (
   const { tool } = call
   const policy = await policies.current()
   const valid = await tools.validate(tool, call.arguments)
-  const entry = await session.book.begin(passed.traceparent)
+  const entry = await session.book.begin(traceparentIn(frame) ?? passed.traceparent)
   const facts: CallFacts = {
     tool,
     request_id: frame.id ?? '',
@@ -87,6 +88,10 @@ const open = async (
     result(frame, invalidResult(tool, fault)),
   )
 }
+
+/** The place in a trace that a call names for itself; it goes before that of the connection. */
+const traceparentIn = ({ text, params }: Frame): string | undefined =>
+  stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
 
 const invalid = ({ mode, version }: Policy): Omit<Judgement, 'reason'> => ({
   action: 'invalid',

@@ -98,7 +98,7 @@ export const callSpan = (entry: Entry, told: Told, row: AuditRow, duration_ms: n
     'mcp.session.id': sessionMark(told.id),
     'mcp.protocol.version': told.protocol_version,
     'jsonrpc.request.id': row.request_id,
-    'network.transport': told.transport === 'stdio' ? 'pipe' : 'tcp',
+    'network.transport': networks[told.transport] ?? null,
     'guard.mcp.server_id': told.server_id,
     'guard.argument_hash': row.argument_hash,
     'guard.decision': decisionOf(row),
@@ -107,6 +107,9 @@ export const callSpan = (entry: Entry, told: Told, row: AuditRow, duration_ms: n
     'guard.approval_id': row.approval_id,
   }),
 })
+
+/** How a client's door is called in semantic conventions; one inside the process is no network. */
+const networks: Readonly<Record<string, string>> = { http: 'tcp', stdio: 'pipe' }
 
 /** The first characters of a session's id: enough to tell sessions apart, too few to take part in one. */
 export const sessionMark = (id: string): string => id.slice(0, 16)
