@@ -1,4 +1,5 @@
-import { storage } from 'guard-gateway/core'
+import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
+import { storageCommands } from './commands.ts'
 import { openDriver } from './driver.ts'
 
 export interface SqliteOptions {
@@ -18,8 +19,8 @@ export const sqlite = ({
   synchronous = 'normal',
   exclusive = true,
   address = '',
-}: SqliteOptions = {}) =>
-  storage({
+}: SqliteOptions = {}): StorageBackend & Plugin => {
+  const backend = storage({
     id: 'sqlite',
     open: (tables, context) =>
       openDriver(tables, context, {
@@ -33,3 +34,11 @@ export const sqlite = ({
         retry_ms: 1_000,
       }),
   })
+  return {
+    ...backend,
+    apply(gateway) {
+      backend.apply(gateway)
+      for (const command of storageCommands(file)) gateway.commands.add(command)
+    },
+  }
+}

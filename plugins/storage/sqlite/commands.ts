@@ -1,0 +1,77 @@
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { type Command, GuardError } from 'guard-gateway/core'
+
+/** What can be done with the database file from the command line, whether or not a gateway uses it. */
+export const storageCommands = (file: string): readonly Command[] => [
+  {
+    id: 'storage check',
+    summary: 'read the whole database through and say whether it is sound',
+    example: 'guard storage check',
+    run: async (_input, { out, cwd }) => {
+      const database = existing(file, cwd)
+      const found = await reading(database, (db) => String(db.pragma('integrity_check(1)', { simple: true })))
+      if (found !== 'ok') throw unsound(database, found)
+      out.write(`${relative(cwd, database)} is sound, ${megabytes(database)} MB\n`)
+      return 0
+    },
+  },
+  {
+    id: 'storage backup',
+    args: '<file>',
+    summary: 'write a copy of the database to a new file, also while a gateway uses it',
+    example: 'guard storage backup guard-2026-01-31.db',
+    run: async ({ args: [name = ''] }, { err, cwd }) => {
+      const database = existing(file, cwd)
+      const target = resolve(cwd, name)
+      create(target, name)
+      try {
+        await reading(database, (db) => db.prepare('vacuum into ?').run(target))
+      } catch (error) {
+        rmSync(target, { force: true })
+        throw error
+      }
+      err.write(`wrote ${name}, ${megabytes(target)} MB\n`)
+      return 0
+    },
+  },
+]
+
+const existing = (file: string, cwd: string): string => {
+  const database = resolve(cwd, file)
+  if (existsSync(database)) return database
+  throw new GuardError('USAGE', `There is no database ${database}. Name it in storage.file, or start the gateway once.`)
+}
+
+const megabytes = (file: string): string => (statSync(file).size / 1e6).toFixed(1)
+
+/** Makes the file, empty and for its owner alone. */
+const create = (target: string, name: string): void => {
+  try {
+    closeSync(openSync(target, 'wx', 0o600))
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why =
+      code === 'EEXIST' ? `${name} exists already. Name another file.` : `${name} cannot be written: ${message}`
+    throw new GuardError('USAGE', why, { cause })
+  }
+}
+
+const unsound = (file: string, found: string, cause?: unknown): GuardError =>
+  new GuardError('DATABASE_DAMAGED', `The database ${file} is damaged (${found}). It was not touched.`, { cause })
+
+/** Does something on a connection that cannot write. Throws DATABASE_DAMAGED. */
+const reading = async <T>(file: string, work: (db: Database) => T): Promise<T> => {
+  const { default: Sqlite } = await import('better-sqlite3')
+  let db: Database | undefined
+  try {
+    db = new Sqlite(file, { readonly: true })
+    return work(db)
+  } catch (error) {
+    const code = String((error as { readonly code?: unknown }).code)
+    throw code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' ? unsound(file, code, error) : error
+  } finally {
+    db?.close()
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { main } from '../../../presets/default/main.ts'
+import { type Started, startGateway } from '../../kit/gateway.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+describe('guard storage', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'guard-storage-'))
+  let gateway: Started
+  before(async () => {
+    writeFileSync(join(folder, 'guard-config.yml'), 'gateway_key: guard_0123456789abcdef\n', { mode: 0o600 })
+    gateway = await startGateway({ folder, backend: 'sqlite' })
+    const sent = { trace_id: 'kept', spans: [{ name: 'tool.call' }] }
+    assert.equal((await gateway.request('POST', '/api/v1/traces', sent)).status, 201)
+  })
+  after(async () => {
+    await gateway.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const guard = async (...argv: readonly string[]) => {
+    const io = fakeIo({ cwd: folder, env: {} })
+    return { code: await main(['storage', ...argv], io), out: io.outText(), err: io.errText() }
+  }
+
+  it('check says that the database is sound, also beside a gateway', async () => {
+    const { code, out, err } = await guard('check')
+    assert.equal(code, 0, err)
+    assert.match(out, /^guard\.db is sound, \d+\.\d MB\n$/)
+  })
+  it('backup writes a whole copy for its owner alone, which a gateway can open', async () => {
+    const { code, err } = await guard('backup', 'copy.db')
+    assert.equal(code, 0, err)
+    assert.match(err, /wrote copy\.db/)
+    assert.equal(statSync(join(folder, 'copy.db')).mode & 0o777, 0o600)
+    const place = mkdtempSync(join(tmpdir(), 'guard-restored-'))
+    writeFileSync(join(place, 'guard.db'), readFileSync(join(folder, 'copy.db')), { mode: 0o600 })
+    const other = await startGateway({ folder: place, backend: 'sqlite' })
+    try {
+      assert.equal((await other.request('GET', '/api/v1/runs/kept')).status, 200)
+    } finally {
+      await other.close()
+      rmSync(place, { recursive: true, force: true })
+    }
+  })
+  it('backup replaces no file', async () => {
+    writeFileSync(join(folder, 'there.db'), 'precious')
+    const { code, err } = await guard('backup', 'there.db')
+    assert.notEqual(code, 0)
+    assert.match(err, /there\.db exists already/)
+    assert.equal(readFileSync(join(folder, 'there.db'), 'utf8'), 'precious')
+  })
+  it('check says that a damaged database is damaged, and leaves it as it is', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'guard-damaged-'))
+    try {
+      const file = join(place, 'guard.db')
+      writeFileSync(join(place, 'guard-config.yml'), 'gateway_key: guard_0123456789abcdef\n', { mode: 0o600 })
+      assert.equal((await guard('backup', file)).code, 0)
+      const handle = openSync(file, 'r+')
+      writeSync(handle, Buffer.alloc(4096, 0x5a), 0, 4096, statSync(file).size - 2 * 4096)
+      closeSync(handle)
+      const bytes = readFileSync(file)
+      const io = fakeIo({ cwd: place, env: {} })
+      assert.notEqual(await main(['storage', 'check'], io), 0)
+      assert.match(io.errText(), /is damaged/)
+      assert.deepEqual(readFileSync(file), bytes)
+    } finally {
+      rmSync(place, { recursive: true, force: true })
+    }
+  })
+  it('both say where no database is', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'guard-none-'))
+    try {
+      writeFileSync(join(place, 'guard-config.yml'), 'gateway_key: guard_0123456789abcdef\n', { mode: 0o600 })
+      for (const argv of [['check'], ['backup', 'x.db']]) {
+        const io = fakeIo({ cwd: place, env: {} })
+        assert.notEqual(await main(['storage', ...argv], io), 0)
+        assert.match(io.errText(), /There is no database/)
+      }
+    } finally {
+      rmSync(place, { recursive: true, force: true })
+    }
+  })
+})
