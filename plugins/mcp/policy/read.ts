@@ -17,7 +17,7 @@ export const readPolicy = async (content: Buffer | string): Promise<ReadPolicy> 
   try {
     return readYaml(yaml, text, { max_bytes: MAX_BYTES })
   } catch (error) {
-    throw error instanceof GuardError ? (strayAlias(text, error) ?? error) : error
+    throw error instanceof GuardError && /alias/i.test(error.message) ? (strayAlias(text, error) ?? error) : error
   }
 }
 

@@ -43,6 +43,7 @@ describe('a wrong policy is told by line, column and what to do', () => {
       'version: 1\nrules:\n  - id: a\n    tools:\n      - *_file\n    action: deny',
       '5:9 : a value that begins with * must be in quotes: "*_file".',
     )
+    wrong('something else, with a star in it', 'a: b: *c', '1:4 : Nested mappings are not allowed in compact mappings')
     it('bytes that are no UTF-8', async () => {
       const { errors } = await loadPolicy(gateway, { text: Buffer.from([0xff, 0xfe]) })
       assert.deepEqual(errors[0], {
