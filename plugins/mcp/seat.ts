@@ -34,6 +34,8 @@ export class Seat {
   readonly #ground: Ground
   readonly #relay: Relay
   #ending: Promise<void> | undefined
+  /** What the server's tools were when they were listed last. */
+  #listed: string | null = null
 
   private constructor(ground: Ground, session: Session, over: (seat: Seat, reason: string) => void) {
     const { gateway } = ground
@@ -86,8 +88,22 @@ export class Seat {
     for (const end of ends) if (end.status === 'rejected') gateway.fault(end.reason, 'mcp:end')
   }
 
+  /** Nobody may say yes any more to a call of a tool that is another one by now. */
+  async #expireChanged(): Promise<void> {
+    const { gateway, server, approvals, tools } = this.#ground
+    const listed = tools.serverFingerprint()
+    if (listed === this.#listed) return
+    this.#listed = listed
+    try {
+      await approvals.expireTools(server.id, (tool) => tools.fingerprint(tool))
+    } catch (error) {
+      gateway.fault(error, 'mcp:approvals')
+    }
+  }
+
   async #retold(page: string): Promise<string> {
     const { gateway, server, policies, tools } = this.#ground
+    await this.#expireChanged()
     const policy = await policies.current()
     const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
     const told = tools.rewrite(page, view)

@@ -25,6 +25,8 @@ export interface Tools {
   /** Names of the tools in the list that was observed last. */
   names(): Iterable<string>
   fingerprint(tool: string): string | null
+  /** Changes with every change of a definition; null before any list. */
+  serverFingerprint(): string | null
   pin(tool: string): PinState
   validate(tool: string, args: Arguments): Promise<Validated>
   /** The same for a tool whose calls have been validated before. */

@@ -150,11 +150,10 @@ export class Approvals {
     return this.#expireAll({ session_id }, () => 'session_ended')
   }
 
-  /** The definition of a tool is another one now: consent to the old one is void. */
-  expireTool(server_id: string, tool: string, fingerprint: string | null): Promise<void> {
-    const name = this.#gateway.redact.text(tool)
+  /** The tools of a server were listed: consent to definitions other than those is void. */
+  expireTools(server_id: string, fingerprintOf: (tool: string) => string | null): Promise<void> {
     return this.#expireAll({ server_id }, (row) =>
-      row.tool === name && row.tool_fingerprint !== fingerprint ? 'tool_changed' : undefined,
+      row.tool_fingerprint === fingerprintOf(row.tool) ? undefined : 'tool_changed',
     )
   }
 

@@ -7,6 +7,7 @@ import { readJson } from 'guard-gateway/core'
 import type { ApprovalView } from '../../../plugins/mcp/management/approval-schemas.ts'
 import type { AuditEventView } from '../../../plugins/mcp/management/event-schemas.ts'
 import { type McpClient, type McpService, startMcp } from '../../kit/mcp.ts'
+import { sendJson } from '../../kit/mcp-upstream.ts'
 
 const CANARY = 'canary-51ce-of-an-ordinary-argument'
 const POLICY = `version: 1
@@ -83,6 +84,26 @@ describe('the records of calls through the proxy', () => {
       (await events('?kind=decision&limit=2')).map(({ trace_id }) => trace_id),
       [outer, own],
     )
+  })
+  it('a definition that changes between question and yes ends the question', async () => {
+    const asked = await client.call('write_file', { path: '/srv/c' })
+    const { approval_id } = (asked.json?.result?.structuredContent ?? {}) as { readonly approval_id?: string }
+    service.upstream.answering = ({ message }, response) =>
+      message?.method === 'tools/list' &&
+      sendJson(
+        response,
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: message.id,
+          result: { tools: [{ name: 'write_file', description: 'another', inputSchema: { type: 'object' } }] },
+        }),
+      )
+    await client.request('tools/list')
+    service.upstream.answering = () => false
+    const late = await api('POST', `/approvals/${approval_id}`, { action: 'allow' })
+    assert.equal(late.status, 409)
+    assert.match(late.text, /"APPROVAL_EXPIRED".*tool_changed/)
+    await client.request('tools/list')
   })
   it('the end of the session ends its questions', async () => {
     const other = await service.session()

@@ -259,9 +259,10 @@ describe('expiry', () => {
   })
   it('comes with another definition of the tool, before anybody can say yes to the old one', async () => {
     const { approval } = await ask()
-    await kit.approvals.expireTool('fs', 'write_file', 'f1')
+    await kit.approvals.expireTools('fs', (tool) => (tool === 'write_file' ? 'f1' : null))
+    await kit.approvals.expireTools('db', () => 'f2')
     assert.equal(await statusOf(approval.id), 'pending')
-    await kit.approvals.expireTool('fs', 'write_file', 'f2')
+    await kit.approvals.expireTools('fs', () => 'f2')
     await assert.rejects(decide(approval.id, 'allow'), { code: 'APPROVAL_EXPIRED', place: { state: 'expired' } })
   })
   it('holds by the monotonic clock where the wall clock is set back, and at once where it is set on', async () => {
