@@ -1,59 +1,84 @@
-import {
-  type Arguments,
-  applyEdits,
-  canonicalJson,
-  type Edit,
-  type Gateway,
-  isScanFault,
-  type JsonValue,
-  type McpServer,
-  memberIn,
-  readJson,
-  removalsFrom,
-  scanJson,
-  sha256,
-  sourceOf,
-  stringIn,
-} from 'guard-gateway/core'
+import { type Arguments, canonicalJson, type Gateway, type McpServer, sha256 } from 'guard-gateway/core'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { ServerFacts } from '../initialize.ts'
 import { type CompiledSchema, compileSchema } from '../schemas/compile.ts'
 import type { ListView, Tools, Validated } from '../tools-of.ts'
+import { type Definition, readPage } from './definition.ts'
+import { Pins } from './pins.ts'
+import { rewritePage } from './rewrite.ts'
 
-interface Definition {
-  readonly json: string
-  readonly fingerprint: string
-  readonly schema: unknown
-  compiled?: CompiledSchema
+const MAX_TOOLS = 10_000
+const MAX_PAGES = 1_000
+
+/** A list on its way, page by page. */
+interface Generation {
+  readonly names: Set<string>
+  pages: number
 }
 
-/** The tools of one server as they were listed last. */
+/** The tools of one server as they were listed last, over all its sessions. */
 export class ToolBook implements Tools {
   readonly #tools = new Map<string, Definition>()
+  readonly #pins: Pins
+  readonly #server: McpServer
+  #generation: Generation | undefined
+  #facts: ServerFacts | undefined
 
-  constructor(_gateway: Gateway, _server: McpServer, _audit: Audit) {}
+  constructor(gateway: Gateway, server: McpServer, audit: Audit) {
+    this.#server = server
+    this.#pins = new Pins(gateway, audit, server.id)
+  }
 
-  met(_facts: ServerFacts): void {}
+  /** The server has said who it is. */
+  met(facts: ServerFacts): void {
+    this.#facts = facts
+  }
 
   async observe(result: string, cursor?: string): Promise<string | undefined> {
-    if (cursor === undefined) this.#tools.clear()
-    for (const { name, value } of toolsIn(result)) {
-      const json = sourceOf(result, value)
-      const definition = readJson(json) as { readonly inputSchema?: unknown }
-      this.#tools.set(name, { json, fingerprint: sha256(canonicalJson(definition)), schema: definition.inputSchema })
+    const page = readPage(result, (name) => this.#tools.get(name))
+    const generation = cursor === undefined ? { names: new Set<string>(), pages: 0 } : this.#generation
+    if (generation !== undefined) {
+      this.#generation = generation
+      generation.pages++
+      for (const { name } of page.definitions) generation.names.add(name)
+      const refused = tooMany(generation)
+      if (refused !== undefined) return refused
     }
+    const isLast = !page.hasNext && generation !== undefined
+    // first the pins: no call may be judged by a definition that was not compared
+    await this.#pins.saw(page.definitions, isLast)
+    for (const definition of page.definitions) this.#tools.set(definition.name, definition)
+    if (isLast) this.#end(generation)
     return undefined
   }
 
-  stale(): void {}
-
-  serverFingerprint(): string | null {
-    return null
+  /** Forgets what a whole list did not name. */
+  #end(generation: Generation): void {
+    if (this.#generation !== generation) return
+    this.#generation = undefined
+    for (const name of this.#tools.keys()) if (!generation.names.has(name)) this.#tools.delete(name)
   }
 
-  async accept(_tools: readonly string[] | 'all'): Promise<readonly string[]> {
-    return []
+  /** What was observed stands until the next list; a list on its way may mix old and new, so nothing is forgotten for it. */
+  stale(): void {
+    this.#generation = undefined
+  }
+
+  /** SHA-256 in hex of where the server is, what it says of itself, and all its tools; null before it has listed any. */
+  serverFingerprint(): string | null {
+    if (this.#tools.size === 0) return null
+    const { target, command, args } = this.#server
+    const { server_info = '{}', instructions = null } = this.#facts ?? {}
+    const tools = [...this.#tools.values()].map(({ fingerprint }) => fingerprint).sort()
+    const place = target ?? [command ?? '', ...args]
+    return sha256(canonicalJson({ place, name: nameIn(server_info), instructions, tools }))
+  }
+
+  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. */
+  accept(tools: readonly string[] | 'all'): Promise<readonly string[]> {
+    const listed = [...this.#tools.values()]
+    return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)))
   }
 
   names(): Iterable<string> {
@@ -64,42 +89,43 @@ export class ToolBook implements Tools {
     return this.#tools.get(tool)?.fingerprint ?? null
   }
 
-  pin(_tool: string): PinState {
-    return 'known'
+  pin(tool: string): PinState {
+    const definition = this.#tools.get(tool)
+    return definition === undefined ? 'known' : this.#pins.state(definition)
   }
 
   async validate(tool: string, args: Arguments): Promise<Validated> {
     const definition = this.#tools.get(tool)
-    if (definition?.schema === undefined) return { state: 'skipped' }
-    definition.compiled ??= await compileSchema(definition.schema)
-    return this.check(tool, args)
+    if (definition?.inputSchema === undefined) return { state: 'skipped' }
+    definition.compiled ??= await compileSchema(definition.inputSchema)
+    return judged(definition.compiled, args)
   }
 
   check(tool: string, args: Arguments): Validated {
     const compiled = this.#tools.get(tool)?.compiled
-    if (compiled === undefined) return { state: 'skipped' }
-    if (!compiled.usable) return { state: 'unsupported' }
-    const fault = compiled.check(args)
-    return fault === undefined
-      ? { state: 'ok' }
-      : { state: 'failed', error: `${fault.pointer} ${fault.message}`.trim() }
+    return compiled === undefined ? { state: 'skipped' } : judged(compiled, args)
   }
 
-  rewrite(result: string, { hidden }: ListView): string {
-    const scan = scanJson(result)
-    const list = isScanFault(scan) ? undefined : memberIn(scan.root, 'tools')?.value
-    if (list === undefined) return result
-    const names = (list.items ?? []).map((item) => stringIn(result, memberIn(item, 'name')?.value))
-    const edits: Edit[] = removalsFrom(list, (index) => hidden(names[index] ?? ''))
-    return applyEdits(result, edits)
+  rewrite(result: string, view: ListView): string {
+    return rewritePage(result, view)
   }
 }
 
-const toolsIn = (result: string): readonly { readonly name: string; readonly value: JsonValue }[] => {
-  const scan = scanJson(result)
-  const list = isScanFault(scan) ? undefined : memberIn(scan.root, 'tools')?.value
-  return (list?.items ?? []).flatMap((value) => {
-    const name = stringIn(result, memberIn(value, 'name')?.value)
-    return name === undefined ? [] : [{ name, value }]
-  })
+const tooMany = ({ names, pages }: Generation): string | undefined => {
+  if (names.size > MAX_TOOLS) return `Upstream lists more than ${MAX_TOOLS} tools`
+  return pages > MAX_PAGES ? `Upstream lists its tools on more than ${MAX_PAGES} pages` : undefined
+}
+
+const judged = (schema: CompiledSchema, args: Arguments): Validated => {
+  if (!schema.usable) return { state: 'unsupported' }
+  const fault = schema.check(args)
+  if (fault !== undefined) return { state: 'failed', error: `${fault.pointer} ${fault.message}`.trim() }
+  return { state: schema.skipped.length > 0 ? 'partial' : 'ok' }
+}
+
+const nameIn = (json: string): unknown => {
+  const info: unknown = JSON.parse(json)
+  return typeof info === 'object' && info !== null && Object.hasOwn(info, 'name')
+    ? (info as { readonly name: unknown }).name
+    : null
 }

@@ -1,1 +1,2 @@
 export { ToolBook } from './book.ts'
+export { toolTable } from './tables.ts'

@@ -1,0 +1,60 @@
+import {
+  canonicalJson,
+  isScanFault,
+  isShape,
+  type JsonValue,
+  memberIn,
+  readJson,
+  scanJson,
+  sha256,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/core'
+import type { CompiledSchema } from '../schemas/compile.ts'
+
+/** A tool as its server describes it. */
+export interface Definition {
+  readonly name: string
+  /** As the server wrote it. */
+  readonly json: string
+  /** SHA-256 in hex of what a caller or a model goes by. */
+  readonly fingerprint: string
+  readonly inputSchema: unknown
+  /** Made at the first call. */
+  compiled?: CompiledSchema
+}
+
+/** A page of a list of tools. */
+export interface Page {
+  readonly definitions: readonly Definition[]
+  readonly hasNext: boolean
+}
+
+const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
+
+/** Reads the result of a `tools/list`. `known` gives a definition that was read before, so that an unchanged one is not read again. */
+export const readPage = (result: string, known: (name: string) => Definition | undefined): Page => {
+  const scan = scanJson(result)
+  if (isScanFault(scan)) return { definitions: [], hasNext: false }
+  const cursor = stringIn(result, memberIn(scan.root, 'nextCursor')?.value)
+  const definitions = toolsIn(scan.root).flatMap((value) => {
+    const name = nameOf(result, value)
+    return name === undefined ? [] : [definitionOf(name, sourceOf(result, value), known(name))]
+  })
+  return { definitions, hasNext: cursor !== undefined }
+}
+
+/** The entries of a list of tools. */
+export const toolsIn = (root: JsonValue): readonly JsonValue[] => memberIn(root, 'tools')?.value.items ?? []
+
+/** The name of an entry. */
+export const nameOf = (text: string, tool: JsonValue): string | undefined =>
+  stringIn(text, memberIn(tool, 'name')?.value)
+
+const definitionOf = (name: string, json: string, known: Definition | undefined): Definition => {
+  if (known?.json === json) return known
+  const read: unknown = readJson(json)
+  const tool = isShape(read) ? read : {}
+  const pinned = Object.fromEntries(PINNED.flatMap((key) => (Object.hasOwn(tool, key) ? [[key, tool[key]]] : [])))
+  return { name, json, fingerprint: sha256(canonicalJson(pinned)), inputSchema: pinned.inputSchema }
+}

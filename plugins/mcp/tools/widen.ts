@@ -1,0 +1,63 @@
+import {
+  type Edit,
+  type JsonMember,
+  type JsonValue,
+  memberIn,
+  removeMembers,
+  sourceOf,
+  stringIn,
+} from 'guard-gateway/core'
+
+/** The answer that asks for an approval, as another thing that a tool may give back. */
+const QUESTION =
+  '{"type":"object","required":["approval_id","action"],"properties":{"approval_id":{"type":"string"},"action":{"const":"confirm"}},"additionalProperties":false}'
+
+/** Members whose values are data and no schemas. */
+const DATA = new Set(['const', 'enum', 'default', 'examples', 'required'])
+/** Members that hold schemas by names which are not keywords. */
+const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+/** Identity and dynamic references lose their meaning one level further in. */
+const IMMOVABLE = new Set(['$id', '$dynamicRef', '$recursiveRef', '$dynamicAnchor', '$recursiveAnchor'])
+
+interface Seen {
+  readonly edits: Edit[]
+  isMovable: boolean
+}
+
+/**
+ * Edits that make an output schema accept the question for an approval beside what it describes.
+ * Undefined for a schema that means something else when it stands within another.
+ */
+export const widened = (text: string, schema: JsonValue): Edit[] | undefined => {
+  if (schema.members === undefined) return undefined
+  const seen: Seen = { edits: [], isMovable: true }
+  visit(text, schema, seen)
+  if (!seen.isMovable) return undefined
+  const dialect = memberIn(schema, '$schema')?.value
+  const head = dialect === undefined ? '{' : `{"$schema":${sourceOf(text, dialect)},`
+  return [
+    { start: schema.start, end: schema.start, text: `${head}"type":"object","anyOf":[` },
+    ...removeMembers(schema, ['$schema']),
+    ...seen.edits,
+    { start: schema.end, end: schema.end, text: `,${QUESTION}]}` },
+  ]
+}
+
+const visit = (text: string, schema: JsonValue, seen: Seen): void => {
+  for (const item of schema.items ?? []) visit(text, item, seen)
+  for (const member of schema.members ?? []) visitMember(text, member, seen)
+}
+
+const visitMember = (text: string, { name, value }: JsonMember, seen: Seen): void => {
+  if (IMMOVABLE.has(name)) seen.isMovable = false
+  else if (name === '$ref') moveReference(stringIn(text, value) ?? '', value, seen)
+  else if (BY_NAME.has(name)) for (const named of value.members ?? []) visit(text, named.value, seen)
+  else if (!DATA.has(name)) visit(text, value, seen)
+}
+
+/** `#` and `#/…` count from the root, which is one level further out now; other references stay. */
+const moveReference = (reference: string, { start, end }: JsonValue, seen: Seen): void => {
+  if (reference === '#' || reference.startsWith('#/'))
+    seen.edits.push({ start, end, text: JSON.stringify(`#/anyOf/0${reference.slice(1)}`) })
+}
