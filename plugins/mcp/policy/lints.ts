@@ -91,6 +91,6 @@ const ofChecks = ({ id, index, checks }: CompiledRule): readonly Lint[] =>
     lints.map(({ code, message }) => ({
       code,
       path: ['rules', index, 'checks', at, check.id],
-      message: `rule "${id}" ${message}`,
+      message: `rule "${id}": ${message}`,
     })),
   )

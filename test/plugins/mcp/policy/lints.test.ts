@@ -9,7 +9,7 @@ import { openGateway } from './kit.ts'
 const careful = mcpCheck({
   id: 'careful',
   schema: Type.Object({}),
-  lint: () => [{ code: 'SHELL_DENY_ONLY', message: 'lists only denials' }],
+  lint: () => [{ code: 'SHELL_DENY_ONLY', message: 'A list of denials is no boundary.' }],
   find: (): readonly CheckFinding[] => [],
 })
 
@@ -70,7 +70,7 @@ describe('a valid policy that promises less than it seems to', () => {
   })
   it('with a check that has something to say', async () => {
     assert.deepEqual(await told({ rules: [rule('s', 'allow', ['a'], { checks: [{ careful: {} }] })] }), [
-      'SHELL_DENY_ONLY /rules/0/checks/0/careful rule "s" lists only denials',
+      'SHELL_DENY_ONLY /rules/0/checks/0/careful rule "s": A list of denials is no boundary.',
     ])
   })
 
