@@ -28,6 +28,8 @@ export interface Started {
   readonly folder: string
   /** JSON over HTTP; the key is sent along. */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** What the gateway has logged so far. */
+  logText(): string
   close(): Promise<void>
 }
 
@@ -50,13 +52,20 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
   const text = `gateway_key: ${KEY}\nstorage: { backend: ${options.backend ?? 'memory'}, file: guard.db, ${options.storage ?? ''} }\n${upstreams}\n${options.config ?? ''}`
   const { config } = await parseConfig(text, join(folder, 'guard-config.yml'), {})
   const gateway = await createGateway(config, options.plugins)
-  const log = new Writable({ write: (_chunk, _encoding, done) => done() })
+  let logged = ''
+  const log = new Writable({
+    write: (chunk, _encoding, done) => {
+      logged += String(chunk)
+      done()
+    },
+  })
   const { url, close } = await serve(gateway, { port: 0, log })
   return {
     gateway,
     url,
     key: KEY,
     folder,
+    logText: () => logged,
     request: (method, path, body, headers) => request(url + path, method, body, headers),
     close: async () => {
       await close()

@@ -117,7 +117,7 @@ describe('the records of calls through the proxy', () => {
 })
 
 describe('arguments of calls through the proxy', () => {
-  it('stand in no byte of the database, no export and no list, whatever is decided', async () => {
+  it('stand in no byte of the database, no export, list or log, whatever is decided', async () => {
     const service = await startMcp({ policy: POLICY, backend: 'sqlite' })
     const { gateway, folder } = service
     const client = await service.session()
@@ -135,6 +135,7 @@ describe('arguments of calls through the proxy', () => {
       true,
     )
     await gateway.close()
+    assert.equal(gateway.logText().includes(CANARY), false)
     const files = await readdir(folder)
     assert.ok(files.includes('guard.db'))
     for (const name of files)
