@@ -18,6 +18,7 @@ import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { size } from 'guard-gateway/plugins/mcp-checks/size'
+import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/http'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { metrics } from 'guard-gateway/plugins/metrics'
@@ -79,6 +80,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   shell,
   httpHosts,
   size,
+  sql,
   stdio,
   streamableHttp,
   mcp(mcpOptions(config)),

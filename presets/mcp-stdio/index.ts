@@ -5,6 +5,7 @@ import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { size } from 'guard-gateway/plugins/mcp-checks/size'
+import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay } from 'guard-gateway/plugins/replay'
@@ -25,6 +26,7 @@ export const mcpStdioPreset = (config: Config): readonly Plugin[] => [
   shell,
   httpHosts,
   size,
+  sql,
   stdio,
   mcp({ ...mcpOptions(config), servers: {} }),
 ]

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { afterEach, describe, it } from 'node:test'
+import { type McpRun, type McpRunOptions, mcpRun } from '../../kit/mcp-run.ts'
+
+describe('guard mcp run', () => {
+  const runs: McpRun[] = []
+  const start = async (options?: McpRunOptions): Promise<McpRun> => {
+    const run = await mcpRun(options)
+    runs.push(run)
+    return run
+  }
+  afterEach(async () => {
+    for (const run of runs.splice(0)) await run.close()
+  })
+  const request = (id: string, method: string, params = '{}') =>
+    `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
+
+  it('4.5: relays byte for byte, line by line, with nothing else on standard output', async () => {
+    const run = await start()
+    const line = '{ "jsonrpc":"2.0","id":12345678901234567891, "method":"x/line","x":[1.0,"\\u00e9é"]}'
+    run.send(line)
+    const answer = await run.next()
+    assert.equal(answer, `{"jsonrpc":"2.0","id":12345678901234567891,"result":{"line":${JSON.stringify(line)}}}`)
+    run.send(Buffer.from('\n\r\n{"jsonrpc":"2.0","id":"crlf","method":"x/line"}\r\n'))
+    assert.match(await run.next(), /"id":"crlf"/)
+    run.end()
+    assert.deepEqual([await run.rest(), await run.code], [[], 0])
+    assert.match(
+      run.io.errText(),
+      /^\[guard\] starting ".*mcp-child.ts" {2}server child {2}policy .*policy.yml \([0-9a-f]{12}\) {2}mode enforce\n(?:.*\n)*child: started\n/m,
+    )
+  })
+
+  it('reads characters across the borders of chunks', async () => {
+    const run = await start()
+    const bytes = Buffer.from(`${request('1', 'x/line', '{"a":"💥"}')}\n`)
+    const middle = bytes.indexOf(0xf0) + 1
+    run.send(bytes.subarray(0, middle))
+    await new Promise(setImmediate)
+    run.send(bytes.subarray(middle))
+    assert.match(await run.next(), /💥/)
+    run.send(request('2', 'x/split'))
+    assert.match(await run.next(), /"text":"💥é"/)
+  })
+
+  it('answers what is no message, and goes on', async () => {
+    const run = await start()
+    run.send('{"broken')
+    assert.match(await run.next(), /^\{"jsonrpc":"2.0","error":\{"code":-32700/)
+    run.send('[{"jsonrpc":"2.0","id":1,"method":"ping"}]')
+    assert.match(await run.next(), /^\{"jsonrpc":"2.0","error":\{"code":-32600/)
+    run.send('{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":1,"a":2}}')
+    assert.match(await run.next(), /^\{"jsonrpc":"2.0","id":3,"error":\{"code":-32600/)
+    run.send('{"jsonrpc":"2.0","method":"ping","params":[]}')
+    run.send('{"jsonrpc":"2.0","id":99,"result":{}}')
+    run.send(request('4', 'server/discover'))
+    assert.match(await run.next(), /^\{"jsonrpc":"2.0","id":4,"error":\{"code":-32601/)
+    run.send(request('5', 'x/line'))
+    assert.match(await run.next(), /"id":5/)
+  })
+
+  it('drops a line that is too long, and answers it', async () => {
+    const run = await start({ config: 'mcp: { limits: { frame_bytes: 1000 } }' })
+    run.send(request('1', 'x/line', `{"a":"${'x'.repeat(1000)}"}`))
+    assert.match(
+      await run.next(),
+      /^\{"jsonrpc":"2.0","error":\{"code":-32600,"message":"The message is longer than 1000 bytes/,
+    )
+    run.send(request('2', 'x/big', '{"bytes":2000}'))
+    assert.match(await run.next(), /"id":2,"error":\{"code":-32603/)
+    run.send(request('3', 'x/line'))
+    assert.match(await run.next(), /"id":3/)
+  })
+
+  it('drops what the child prints that is no message, and says so once', async () => {
+    const run = await start()
+    for (const id of ['1', '2']) {
+      run.send(request(id, 'x/noise'))
+      assert.equal(await run.next(), `{"jsonrpc":"2.0","id":${id},"result":{}}`)
+    }
+    assert.equal(run.io.errText().match(/no MCP message/g)?.length, 1)
+  })
+
+  it('passes progress and requests of the server in their order', async () => {
+    const run = await start()
+    run.send(request('1', 'x/progress', '{"_meta":{"progressToken":"p"}}'))
+    assert.match(await run.next(), /notifications\/progress/)
+    assert.match(await run.next(), /aside/)
+    assert.match(await run.next(), /"id":1/)
+    run.send(request('"1"', 'x/ask'))
+    assert.equal(await run.next(), '{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}')
+    run.send('{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}')
+    assert.equal(await run.next(), '{"jsonrpc":"2.0","id":"1","result":{"answered":{"action":"accept"}}}')
+  })
+
+  it('judges calls of tools', async () => {
+    const run = await start({ policy: 'version: 1\ndefault: allow\nrules: [{ id: no, tools: [rm], action: deny }]\n' })
+    run.send(request('1', 'tools/call', '{"name":"rm"}'))
+    assert.match(await run.next(), /Denied by rule 'no'/)
+    run.send(request('2', 'tools/call', '{"name":"ls","arguments":{"n":1.0}}'))
+    assert.match(await run.next(), /"id":2,"result"/)
+  })
+
+  it('ends with the code of a child that exits first, and leaves no request without an answer', async () => {
+    const run = await start()
+    run.send(request('1', 'x/silent'))
+    run.send(request('2', 'x/exit', '{"code":7}'))
+    const left = await run.rest()
+    assert.deepEqual([...left].sort(), [
+      '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Upstream server exited (code 7)"}}',
+      '{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Upstream server exited (code 7)"}}',
+    ])
+    assert.equal(await run.code, 7)
+  })
+
+  it('answers what was sent before the client ended', async () => {
+    const run = await start()
+    run.send(request('1', 'tools/call', '{"name":"x"}'))
+    run.end()
+    assert.match((await run.rest())[0] ?? '', /"id":1,"result"/)
+    assert.equal(await run.code, 0)
+  })
+
+  it('stops a child that stays: SIGTERM, then SIGKILL', { timeout: 20_000 }, async () => {
+    const run = await start({ child: ['--stay'] })
+    run.send(request('1', 'x/line'))
+    await run.next()
+    run.end()
+    assert.match((await run.rest()).join(), /SIGTERM/)
+    assert.equal(await run.code, 137)
+  })
+
+  it('says what could not be started', async () => {
+    const run = await start({ command: ['/nowhere/at-all'] })
+    run.send(request('1', 'ping'))
+    assert.match(
+      (await run.rest()).join(),
+      /"id":1,"error":\{"code":-32603,"message":"Upstream server could not be started \(ENOENT\)/,
+    )
+    assert.equal(await run.code, 127)
+  })
+
+  it("keeps the gateway's own variables from the child, and gives one back when told to", async () => {
+    const env = {
+      PATH: process.env.PATH ?? '',
+      MINE: '1',
+      GUARD_CONFIG_NOTE: 'x',
+      GUARD_OTHER: 'y',
+      LEAK: 'guard_test_key_that_is_long_enough',
+    }
+    const run = await start({ env, flags: ['--env', 'GUARD_OTHER'] })
+    run.send(request('1', 'x/env'))
+    const { result } = JSON.parse(await run.next()) as { result: Record<string, string> }
+    assert.deepEqual(
+      [result.MINE, result.GUARD_OTHER, result.GUARD_CONFIG_NOTE, result.LEAK],
+      ['1', 'y', undefined, undefined],
+    )
+    assert.match(run.io.errText(), /kept from the server's environment: GUARD_CONFIG_NOTE, LEAK;/)
+  })
+
+  it('refuses a policy that can ask where nobody could answer, with 78', async () => {
+    const asking = await start({
+      policy: 'version: 1\ndefault: confirm\nrules: []\n',
+      config: 'storage: { backend: memory }',
+    })
+    assert.equal(await asking.code, 78)
+    assert.match(asking.io.errText(), /nobody else could give it/)
+  })
+
+  it('refuses a policy that cannot be used, with 78, and a wrong command line with 2', async () => {
+    assert.equal(await (await start({ policy: 'version: 2\nrules: []\n' })).code, 78)
+    assert.equal(await (await start({ command: [] })).code, 2)
+    assert.equal(await (await start({ flags: ['--project', 'a b'] })).code, 2)
+  })
+})
