@@ -74,7 +74,11 @@ export const importRuns = async (
   signal.throwIfAborted()
   const taken = [...plans.values()]
   const fragments = taken.map((plan) => fragmentOf(plan, options))
-  const kept = await (options.dry_run === true ? gateway.cleaned(fragments) : gateway.keep(fragments))
+  const kept = await (options.dry_run === true ? gateway.cleaned(fragments) : gateway.keep(fragments)).catch(
+    async (error: unknown) => {
+      throw await named(gateway, error, fragments)
+    },
+  )
   return {
     imported: taken.map((plan) => told(plan, options)),
     skipped,
@@ -84,6 +88,25 @@ export const importRuns = async (
     ],
     ...(options.dry_run === true ? { dry_run: true as const } : {}),
   }
+}
+
+/** An error about a record, told with the record as the file counts them: its place in a fragment means nothing to who sent it. */
+const named = async (gateway: Gateway, error: unknown, fragments: readonly Fragment[]): Promise<unknown> => {
+  if (!(error instanceof GuardError)) return error
+  const [, kind, place] = /^\/(span|event|artifact)s\/(\d+)/.exec(error.place.path ?? '') ?? []
+  if (kind === undefined) return error
+  const clean = (fragment: Fragment) =>
+    gateway.cleaned([fragment]).then(
+      () => true,
+      () => false,
+    )
+  for (const fragment of fragments) {
+    if (await clean(fragment)) continue
+    const { source_trace_id, trace_id } = fragment.run
+    const record = `${kind} ${Number(place) + 1} of run "${source_trace_id ?? trace_id}"`
+    return new GuardError(error.code, `In ${record}: ${error.message}`, { cause: error })
+  }
+  return error
 }
 
 const told = ({ found, trace_id, remapped, identical_to }: Planned, { dry_run }: ImportOptions) => {
