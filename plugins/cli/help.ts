@@ -8,18 +8,48 @@ export const helpText = (commands: readonly Command[], topic?: Command): string 
 }
 
 const overview = (commands: readonly Command[]): string[] => [
-  'guard: a local gateway that watches the model requests of coding agents',
+  'guard: a local gateway that watches the model requests and tool calls of coding agents',
   '',
   'Usage: guard <command> [options]',
   '',
-  'Commands',
-  ...columns(commands.map((command) => [usage(command), command.summary])),
-  '',
+  ...chapters(commands),
   'Options',
   ...columns(Object.entries(globalFlags)),
   '',
   '"guard <command> --help" shows what a command takes.',
 ]
+
+/** What stands under each heading, by the first word of a command; the last takes what no other names. */
+const headings: readonly (readonly [title: string, words: readonly string[]])[] = [
+  ['Start', ['gateway', 'run', 'setup', 'doctor', 'status']],
+  ['Try', ['playground']],
+  ['Look', ['replay']],
+  ['Tools (MCP)', ['mcp']],
+  ['More', []],
+]
+
+const OVERVIEW_WIDTH = 34
+
+const chapters = (commands: readonly Command[]): string[] => {
+  const named = new Set(headings.flatMap(([, words]) => words))
+  return headings.flatMap(([title, words]) => {
+    const found = commands
+      .filter(({ id }) => (words.length > 0 ? words.includes(firstWord(id)) : !named.has(firstWord(id))))
+      .sort((a, b) => words.indexOf(firstWord(a.id)) - words.indexOf(firstWord(b.id)))
+    return found.length === 0
+      ? []
+      : [
+          title,
+          ...columns(
+            found.map((command) => [usage(command), command.summary]),
+            OVERVIEW_WIDTH,
+          ),
+          '',
+        ]
+  })
+}
+
+const firstWord = (id: string): string => id.split(' ', 1)[0] ?? ''
 
 const details = (command: Command): string[] => {
   const options = Object.entries(command.options ?? {})
@@ -37,9 +67,10 @@ const details = (command: Command): string[] => {
 
 const usage = (command: Command): string => (command.args === undefined ? command.id : `${command.id} ${command.args}`)
 
-const columns = (rows: readonly (readonly [left: string, right: string])[]): string[] => {
-  const width = Math.max(22, ...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)} ${right}`)
+/** Two columns; `width` of the left one, or as much as its widest cell takes. */
+const columns = (rows: readonly (readonly [left: string, right: string])[], width?: number): string[] => {
+  const wide = width ?? Math.max(22, ...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(wide)} ${right}`)
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -11,6 +11,7 @@ const NAME = /^[A-Za-z0-9._-]{1,128}$/
 /** `guard mcp run`: the proxy between a client's standard input and output and a server started for it. */
 export const runCommand = (gateway: Gateway): Command => ({
   id: 'mcp run',
+  unconfigured: 'sqlite',
   args: '[-- command...]',
   summary: 'put the permission proxy in front of a local MCP server',
   options: {

@@ -11,8 +11,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
   )
   process.exitCode = 1
 } else {
-  const { runProcess } = await import('./process.ts')
-  await runProcess()
+  const { answersAtOnce } = await import('./at-once.ts')
+  if (!answersAtOnce(process.argv.slice(2))) {
+    const { runProcess } = await import('./process.ts')
+    await runProcess()
+  }
 }
 
 export {}

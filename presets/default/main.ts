@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
-import { clients } from 'guard-gateway/plugins/clients'
+import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
+import { playgroundCommands } from 'guard-gateway/plugins/playground'
 import { asking, replayCommands } from 'guard-gateway/plugins/replay'
 import { configFile, type LoadedConfig, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
@@ -35,21 +36,20 @@ const configured = async (options: Input['options'], command: Command | undefine
   const loaded = await loadedFor(command, options, io)
   const config = overridden(loaded.config, options, io.cwd, command?.id)
   if (command !== undefined) for (const warning of loaded.warnings) printWarning(warning, options, io)
-  const gateway = await withRun(config, io, file, first)
+  const gateway = await withRun(config, io, file, command, first)
   if (command?.id !== 'gateway run') return gateway
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
 }
 
-/** The configuration; a proxy that a client starts works without a file as well, with defaults and a database in its folder. */
+/** The configuration, or built-in values where there is no file and the command can do without. */
 const loadedFor = async (command: Command | undefined, options: Input['options'], io: Io): Promise<LoadedConfig> => {
   const { file, named } = located(options, io)
-  if (command?.id !== 'mcp run' || named || (await exists(file))) return loadConfig(file, io.env)
+  const backend = command?.unconfigured
+  if (backend === undefined || named || (await exists(file))) return loadConfig(file, io.env)
   const config = emptyConfig()
-  return {
-    config: { ...config, storage: { ...config.storage, file: join(io.cwd, config.storage.file) } },
-    warnings: [],
-  }
+  const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
+  return { config: { ...config, storage }, warnings: [] }
 }
 
 /** Writes a configuration where nobody named one and there is none, or where one was asked for. */
@@ -68,7 +68,7 @@ const exists = (file: string): Promise<boolean> =>
   )
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
-const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): Promise<Gateway> => {
+const withRun = async (config: Config, io: Io, file: string, command?: Command, first?: FirstRun): Promise<Gateway> => {
   if (config.preset === 'mcp-stdio') return createGateway(config)
   const where = whereToAsk(config)
   const gateway = await createGateway(config, [
@@ -89,6 +89,13 @@ const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): 
       (loaded) => whereToAsk(loaded).address,
     ),
   )
+  const asked: ClientsOptions['asking'] = (work) =>
+    asking(gateway, command?.unconfigured === 'memory' ? { ...where, durable: true } : where, (ask) =>
+      work(async (method, path, body) =>
+        readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
+      ),
+    )
+  if (config.preset !== 'minimal') gateway.use(playgroundCommands({ address: where.address, asking: asked }))
   return gateway.use(
     clients({
       address: where.address,
@@ -96,12 +103,7 @@ const withRun = async (config: Config, io: Io, file: string, first?: FirstRun): 
       config: file,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
-      asking: (work) =>
-        asking(gateway, where, (ask) =>
-          work(async (method, path, body) =>
-            readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
-          ),
-        ),
+      asking: asked,
     }),
   )
 }

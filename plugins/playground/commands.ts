@@ -1,0 +1,117 @@
+import { type Command, GuardError, type Input, type Io, type Plugin, terminalLine } from 'guard-gateway/core'
+import { isServing, openInBrowser } from './browser.ts'
+import { outcomeOf, type Started, stepLine } from './told.ts'
+
+const POLL_MS = 100
+const MAX_PACE_MS = 2_000
+
+/** Sends JSON to the interface and gives the answer's body. */
+export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>
+
+/** Where commands of the Playground find it. */
+export interface PlaygroundCommandOptions {
+  /** Where the gateway listens, if it runs. */
+  readonly address: string
+  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+}
+
+/** Gives the command line `playground list`, `playground run` and `playground open`. */
+export const playgroundCommands = (options: PlaygroundCommandOptions): Plugin => ({
+  name: 'playground-commands',
+  requires: ['playground'],
+  apply: (gateway) => {
+    for (const command of [list(options), run(options), open(options)]) gateway.commands.add(command)
+  },
+})
+
+interface Listed {
+  readonly scenarios: readonly {
+    readonly id: string
+    readonly kind: string
+    readonly title: string
+    readonly step_count: number
+  }[]
+}
+
+const list = ({ asking }: PlaygroundCommandOptions): Command => ({
+  id: 'playground list',
+  summary: 'list the scenarios that show what Guard does',
+  example: 'guard playground list',
+  unconfigured: 'memory',
+  async run({ options }, io) {
+    const answer = (await asking((ask) => ask('GET', '/api/v1/playground/scenarios'))) as Listed
+    if (options.json === true) io.out.write(`${JSON.stringify(answer)}\n`)
+    else
+      for (const { id, kind, step_count, title } of answer.scenarios)
+        io.out.write(
+          `${id.padEnd(28)}  ${kind.padEnd(5)}  ${String(step_count).padStart(2)} steps  ${terminalLine(title)}\n`,
+        )
+    return 0
+  },
+})
+
+const run = (options: PlaygroundCommandOptions): Command => ({
+  id: 'playground run',
+  args: '[scenario]',
+  summary: 'run a scenario through the real pipeline; no provider and no key is needed',
+  options: {
+    '--mode <mode>': 'shadow or enforce; shadow if absent',
+    '--style <id>': 'API style of its requests',
+    '--pace <ms>': 'wait so long between steps, up to 2000',
+    '--all': 'every scenario, one after another',
+  },
+  example: 'guard playground run exact-loop --mode enforce',
+  unconfigured: 'memory',
+  run: (input, io) => options.asking((ask) => runAll(ask, input, io, options.address)),
+})
+
+/** Runs what was named, or everything; 1 if an expectation was missed. */
+const runAll = async (ask: Ask, { args, options }: Input, io: Io, address: string): Promise<number> => {
+  const json = options.json === true
+  const where = (await isServing(address)) ? address : undefined
+  const names = options.all === true ? await everyScenario(ask) : [args[0] ?? 'exact-loop']
+  let missed = 0
+  for (const scenario of names) {
+    const ended = await follow(ask, { scenario, ...choices(options) }, json, io)
+    io.out.write(json ? `${JSON.stringify(ended)}\n` : `${outcomeOf(ended, where)}\n`)
+    if (ended.matched !== true) missed++
+  }
+  return missed === 0 ? 0 : 1
+}
+
+/** Flags as members of an order. */
+const choices = ({ mode, style, pace }: Input['options']): object => ({
+  ...(typeof mode === 'string' ? { mode } : {}),
+  ...(typeof style === 'string' ? { style } : {}),
+  ...(typeof pace === 'string' ? { pace_ms: paceIn(pace) } : {}),
+})
+
+const paceIn = (text: string): number => {
+  if (/^\d{1,4}$/.test(text) && Number(text) <= MAX_PACE_MS) return Number(text)
+  throw new GuardError('USAGE', `--pace takes 0 to ${MAX_PACE_MS} milliseconds, not "${text}".`)
+}
+
+const everyScenario = async (ask: Ask): Promise<readonly string[]> =>
+  ((await ask('GET', '/api/v1/playground/scenarios')) as Listed).scenarios.map(({ id }) => id)
+
+/** Starts a run and tells its steps as they happen, until it has ended. */
+const follow = async (ask: Ask, order: object, quiet: boolean, io: Io): Promise<Started> => {
+  let state = (await ask('POST', '/api/v1/playground/runs', order)) as Started
+  if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)
+  for (let told = 0; ; ) {
+    if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step)}\n`)
+    told = state.steps.length
+    if (state.status !== 'queued' && state.status !== 'running') return state
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    state = (await ask('GET', `/api/v1/playground/runs/${state.id}`)) as Started
+  }
+}
+
+const open = ({ address }: PlaygroundCommandOptions): Command => ({
+  id: 'playground open',
+  summary: 'open the Playground in the browser',
+  example: 'guard playground open',
+  unconfigured: 'memory',
+  run: (_input, io) => openInBrowser(address, '/playground', io),
+})

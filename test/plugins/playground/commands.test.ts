@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startGateway } from 'guard-gateway/test'
+import { main } from '../../../presets/default/main.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const guard = async (context: TestContext, ...args: readonly string[]) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-playground-'))
+  context.after(() => rm(cwd, { recursive: true, force: true }))
+  const io = fakeIo({ cwd, env: { CI: '1' } })
+  const code = await main(['playground', ...args], io)
+  assert.deepEqual(await readdir(cwd), [])
+  return { code, out: io.outText(), err: io.errText() }
+}
+
+test('a loop is seen being blocked without a configuration, a key or a gateway', async (context) => {
+  const { code, out } = await guard(context, 'run', 'exact-loop', '--mode', 'enforce')
+  assert.equal(code, 0)
+  assert.match(out, /^exact-loop {2}enforce\n/)
+  assert.match(out, /^ {2}3 {2}and again +block {2}LOOP_EXACT {2}429 +✓ expected$/m)
+  assert.match(out, /^matched {2}4\/4$/m)
+})
+
+test('scenarios are listed, and runs told as JSON', async (context) => {
+  const { out } = await guard(context, 'list')
+  assert.match(out, /^exact-loop +model +4 steps {2}Four identical requests$/m)
+  const { scenarios } = JSON.parse((await guard(context, 'list', '--json')).out)
+  assert.ok(scenarios.some(({ id }: { id: string }) => id === 'calm-work'))
+  const run = JSON.parse((await guard(context, 'run', 'recovery', '--json')).out)
+  assert.deepEqual([run.scenario_id, run.mode, run.matched], ['recovery', 'shadow', true])
+})
+
+test('what is wrong is told in one line, with what there is', async (context) => {
+  const unknown = await guard(context, 'run', 'exact-lop')
+  assert.equal(unknown.code, 1)
+  assert.match(
+    unknown.err,
+    /^error: There is no scenario "exact-lop"; there is .*exact-loop.*\(SCENARIO_NOT_FOUND\)\n$/,
+  )
+  const pace = await guard(context, 'run', 'exact-loop', '--pace', 'x')
+  assert.equal(pace.code, 2)
+  assert.match(pace.err, /--pace takes 0 to 2000 milliseconds, not "x"/)
+  const open = await guard(context, 'open', '--config', '/nowhere/guard-config.yml')
+  assert.equal(open.code, 78)
+})
+
+test('where a gateway runs, it is asked, and its pages are named', async (context) => {
+  const started = await startGateway()
+  context.after(() => started.close())
+  const { playgroundCommands } = await import('guard-gateway/plugins/playground')
+  const { Gateway } = await import('guard-gateway/core')
+  const gateway = new Gateway()
+  playgroundCommands({
+    address: started.url,
+    asking: (work) =>
+      work(async (method, path, body) => {
+        const sent =
+          body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+        return (await fetch(started.url + path, { method, ...sent })).json()
+      }),
+  }).apply(gateway)
+  const io = fakeIo({ env: { CI: '1' } })
+  assert.equal(await gateway.commands.need('playground run').run({ args: ['recovery'], options: {}, rest: [] }, io), 0)
+  assert.match(io.outText(), new RegExp(`^matched {2}4/4 {2}${started.url}/replay\\?session_id=ses_`, 'm'))
+  const opened = fakeIo({ env: { CI: '1' } })
+  assert.equal(await gateway.commands.need('playground open').run({ args: [], options: {}, rest: [] }, opened), 0)
+  assert.equal(opened.outText(), `${started.url}/playground\n`)
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { main } from '../../../presets/default/main.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const run = promisify(execFile)
+const source = join(import.meta.dirname, '../../../presets/default')
+const bin = join(source, 'bin.ts')
+
+const emptyFolder = async (context: TestContext) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-help-'))
+  context.after(() => rm(cwd, { recursive: true, force: true }))
+  return cwd
+}
+
+const guard = async (cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+  const { stdout } = await run(process.execPath, ['--conditions=guard-source', bin, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ...env },
+  })
+  return stdout
+}
+
+test('the overview that is printed at once is the one of the commands there are', async (context) => {
+  const io = fakeIo({ cwd: await emptyFolder(context) })
+  assert.equal(await main(['--help'], io), 0)
+  assert.equal(
+    await readFile(join(source, 'help.txt'), 'utf8'),
+    io.outText(),
+    'run: npm run -s guard -- --help --no-color > presets/default/help.txt',
+  )
+})
+
+test('it is printed for all who ask for nothing else, and nothing is written', async (context) => {
+  const cwd = await emptyFolder(context)
+  const text = await readFile(join(source, 'help.txt'), 'utf8')
+  for (const args of [[], ['--help'], ['-h'], ['help']]) assert.equal(await guard(cwd, args), text)
+  assert.deepEqual(await readdir(cwd), [])
+})
+
+test('plugins of a configuration are asked for their commands', async (context) => {
+  const cwd = await emptyFolder(context)
+  await writeFile(join(cwd, 'guard-config.yml'), 'gateway_key: key-of-this-test-0123\nplugins: [./own.ts]\n')
+  await writeFile(
+    join(cwd, 'own.ts'),
+    `export const own = { name: 'own', apply: (gateway) => gateway.commands.add({ id: 'dance', summary: 'dance a little', run: async () => 0 }) }`,
+  )
+  assert.match(await guard(cwd, ['--help']), /dance +dance a little/)
+})
+
+test('compiled code is kept where nobody else can write', async (context) => {
+  const cwd = await emptyFolder(context)
+  await guard(cwd, ['--version'], { XDG_CACHE_HOME: join(cwd, 'cache') })
+  assert.equal((await stat(join(cwd, 'cache/guard-gateway'))).mode & 0o777, 0o700)
+  assert.notDeepEqual(await readdir(join(cwd, 'cache/guard-gateway')), [])
+  await guard(cwd, ['--version'], { NODE_DISABLE_COMPILE_CACHE: '1', XDG_CACHE_HOME: join(cwd, 'none') })
+  assert.deepEqual((await readdir(cwd)).sort(), ['cache'])
+})
