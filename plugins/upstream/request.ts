@@ -92,7 +92,7 @@ const noReply = ({ name }: Upstream, error: NodeJS.ErrnoException): NoReply => {
       error,
     )
   const code = error.code ?? 'UNKNOWN'
-  const detail = code === 'CONNECT_TIMEOUT' ? error.message : (meanings.get(code) ?? code)
+  const detail = code === 'CONNECT_TIMEOUT' ? error.message : meaningOf(code)
   return new NoReply(
     'UPSTREAM_UNREACHABLE',
     `Upstream "${name}" could not be reached: ${detail}. Check its base_url and the network.`,
@@ -100,6 +100,10 @@ const noReply = ({ name }: Upstream, error: NodeJS.ErrnoException): NoReply => {
     error,
   )
 }
+
+/** What a person can make of a code; those of HPE_ tell how an answer breaks HTTP. */
+const meaningOf = (code: string): string =>
+  code.startsWith('HPE_') ? `its answer breaks the rules of HTTP (${code})` : (meanings.get(code) ?? code)
 
 const meanings: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'nothing listens there (ECONNREFUSED)'],

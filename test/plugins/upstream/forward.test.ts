@@ -72,6 +72,13 @@ overEachClient((start) => {
         assert.equal((await ask(running.port, { body: chatBody })).status, 200)
       })
     }
+    it('in HTTP says so, with the fault', async () => {
+      await using running = await start()
+      running.provider.script({ raw: 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab' })
+      const { error } = jsonOf(await ask(running.port, { body: chatBody }))
+      assert.match(String(error.message), /breaks the rules of HTTP \(HPE_UNEXPECTED_CONTENT_LENGTH\)/)
+      assert.equal(running.settled[0]?.attempts[0]?.error, 'HPE_UNEXPECTED_CONTENT_LENGTH')
+    })
     it('as long as it says breaks the client’s reply', async () => {
       await using running = await start()
       running.provider.script({
