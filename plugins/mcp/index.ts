@@ -9,6 +9,7 @@ import { Mcp, setMcp } from './mcp.ts'
 import type { McpOptions } from './options.ts'
 import { policyCommands } from './policy/commands.ts'
 import { policyRoutes } from './policy/routes.ts'
+import { seenTools } from './seen-tools.ts'
 import { needPlace, serversView } from './servers-view.ts'
 import { toolTable } from './tools/index.ts'
 
@@ -41,7 +42,9 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
       })
       await app.register(transportRoutes(proxy))
       await app.register(management, { prefix: '/api/v1/mcp' })
-      await app.register(policyRoutes(gateway, options), { prefix: '/api/v1/mcp' })
+      await app.register(policyRoutes(gateway, { ...options, tools: () => seenTools(proxy) }), {
+        prefix: '/api/v1/mcp',
+      })
     })
   },
 })

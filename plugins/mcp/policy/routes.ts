@@ -6,8 +6,8 @@ import type { SeenTool } from './seen-tool.ts'
 import { validatePolicy } from './validate.ts'
 
 export interface ValidateRouteOptions extends LoadOptions {
-  /** The tools that servers have listed, for warnings about them. */
-  readonly tools?: () => Promise<readonly SeenTool[]>
+  /** The tools that servers have listed, for warnings about them; undefined where none has. */
+  readonly tools?: () => readonly SeenTool[] | undefined
 }
 
 const place = {
@@ -57,7 +57,7 @@ export const policyRoutes =
         },
       },
       async ({ body }) => {
-        const seen = await tools?.()
+        const seen = tools?.()
         const { valid, version, errors, warnings, tests } = await validatePolicy(gateway, sourceOf(body), {
           ...options,
           ...(seen === undefined ? {} : { tools: seen }),

@@ -1,3 +1,4 @@
+import { glob } from 'guard-gateway/core'
 import type { CompiledRule } from './compiled.ts'
 import type { Lint } from './lints.ts'
 import { argumentNames, type SeenTool } from './seen-tool.ts'
@@ -5,8 +6,17 @@ import { argumentNames, type SeenTool } from './seen-tool.ts'
 /** What a rule gets wrong about the tools that servers have listed. */
 export const seenLints = (rule: CompiledRule, tools: readonly SeenTool[]): readonly Lint[] => {
   const meant = tools.filter(({ server_id, name }) => namesTool(rule, server_id, name))
-  return [...notSeen(rule, meant), ...notInSchema(rule, meant), ...unchecked(rule, meant)]
+  return [
+    ...(isOfSeen(rule, tools) ? notSeen(rule, meant) : []),
+    ...notInSchema(rule, meant),
+    ...unchecked(rule, meant),
+  ]
 }
+
+/** Some server that the rule is about has listed its tools. */
+const isOfSeen = ({ document: { servers } }: CompiledRule, tools: readonly SeenTool[]): boolean =>
+  servers === undefined ||
+  tools.some(({ server_id }) => server_id === undefined || servers.some((pattern) => glob(pattern)(server_id)))
 
 /** Where it is not known whose tool it is, any server may be meant. */
 const namesTool = (rule: CompiledRule, server_id: string | undefined, tool: string): boolean =>

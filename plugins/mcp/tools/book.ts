@@ -85,6 +85,11 @@ export class ToolBook implements Tools {
     return this.#tools.keys()
   }
 
+  /** What the tool's arguments must be, as its server says; undefined where it does not. */
+  inputSchema(tool: string): unknown {
+    return this.#tools.get(tool)?.inputSchema
+  }
+
   fingerprint(tool: string): string | null {
     return this.#tools.get(tool)?.fingerprint ?? null
   }

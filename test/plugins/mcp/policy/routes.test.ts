@@ -16,7 +16,7 @@ describe('POST /policies/validate', () => {
     gateway = await openGateway()
     app = Fastify()
     app.setErrorHandler((error, _request, reply) => reply.status(statusOf(error)).send({ error: errorBody(error) }))
-    await app.register(policyRoutes(gateway, { tools: async () => [{ name: 'u' }] }), { prefix: '/api/v1/mcp' })
+    await app.register(policyRoutes(gateway, { tools: () => [{ name: 'u' }] }), { prefix: '/api/v1/mcp' })
   })
   after(async () => {
     await app.close()
