@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { approvalById, approver, decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
 import { previewOf } from '../../../../plugins/mcp/approvals/preview.ts'
-import { callNeedingConsent, type Kit, startKit, TIMEOUT_MS } from '../records-kit.ts'
+import { callNeedingConsent, type Kit, startKit, TIMEOUT_MS, withFolder } from '../records-kit.ts'
 
 const { redact } = new Gateway()
 
@@ -57,6 +60,19 @@ describe('the stored preview', () => {
     assert.deepEqual(await previews(kit, late.approval.id), [null, null])
     await kit.close()
   })
+  it('leaves no byte in a database that was closed after its deletion', () =>
+    withFolder(async (folder) => {
+      const canary = 'canary-90aa-of-what-was-asked'
+      const asking = { args: { path: canary }, question: { sent: { path: `b/${canary}` } } }
+      const kit = await startKit({ folder })
+      const { approval } = await callNeedingConsent(kit, asking)
+      assert.match(String((await previews(kit, approval.id))[0]), /canary/)
+      await decideApproval(kit.gateway, kit.approvals, approval.id, { action: 'allow' }, 'ui')
+      assert.equal((await callNeedingConsent(kit, asking)).state, 'granted')
+      await kit.close()
+      for (const name of await readdir(folder))
+        assert.equal(readFileSync(join(folder, name)).includes(canary), false, name)
+    }))
   it('stays where full content is kept', async () => {
     const kit = await startKit({ full_content_logging: true })
     const { approval } = await callNeedingConsent(kit, { question })

@@ -158,49 +158,6 @@ describe('a judged call', () => {
   })
 })
 
-describe('the run of a session', () => {
-  beforeEach(start)
-  afterEach(stop)
-
-  it('is made at the first call and labelled as the client says', async () => {
-    const labelled = kit.audit.session({
-      id: SESSION,
-      server_id: 'fs',
-      transport: 'stdio',
-      project_id: 'shop',
-      agent_id: 'ann',
-      external_session_id: 'chat-1',
-    })
-    const { entry } = await judge({}, {}, labelled)
-    const { entry: second } = await judge({}, {}, labelled)
-    const { run, spans } = await readTrace(kit.gateway.storage, entry.trace_id)
-    assert.equal(second.trace_id, entry.trace_id)
-    assert.deepEqual([run.project_id, run.agent_id, run.name], ['shop', 'ann', 'mcp fs'])
-    assert.match(run.session_id ?? '', /^ses_/)
-    assert.equal(spans.find(({ name }) => name === 'tool.call')?.attributes['network.transport'], 'pipe')
-  })
-  it('is the run that the caller names, below the span it names', async () => {
-    const { entry } = await judge({}, {}, bookOf(kit), `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`)
-    assert.deepEqual([entry.trace_id, entry.parent_span_id], ['a'.repeat(32), 'b'.repeat(16)])
-    assert.equal((await spansOf(kit, 'a'.repeat(32), 'tool.call')).length, 1)
-  })
-  it('is its own where the named run belongs to another project, and the event says so', async () => {
-    await judge({}, {}, bookOf(kit, { project_id: 'theirs' }), `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`)
-    const { entry } = await judge({}, {}, bookOf(kit), `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`)
-    assert.notEqual(entry.trace_id, 'c'.repeat(32))
-    const [span] = await spansOf(kit, entry.trace_id, 'tool.call')
-    assert.equal(eventOf(span)?.attributes.trace_join_refused, true)
-  })
-  it('a fault of the run costs a call its trace, not its record', async () => {
-    kit.gateway.hooks.keep.tap({ name: 'full', stage: -200 }, () => {
-      throw new GuardError('RUN_FULL')
-    })
-    await judge()
-    assert.equal((await recordsOf(kit)).length, 1)
-    assert.equal(kit.faults.length, 1)
-  })
-})
-
 describe('events beside the calls', () => {
   beforeEach(start)
   afterEach(stop)
