@@ -6,6 +6,7 @@ export { detectorConforms } from './conformance/detector.ts'
 export { exported, exportFormatConforms } from './conformance/export-format.ts'
 export { cutAt, meterConforms, type ReplySample } from './conformance/meter.ts'
 export { type ConformanceItem, conformanceTables, item, openPlain, storageConforms } from './conformance/storage.ts'
+export { upstreamClientConforms } from './conformance/upstream-client.ts'
 export { type ChildGateway, startChildGateway } from './kit/child-gateway.ts'
 export { type FakeClock, fakeClock } from './kit/clock.ts'
 export {
@@ -29,6 +30,7 @@ export { type IngestRequest, type IngestScript, IngestServer, ingestServer } fro
 export { type FakeIo, fakeIo } from './kit/io.ts'
 export { FakeProvider, fakeProvider, type ReceivedRequest, type Script } from './kit/provider.ts'
 export { type RawAnswer, rawHttp, untilClosed } from './kit/raw-http.ts'
+export { type RawAnswerer, RawServer, rawServer } from './kit/raw-server.ts'
 export { chatReply, messagesReply, replyFor, responsesReply, type WholeReply } from './kit/replies.ts'
 export {
   decisionOf,

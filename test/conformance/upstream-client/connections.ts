@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import type { UpstreamClient } from 'guard-gateway/core'
 import { rawServer } from '../../kit/raw-server.ts'
-import { connectTo, hear, readInto, send } from '../../plugins/upstream-clients/kit.ts'
+import { connectTo, hear, readInto, send } from '../../kit/upstream-client.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const TWO = 'content-length: 2\r\n\r\nok'

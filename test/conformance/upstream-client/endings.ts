@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import type { ReplyBody, UpstreamClient } from 'guard-gateway/core'
 import { type RawServer, rawServer } from '../../kit/raw-server.ts'
-import { connectTo, hear, readBody, readInto, send } from '../../plugins/upstream-clients/kit.ts'
+import { connectTo, hear, readBody, readInto, send } from '../../kit/upstream-client.ts'
 
 const FOUR = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n'
 

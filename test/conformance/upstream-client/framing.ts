@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import type { UpstreamClient } from 'guard-gateway/core'
 import { rawServer } from '../../kit/raw-server.ts'
-import { connectTo, type Heard, hear } from '../../plugins/upstream-clients/kit.ts'
+import { connectTo, type Heard, hear } from '../../kit/upstream-client.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`

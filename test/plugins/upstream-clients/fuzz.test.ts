@@ -5,7 +5,7 @@ import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { framingOf } from '../../../plugins/upstream-clients/net/framing.ts'
 import { HeadReader } from '../../../plugins/upstream-clients/net/head-reader.ts'
 import { rawServer } from '../../kit/raw-server.ts'
-import { connectTo, type Heard, hear } from './kit.ts'
+import { connectTo, type Heard, hear } from '../../kit/upstream-client.ts'
 import { answersOf } from './odd-answers.ts'
 
 const CASES = 400

@@ -7,8 +7,8 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'nod
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { upstreamClientConforms } from '../../conformance/upstream-client.ts'
 import { rawServer } from '../../kit/raw-server.ts'
+import { connectTo, hear, readInto, send } from '../../kit/upstream-client.ts'
 import { certificate, privateKey } from '../upstream/localhost-certificate.ts'
-import { connectTo, hear, readInto, send } from './kit.ts'
 
 upstreamClientConforms(net)
 
