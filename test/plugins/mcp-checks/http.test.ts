@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns/promises'
 import { describe, it, mock } from 'node:test'
-import { httpHosts } from '../../../plugins/mcp-checks/http.ts'
+import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 import { attacks, ordinary, privateHosts, publicHosts } from './http/rows.ts'
 

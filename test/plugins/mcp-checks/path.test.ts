@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { path } from '../../../plugins/mcp-checks/path.ts'
+import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 import { attacks } from './path/attacks.ts'
 import { ordinary } from './path/ordinary.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { shell } from '../../../plugins/mcp-checks/shell.ts'
+import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 import { attacks, ordinary } from './shell/rows.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { size } from '../../../plugins/mcp-checks/size.ts'
+import { size } from 'guard-gateway/plugins/mcp-checks/size'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 
 mcpCheckConforms(size, { options: { max_bytes: 20 }, passes: { a: 1 }, fails: { text: 'x'.repeat(20) } })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { sql } from '../../../plugins/mcp-checks/sql.ts'
+import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 
 type Options = Parameters<typeof sql.find>[1]

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { path } from '../../../../plugins/mcp-checks/path.ts'
+import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { loaded } from '../../../conformance/mcp-check.ts'
 import { plantTree } from './tree.ts'
 

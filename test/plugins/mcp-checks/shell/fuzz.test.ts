@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { shell } from '../../../../plugins/mcp-checks/shell.ts'
+import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { loaded } from '../../../conformance/mcp-check.ts'
 
 /** Nothing in it names a folder, so that Bash finds no program but those planted for it. */
