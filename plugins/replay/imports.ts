@@ -4,6 +4,9 @@ import { type ImportAnswer, type ImportOptions, importRuns } from './import.ts'
 import { openImport } from './import-reader.ts'
 import type { Keeper } from './keeper.ts'
 
+/** Files that may wait for their turn, each in memory. */
+const MAX_WAITING = 4
+
 /** Imports files; one after the other, so that only one is in memory as a whole. */
 export class Imports {
   readonly max_bytes: number
@@ -11,6 +14,7 @@ export class Imports {
   readonly #keeper: Keeper
   readonly #queue = new Queues()
   readonly #closing = new AbortController()
+  #taken = 0
 
   constructor(gateway: Gateway, keeper: Keeper, max_bytes: number) {
     this.#gateway = gateway
@@ -18,8 +22,11 @@ export class Imports {
     this.max_bytes = max_bytes
   }
 
-  /** Imports one file; ends early when the client leaves or the gateway closes, and then nothing is stored. */
+  /** Imports one file; ends early when the client leaves or the gateway closes, and then nothing is stored. Throws OVERLOADED where too many wait. */
   async take(bytes: Buffer, options: ImportOptions, reply: FastifyReply): Promise<ImportAnswer> {
+    if (this.#taken > MAX_WAITING)
+      throw new GuardError('OVERLOADED', `${MAX_WAITING} imports are waiting already. Try again when they are done.`)
+    this.#taken++
     const leaving = new AbortController()
     const left = (): void => {
       if (!reply.raw.writableFinished) leaving.abort(new GuardError('INVALID_BODY', 'The client has left.'))
@@ -29,6 +36,7 @@ export class Imports {
     try {
       return await this.#queue.run('import', () => this.#import(bytes, options, signal))
     } finally {
+      this.#taken--
       reply.raw.off('close', left)
     }
   }

@@ -140,13 +140,6 @@ describe('json import', () => {
     )
   })
 
-  it('names a hundred spans with unknown parents, and counts the rest', () => {
-    const spans = Array.from({ length: 5_000 }, (_, n) => ({ id: `s${n}`, name: 'n', parent_id: 'gone' }))
-    const { warnings } = json.read(file({ spans }))
-    assert.equal(warnings.length, 101)
-    assert.match(warnings.at(-1)?.message ?? '', /^4900 more spans of run "t"/)
-  })
-
   const span = (over: object): object => ({
     spans: [
       { id: 'a', name: 'n' },

@@ -130,6 +130,16 @@ describe('a large import file', () => {
     }
   })
 
+  it('waits for its turn, where not too many wait already', async () => {
+    const gate = join(folder, 'turn')
+    const all = Array.from({ length: 6 }, () => send(padded(`waiting ${gate} `)))
+    refused(503, 'OVERLOADED', await Promise.race(all))
+    writeFileSync(gate, '')
+    const statuses = (await Promise.all(all)).map(({ status }) => status)
+    assert.deepEqual(statuses.sort(), [201, 201, 201, 201, 201, 503])
+    expecting(201, await send('local late '))
+  })
+
   it('ends when the gateway closes', async () => {
     const closing = await startReplay({ plugins: [waiting] })
     const importing = closing.send('POST', '/api/v1/runs/import', padded(`waiting ${join(folder, 'never')} `))
