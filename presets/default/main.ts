@@ -77,7 +77,7 @@ const withRun = async (config: Config, io: Io, file: string, command?: Command, 
       server: config.server,
       facts: facts(config, io.cwd),
       also: [mcpServe],
-      ...(first === undefined ? {} : { next: nextSteps(first, io.cwd) }),
+      ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
     }),
     ...(config.preset === 'minimal'
       ? []
@@ -120,6 +120,9 @@ const mcpServe = {
   },
   example: 'guard mcp serve --policy policy.yml --server docs=http://127.0.0.1:3000/mcp',
 }
+
+/** How whoever started this calls the program: from a clone through npm. */
+const calledAs = ({ env }: Io): string => (env.npm_lifecycle_event === undefined ? 'guard' : 'npm run -s guard --')
 
 /** Words that start this program again. */
 const ownCommand = (): readonly string[] => [

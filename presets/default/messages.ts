@@ -8,17 +8,22 @@ export const firstRunText = ({ file, key_line, git }: FirstRun, cwd: string): st
   return `Wrote ${shown(file, cwd)} with a new gateway key, readable by you only; the key is in line ${key_line}, gateway_key.${excluded}`
 }
 
-/** What to do with a gateway that has just been started for the first time. */
+/** What to do with a gateway that has just been started for the first time; `guard` is how this program is called. */
 export const nextSteps =
-  ({ file, key_line }: FirstRun, cwd: string) =>
+  ({ file, key_line }: FirstRun, cwd: string, guard: string) =>
   (url: string): readonly string[] => [
     '',
-    'Next: let an agent send its model requests here.',
-    `  OpenAI-style clients     base URL ${url}/v1`,
-    `  Anthropic-style clients  base URL ${url}`,
-    `  API key                  the value of gateway_key, line ${key_line} of ${shown(file, cwd)}`,
+    'Next, in another terminal:',
+    `  ${guard} playground run exact-loop --mode enforce   see a loop being blocked, no provider key needed`,
+    `  ${guard} run -- claude                              start an agent through the gateway`,
+    `  ${guard} setup                                      write connection profiles for your agents`,
+    `  ${url}/replay   watch it`,
     '',
-    `See what was decided: ${url}/api/sessions`,
+    'Any other client:',
+    `  OpenAI style, base URL     ${url}/v1`,
+    `  Anthropic style, base URL  ${url}`,
+    `  API key                    the value of gateway_key, line ${key_line} of ${shown(file, cwd)}`,
+    '',
     'Stop with Ctrl-C.',
   ]
 

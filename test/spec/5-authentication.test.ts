@@ -64,7 +64,7 @@ describe('5 authentication', () => {
   })
   it('5.4 the configuration file and the profiles are ignored by version control', async () => {
     const ignored = readFileSync(join(import.meta.dirname, '../../.gitignore'), 'utf8').split('\n')
-    for (const name of ['guard-config.yml', 'profiles/', '*.db']) assert.ok(ignored.includes(name), name)
+    for (const name of ['guard-config.yml', '/profiles/', '*.db']) assert.ok(ignored.includes(name), name)
   })
   it('5.6 the key of an agent is issued once, works where the gateway key does, and can be revoked', async () => {
     const made = (await service.request('POST', '/api/agents', { id: 'keyed' })).json as { key: string; key_id: string }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
 import { parse } from 'yaml'
+import { writeProfile } from '../../../plugins/clients/write.ts'
 import { KEY, workplace } from './kit.ts'
 
 const all = ['aider/model.settings.yml', 'claude-code/settings.json', 'cline/README.md', 'codex/guard.config.toml']
@@ -112,6 +113,12 @@ test('--passthrough puts the key where the client sends it, and keeps the client
   assert.equal(settings.env.ANTHROPIC_AUTH_TOKEN, undefined)
   assert.match(settings.env.ANTHROPIC_CUSTOM_HEADERS, new RegExp(`x-guard-key: ${KEY}`))
   assert.match(settings.statusLine.command, /statusline --config/)
+})
+
+test('whoever writes over a foreign file is told the code of it', async (context) => {
+  const { cwd } = await workplace(context)
+  await writeFile(join(cwd, 'env'), 'mine')
+  await assert.rejects(writeProfile(cwd, { path: 'env', text: '# written by guard setup' }), { code: 'PROFILE_EXISTS' })
 })
 
 test('--agent registers an agent and stores its key once, and profiles show that key', async (context) => {
