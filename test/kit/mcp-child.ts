@@ -56,6 +56,8 @@ const doings: Readonly<Record<string, (asked: Asked, line: string) => void>> = {
 const lines = createInterface({ input: process.stdin })
 lines.on('line', (line) => {
   const asked = JSON.parse(line) as Asked & { readonly result?: unknown }
-  if (asked.method !== undefined) doings[asked.method]?.(asked, line)
-  else say({ id: asking, result: { answered: asked.result } })
+  const doing = asked.method === undefined ? undefined : doings[asked.method]
+  if (doing !== undefined) doing(asked, line)
+  else if (asked.method !== undefined && asked.id !== undefined) say({ id: asked.id, result: {} })
+  else if (asked.method === undefined && asking !== undefined) say({ id: asking, result: { answered: asked.result } })
 })

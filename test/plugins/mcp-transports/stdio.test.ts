@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { McpLink, McpServer, McpSession } from 'guard-gateway/core'
+import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
+import { eventsIn, mcpTransportConforms, transportFrame, transportSession } from '../../conformance/mcp-transport.ts'
+
+const CHILD = join(import.meta.dirname, '../../kit/mcp-child.ts')
+
+const childServer = (...flags: readonly string[]): McpServer => ({
+  id: 'child',
+  name: 'child',
+  transport: 'stdio',
+  headers: {},
+  timeout_ms: 2_000,
+  command: process.execPath,
+  args: [...process.execArgv.filter((word) => word.startsWith('--conditions')), CHILD, ...flags],
+  env: { PATH: process.env.PATH ?? '' },
+})
+
+mcpTransportConforms(stdio, async () => ({ server: childServer(), close: async () => {} }))
+
+describe('the stdio transport', () => {
+  const using = async (session: McpSession, work: (link: McpLink) => Promise<void>): Promise<void> => {
+    const link = await stdio.open(childServer(), session)
+    try {
+      await work(link)
+    } finally {
+      await link.end()
+    }
+  }
+  const request = (id: number, method: string, params = '{}') =>
+    transportFrame(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`)
+
+  it('sends a message that came on several lines as one', () =>
+    using(transportSession(), async (link) => {
+      const reply = await link.post(transportFrame('{\n"jsonrpc":"2.0",\r\n"id":1,"method":"x/line"}'))
+      const [event] = await eventsIn(reply)
+      assert.equal(
+        event?.frame?.text,
+        '{"jsonrpc":"2.0","id":1,"result":{"line":"{ \\"jsonrpc\\":\\"2.0\\",  \\"id\\":1,\\"method\\":\\"x/line\\"}"}}',
+      )
+    }))
+
+  it('answers alone where the answer comes first, else with a stream that the first related message opens', () =>
+    using(transportSession(), async (link) => {
+      const alone = await link.post(request(1, 'x/line'))
+      assert.equal(alone.form, 'json')
+      const stream = await link.post(request(2, 'x/progress', '{"_meta":{"progressToken":"p"}}'))
+      assert.equal(stream.form, 'sse')
+      assert.deepEqual(
+        (await eventsIn(stream)).map(({ frame }) => frame?.method ?? frame?.kind),
+        ['notifications/progress', 'response'],
+      )
+      const listened = await link.listen()
+      assert.ok(listened.form === 'sse')
+      const { value } = await listened.events[Symbol.asyncIterator]().next()
+      assert.equal(value?.frame?.method, 'notifications/message')
+    }))
+
+  it('gives a request of the server to the only call there is', () =>
+    using(transportSession(), async (link) => {
+      const stream = await link.post(request(1, 'x/ask'))
+      assert.ok(stream.form === 'sse')
+      const events = stream.events[Symbol.asyncIterator]()
+      assert.equal((await events.next()).value?.frame?.method, 'elicitation/create')
+      await link.post(transportFrame('{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}'))
+      assert.match((await events.next()).value?.frame?.text ?? '', /decline/)
+    }))
+
+  it('keeps 256 messages for who listens later, and drops the oldest', async () => {
+    const session = transportSession()
+    await using(session, async (link) => {
+      for (let count = 0; count < 260; count++) await eventsIn(await link.post(request(count, 'x/progress')))
+      const listened = await link.listen()
+      assert.ok(listened.form === 'sse')
+      assert.equal(session.drops.filter((reason) => reason === 'overflow').length, 264)
+      assert.deepEqual(await link.listen(), { form: 'none', status: 405 })
+    })
+  })
+
+  it('fails what waits when the child exits, and everything after', () =>
+    using(transportSession(), async (link) => {
+      const waiting = link.post(request(1, 'x/silent'))
+      const exiting = link.post(request(2, 'x/exit', '{"code":3}'))
+      const expected = {
+        form: 'failed',
+        status: 502,
+        code: 'UPSTREAM_UNREACHABLE',
+        message: 'Upstream server exited (code 3).',
+      }
+      assert.deepEqual(await waiting, expected)
+      assert.deepEqual(await exiting, expected)
+      assert.deepEqual(await link.lost, { reason: 'Upstream server exited (code 3)', exit_code: 3 })
+      assert.deepEqual(await link.post(request(3, 'x/line')), expected)
+    }))
+
+  it('gives the child its own environment and nothing else', () =>
+    using(transportSession(), async (link) => {
+      const [event] = await eventsIn(await link.post(request(1, 'x/env')))
+      const { result } = JSON.parse(event?.frame?.text ?? '') as { result: object }
+      assert.deepEqual(
+        Object.keys(result).filter((name) => !name.startsWith('__')),
+        ['PATH'],
+      )
+    }))
+
+  it('hands on what the child writes on its standard error', async () => {
+    const written: string[] = []
+    const session = transportSession({ stderr: (bytes) => void written.push(bytes.toString()) })
+    await using(session, async (link) => void (await link.post(request(1, 'x/line'))))
+    assert.equal(written.join(''), 'child: started\n')
+  })
+})
