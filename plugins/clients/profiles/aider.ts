@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import { MARK, type Profile } from '../profile.ts'
 import { keyCommand, labels, type Setting, shellWord } from '../setting.ts'
 
@@ -17,9 +16,13 @@ export const aider: Profile = {
   files: (setting) => [
     {
       path: file,
-      text: `# ${MARK}\n${stringify([
-        { name: `openai/${setting.model}`, extra_params: { extra_headers: labels(setting, 'aider') } },
-      ])}`,
+      text: [
+        `# ${MARK}`,
+        `- name: ${JSON.stringify(`openai/${setting.model}`)}`,
+        '  extra_params:',
+        `    extra_headers: ${JSON.stringify(labels(setting, 'aider'))}`,
+        '',
+      ].join('\n'),
     },
   ],
   use: (setting) => [

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import { MARK, type Profile } from '../profile.ts'
 import { keyCommand, labels, shellWord } from '../setting.ts'
 
@@ -12,22 +11,26 @@ export const continueDev: Profile = {
   style: 'chat_completions',
   commands: ['cn'],
   needs_model: true,
-  files: (setting) => {
-    const model = {
-      name: 'Guard Gateway',
-      provider: 'openai',
-      model: setting.model,
-      apiBase: `${setting.address}/v1`,
-      apiKey: `$${'{{ secrets.GUARD_GATEWAY_KEY }}'}`,
-      requestOptions: { headers: labels(setting, 'continue') },
-    }
-    return [
-      {
-        path: file,
-        text: `# ${MARK}\n${stringify({ name: 'Guard', version: '0.1.0', schema: 'v1', models: [model] })}`,
-      },
-    ]
-  },
+  files: (setting) => [
+    {
+      path: file,
+      text: [
+        `# ${MARK}`,
+        'name: Guard',
+        'version: 0.1.0',
+        'schema: v1',
+        'models:',
+        '  - name: Guard Gateway',
+        '    provider: openai',
+        `    model: ${JSON.stringify(setting.model)}`,
+        `    apiBase: ${setting.address}/v1`,
+        `    apiKey: $${'{{ secrets.GUARD_GATEWAY_KEY }}'}`,
+        '    requestOptions:',
+        `      headers: ${JSON.stringify(labels(setting, 'continue'))}`,
+        '',
+      ].join('\n'),
+    },
+  ],
   use: (setting) => [
     `GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'continue')})" cn --config ${shellWord(join(setting.folder, file))}`,
   ],
