@@ -34,7 +34,7 @@ const importsOf = (file: string): Import[] =>
     typeOnly: match[1] !== undefined,
   }))
 
-const contributions = ['detectors', 'api-styles', 'export-formats', 'storage', 'mcp-checks', 'upstream-clients']
+const contributions = ['detectors', 'api-styles', 'export-formats', 'storage', 'mcp-checks', 'mcp-transports', 'upstream-clients']
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
 
@@ -116,6 +116,7 @@ describe('rooms', () => {
     ['storage', 'storage'],
     ['upstream-clients', 'upstreamClient'],
     ['mcp-checks', 'mcpCheck'],
+    ['mcp-transports', 'mcpTransport'],
   ] as const) {
     for (const name of things(`plugins/${folder}`).filter((thing) => thing !== 'kysely')) {
       it(`plugins/${folder}/${name} registers the id of its name, has a test and a line in the catalogue`, () => {
