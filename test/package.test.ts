@@ -91,15 +91,22 @@ describe('the published package', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   it('holds what it needs and no configuration, database or secret', () => {
-    for (const file of ['package.json', 'LICENSE', 'dist/presets/default/bin.js', 'presets/policies/default.yml'])
+    for (const file of [
+      'package.json',
+      'LICENSE',
+      'dist/presets/default/bin.js',
+      'presets/policies/default.yml',
+      'plugins/ui/assets/app.css',
+      'presets/default/help.txt',
+    ])
       assert.ok(packed.includes(file), file)
-    for (const file of packed) assert.doesNotMatch(file, /node_modules|guard-config|\.db\b|profiles\/|\.log$/)
+    for (const file of packed) assert.doesNotMatch(file, /node_modules|guard-config|\.db\b|^profiles\/|\.log$/)
   })
   it('can be imported by every public name, with types beside each', async () => {
     const names = publicNames()
     assert.ok(names.length > 25, names.join(' '))
     const code = names
-      .filter((name) => !/policies|package\.json/.test(name))
+      .filter((name) => !/policies|assets|\.txt$|package\.json/.test(name))
       .map((name) => `guard-gateway${name.slice(1)}`)
     const text = `for (const name of ${JSON.stringify(code)}) if (Object.keys(await import(name)).length === 0) throw new Error(name)`
     await script(text)
