@@ -138,6 +138,9 @@ export class Mcp {
       audit: this.audit,
       tools: place.tools,
       key: await this.#key,
+      failed: (reason) => {
+        place.last_error = this.gateway.redact.text(reason)
+      },
       met: (facts) => {
         place.facts = facts
         place.seen_at = this.gateway.clock.now()

@@ -22,6 +22,8 @@ export interface Ground {
   readonly tools: Tools
   /** What arguments are hashed with. */
   readonly key: string
+  /** No session came about. */
+  failed(reason: string): void
   met(facts: ServerFacts): void
 }
 
@@ -41,7 +43,10 @@ export class Seat {
     const { gateway } = ground
     this.#ground = ground
     this.session = session
-    const end = (reason: string) => over(this, reason)
+    const end = (reason: string) => {
+      if (session.protocol_version === undefined) ground.failed(reason)
+      over(this, reason)
+    }
     this.#relay = new Relay(gateway, session, {
       tools: ground.tools,
       retold: (page) => this.#retold(page),

@@ -128,7 +128,7 @@ export const initialize = (version = '2025-11-25', id: unknown = 0) => ({
   params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 })
 
-export interface McpStartOptions extends Omit<StartOptions, 'config'> {
+export interface McpStartOptions extends StartOptions {
   /** Text of the policy file; one that allows everything if absent. */
   readonly policy?: string
   /** Further members of the section `mcp`, as flow YAML. */
@@ -140,12 +140,19 @@ export interface McpStartOptions extends Omit<StartOptions, 'config'> {
 }
 
 export const startMcp = async (options: McpStartOptions = {}): Promise<McpService> => {
-  const { policy = 'version: 1\ndefault: allow\nrules: []\n', mcp = '', server = '', servers = '', ...rest } = options
+  const {
+    policy = 'version: 1\ndefault: allow\nrules: []\n',
+    mcp = '',
+    server = '',
+    servers = '',
+    config: more = '',
+    ...rest
+  } = options
   const folder = await mkdtemp(join(tmpdir(), 'guard-mcp-'))
   await writeFile(join(folder, 'policy.yml'), policy)
   const upstream = await mcpUpstream()
   const up = `up: { transport: http, target: "${upstream.url}", ${server} }`
-  const config = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { ${up}, ${servers} } }`
+  const config = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { ${up}, ${servers} } }\n${more}`
   const gateway = await startGateway({ ...rest, folder, config })
   return new McpService(gateway, upstream, folder)
 }

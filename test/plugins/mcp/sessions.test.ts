@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { openMcp } from 'guard-gateway/plugins/mcp'
+import { mcpOf } from '../../../plugins/mcp/mcp.ts'
+import { resultOf, startMcp } from '../../kit/mcp.ts'
+import { beginEvents } from '../../kit/mcp-upstream.ts'
+
+const CHILD = join(import.meta.dirname, '../../kit/mcp-child.ts')
+const flags = process.execArgv.filter((word) => word.startsWith('--conditions'))
+const child = `child: { transport: stdio, command: "${process.execPath}", args: ${JSON.stringify([...flags, CHILD])}, env: { MINE: "1" } }`
+
+describe('sessions', () => {
+  it('end when nobody has used them for long, unless a stream is open', async () => {
+    await using service = await startMcp({ mcp: 'session_idle_seconds: 1000' })
+    const { sessions } = mcpOf(service.gateway.gateway)
+    const [idle, busy] = [await service.session(), await service.session()]
+    service.upstream.answering = ({ method }, response) => method === 'GET' && beginEvents(response).write(': on\n\n')
+    const stream = await busy.fetch('GET')
+    for (const { session } of sessions) session.used -= 900_000
+    sessions.sweep()
+    assert.equal(sessions.size, 2)
+    for (const { session } of sessions) session.used -= 200_000
+    sessions.sweep()
+    assert.equal((await idle.request('ping')).status, 404)
+    assert.equal((await busy.request('ping')).status, 200)
+    await stream.body?.cancel()
+  })
+
+  it('end their open questions with them', async () => {
+    await using service = await startMcp({ policy: 'version: 1\ndefault: confirm\nrules: []\n' })
+    const client = await service.session()
+    const { approval_id } = resultOf(await client.call('x')).structuredContent as { approval_id: string }
+    await client.fetch('DELETE')
+    await mcpOf(service.gateway.gateway).sessions.endAll('test')
+    const { json } = await service.gateway.request('GET', `/api/v1/mcp/approvals/${approval_id}`)
+    assert.deepEqual([(json as { status: string }).status], ['expired'])
+  })
+
+  it('have a child of their own each behind the HTTP door, with an environment of few names', async () => {
+    await using service = await startMcp({ servers: child })
+    const [one, two] = [await service.session({}, 'child'), await service.session({}, 'child')]
+    const env = resultOf(await one.request('x/env'))
+    assert.deepEqual(
+      [env.MINE, typeof env.PATH, env.npm_config_user_agent, env.NODE_OPTIONS],
+      ['1', 'string', undefined, undefined],
+    )
+    const big = await two.post('{"jsonrpc":"2.0",\n"id":12345678901234567891,"method":"x/line"}')
+    assert.match(big.text, /"id":12345678901234567891/)
+    const exited = await one.request('x/exit', { code: 4 })
+    assert.deepEqual(
+      [exited.status, exited.json?.error?.code, exited.json?.error?.message],
+      [502, -32603, 'Upstream server exited (code 4).'],
+    )
+    assert.equal((await two.request('x/line')).status, 200)
+  })
+
+  it('stream what a child says of a call, and keep the rest for GET', async () => {
+    await using service = await startMcp({ servers: child })
+    const client = await service.session({}, 'child')
+    const response = await client.fetch(
+      'POST',
+      '{"jsonrpc":"2.0","id":1,"method":"x/progress","params":{"_meta":{"progressToken":"p"}}}',
+    )
+    assert.equal(response.headers.get('content-type'), 'text/event-stream')
+    assert.equal(
+      await response.text(),
+      'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}\n\nevent: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n',
+    )
+    const stream = await client.fetch('GET')
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
+    assert.match((await reader?.read())?.value ?? '', /aside/)
+    await reader?.cancel()
+  })
+
+  it('show a server that could not be reached as failing', async () => {
+    await using service = await startMcp({ servers: 'gone: { transport: http, target: "http://127.0.0.1:9/mcp" }' })
+    await assert.rejects(service.session({}, 'gone'), /UPSTREAM_UNREACHABLE/)
+    const { json } = await service.gateway.request('GET', '/api/v1/mcp/servers')
+    const { servers } = json as { servers: { id: string; status: string; last_error: string | null }[] }
+    assert.match(servers.find(({ id }) => id === 'gone')?.last_error ?? '', /could not be reached/)
+    assert.deepEqual(servers.map(({ status }) => status).sort(), ['failing', 'unknown'])
+  })
+})
+
+describe('openMcp', () => {
+  it('opens a session without a door, judged by a policy of its own', async () => {
+    await using service = await startMcp()
+    const { gateway } = service.gateway
+    const opened = await openMcp(gateway, { server_id: 'up', policy: { version: 1, default: 'deny', rules: [] } })
+    assert.match(opened.session_id, /^mcp_/)
+    const [initialized] = await opened.send(
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
+    )
+    assert.match(initialized ?? '', /"protocolVersion":"2025-11-25"/)
+    assert.deepEqual(await opened.send('{"jsonrpc":"2.0","method":"notifications/initialized"}'), [])
+    const [denied] = await opened.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}')
+    assert.match(denied ?? '', /Denied by rule 'default'/)
+    await opened.end()
+    await service.upstream.until('DELETE')
+  })
+})
