@@ -23,7 +23,7 @@ export interface HttpOptions {
   /** Path globs below /v1 that are forwarded unguarded. */
   readonly passthrough?: readonly string[]
   /** Hosts and web origins that the MCP transport and its management accept besides the gateway's own. */
-  readonly mcp?: { readonly allowed_hosts?: readonly string[]; readonly allowed_origins?: readonly string[] }
+  readonly mcp?: { readonly allowed_hosts?: readonly string[]; readonly allowed_origins?: readonly string[] | null }
 }
 
 export const serverDefaults: ServerOptions = {

@@ -7,11 +7,11 @@ import type { RouteClass } from './route-class.ts'
 export type OriginJudge = (request: IncomingMessage, kind: RouteClass) => void
 
 /**
- * `allowed`: origins that the MCP routes accept besides their own; absent, the loopback names with the port that is listened on.
+ * `allowed`: origins that the MCP routes accept besides their own; absent or null, the loopback names with the port that is listened on.
  * The `Host` of a request must have been judged before.
  */
 export const originJudge =
-  (allowed: readonly string[] | undefined, port: () => number): OriginJudge =>
+  (allowed: readonly string[] | null | undefined, port: () => number): OriginJudge =>
   (request, kind) => {
     if (kind === 'probe' || kind === 'model' || kind === 'receiver') return
     const { headers } = request
@@ -24,7 +24,7 @@ export const originJudge =
       throw new GuardError('ORIGIN_NOT_ALLOWED')
   }
 
-const isListed = (origin: string, allowed: readonly string[] | undefined, port: number): boolean =>
+const isListed = (origin: string, allowed: readonly string[] | null | undefined, port: number): boolean =>
   origin !== 'null' &&
   (allowed?.some((entry) => entry.toLowerCase() === origin) ?? loopbackOrigins(port).includes(origin))
 

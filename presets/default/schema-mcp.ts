@@ -28,7 +28,7 @@ const serverSchema = Type.Object(
 const serversSchema = Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), serverSchema, {
   additionalProperties: false,
   default: {},
-  description: 'servers behind the proxy, by the id in /mcp/{id} and in policies',
+  description: 'by id, as docs: { target: "http://127.0.0.1:3000/mcp" }, served at /mcp/docs',
 })
 
 /** The section `mcp`: the permission proxy, its policy and the servers behind it. */
@@ -38,13 +38,12 @@ export const mcpSchema = Type.Object(
     approval_timeout_seconds: count(300, 'how long a question waits for its answer, and a yes for the retry'),
     approver_key: Type.String({
       default: '',
-      description: 'what whoever approves must show, as it is or as sha256:<hex>; empty lets any local program approve',
+      description: 'what an approver must show, plain or as sha256:<hex>; empty: any local program may',
     }),
-    allowed_origins: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
-        description: 'web origins that may speak MCP; absent: those of this gateway',
-      }),
-    ),
+    allowed_origins: Type.Union([Type.Array(Type.String({ minLength: 1 })), Type.Null()], {
+      default: null,
+      description: 'web origins that may speak MCP; null: those of this gateway',
+    }),
     allowed_hosts: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       description: 'further host names under which MCP is served',

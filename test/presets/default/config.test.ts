@@ -52,6 +52,17 @@ describe('a configuration', () => {
         retention: { days: 30, max_runs: 100_000, max_bytes: 2_147_483_648 },
       },
       redaction: { names: [], patterns: [], emails: true },
+      mcp: {
+        policy: '',
+        approval_timeout_seconds: 300,
+        approver_key: '',
+        allowed_origins: null,
+        allowed_hosts: [],
+        session_idle_seconds: 28_800,
+        limits: { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 },
+        servers: {},
+      },
+      hide_denied_tools: false,
       upstreams: [],
       passthrough: [],
       preset: 'default',
@@ -119,7 +130,7 @@ describe('a configuration is refused, with file, line and column', () => {
     assert.deepEqual(await refusal(`${key}defualt_mode: shadow`), [
       'guard-config.yml:2:1: defualt_mode: unknown key. Did you mean "default_mode"?',
     ])
-    assert.deepEqual(await refusal(`${key}mcp: {}`), ['guard-config.yml:2:1: mcp: unknown key.'])
+    assert.deepEqual(await refusal(`${key}spelt: {}`), ['guard-config.yml:2:1: spelt: unknown key.'])
   })
   it('for a value of another type, naming the one expected', async () => {
     assert.deepEqual(await refusal(`${key}server: { port: "8787", allow_mode_header: 1 }`), [
