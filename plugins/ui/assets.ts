@@ -17,6 +17,10 @@ const sources: Readonly<Record<string, string>> = {
   'app.js': 'guard-gateway/assets/app.js',
   'keys.js': 'guard-gateway/assets/keys.js',
   'live.js': 'guard-gateway/assets/live.js',
+  'replay.css': 'guard-gateway/assets/replay.css',
+  'timeline.css': 'guard-gateway/assets/timeline.css',
+  'timeline.js': 'guard-gateway/assets/timeline.js',
+  'long-timeline.js': 'guard-gateway/assets/long-timeline.js',
   'icon.svg': 'guard-gateway/assets/icon.svg',
   'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
 }

@@ -42,7 +42,9 @@ export class Shell {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · Guard</title>
-<link rel="stylesheet" href="${this.#url('app.css')}">
+${[...this.#assets.values()]
+  .filter(({ name }) => name.endsWith('.css'))
+  .map(({ url }) => html`<link rel="stylesheet" href="${url}">`)}
 <link rel="icon" href="${this.#url('icon.svg')}" type="image/svg+xml">
 <script type="module" src="${this.#url('app.js')}"></script>
 ${

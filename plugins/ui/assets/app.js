@@ -45,6 +45,7 @@ localTimes(document)
 countDown()
 setInterval(countDown, 1000)
 keys()
+if (document.getElementById('timeline') !== null) import('./timeline.js').then(({ timeline }) => timeline(localTimes))
 live((part) => {
   localTimes(part)
   countDown()

@@ -1,0 +1,2 @@
+/** Shows the rows of a long run. */
+export const longTimeline = () => {}
