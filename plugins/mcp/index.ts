@@ -11,6 +11,7 @@ import { policyCommands } from './policy/commands.ts'
 import { policyRoutes } from './policy/routes.ts'
 import { seenTools } from './seen-tools.ts'
 import { needPlace, serversView } from './servers-view.ts'
+import { testServerCommand } from './test-server/command.ts'
 import { toolTable } from './tools/index.ts'
 
 export { type CallOutcome, type FramePlace, type McpHooks, mcpHooks } from './hooks.ts'
@@ -28,7 +29,8 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
     for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
-    for (const command of [runCommand(gateway), ...policyCommands(gateway)]) gateway.commands.add(command)
+    for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
+      gateway.commands.add(command)
     gateway.health.set('mcp', () => ({ servers: proxy.places().length, sessions: proxy.sessions.size }))
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
     gateway.hooks.close.tapPromise({ name: 'mcp', stage: -50 }, () => proxy.close())

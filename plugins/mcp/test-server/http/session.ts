@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http'
+import type { Exchange } from '../exchange.ts'
+import type { TestServer } from '../server.ts'
+import { TestSession } from '../session.ts'
+import { KeptStream } from './streams.ts'
+
+const NOISE = ': noise\n\nevent: noise\ndata: this is no message\n\n'
+const ASIDE = 'aside'
+
+/** One client over HTTP, with its streams by name. */
+export class HttpSession {
+  readonly session: TestSession
+  readonly #streams = new Map<string, KeptStream>()
+  #opened = 0
+
+  constructor(server: TestServer) {
+    this.session = new TestSession(server)
+  }
+
+  /** The way back for one request: JSON if the answer comes first, else a stream; lists of tools always come as a stream. */
+  exchange(response: ServerResponse, method: string | undefined): Exchange {
+    let stream: KeptStream | undefined
+    const streamed = (): KeptStream => {
+      if (stream === undefined) {
+        stream = this.#stream(`call${++this.#opened}`)
+        stream.open(response, -1)
+      }
+      return stream
+    }
+    const noisy = this.session.server.misbehave === 'noise'
+    const plain = !noisy && method !== 'tools/list'
+    return {
+      send(json, last) {
+        if (last && stream === undefined && plain) {
+          response.writeHead(200, { 'content-type': 'application/json' }).end(json)
+          return
+        }
+        const way = streamed()
+        if (noisy) way.scribble(NOISE)
+        way.send(json)
+        if (last) way.end()
+      },
+      letGo: () => streamed().letGo(),
+      drop: () => void response.destroy(),
+    }
+  }
+
+  /** Opens the client's own stream, or takes one up behind an event; false if there is no such event. */
+  listen(response: ServerResponse, lastEventId: string | undefined): boolean {
+    if (lastEventId === undefined) {
+      this.#stream(ASIDE).open(response, -1)
+      return true
+    }
+    const [, name = '', index = ''] = /^(.*)-(\d+)$/.exec(lastEventId) ?? []
+    const stream = this.#streams.get(name)
+    stream?.open(response, Number(index))
+    return stream !== undefined
+  }
+
+  end(): void {
+    this.session.end()
+    for (const stream of this.#streams.values()) stream.end()
+  }
+
+  #stream(name: string): KeptStream {
+    const stream = new KeptStream(name)
+    this.#streams.set(name, stream)
+    return stream
+  }
+}

@@ -1,0 +1,56 @@
+type Values = Readonly<Record<string, unknown>>
+
+/** A message of JSON-RPC, as a client sends it. */
+export interface Message {
+  readonly id?: string | number
+  readonly method?: string
+  readonly params: Values
+  readonly result?: Values
+  readonly error?: { readonly message?: unknown }
+}
+
+const isValues = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
+
+/** Reads one message; undefined if the text is none. */
+export const readMessage = (json: string): Message | undefined => {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    return undefined
+  }
+  if (!isValues(value) || value.jsonrpc !== '2.0') return undefined
+  const { id, method, params, result, error } = value
+  return {
+    params: isValues(params) ? params : {},
+    ...(isId(id) ? { id } : {}),
+    ...(typeof method === 'string' ? { method } : {}),
+    ...(isValues(result) ? { result } : {}),
+    ...(isValues(error) ? { error } : {}),
+  }
+}
+
+/** An answer that a request failed, with its JSON-RPC code. */
+export class Failure extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A request of the client, as JSON text of the answer to it. `result` is JSON text. */
+export const answer = (id: string | number, result: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+
+/** An error as an answer; `id` null where it could not be read. */
+export const failure = (id: string | number | null, { code, message }: Failure): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
+
+/** A notification, or a request where there is an id. */
+export const said = (method: string, params: object, id?: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, params })

@@ -1,0 +1,74 @@
+import { levelOf } from './call.ts'
+import { Failure, type Message } from './message.ts'
+import { promptMessages, prompts } from './prompts.ts'
+import { readResource, resources, templates } from './resources.ts'
+import type { TestSession } from './session.ts'
+import type { Arguments } from './tool.ts'
+
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+
+/** Revisions of MCP that the test server speaks. */
+export const speaks = (version: string): boolean => VERSIONS.includes(version)
+
+const asArguments = (value: unknown): Arguments =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Arguments) : {}
+
+const uriOf = ({ params: { uri } }: Message): string => {
+  if (typeof uri === 'string') return uri
+  throw new Failure(-32602, 'uri must be a string.')
+}
+
+/** The answer to each request but `tools/call`. Throws a Failure. */
+export const methods: Readonly<Record<string, (message: Message, session: TestSession) => object>> = {
+  initialize({ params: { protocolVersion, capabilities } }, session) {
+    session.capabilities = asArguments(capabilities)
+    return {
+      protocolVersion: speaks(String(protocolVersion)) ? protocolVersion : VERSIONS[0],
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        logging: {},
+        completions: {},
+      },
+      serverInfo: { name: 'guard-test-server', version: '1.0.0' },
+      instructions: 'Everything here is made up.',
+    }
+  },
+  ping: () => ({}),
+  'logging/setLevel'(message, session) {
+    session.level = levelOf(message)
+    return {}
+  },
+  'tools/list'({ params: { cursor } }, { server }) {
+    const page = server.page(cursor === undefined ? undefined : String(cursor))
+    if (page === undefined) throw new Failure(-32602, 'There is no page at this cursor.')
+    return page
+  },
+  'resources/list': () => ({ resources }),
+  'resources/templates/list': () => ({ resourceTemplates: templates }),
+  'resources/read'(message) {
+    const contents = readResource(uriOf(message))
+    if (contents === undefined) throw new Failure(-32002, 'There is no such resource.')
+    return { contents }
+  },
+  'resources/subscribe'(message, session) {
+    session.watched.add(uriOf(message))
+    return {}
+  },
+  'resources/unsubscribe'(message, session) {
+    session.watched.delete(uriOf(message))
+    return {}
+  },
+  'prompts/list': () => ({ prompts }),
+  'prompts/get'({ params }) {
+    const messages = promptMessages(String(params.name), asArguments(params.arguments))
+    if (messages === undefined) throw new Failure(-32602, 'There is no such prompt.')
+    return { messages }
+  },
+  'completion/complete'({ params: { argument } }) {
+    const begun = String(asArguments(argument).value ?? '')
+    const values = ['paris', 'park', 'party', 'test'].filter((word) => word.startsWith(begun))
+    return { completion: { values, total: values.length, hasMore: false } }
+  },
+}
