@@ -31,7 +31,11 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
       gateway.commands.add(command)
-    gateway.health.set('mcp', () => ({ servers: proxy.places().length, sessions: proxy.sessions.size }))
+    gateway.health.set('mcp', () => ({
+      servers: proxy.places().length,
+      sessions: proxy.sessions.size,
+      dropped: proxy.sessions.dropped,
+    }))
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
     gateway.hooks.close.tapPromise({ name: 'mcp', stage: -50 }, () => proxy.close())
     gateway.hooks.http.tapPromise('mcp', async (app) => {

@@ -24,6 +24,14 @@ export class Sessions {
     return this.#seats.size
   }
 
+  /** Messages that were dropped in open sessions, by reason. */
+  get dropped(): Readonly<Record<string, number>> {
+    const sums = new Map<string, number>()
+    for (const { session } of this.#seats.values())
+      for (const [reason, count] of session.dropCounts) sums.set(reason, (sums.get(reason) ?? 0) + count)
+    return Object.fromEntries(sums)
+  }
+
   [Symbol.iterator](): IterableIterator<Seat> {
     return this.#seats.values()
   }

@@ -90,7 +90,13 @@ describe('frames through the HTTP door', () => {
     assert.equal((await client.post('{"jsonrpc":"2.0","id":5,"result":{"roots":[]}}')).status, 202)
   })
 
-  it('drop an answer that nobody asked for', async () => {
+  const dropped = async (): Promise<number> => {
+    const { json } = await service.gateway.request('GET', '/api/health')
+    return (json as { mcp: { dropped: { unknown_id?: number } } }).mcp.dropped.unknown_id ?? 0
+  }
+
+  it('drop an answer that nobody asked for, and count it', async () => {
+    const before = await dropped()
     service.upstream.answering = ({ message }, response) => {
       if (message?.method !== 'x/forged') return false
       beginEvents(response).end(
@@ -100,6 +106,7 @@ describe('frames through the HTTP door', () => {
     }
     const response = await client.fetch('POST', '{"jsonrpc":"2.0","id":8,"method":"x/forged"}')
     assert.equal(await response.text(), 'data: {"jsonrpc":"2.0","id":8,"result":{}}\n\n')
+    assert.equal(await dropped(), before + 1)
   })
 
   it('are refused with -32600 while a request of the same id is on its way', async () => {
