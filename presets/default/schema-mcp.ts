@@ -38,7 +38,7 @@ export const mcpSchema = Type.Object(
     approval_timeout_seconds: count(300, 'how long a question waits for its answer, and a yes for the retry'),
     approver_key: Type.String({
       default: '',
-      description: 'what an approver must show, plain or as sha256:<hex>; empty: any local program may',
+      description: 'what an approver must show, plain or as sha256:<hex>; empty lets every local program',
     }),
     allowed_origins: Type.Union([Type.Array(Type.String({ minLength: 1 })), Type.Null()], {
       default: null,
