@@ -8,7 +8,12 @@ import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextpr
 /** How an official client gets to its server. */
 export type SdkWay =
   | { readonly url: string; readonly key?: string }
-  | { readonly command: string; readonly args: readonly string[]; readonly cwd: string }
+  | {
+      readonly command: string
+      readonly args: readonly string[]
+      readonly cwd: string
+      readonly env?: Readonly<Record<string, string>>
+    }
 
 /** The official clients: major version 1, and 2 with and without a look at what the server speaks. */
 export const sdkClients = ['v1', 'v2', 'v2 auto'] as const
@@ -47,6 +52,14 @@ const accepted = { action: 'accept' as const, content: { username: 'ann', email:
 const headers = (key: string | undefined) =>
   key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } }
 
+const stdioOf = ({ command, args, cwd, env = {} }: Extract<SdkWay, { command: string }>) => ({
+  command,
+  args: [...args],
+  cwd,
+  env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
+  stderr: 'ignore' as const,
+})
+
 export const sdkClient = (name: SdkName, way: SdkWay): Promise<SdkClient> =>
   name === 'v1' ? clientV1(way) : clientV2(way, name === 'v2 auto')
 
@@ -55,7 +68,7 @@ const clientV1 = async (way: SdkWay): Promise<SdkClient> => {
   client.setRequestHandler(CreateMessageRequestSchema, () => sampled)
   client.setRequestHandler(ElicitRequestSchema, () => accepted)
   const http = 'url' in way ? new HttpV1(new URL(way.url), headers(way.key)) : undefined
-  const stdio = 'url' in way ? undefined : new StdioV1({ ...way, args: [...way.args], stderr: 'ignore' })
+  const stdio = 'url' in way ? undefined : new StdioV1(stdioOf(way))
   await client.connect((http ?? stdio) as Parameters<typeof client.connect>[0])
   return {
     list: () => everyPage((cursor) => client.listTools(cursor)),
@@ -76,7 +89,7 @@ const clientV2 = async (way: SdkWay, auto: boolean): Promise<SdkClient> => {
   client.setRequestHandler('sampling/createMessage', () => sampled)
   client.setRequestHandler('elicitation/create', () => accepted)
   const http = 'url' in way ? new v2.StreamableHTTPClientTransport(new URL(way.url), headers(way.key)) : undefined
-  const stdio = 'url' in way ? undefined : new StdioV2({ ...way, args: [...way.args], stderr: 'ignore' })
+  const stdio = 'url' in way ? undefined : new StdioV2(stdioOf(way))
   await client.connect((http ?? stdio) as v2.Transport)
   return {
     list: () => everyPage((cursor) => client.listTools(cursor)),

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serveHttp, TestServer } from '../../plugins/mcp/test-server/index.ts'
+import { main } from '../../presets/default/main.ts'
+import { fakeIo } from './io.ts'
+import { startMcp } from './mcp.ts'
+import type { SdkWay } from './mcp-sdk.ts'
+
+const BIN = join(import.meta.dirname, '../../presets/default/bin.ts')
+const SERVER = join(import.meta.dirname, 'mcp-test-server.ts')
+const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
+
+/** A way to a server through the proxy, and somebody who says yes. */
+export interface McpPlace {
+  readonly way: SdkWay
+  allow(approval_id: string): Promise<void>
+}
+
+/** What starts the test server on standard input and output. */
+export const testServerCommand = [process.execPath, ...NODE, SERVER] as const
+
+/** The test server behind a gateway over HTTP. */
+export const httpPlace = async (opened: AsyncDisposableStack, policy: string): Promise<McpPlace> => {
+  const server = opened.adopt(await serveHttp(new TestServer({ page_size: 10 }), 0), (one) => one.close())
+  const target = `test: { transport: http, target: "${server.url}" }`
+  const { gateway } = opened.use(await startMcp({ policy, servers: target }))
+  return {
+    way: { url: `${gateway.url}/mcp/test`, key: gateway.key },
+    async allow(id) {
+      const { status, text } = await gateway.request('POST', `/api/v1/mcp/approvals/${id}`, { action: 'allow' })
+      assert.equal(status, 200, text)
+    },
+  }
+}
+
+/** A server that `guard mcp run` starts, in a folder of its own; `command` may be made of the folder. */
+export const runPlace = async (
+  opened: AsyncDisposableStack,
+  policy: string,
+  command: (folder: string) => readonly string[] = () => testServerCommand,
+  env: (folder: string) => Readonly<Record<string, string>> = () => ({}),
+): Promise<McpPlace & { readonly folder: string }> => {
+  const cwd = await mkdtemp(join(tmpdir(), 'guard-place-'))
+  opened.defer(() => rm(cwd, { recursive: true, force: true }))
+  await writeFile(join(cwd, 'policy.yml'), policy)
+  // Nothing listens on port 1: the command line asks the database of the proxy.
+  const config = 'gateway_key: guard_test_key_that_is_long_enough\nserver: { port: 1 }\n'
+  await writeFile(join(cwd, 'guard-config.yml'), config, { mode: 0o600 })
+  const proxy = ['mcp', 'run', '--server-id', 'test', '--policy', 'policy.yml']
+  return {
+    folder: cwd,
+    way: { command: process.execPath, args: [...NODE, BIN, ...proxy, '--', ...command(cwd)], cwd, env: env(cwd) },
+    async allow(id) {
+      const io = fakeIo({ cwd })
+      assert.equal(await main(['mcp', 'approvals', 'allow', id], io), 0, io.errText())
+    },
+  }
+}
