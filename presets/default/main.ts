@@ -35,12 +35,16 @@ const configured = async (options: Input['options'], command: Command | undefine
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await loadedFor(command, options, io)
   const config = overridden(loaded.config, options, io.cwd, command?.id)
-  if (command !== undefined) for (const warning of loaded.warnings) printWarning(warning, options, io)
+  if (command !== undefined) for (const warning of warningsFor(command, loaded)) printWarning(warning, options, io)
   const gateway = await withRun(config, io, file, command, first)
   if (command?.id !== 'gateway run') return gateway
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
 }
+
+/** That no upstream is there concerns only who serves model requests. */
+const warningsFor = ({ id }: Command, { warnings }: LoadedConfig): readonly string[] =>
+  id === 'gateway run' ? warnings : warnings.filter((text) => !text.startsWith('No upstream'))
 
 /** The configuration, or built-in values where there is no file and the command can do without. */
 const loadedFor = async (command: Command | undefined, options: Input['options'], io: Io): Promise<LoadedConfig> => {
