@@ -5,7 +5,9 @@ import { importForm } from './import-form-route.ts'
 import { Imports } from './imports.ts'
 import { hashKey, repliedTools } from './installation.ts'
 import { Keeper } from './keeper.ts'
+import { Lately } from './lately.ts'
 import type { ReplayOptions } from './options.ts'
+import { addPages } from './page/index.ts'
 import { Pricing } from './pricing.ts'
 import { Retention } from './retention.ts'
 import { routes } from './routes.ts'
@@ -38,8 +40,11 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const pricing = new Pricing(gateway, options.pricing)
     const upkeep = new Upkeep(gateway, retention)
     const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
+    const lately = new Lately(() => gateway.storage)
+    const parts = { gateway, imports, keeper, lately, retention, stream }
     let key = ''
 
+    addPages(parts)
     for (const table of tables) gateway.tables.add(table)
     gateway.health.set('replay', () => ({ open_runs: keeper.runs.size, listeners: stream.size }))
     gateway.health.set('pricing', () => pricing.health())
@@ -78,9 +83,10 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.close.tapPromise('replay', async () => {
       await upkeep.end()
       await keeper.late.end()
+      lately.forget()
     })
     gateway.hooks.http.tapPromise('replay', async (app) => {
-      await app.register(routes({ gateway, imports, keeper, retention, stream }, options), { prefix: '/api/v1' })
+      await app.register(routes(parts, options), { prefix: '/api/v1' })
       await app.register(importForm(imports))
     })
   },

@@ -10,6 +10,7 @@ import { described } from './described.ts'
 import { editRun, pinnedIn, readEdit } from './edit.ts'
 import { type RawQuery, runQuery } from './filters.ts'
 import type { Keeper } from './keeper.ts'
+import type { Lately } from './lately.ts'
 import { readTrace } from './read.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { rowsOf } from './rows.ts'
@@ -20,7 +21,7 @@ interface Named {
 }
 
 /** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
-export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper): void => {
+export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper, lately: Lately): void => {
   const list = described('List runs with filters and pagination', {
     querystring: runsQuery,
     response: { 200: runsPage },
@@ -67,7 +68,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: rowsAnswer },
   })
   app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
-    rowsOf(await readTrace(gateway.storage, params.trace_id), count(query, 'after', 0), count(query, 'limit', 2_000)),
+    rowsOf(await lately.trace(params.trace_id), count(query, 'after', 0), count(query, 'limit', 2_000)),
   )
 
   const pin = described('Set pin state', {

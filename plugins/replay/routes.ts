@@ -9,6 +9,7 @@ import { importRoute } from './import-route.ts'
 import type { Imports } from './imports.ts'
 import { type Ingest, ingestSpan, ingestTrace } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
+import type { Lately } from './lately.ts'
 import type { ReplayOptions } from './options.ts'
 import { readRoutes } from './read-routes.ts'
 import type { Retention } from './retention.ts'
@@ -20,13 +21,14 @@ export interface Parts {
   readonly gateway: Gateway
   readonly imports: Imports
   readonly keeper: Keeper
+  readonly lately: Lately
   readonly retention: Retention
   readonly stream: Stream
 }
 
 /** The trace store's interface, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
-  const { gateway, imports, keeper, retention, stream } = parts
+  const { gateway, imports, keeper, lately, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
 
   const trace = described('Ingest a trace with nested spans, events and artifacts', {
@@ -55,7 +57,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
     return ingestEvents(ingestOf(request), request.body)
   })
 
-  readRoutes(app, gateway, keeper)
+  readRoutes(app, gateway, keeper, lately)
   upkeepRoutes(app, retention, stream)
   await app.register(importRoute(imports))
 

@@ -1,4 +1,5 @@
 import type { Trace } from 'guard-gateway/core'
+import { occurrencesOf } from './occurrences.ts'
 
 const PAGE = 2_000
 
@@ -23,16 +24,15 @@ export interface RowsPage {
   readonly next: number | null
 }
 
-/** The rows of a tree from `after` on, at most `limit` (2,000) of them. Occurrences count by name, in the order of the tree. */
+/** The rows of a tree from `after` on, at most `limit` (2,000) of them. Occurrences count by name, in order of start. */
 export const rowsOf = ({ spans }: Trace, after = 0, limit = PAGE): RowsPage => {
-  const occurrences = new Map<string, number>()
+  const occurrences = occurrencesOf(spans)
   const rows: (readonly unknown[])[] = []
   const end = Math.min(spans.length, after + Math.min(limit, PAGE))
   for (const [index, span] of spans.entries()) {
     if (index === end) break
-    const occurrence = (occurrences.get(span.name) ?? 0) + 1
-    occurrences.set(span.name, occurrence)
     if (index < after) continue
+    const occurrence = occurrences.get(span) ?? 1
     const { id, depth, name, label, kind, status, start_ns, end_ns, events } = span
     const duration = end_ns === null ? null : end_ns - start_ns
     rows.push([id, depth, name, occurrence, label, kind, status, start_ns, duration, events.length])

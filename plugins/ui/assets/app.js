@@ -45,7 +45,7 @@ localTimes(document)
 countDown()
 setInterval(countDown, 1000)
 keys()
-if (document.getElementById('timeline') !== null) import('./timeline.js').then(({ timeline }) => timeline(localTimes))
+if (document.getElementById('timeline') !== null) import('./timeline.js').then(({ timeline }) => timeline())
 live((part) => {
   localTimes(part)
   countDown()

@@ -1,2 +1,158 @@
-/** Makes the timeline of a run quick to use. */
-export const timeline = () => {}
+import { longTimeline } from './long-timeline.js'
+
+const isFree = ({ ctrlKey, altKey, metaKey, shiftKey, target }) =>
+  !ctrlKey && !altKey && !metaKey && !shiftKey && !target.closest?.('input, select, textarea, dialog')
+
+/** Parameters without what chooses a span: where they are alike, the rows are. */
+const rowsOf = (url) => {
+  const query = new URLSearchParams(url.search)
+  for (const name of ['span', 'notice', 'after']) query.delete(name)
+  query.sort()
+  return `${url.pathname}?${query}`
+}
+
+const rowOf = (url) => {
+  const span = url.searchParams.get('span')
+  return span === null ? undefined : `span-${span}`
+}
+
+let shown = new URL(location.href)
+let long
+let going
+
+/** The page at an address without the parts that are here already. */
+const fetched = async (url, part, signal) => {
+  const asked = new URL(url)
+  if (part !== undefined) asked.searchParams.set('part', part)
+  const answer = await fetch(asked, { headers: { accept: 'text/html' }, signal })
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
+  return new DOMParser().parseFromString(await answer.text(), 'text/html')
+}
+
+const swap = (next, selector) => {
+  const [from, to] = [document.querySelector(selector), next.querySelector(selector)]
+  if (from !== null && to !== null) from.replaceWith(document.adoptNode(to))
+}
+
+const choose = (row, at) => {
+  for (const old of document.querySelectorAll('#timeline .chosen')) {
+    old.classList.remove('chosen')
+    old.querySelector('.pick')?.removeAttribute('aria-current')
+  }
+  row.classList.add('chosen')
+  row.querySelector('.pick')?.setAttribute('aria-current', 'true')
+  if (!at) row.scrollIntoView({ block: 'nearest' })
+}
+
+/** The row a span has, brought to where it can be seen; undefined while it has none. */
+const revealed = (id) => (id === undefined ? undefined : (document.getElementById(id) ?? long?.reveal(id)) || undefined)
+
+/** Shows what an address says; only what differs is fetched. */
+const show = async (url) => {
+  going?.abort()
+  going = new AbortController()
+  const { signal } = going
+  const typing = document.activeElement?.matches('#tools input')
+  const at = document.querySelector('[data-row].at')?.id
+  const same = rowsOf(url) === rowsOf(shown)
+  const kept = same ? revealed(rowOf(url)) : undefined
+  const all = url.searchParams.has('all')
+  const next = await fetched(url, kept !== undefined ? 'details' : all ? 'frame' : undefined, signal)
+  shown = url
+  swap(next, '#tools')
+  if (kept === undefined) {
+    swap(next, '.panes')
+    await begin()
+  } else swap(next, '#details')
+  const row = revealed(rowOf(url))
+  if (row !== undefined) choose(row)
+  if (typing) document.querySelector('#tools input')?.focus()
+  else if (at !== undefined) {
+    const again = document.getElementById(at)
+    again?.classList.add('at')
+    again?.querySelector('a[href]')?.focus({ preventScroll: true })
+  }
+}
+
+const go = (href) => {
+  const url = new URL(href, location.href)
+  history.pushState(null, '', url)
+  show(url).catch((error) => {
+    if (error.name !== 'AbortError') location.assign(url)
+  })
+}
+
+/** What follows from the table that stands there now. */
+const begin = async () => {
+  long = undefined
+  const link = document.getElementById('load-all')
+  if (link === null) return
+  if (!shown.searchParams.has('all')) link.hidden = false
+  else long = await longTimeline(document.getElementById('timeline'), shown)
+}
+
+/** Dragging over the overview zooms to what was passed over. */
+const drag = (event) => {
+  const map = event.target.closest?.('#overview')
+  if (map === null || map === undefined || event.button !== 0) return
+  event.preventDefault()
+  const box = map.getBoundingClientRect()
+  const share = ({ clientX }) => Math.min(1, Math.max(0, (clientX - box.left) / box.width))
+  const began = share(event)
+  const frame = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
+  frame.setAttribute('class', 'frame')
+  frame.setAttribute('height', '100%')
+  map.append(frame)
+  map.setPointerCapture(event.pointerId)
+  const ends = (other) => [Math.min(began, other), Math.max(began, other)]
+  map.onpointermove = (moved) => {
+    const [from, to] = ends(share(moved))
+    frame.setAttribute('x', `${from * 100}%`)
+    frame.setAttribute('width', `${(to - from) * 100}%`)
+  }
+  map.onpointerup = (ended) => {
+    map.onpointermove = null
+    frame.remove()
+    const [from, to] = ends(share(ended))
+    if ((to - from) * box.width < 4) return
+    const query = new URLSearchParams(location.search)
+    query.set('from', String(Math.floor(from * map.dataset.length)))
+    query.set('to', String(Math.ceil(to * map.dataset.length)))
+    go(`?${query}`)
+  }
+}
+
+const click = (event) => {
+  const link = event.target.closest?.('.pick, .fold, #tools a, #load-all')
+  if (link === null || link === undefined || event.button !== 0 || event.defaultPrevented || !isFree(event)) return
+  event.preventDefault()
+  go(link.href)
+}
+
+/** Arrows close and open the row that is stood on. */
+const arrow = (event) => {
+  const wanted = { ArrowLeft: 'true', ArrowRight: 'false' }[event.key]
+  if (wanted === undefined || !isFree(event)) return
+  const row = document.querySelector('#timeline .at') ?? document.querySelector('#timeline .chosen')
+  const fold = row?.querySelector(`.fold[aria-expanded="${wanted}"]`)
+  if (fold === null || fold === undefined) return
+  event.preventDefault()
+  fold.click()
+}
+
+/** Makes the timeline of a run quick: what is chosen, closed, found or zoomed to is shown without loading the page again. */
+export const timeline = () => {
+  document.addEventListener('click', click)
+  document.addEventListener('pointerdown', drag)
+  document.addEventListener('keydown', arrow)
+  document.addEventListener('submit', (event) => {
+    if (!event.target.matches('.find')) return
+    event.preventDefault()
+    go(`?${new URLSearchParams(new FormData(event.target))}`)
+  })
+  addEventListener('popstate', () => {
+    if (rowsOf(new URL(location.href)) !== rowsOf(shown) || location.search !== shown.search)
+      show(new URL(location.href)).catch(() => location.reload())
+  })
+  begin()
+}

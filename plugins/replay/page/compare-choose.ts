@@ -1,0 +1,46 @@
+import { type Ask, type Gateway, type Html, html, runSummary } from 'guard-gateway/core'
+import { urlOf } from '../ingest.ts'
+import { runById } from '../read.ts'
+import { firstStep, firstSteps } from './first-steps.ts'
+import { linked } from './links.ts'
+import { costMark, countMark, durationMark, lasted, middled, statusMark, timeMark, titleOf } from './shown.ts'
+
+const MAX_CHOICES = 50
+
+/** Lets the other run be chosen among those of the same project; without any it says where two are chosen. Throws RUN_NOT_FOUND. */
+export const chooseOther = async (
+  gateway: Gateway,
+  ask: Ask,
+  chosen: string | undefined,
+  isLeft: boolean,
+): Promise<Html> => {
+  if (chosen === undefined)
+    return html`<h1>Compare</h1><p class="empty">No run is chosen. Mark two in <a href="/replay">the list of runs</a>.</p>`
+  const { storage } = gateway
+  const run = await runById(storage, chosen)
+  const { rows } = await storage.find('runs', { where: { project_id: run.project_id }, limit: MAX_CHOICES + 1 })
+  const others = rows.filter(({ trace_id }) => trace_id !== chosen).slice(0, MAX_CHOICES)
+  const [steps, own] = await Promise.all([
+    firstSteps(storage, others),
+    run.name === null ? firstStep(storage, chosen) : undefined,
+  ])
+  const link = (trace_id: string) =>
+    linked('/replay/compare', ask.query, {
+      run: null,
+      left: isLeft ? chosen : trace_id,
+      right: isLeft ? trace_id : chosen,
+    })
+  return html`<h1>Compare</h1>
+<p>Compare <a href="${urlOf(chosen)}">${titleOf(run, own)}</a> with a run of project ${run.project_id}:</p>
+${
+  others.length === 0
+    ? html`<p class="empty">It is the only run of its project.</p>`
+    : html`<table class="list stacks"><thead><tr><th scope="col">Time</th><th scope="col" class="free">Run</th><th scope="col">Status</th><th scope="col" class="figure">Duration</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">Cost</th></tr></thead><tbody>
+${others
+  .map(runSummary)
+  .map(
+    (other) =>
+      html`<tr data-row id="run-${other.trace_id}"><td>${timeMark(other.recorded_ns, ask.now)}</td><th scope="row"><a href="${link(other.trace_id)}">${middled(titleOf(other, steps.get(other.trace_id)))}</a> <span class="quiet">${other.agent_name}</span></th><td>${statusMark(other.status)}</td><td class="figure">${durationMark(lasted(other, ask.now))}</td><td class="figure">${countMark(other.total_tokens)}</td><td class="figure">${costMark(other.cost_micro)}</td></tr>`,
+  )}</tbody></table>`
+}`
+}

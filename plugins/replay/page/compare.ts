@@ -1,0 +1,82 @@
+import { type Ask, type Gateway, GuardError, type Html, html, type Page, raw } from 'guard-gateway/core'
+import { type Comparison, compare } from '../compare.ts'
+import { urlOf } from '../ingest.ts'
+import type { Lately } from '../lately.ts'
+import { chooseOther } from './compare-choose.ts'
+import { comparedRows } from './compare-rows.ts'
+import { comparedSums } from './compare-sums.ts'
+import { firstStep } from './first-steps.ts'
+import { linked } from './links.ts'
+import { statusMark, timeMark, titleOf } from './shown.ts'
+
+/** Two runs side by side: what the right one has more or less, then span by span. Throws RUN_NOT_FOUND. */
+export const comparePage = (gateway: Gateway, lately: Lately): Page => ({
+  id: 'replay/compare',
+  path: '/replay/compare',
+  render: async (ask) => {
+    const { left, right } = pairIn(ask)
+    if (left === undefined || right === undefined)
+      return { title: 'Compare · Replay', main: await chooseOther(gateway, ask, left ?? right, left !== undefined) }
+    const first = await lately.trace(left)
+    const second = left === right ? first : await lately.trace(right)
+    const compared = compare(first, second, ask.query.get('align') === 'label' ? 'label' : 'name')
+    const titles = await Promise.all(
+      [first.run, second.run].map(async (run) =>
+        titleOf(run, run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined),
+      ),
+    )
+    return { title: `${titles.join(' and ')} · Compare`, main: mainOf(ask, compared, titles) }
+  },
+})
+
+interface Pair {
+  readonly left: string | undefined
+  readonly right: string | undefined
+}
+
+/** The sides as they are named, else the runs chosen in the list, which shows the newer above. Throws INVALID_COMPARE. */
+const pairIn = ({ query }: Ask): Pair => {
+  const chosen = query.getAll('run')
+  if (chosen.length > 2)
+    throw new GuardError('INVALID_COMPARE', `Choose two runs to compare, not ${chosen.length}.`, { path: '/run' })
+  const [newer, older] = chosen
+  return {
+    left: query.get('left') || older || newer,
+    right: query.get('right') || (older === undefined ? undefined : newer),
+  }
+}
+
+const mainOf = (ask: Ask, compared: Comparison, titles: readonly string[]): Html => {
+  const { left, right, warnings } = compared
+  const swapped = linked('/replay/compare', ask.query, { run: null, left: right.trace_id, right: left.trace_id })
+  return html`<div class="head"><h1>Compare</h1><p class="acts"><a href="${swapped}">Swap sides</a></p></div>
+${warnings.map(({ message }) => html`<p class="warning">${message}</p>`)}
+<div class="sides">${side(ask, left, 'Left', titles[0] ?? '')}${side(ask, right, 'Right', titles[1] ?? '')}</div>
+${comparedSums(compared)}
+${rowChips(ask, compared)}
+${comparedRows(ask, compared)}`
+}
+
+const side = ({ now }: Ask, run: Comparison['left'], label: string, title: string): Html =>
+  html`<section aria-label="${label}"><h2><span class="quiet">${label}</span> <a href="${urlOf(run.trace_id)}">${title}</a></h2>
+<p>${statusMark(run.status)}${run.failure_tag !== null && html` · ${run.failure_tag}`} · ${timeMark(run.start_ns, now)} <span class="quiet">${run.agent_name} ${run.project_id}</span></p></section>`
+
+const chips = ['all', 'changed', 'slower', 'left', 'right', 'tool'] as const
+
+const rowChips = ({ query }: Ask, { left, right, summary }: Comparison): Html => {
+  const labels = {
+    all: 'All',
+    changed: 'Changed',
+    slower: 'Slower',
+    left: `Only left (${summary.left_only})`,
+    right: `Only right (${summary.right_only})`,
+    tool: `Other tool or model (${summary.label_changed})`,
+  }
+  const sides = { run: null, left: left.trace_id, right: right.trace_id, after: null }
+  const chosen = query.get('rows') ?? 'all'
+  const byLabel = query.get('align') === 'label'
+  return html`<nav class="chips" aria-label="Rows">${chips.map(
+    (name) =>
+      html`<a href="${linked('/replay/compare', query, { ...sides, rows: name === 'all' ? null : name })}"${name === chosen ? raw` aria-current="true"` : ''}>${labels[name]}</a>`,
+  )}<a class="aside" href="${linked('/replay/compare', query, { ...sides, align: byLabel ? null : 'label' })}">${byLabel ? 'Pair by name' : 'Pair by name and label'}</a></nav>`
+}

@@ -1,0 +1,53 @@
+import { durationText, type Html, html, spanRecord, type TraceEvent, type TreeSpan, timeText } from 'guard-gateway/core'
+import { decisionLine, toldBy } from './decisions.ts'
+import { indented } from './indented.ts'
+import { spanTitle } from './shape.ts'
+import { costMark, countMark, durationMark, statusMark } from './shown.ts'
+import { kindMark } from './timeline-row.ts'
+import type { TimelineView } from './timeline-view.ts'
+import { attributeTable, idMark, valueMark } from './values.ts'
+
+/** All that is known of the chosen span. */
+export const spanDetails = ({ trace, shape, selected }: TimelineView): Html => {
+  const span = trace.spans[selected]
+  if (span === undefined) return html`<section class="details" id="details"></section>`
+  const { start_ns } = trace.run
+  return html`<section class="details" id="details" aria-label="Span">
+<h2>${kindMark(span.kind)} ${spanTitle(shape, span)}${span.label !== null && html` <span class="quiet">${span.label}</span>`}</h2>
+<p class="sums">${sumsOf(span, start_ns)}</p>
+${span.status_message !== null && html`<div class="said">${valueMark(span.status_message)}</div>`}
+${span.declared_parent_id !== undefined && html`<p class="quiet">Its parent <code>${span.declared_parent_id}</code> has not come, or is below it.</p>`}
+${eventsOf(span, start_ns)}
+<h3>Attributes (${Object.keys(span.attributes).length})</h3>
+${attributeTable(span.attributes)}
+<p>Span ${idMark(span.id)} <button class="plain" data-copy="url">Copy link</button></p>
+<details><summary>Raw</summary><pre>${indented({ ...spanRecord(span), events: span.events })}</pre></details>
+</section>`
+}
+
+const sumsOf = (span: TreeSpan, start_ns: bigint): Html => {
+  const { input_tokens, output_tokens, cost_micro, end_ns } = span
+  return html`${statusMark(span.status)} · ${end_ns === null ? 'not ended' : durationMark(end_ns - span.start_ns)} · from ${durationText(span.start_ns - start_ns)}${
+    (input_tokens !== null || output_tokens !== null) &&
+    html` · ${countMark(input_tokens ?? 0n)} tokens in, ${countMark(output_tokens ?? 0n)} out`
+  }${cost_micro !== null && cost_micro > 0n && html` · ${costMark(cost_micro)} cost`}`
+}
+
+const eventsOf = ({ events }: TreeSpan, start_ns: bigint): Html => {
+  if (events.length === 0) return html``
+  return html`<h3>Events (${events.length})</h3>
+<ol class="events">${events.map((event) => eventItem(event, start_ns))}</ol>`
+}
+
+const eventItem = (event: TraceEvent, start_ns: bigint): Html => {
+  const told = toldBy(event)
+  return html`<li id="event-${event.id}"><p><span class="quiet" title="${instantText(event.time_ns)}">+${durationText(event.time_ns - start_ns)}</span> ${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</p>
+${told !== undefined && html`<p>${decisionLine(told)}</p>`}
+<details><summary>${Object.keys(event.attributes).length} attributes</summary>${attributeTable(event.attributes)}</details></li>`
+}
+
+/** An instant to the nanosecond, UTC. */
+const instantText = (ns: bigint): string => {
+  const ms = Number(ns / 1_000_000n)
+  return `${timeText(ms, 0)}.${String(ns % 1_000_000_000n).padStart(9, '0')} UTC`
+}

@@ -1,0 +1,51 @@
+import { type Form, type Gateway, GuardError, type Posted } from 'guard-gateway/core'
+import { type Edit, editRun, readEdit } from '../edit.ts'
+import type { Keeper } from '../keeper.ts'
+
+/** What the pages of Replay say when something is done; `runs-imported` and `runs-skipped` come from the import form. */
+const notices = {
+  'run-pinned': 'Pinned. Retention leaves this run alone.',
+  'run-unpinned': 'No longer pinned.',
+  'run-tags-saved': 'Tags saved.',
+  'run-failure-tag-saved': 'Failure tag saved.',
+  'runs-imported': 'Imported.',
+  'runs-skipped': 'Nothing was imported: every run of the file is here already.',
+} as const
+type Notice = keyof typeof notices
+
+/** The forms of a run: pin, tags, failure tag. */
+export const runForms = (gateway: Gateway, keeper: Keeper): readonly Form[] => {
+  const form = (name: string, editOf: (fields: URLSearchParams) => readonly [Edit, Notice]): Form => ({
+    id: `replay/${name}`,
+    path: `/ui/runs/:trace_id/${name}`,
+    page: '/replay/:trace_id',
+    notices,
+    submit: async ({ params, fields }: Posted) => {
+      const [edit, notice] = editOf(fields)
+      await editRun(gateway, keeper, params.trace_id ?? '', edit)
+      return { notice }
+    },
+  })
+  return [
+    form('pin', (fields) => {
+      const pinned = pinnedOf(fields.get('pinned'))
+      return [{ pinned }, pinned ? 'run-pinned' : 'run-unpinned']
+    }),
+    form('tags', (fields) => [readEdit({ tags: tagsOf(fields.get('tags') ?? '') }), 'run-tags-saved']),
+    form('failure-tag', (fields) => [
+      readEdit({ failure_tag: fields.get('failure_tag') || null }),
+      'run-failure-tag-saved',
+    ]),
+  ]
+}
+
+const pinnedOf = (text: string | null): boolean => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new GuardError('INVALID_TRACE', '"pinned" must be true or false.', { path: '/pinned' })
+}
+
+const tagsOf = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')

@@ -1,0 +1,28 @@
+import type { Gateway } from 'guard-gateway/core'
+import type { Imports } from '../imports.ts'
+import type { Keeper } from '../keeper.ts'
+import type { Lately } from '../lately.ts'
+import type { Retention } from '../retention.ts'
+import { comparePage } from './compare.ts'
+import { runForms } from './forms.ts'
+import { importPage } from './import.ts'
+import { listPage } from './list.ts'
+import { runPage } from './run.ts'
+
+/** What the pages serve from. */
+export interface PageParts {
+  readonly gateway: Gateway
+  readonly imports: Imports
+  readonly keeper: Keeper
+  readonly lately: Lately
+  readonly retention: Retention
+}
+
+/** Adds the pages of Replay and their forms. */
+export const addPages = ({ gateway, imports, keeper, lately, retention }: PageParts): void => {
+  gateway.pages.add(listPage(gateway, retention))
+  gateway.pages.add(importPage(gateway, imports.max_bytes))
+  gateway.pages.add(comparePage(gateway, lately))
+  gateway.pages.add(runPage(gateway, lately))
+  for (const form of runForms(gateway, keeper)) gateway.forms.add(form)
+}

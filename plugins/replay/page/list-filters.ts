@@ -1,0 +1,89 @@
+import { type Ask, failureTags, type Html, html, raw } from 'guard-gateway/core'
+import { FROM_START, linked } from './links.ts'
+
+const ages = [
+  ['', 'any time'],
+  ['15m', '15 minutes'],
+  ['1h', '1 hour'],
+  ['24h', '24 hours'],
+  ['7d', '7 days'],
+] as const
+
+const statuses = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
+
+/** Parameters that the form does not show and keeps. */
+const KEPT = [
+  'session_id',
+  'agent_id',
+  'agent_name',
+  'task_id',
+  'origin',
+  'tool',
+  'pinned',
+  'sort',
+  'order',
+  'until',
+  'min_duration_ms',
+  'max_duration_ms',
+  'min_cost_micro',
+  'min_tokens',
+  'limit',
+]
+
+/** The search form of the list. `fault`: the parameter that cannot be used. */
+export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
+  const value = (name: string): string => query.get(name) ?? ''
+  const wrong = (name: string) => (fault === name ? raw` aria-invalid="true" aria-describedby="fault"` : '')
+  return html`<form class="filters" action="/replay" role="search">
+<label class="wide">Search<input type="search" name="q" value="${value('q')}"${wrong('q')} placeholder="words of names, tools, attributes"></label>
+<label>Project<input name="project_id" value="${value('project_id')}" size="12" placeholder="all"></label>
+<label>Status${select('status', value('status'), [['', 'any'], ...statuses.map((word) => [word, word] as const)])}</label>
+<label>Failure${select('failure_tag', value('failure_tag'), [
+    ['', 'any or none'],
+    ['any', 'any'],
+    ['none', 'none'],
+    ...failureTags.map((tag) => [tag, tag] as const),
+  ])}</label>
+<label>Tag<input name="tag" value="${value('tag')}" size="10"></label>
+<label>Model<input name="model" value="${value('model')}" size="14"></label>
+<label>Since${select('since', value('since'), ages)}</label>
+${KEPT.flatMap((name) => query.getAll(name).map((kept) => kept !== '' && html`<input type="hidden" name="${name}" value="${kept}">`))}
+<button>Search</button>
+${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
+</form>`
+}
+
+/** A field with a choice; a value that is none of them stands among them, so that it is not lost. */
+const select = (name: string, value: string, choices: readonly (readonly [string, string])[]): Html => {
+  const all = choices.some(([known]) => known === value) ? choices : [...choices, [value, value] as const]
+  return html`<select name="${name}">${all.map(
+    ([known, label]) => html`<option value="${known}"${known === value ? raw` selected` : ''}>${label}</option>`,
+  )}</select>`
+}
+
+/** Whether the list leaves anything out. */
+export const isNarrowed = (query: URLSearchParams): boolean =>
+  [...query].some(
+    ([name, value]) => value !== '' && !['notice', 'back', 'cursor', 'sort', 'order', 'limit'].includes(name),
+  )
+
+const chips = [
+  ['All', {}],
+  ['Errors', { status: 'error' }],
+  ['Loops', { failure_tag: 'loop' }],
+  ['Blocked', { failure_tag: 'policy_block' }],
+  ['Pinned', { pinned: 'true' }],
+  ['Running', { status: 'running' }],
+] as const satisfies readonly (readonly [string, Readonly<Record<string, string>>])[]
+
+const OFF = { ...FROM_START, status: null, failure_tag: null, pinned: null }
+
+/** Links to what is looked for most often. */
+export const filterChips = ({ query }: Ask): Html => {
+  const isChosen = (wanted: Readonly<Record<string, string>>) =>
+    ['status', 'failure_tag', 'pinned'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''))
+  return html`<nav class="chips" aria-label="Views">${chips.map(
+    ([label, wanted]) =>
+      html`<a href="${linked('/replay', query, { ...OFF, ...wanted })}"${isChosen(wanted) ? raw` aria-current="true"` : ''}>${label}</a>`,
+  )}</nav>`
+}

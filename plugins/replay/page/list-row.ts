@@ -1,0 +1,56 @@
+import { type Html, html, type RunSummary } from 'guard-gateway/core'
+import { urlOf } from '../ingest.ts'
+import { pinButton } from './pin-button.ts'
+import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'
+
+/** What a row needs beside its run. */
+export interface RowContext {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Of the longest and the shortest run on the page, nanoseconds. */
+  readonly longest_ns: bigint
+  readonly shortest_ns: bigint
+  readonly step: string | undefined
+}
+
+/** A run as a row of the list. */
+export const listRow = (run: RunSummary, context: RowContext): Html => {
+  const { now, step } = context
+  const { trace_id, agent_name, project_id, session_id } = run
+  const title = titleOf(run, step)
+  const took = lasted(run, now)
+  return html`<tr id="run-${trace_id}" data-row>
+<td><input type="checkbox" name="run" value="${trace_id}" form="compare" aria-label="Compare ${middled(title)}"></td>
+<td>${timeMark(run.recorded_ns, now)}</td>
+<th scope="row">${pinButton(run)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}>${middled(title)}</a>${
+    agent_name !== null && agent_name !== title && html` <span class="quiet">· ${middled(agent_name, 40)}</span>`
+  }</th>
+<td>${middled(project_id, 24)}</td>
+<td>${statusMark(run.status)}</td>
+<td>${tagMark(run)}</td>
+<td class="figure">${durationMark(took)}</td>
+<td class="share"><svg class="share" height="8" aria-hidden="true"><rect width="${share(took, context)}%" height="8"/></svg></td>
+<td class="figure">${countMark(run.total_tokens)}<span class="unit"> tokens</span></td>
+<td class="figure">${costMark(run.cost_micro)}<span class="unit"> cost</span></td>
+<td class="figure">${countMark(run.span_count)}<span class="unit"> spans</span></td>
+<td>${session_id !== null && html`<a class="id" href="/replay?session_id=${encodeURIComponent(session_id)}">${shortId(session_id)}</a>`}</td>
+</tr>`
+}
+
+const SHORT_CHARS = 10
+
+/** The beginning of an id, which is enough to tell it from its neighbours. */
+const shortId = (id: string): string =>
+  id.length <= SHORT_CHARS + 2 ? id : `${id.slice(0, SHORT_CHARS).toWellFormed()}…`
+
+/** Where this lies between the shortest and the longest of the page, on a logarithmic scale; percent, the shortest still seen. */
+const share = (ns: bigint, { shortest_ns, longest_ns }: RowContext): number => {
+  const above = Math.log(floored(ns) / floored(shortest_ns))
+  const whole = Math.log(floored(longest_ns) / floored(shortest_ns))
+  return whole === 0 ? 100 : Math.round(LEAST_SHARE + ((100 - LEAST_SHARE) * above) / whole)
+}
+
+const LEAST_SHARE = 8
+
+/** Below a tenth of a millisecond all are alike. */
+const floored = (ns: bigint): number => Math.max(100_000, Number(ns))

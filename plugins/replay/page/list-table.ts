@@ -1,0 +1,69 @@
+import { type Ask, type Html, html, type RunSummary } from 'guard-gateway/core'
+import { FROM_START, linked } from './links.ts'
+import { listRow } from './list-row.ts'
+import { lasted } from './shown.ts'
+
+/** A page of the list. */
+export interface ListPage {
+  readonly runs: readonly RunSummary[]
+  readonly next_cursor: string | null
+  /** By trace id: what the first step of a run without a name asked for. */
+  readonly steps: ReadonlyMap<string, string>
+}
+
+/** The runs as a table; each row can be chosen for comparison. */
+export const listTable = (ask: Ask, { runs, steps }: ListPage): Html => {
+  const { now, query } = ask
+  const times = runs.map((run) => lasted(run, now)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const [shortest_ns = 0n] = times
+  const longest_ns = times.at(-1) ?? 0n
+  const head = (label: string, sort: string, className = 'figure') => sortHead(query, label, sort, className)
+  return html`<table class="runs stacks">
+<thead><tr>
+<th scope="col"><span class="hidden-label">Compare</span></th>
+${head('Time', 'recorded', '')}
+<th scope="col" class="free">Run</th><th scope="col">Project</th><th scope="col">Status</th><th scope="col">Why</th>
+${head('Duration', 'duration')}
+<th scope="col"><span class="hidden-label">Share of the longest</span></th>
+${head('Tokens', 'tokens')}
+${head('Cost', 'cost')}
+<th scope="col" class="figure">Spans</th><th scope="col">Session</th>
+</tr></thead>
+<tbody>
+${runs.map((run) => listRow(run, { now, shortest_ns, longest_ns, step: steps.get(run.trace_id) }))}
+</tbody>
+</table>`
+}
+
+/** A column head that sorts by its column, greatest first, and when chosen again the other way round. */
+const sortHead = (query: URLSearchParams, label: string, sort: string, className: string): Html => {
+  const chosen = (query.get('sort') || 'recorded') === sort
+  const falling = query.get('order') !== 'asc'
+  const order = chosen && falling ? 'asc' : null
+  const href = linked('/replay', query, { ...FROM_START, sort: sort === 'recorded' ? null : sort, order })
+  const direction = !chosen ? 'none' : falling ? 'descending' : 'ascending'
+  return html`<th scope="col" class="${className}" aria-sort="${direction}"><a href="${href}">${label}</a>${
+    chosen && html`<span aria-hidden="true"> ${falling ? '↓' : '↑'}</span>`
+  }</th>`
+}
+
+const MAX_BACK = 20
+
+/** Links to newer and older runs; each page knows the cursors of those before it, so that "newer" is the page one came from. */
+export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
+  const cursor = query.get('cursor') ?? ''
+  const before = (query.get('back') ?? '').split('.').filter((one) => one !== '')
+  const newer = linked('/replay', query, {
+    cursor: before.at(-1) ?? null,
+    back: before.slice(0, -1).join('.'),
+  })
+  const older = linked('/replay', query, {
+    cursor: next_cursor,
+    back: (cursor === '' ? [] : [...before, cursor]).slice(-MAX_BACK).join('.'),
+  })
+  if (cursor === '' && next_cursor === null) return html``
+  return html`<nav class="pages" aria-label="Pages">
+${cursor !== '' && html`<a href="${newer}" rel="prev">← newer</a>`}
+${next_cursor !== null && html`<a href="${older}" rel="next">older →</a>`}
+</nav>`
+}

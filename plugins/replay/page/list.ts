@@ -1,0 +1,89 @@
+import {
+  type Ask,
+  bytesText,
+  type Gateway,
+  GuardError,
+  type Html,
+  html,
+  type Page,
+  runSummary,
+  statusOf,
+  type View,
+} from 'guard-gateway/core'
+import { runQuery } from '../filters.ts'
+import type { Retention } from '../retention.ts'
+import { firstSteps } from './first-steps.ts'
+import { listQuery } from './links.ts'
+import { filterChips, filterForm, isNarrowed } from './list-filters.ts'
+import { type ListPage, listTable, pageLinks } from './list-table.ts'
+import { pinForm } from './pin-button.ts'
+import { sessionHead } from './session-head.ts'
+
+/** The list of runs: search, filters, sums of a session, pins, selection for comparison. */
+export const listPage = (gateway: Gateway, retention: Retention): Page => ({
+  id: 'replay',
+  path: '/replay',
+  nav: { label: 'Replay', order: 10, key: 'r' },
+  render: async (ask) => {
+    const [found, session, kept] = await Promise.all([
+      foundRuns(gateway, ask),
+      sessionHead(gateway, ask),
+      keptText(gateway, retention),
+    ])
+    return viewOf(ask, found, session, kept)
+  },
+})
+
+/** A query that cannot be used. */
+interface Fault {
+  readonly field: string | undefined
+  readonly message: string
+}
+
+/** The page of runs that the query asks for, or what is wrong with it. */
+const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
+  try {
+    const { rows, next_cursor } = await gateway.storage.find('runs', runQuery(listQuery(query), now))
+    return { runs: rows.map(runSummary), next_cursor, steps: await firstSteps(gateway.storage, rows) }
+  } catch (error) {
+    if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
+    return { field: error.place.path?.replace(/^\//, ''), message: error.message }
+  }
+}
+
+const viewOf = (ask: Ask, found: ListPage | Fault, session: Html | undefined, kept: string): View => {
+  const fault = 'message' in found ? found : undefined
+  const main = html`<div class="head"><h1>Replay</h1><p class="quiet">${kept}</p><a class="button" href="/replay/import">Import file</a></div>
+${session}${filterForm(ask, fault?.field)}
+${filterChips(ask)}
+${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
+${'runs' in found && bodyOf(ask, found)}`
+  return { title: 'Replay', main, ...(fault === undefined ? {} : { status: 400 }) }
+}
+
+const bodyOf = (ask: Ask, page: ListPage): Html => {
+  if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(ask)}</div>`
+  return html`${pinForm(ask.url)}<form id="compare" action="/replay/compare"></form>
+<div${live(ask)}>
+${listTable(ask, page)}
+<div class="below"><button form="compare" data-key="c">Compare selected</button>${pageLinks(ask, page.next_cursor)}</div>
+</div>`
+}
+
+/** Later pages stand still while runs arrive. */
+const live = ({ query }: Ask): Html | '' => (query.has('cursor') ? '' : html` data-live="*"`)
+
+const commands = ['guard run -- claude', 'guard playground run exact-loop']
+
+const emptyText = ({ query }: Ask): Html =>
+  isNarrowed(query)
+    ? html`<p class="empty">No run matches. <a href="/replay">Clear the filters</a></p>`
+    : html`<div class="empty"><p>No runs yet. Start an agent through Guard, or let a scenario run:</p>
+${commands.map((command) => html`<p><code>${command}</code> <button data-copy="${command}">Copy</button></p>`)}</div>`
+
+/** How long runs are kept, and how much room they take. */
+const keptText = async (gateway: Gateway, { settings: { days, max_bytes } }: Retention): Promise<string> => {
+  const bytes = bytesText(await gateway.storage.bytes())
+  const room = max_bytes === null ? bytes : `${bytes} of ${bytesText(max_bytes)}`
+  return `Kept ${days === null ? 'for ever' : `for ${days} days`}, ${room}`
+}

@@ -1,0 +1,16 @@
+import { bytesText, type Gateway, type Html, html, readJson, type Trace } from 'guard-gateway/core'
+import { indented } from './indented.ts'
+
+const MAX_CHARS = 200_000
+
+/** The beginning of a run's bundle as it would be exported; a short one a member a line. */
+export const rawView = (gateway: Gateway, trace: Trace): Html => {
+  let text = ''
+  for (const piece of gateway.exportFormats.need('json').write(trace)) {
+    text += piece
+    if (text.length > MAX_CHARS) break
+  }
+  const cut = text.length > MAX_CHARS
+  return html`${cut && html`<p class="quiet">The first ${bytesText(MAX_CHARS)}; an export holds all of it.</p>`}
+<pre class="raw">${cut ? text.slice(0, MAX_CHARS).toWellFormed() : indented(readJson(text))}</pre>`
+}

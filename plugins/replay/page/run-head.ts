@@ -1,0 +1,67 @@
+import { type Ask, failureTags, type Gateway, type Html, html, raw, type Trace } from 'guard-gateway/core'
+import { urlOf } from '../ingest.ts'
+import { runLink } from './folding.ts'
+import { pinButton, pinForm } from './pin-button.ts'
+import { shapeOfTrace, spanTitle } from './shape.ts'
+import { costMark, countMark, durationMark, lasted, rowId, statusMark, timeMark, titleOf } from './shown.ts'
+
+/** The first lines of a run's page: how it ended and why, what can be done with it, its sums, its tags. */
+export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string | undefined): Html => {
+  const { run } = trace
+  const id = encodeURIComponent(run.trace_id)
+  return html`<div class="head"><h1>${titleOf(run, step)}</h1>
+<p>${statusMark(run.status)}${why(trace, ask)}</p>
+<p class="acts">${pinForm(ask.url)}${pinButton(run, run.pinned ? ' Pinned' : ' Pin')} <a href="/replay/compare?left=${id}">Compare with…</a>
+<span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></p></div>
+<p class="sums">${sums(trace, ask.now)}</p>
+<p class="sums">${origin(trace, ask)}</p>
+<div class="edits">${tagsForm(trace, ask)}${failureForm(trace, ask)}</div>`
+}
+
+/** The failure tag with the reason that a decision gave, and the span that shows it. */
+const why = (trace: Trace, ask: Ask): Html => {
+  const { failure_tag, failure_evidence: evidence } = trace.run
+  if (failure_tag === null) return html``
+  const shape = shapeOfTrace(trace)
+  const span = trace.spans[(evidence?.span_id ? shape.places.get(evidence.span_id) : undefined) ?? -1]
+  const event = span?.events.find(({ id }) => id === evidence?.event_id)
+  const reason = event?.attributes.reason_code
+  return html` · <strong>${failure_tag}</strong>${
+    span !== undefined &&
+    html` ← ${typeof reason === 'string' && html`<code>${reason}</code> at `}<a href="${runLink(ask.query, { span: span.id, view: null, after: null }, rowId(span.id))}">${spanTitle(shape, span)}</a>`
+  }`
+}
+
+const sums = ({ run }: Trace, now: number): Html =>
+  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} cost · ${countMark(run.span_count)} spans · ${countMark(run.event_count)} events${run.artifact_count > 0 && html` · ${countMark(run.artifact_count)} files`}`
+
+const origin = ({ run }: Trace, { now }: Ask): Html =>
+  html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${
+    run.session_id !== null &&
+    html` · <span class="quiet">session</span> <a class="id" href="/replay?session_id=${encodeURIComponent(run.session_id)}">${run.session_id}</a>`
+  }${run.agent_name !== null && html` · <span class="quiet">agent</span> ${run.agent_name}`}${run.task_id !== null && html` · <span class="quiet">task</span> ${run.task_id}`} · <span class="quiet">by</span> ${run.origin} · <span class="quiet">id</span> <code>${run.trace_id}</code> <button class="plain" data-copy="${run.trace_id}">Copy</button>${
+    run.source_trace_id !== null &&
+    run.source_trace_id !== run.trace_id &&
+    html` · <span class="quiet">from</span> <code>${run.source_trace_id}</code>`
+  }`
+
+const faultsOf = ({ refused }: Ask, form: string) => (refused?.form === form ? refused : undefined)
+
+const tagsForm = ({ run }: Trace, ask: Ask): Html => {
+  const refused = faultsOf(ask, 'replay/tags')
+  return html`<details id="tags"${refused !== undefined && raw` open`}><summary>Tags: ${run.tags.length === 0 ? 'none' : run.tags.join(', ')}</summary>
+<form method="post" action="/ui/runs/${encodeURIComponent(run.trace_id)}/tags"><input type="hidden" name="return_to" value="${urlOf(run.trace_id)}">
+<label>Tags, with commas between <input name="tags" value="${refused?.fields.get('tags') ?? run.tags.join(', ')}" size="40"${refused !== undefined && raw` aria-invalid="true" aria-describedby="tags-fault"`}></label> <button>Save tags</button>
+${refused !== undefined && html`<p class="fault" id="tags-fault">${refused.faults.map(({ message }) => message).join(' ')}</p>`}</form></details>`
+}
+
+const failureForm = ({ run }: Trace, ask: Ask): Html => {
+  const refused = faultsOf(ask, 'replay/failure-tag')
+  const chosen = run.failure_tag_source === 'explicit' ? run.failure_tag : null
+  return html`<details id="failure-tag"${refused !== undefined && raw` open`}><summary>Failure tag: ${run.failure_tag ?? 'none'}${run.failure_tag_source === 'explicit' && ' (set by hand)'}</summary>
+<form method="post" action="/ui/runs/${encodeURIComponent(run.trace_id)}/failure-tag"><input type="hidden" name="return_to" value="${urlOf(run.trace_id)}">
+<label>Failure tag <select name="failure_tag"><option value="">found by rule</option>${failureTags.map(
+    (tag) => html`<option value="${tag}"${tag === chosen ? raw` selected` : ''}>${tag}</option>`,
+  )}</select></label> <button>Save failure tag</button>
+${refused !== undefined && html`<p class="fault">${refused.faults.map(({ message }) => message).join(' ')}</p>`}</form></details>`
+}

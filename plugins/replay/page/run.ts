@@ -1,0 +1,61 @@
+import { type Ask, type Gateway, type Html, html, type Page, raw, type Trace } from 'guard-gateway/core'
+import type { Lately } from '../lately.ts'
+import { artifactsView } from './artifacts.ts'
+import { eventsView } from './events.ts'
+import { firstStep } from './first-steps.ts'
+import { rawView } from './raw-view.ts'
+import { runHead } from './run-head.ts'
+import { titleOf } from './shown.ts'
+import { timeline } from './timeline.ts'
+import { PAGE_ROWS } from './timeline-view.ts'
+
+/** One run: what it did over time, every event, its files, its bundle. Throws RUN_NOT_FOUND. */
+export const runPage = (gateway: Gateway, lately: Lately): Page => ({
+  id: 'replay/run',
+  path: '/replay/:trace_id',
+  render: async (ask) => {
+    const trace = await lately.trace(ask.params.trace_id ?? '')
+    const { run } = trace
+    const step = run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined
+    // a long run stands still: to bring thousands of rows up to date takes longer than it changes
+    const live = trace.spans.length <= PAGE_ROWS ? html` data-live="${run.trace_id}"` : ''
+    const main = html`<div class="run"${live}>
+${runHead(gateway, trace, ask, step)}
+${tabs(trace, ask)}
+${viewOf(gateway, trace, ask)}
+</div>`
+    return { title: `${titleOf(run, step)} · Replay`, main }
+  },
+})
+
+const views = ['timeline', 'events', 'artifacts', 'raw'] as const
+type ViewName = (typeof views)[number]
+
+const chosenView = ({ query }: Ask): ViewName => views.find((name) => name === query.get('view')) ?? 'timeline'
+
+const tabs = ({ run }: Trace, ask: Ask): Html => {
+  const chosen = chosenView(ask)
+  const labels = {
+    timeline: 'Timeline',
+    events: `Events (${run.event_count})`,
+    artifacts: `Files (${run.artifact_count})`,
+    raw: 'Raw',
+  }
+  return html`<nav class="chips tabs" aria-label="Views">${views.map(
+    (name) =>
+      html`<a href="?${name === 'timeline' ? '' : `view=${name}`}"${name === chosen ? raw` aria-current="true"` : ''}>${labels[name]}</a>`,
+  )}</nav>`
+}
+
+const viewOf = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
+  switch (chosenView(ask)) {
+    case 'events':
+      return eventsView(trace, ask.query)
+    case 'artifacts':
+      return artifactsView(trace)
+    case 'raw':
+      return rawView(gateway, trace)
+    default:
+      return timeline(trace, ask)
+  }
+}

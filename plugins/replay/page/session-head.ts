@@ -1,0 +1,24 @@
+import { type Ask, type Gateway, type Html, html } from 'guard-gateway/core'
+import { costMark, countMark, durationMark, timeMark } from './shown.ts'
+
+const NS_PER_MS = 1_000_000n
+
+/** What is known of the session whose runs are listed, with its sums; undefined where the list is not that of a session. */
+export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): Promise<Html | undefined> => {
+  const id = query.get('session_id') ?? ''
+  if (id === '') return undefined
+  const row = await gateway.storage.get('sessions', id)
+  if (row === undefined)
+    return html`<p class="quiet">Runs of session <code>${id}</code>, which this gateway has not led itself.</p>`
+  const act = row.paused ? 'resume' : 'pause'
+  const path = `/ui/sessions/${encodeURIComponent(id)}/${act}`
+  return html`<section class="session" aria-label="Session">
+<p>Session <a class="id" href="/sessions/${encodeURIComponent(id)}">${id}</a> ${
+    row.external_id !== null && html`<span class="quiet">${row.external_id}</span> `
+  }${row.paused && html`<strong class="warning">paused</strong> `}${
+    gateway.forms.get(`sessions/${act}`) !== undefined &&
+    html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}"><button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
+  }</p>
+<p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} cost · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
+</section>`
+}

@@ -1,0 +1,81 @@
+import type { Trace, TreeSpan } from 'guard-gateway/core'
+import { occurrencesOf } from '../occurrences.ts'
+
+/** What follows from a run's tree, by the place of each span in it. */
+export interface Shape {
+  readonly occurrences: ReadonlyMap<TreeSpan, number>
+  /** Id to place. */
+  readonly places: ReadonlyMap<string, number>
+  /** Place of the parent; -1 for the root. */
+  readonly parents: Int32Array
+  /** 1: some span lies below. */
+  readonly branches: Uint8Array
+  /** 1: it determined when the run ended. */
+  readonly critical: Uint8Array
+}
+
+const shapes = new WeakMap<Trace, Shape>()
+
+/** The shape of a run, worked out once. */
+export const shapeOfTrace = (trace: Trace): Shape => {
+  const known = shapes.get(trace)
+  if (known !== undefined) return known
+  const { spans } = trace
+  const parents = parentsOf(spans)
+  const branches = new Uint8Array(spans.length)
+  for (const parent of parents) if (parent >= 0) branches[parent] = 1
+  const places = new Map(spans.map(({ id }, at) => [id, at]))
+  const shape = { occurrences: occurrencesOf(spans), places, parents, branches, critical: criticalPath(spans, parents) }
+  shapes.set(trace, shape)
+  return shape
+}
+
+/** Parents by the order of the tree: the last span before that is one level higher. */
+const parentsOf = (spans: readonly TreeSpan[]): Int32Array => {
+  const above: number[] = []
+  return Int32Array.from(spans, ({ depth }, at) => {
+    above[depth] = at
+    return depth === 0 ? -1 : (above[depth - 1] ?? -1)
+  })
+}
+
+/** From the end of the run back: the child that ended last, then the last that had ended when it began, and the same within each. */
+const criticalPath = (spans: readonly TreeSpan[], parents: Int32Array): Uint8Array => {
+  const critical = new Uint8Array(spans.length)
+  const children = childrenByEnd(spans, parents)
+  const open = spans.length === 0 ? [] : [0]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    critical[at] = 1
+    let before: bigint | undefined
+    for (const child of children.get(at) ?? []) {
+      const { start_ns, end_ns } = spans[child] as TreeSpan
+      if (before !== undefined && (end_ns === null || end_ns > before)) continue
+      before = start_ns
+      open.push(child)
+    }
+  }
+  return critical
+}
+
+/** Children by the place of their parent, what ended last first; what runs still before all others. */
+const childrenByEnd = (spans: readonly TreeSpan[], parents: Int32Array): ReadonlyMap<number, readonly number[]> => {
+  const children = new Map<number, number[]>()
+  for (const [at, parent] of parents.entries()) {
+    const group = children.get(parent)
+    if (group === undefined) children.set(parent, [at])
+    else group.push(at)
+  }
+  for (const group of children.values()) group.sort((a, b) => laterEnd(spans[a], spans[b]))
+  return children
+}
+
+const laterEnd = (a: TreeSpan | undefined, b: TreeSpan | undefined): number => {
+  const [left, right] = [a?.end_ns ?? null, b?.end_ns ?? null]
+  if (left === right) return 0
+  if (left === null || right === null) return left === null ? -1 : 1
+  return left > right ? -1 : 1
+}
+
+/** `tool.call#2`; the root has no number. */
+export const spanTitle = ({ occurrences }: Shape, span: TreeSpan): string =>
+  span.parent_id === null ? span.name : `${span.name}#${occurrences.get(span) ?? 1}`

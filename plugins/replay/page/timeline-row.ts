@@ -1,0 +1,67 @@
+import { durationText, type Html, html, raw, type TreeSpan } from 'guard-gateway/core'
+import { decisionClass, standing } from './decisions.ts'
+import { isClosed, runLink, toggled } from './folding.ts'
+import { spanTitle } from './shape.ts'
+import { middled, rowId, statusMark } from './shown.ts'
+import type { TimelineView } from './timeline-view.ts'
+import { percentOf } from './window.ts'
+
+const MAX_INDENT = 12
+const NAME_CHARS = 40
+
+/** A span as a row of the timeline. */
+export const timelineRow = (view: TimelineView, at: number): Html => {
+  const { trace, shape, matches, selected, base } = view
+  const span = trace.spans[at] as TreeSpan
+  const id = rowId(span.id)
+  const title = spanTitle(shape, span)
+  const full = span.label === null ? title : `${title} ${span.label}`
+  const classes = [
+    at === selected && 'chosen',
+    shape.critical[at] === 1 && 'critical',
+    matches !== undefined && !matches.has(at) && 'dim',
+  ].filter((one) => one !== false)
+  return html`<tr id="${id}" data-row${classes.length > 0 && html` class="${classes.join(' ')}"`}>
+<th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${full}">${kindMark(span.kind)} ${span.depth > MAX_INDENT && html`<span class="quiet">${span.depth}</span> `}${middled(title, NAME_CHARS)}${span.label !== null && html` <span class="quiet">${middled(span.label, NAME_CHARS)}</span>`}</a>${foldMark(view, span, at)}</th>
+<td class="track">${bar(view, span)}</td>
+<td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td>
+<td>${span.status !== 'ok' && statusMark(span.status)}</td>
+</tr>
+`
+}
+
+/** The kind of a span as a letter. */
+export const kindMark = (kind: string): Html =>
+  html`<abbr class="kind ${kind}" title="${kind}">${kind.charAt(0).toUpperCase()}</abbr>`
+
+const foldMark = ({ shape, folding, query }: TimelineView, span: TreeSpan, at: number): Html | '' => {
+  if (shape.branches[at] !== 1) return ''
+  const closed = isClosed(folding, span)
+  const href = runLink(query, { ...toggled(folding, span), span: span.id }, rowId(span.id))
+  return html`<a class="fold" href="${href}" aria-expanded="${String(!closed)}" aria-label="${closed ? 'Expand' : 'Collapse'}">${closed ? '▸' : '▾'}</a>`
+}
+
+/** The time a span took, as a rectangle within the window and as words; its beginning is a line that is always seen. */
+const bar = ({ window, trace }: TimelineView, span: TreeSpan): Html => {
+  const { start_ns, end_ns, status, kind } = span
+  const from = percentOf(window, start_ns)
+  const to = end_ns === null ? 100 : percentOf(window, end_ns)
+  const began = durationText(start_ns - trace.run.start_ns)
+  const took = end_ns === null ? 'is running' : `lasts ${durationText(end_ns - start_ns)}`
+  const words = html`<span class="hidden-label">starts at ${began}, ${took}, ${status}</span>`
+  if (to < 0 || from > 100) return words
+  const x = Math.max(0, from)
+  const width = Math.min(100, to) - x
+  return html`<svg class="lane ${kind}${end_ns === null && ' open'}" height="14" aria-hidden="true"><rect x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="14"/>${from >= 0 && html`<rect class="start" x="${x.toFixed(2)}%" width="2" height="14"/>`}${decisionText(span, x, x + width)}</svg>${words}`
+}
+
+/** Beyond this there is no room for a word behind the bar. */
+const LAST_PERCENT = 85
+
+const decisionText = (span: TreeSpan, from: number, to: number): Html | '' => {
+  const word = standing(span)
+  if (word === undefined) return ''
+  const behind = to <= LAST_PERCENT
+  const x = behind ? to + 0.6 : Math.max(0, from - 0.6)
+  return html`<text class="${decisionClass(word)}" x="${x.toFixed(2)}%" dx="${behind ? 4 : -2}" y="11"${behind || from < 12 ? '' : raw` text-anchor="end"`}>◆ ${word}</text>`
+}

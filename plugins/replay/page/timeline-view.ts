@@ -1,0 +1,72 @@
+import type { Trace } from 'guard-gateway/core'
+import { type Finding, findingOf, matchesOf } from './finding.ts'
+import { type Folding, foldingOf, runLink, seenPlaces } from './folding.ts'
+import { type Shape, shapeOfTrace } from './shape.ts'
+import { type Window, windowOf } from './window.ts'
+
+/** Rows on one page of a timeline. */
+export const PAGE_ROWS = 2_000
+
+/** A timeline as an address asks for it. Places are those of spans in the tree. */
+export interface TimelineView {
+  readonly trace: Trace
+  readonly shape: Shape
+  readonly window: Window
+  readonly folding: Folding
+  readonly finding: Finding
+  /** Undefined: nothing is looked for. */
+  readonly matches: ReadonlySet<number> | undefined
+  readonly selected: number
+  /** Spans that are not hidden below closed ones. */
+  readonly seen: readonly number[]
+  /** Those of them on this page, and where it begins. */
+  readonly rows: readonly number[]
+  readonly after: number
+  readonly query: URLSearchParams
+  /** The address without a span, to be continued with one. */
+  readonly base: string
+}
+
+/** What the address asks to see of a run; a span that it names is shown wherever it lies. `now` in milliseconds. */
+export const timelineView = (trace: Trace, query: URLSearchParams, now: number): TimelineView => {
+  const shape = shapeOfTrace(trace)
+  const finding = findingOf(query)
+  const folding = foldingOf(query)
+  const selected = selectedIn(trace, shape, query)
+  const seen = seenPlaces(trace, shape, folding, selected)
+  const after = query.has('after') ? placeAsked(query, seen.length) : pageOf(seen.indexOf(selected))
+  const bare = runLink(query, { span: null })
+  return {
+    trace,
+    shape,
+    window: windowOf(trace.run, query, now),
+    folding,
+    finding,
+    matches: matchesOf(trace, shape, finding),
+    selected,
+    seen,
+    rows: seen.slice(after, after + PAGE_ROWS),
+    after,
+    query,
+    base: bare === '?' ? bare : `${bare}&`,
+  }
+}
+
+/** The span that is named, else the one that shows why the run failed, else the first that did, else the root. */
+const selectedIn = ({ run, spans }: Trace, { places }: Shape, query: URLSearchParams): number => {
+  for (const id of [query.get('span'), run.failure_evidence?.span_id]) {
+    const place = id === null || id === undefined ? undefined : places.get(id)
+    if (place !== undefined) return place
+  }
+  return Math.max(
+    0,
+    spans.findIndex(({ status, depth }) => depth > 0 && status === 'error'),
+  )
+}
+
+const pageOf = (place: number): number => Math.max(0, place - (place % PAGE_ROWS))
+
+const placeAsked = (query: URLSearchParams, rows: number): number => {
+  const after = Number(query.get('after'))
+  return Number.isInteger(after) && after > 0 && after < rows ? after : 0
+}

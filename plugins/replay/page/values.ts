@@ -1,0 +1,40 @@
+import { type Attributes, type Html, html, writeJson } from 'guard-gateway/core'
+
+const LONG_CHARS = 400
+const LONG_LINES = 10
+const PLAIN_URL = /^https?:\/\/[^\s"'<>]+$/i
+
+/** Attributes as a table, the gateway's own last. */
+export const attributeTable = (attributes: Attributes): Html => {
+  const names = Object.keys(attributes).sort(ownLast)
+  if (names.length === 0) return html`<p class="quiet">None.</p>`
+  return html`<table class="attributes"><tbody>${names.map(
+    (name) => html`<tr><th scope="row">${name}</th><td>${valueMark(attributes[name])}</td></tr>`,
+  )}</tbody></table>`
+}
+
+const isOwn = (name: string): number => (name.startsWith('guard.') ? 1 : 0)
+const ownLast = (a: string, b: string): number => isOwn(a) - isOwn(b) || (a < b ? -1 : a > b ? 1 : 0)
+
+/** A value as text; never as markup. An address of the web is a link, a long text is folded. */
+export const valueMark = (value: unknown): Html => {
+  const text = typeof value === 'string' ? value : writeJson(value)
+  if (PLAIN_URL.test(text) && URL.canParse(text))
+    return html`<a href="${text}" rel="noopener noreferrer" target="_blank">${text}</a>`
+  if (text.length <= LONG_CHARS && linesIn(text) <= LONG_LINES)
+    return typeof value === 'string' ? html`<span class="text">${text}</span>` : html`<code>${text}</code>`
+  return html`<details><summary class="text">${startOf(text)}…</summary><pre>${text}</pre></details>`
+}
+
+const linesIn = (text: string): number => text.split('\n', LONG_LINES + 1).length
+
+const startOf = (text: string): string =>
+  text
+    .split('\n', LONG_LINES)
+    .join('\n')
+    .slice(0, LONG_CHARS / 2)
+    .toWellFormed()
+
+/** An id with a button that copies it. */
+export const idMark = (id: string): Html =>
+  html`<code>${id}</code> <button class="plain" data-copy="${id}">Copy</button>`
