@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
 import { GuardError, identities, newId, statusOf } from 'guard-gateway/core'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDoubles } from './doubles.ts'
@@ -27,10 +27,17 @@ export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Rout
   scope.addHook('onRoute', (route) => {
     routes.add(route.method, route.url)
     const kind = classOf(route.url)
+    if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
     route.onRequest = [routeGuard(face, kind), ...listed(route.onRequest)]
     if (!needsKey(kind)) route.onSend = [guardResponse(face, route.url, kind), ...listed(route.onSend)]
   })
 }
+
+/** Says in the API description that a key is to be shown, by the names that the description has for the two ways. */
+const keyed = (schema: FastifySchema): FastifySchema => ({
+  security: [{ gateway_key: [] }, { x_api_key: [] }],
+  ...schema,
+})
 
 const listed = <T>(hooks: T | T[] | undefined): T[] =>
   hooks === undefined ? [] : Array.isArray(hooks) ? hooks : [hooks]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, readJson } from 'guard-gateway/core'
+import { Type } from 'typebox'
 import { described } from './described.ts'
 import type { HttpFace } from './face.ts'
 
@@ -14,9 +15,23 @@ export interface Health {
   readonly [section: string]: unknown
 }
 
+const shown = described('Health and version data', {
+  response: {
+    200: Type.Object(
+      {
+        status: Type.String({ enum: ['ok', 'degraded', 'shutting_down'] }),
+        version: Type.String(),
+        uptime_seconds: Type.Integer(),
+        plugins: Type.Array(Type.String()),
+      },
+      { additionalProperties: true },
+    ),
+  },
+})
+
 /** Serves the state of the gateway, from memory alone. */
 export const healthRoute = (face: HttpFace, app: FastifyInstance): void => {
-  app.get('/api/health', { schema: described('Health and version data') }, async () => healthOf(face))
+  app.get('/api/health', { schema: shown }, async () => healthOf(face))
 }
 
 const healthOf = ({ gateway, draining, exchanges, buffered }: HttpFace): Health => {

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
 import { described, undescribed } from './described.ts'
 import { styleOf } from './errors.ts'
 import { guarded, run, type Serve } from './exchange.ts'
 import type { HttpFace } from './face.ts'
+import { countBody, handedOn, modelSchema } from './model-schemas.ts'
 import { proxied } from './proxied.ts'
 import { decodedPath, pathOf } from './target.ts'
 
@@ -21,7 +22,7 @@ export const modelRoutes = (face: HttpFace, app: FastifyInstance): void => {
         'POST',
         path,
         spellings(path),
-        `Model request, judged by the rules (${style.id})`,
+        described(`Model request, judged by the rules (${style.id})`, modelSchema(style)),
         enter(face, () => serve),
       )
     }
@@ -34,16 +35,22 @@ export const modelRoutes = (face: HttpFace, app: FastifyInstance): void => {
       'POST',
       path,
       spellings(path),
-      'Count tokens at the upstream',
+      described('Count tokens at the upstream', handedOn(countBody)),
       enter(face, () => serve),
     )
   }
   const lists = [...spellings('/v1/models'), '/v1/models/*', '/models/*', '/v1/v1/models/*']
-  addAll(app, 'GET', '/v1/models', lists, 'Models of the upstreams', enter(face, modelsServer))
+  const models = described('Models of the upstreams', handedOn())
+  addAll(app, 'GET', '/v1/models', lists, models, enter(face, modelsServer))
   const probe = async () => ''
-  app.head('/', { schema: undescribed }, probe)
+  // the description leaves out what answers HEAD, except where it is told not to
+  app.head('/', { schema: connectivity, config: { swagger: { exposeHeadRoute: true } } as object }, probe)
   app.get('/api/hello', { schema: undescribed }, probe)
 }
+
+const connectivity = described('Connectivity probe, without a key', {
+  response: { 200: { description: 'The gateway is there.', type: 'null' } },
+})
 
 /** Takes a request out of the framework's hands before it would read the body. */
 export const enter =
@@ -58,11 +65,11 @@ const addAll = (
   method: 'GET' | 'POST',
   canonical: string,
   urls: readonly string[],
-  summary: string,
+  shown: FastifySchema,
   onRequest: onRequestHookHandler,
 ): void => {
   for (const url of urls) {
-    const schema = url === canonical ? described(summary) : undescribed
+    const schema = url === canonical ? shown : undescribed
     // the exchange begins in `onRequest`; a handler would come after the body
     app.route({
       method,

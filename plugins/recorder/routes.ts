@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Gateway, GuardError, sessionById } from 'guard-gateway/core'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
-import { aggregatesQuery, eventsPage, eventsQuery, sessionParams } from './schemas.ts'
+import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
 import { sessionJson } from './session-export.ts'
 
 /** The history of a session and the two exports, below `/api`. */
@@ -22,7 +22,7 @@ export const routes =
       },
     )
 
-    const file = { summary: 'Export one session', params: sessionParams, produces: ['application/json'] }
+    const file = { summary: 'Export one session', params: sessionParams, response: { 200: sessionFile } }
     app.get('/export/sessions/:id.json', { schema: file }, async ({ params }, reply) => {
       const session = await sessionById(gateway.storage, params.id)
       const text = sessionJson(gateway.storage, session, gateway.clock.now())
@@ -32,7 +32,11 @@ export const routes =
         .send(Readable.from(text))
     })
 
-    const table = { summary: 'Export aggregate metrics', querystring: aggregatesQuery, produces: ['text/csv'] }
+    const table = {
+      summary: 'Export aggregate metrics',
+      querystring: aggregatesQuery,
+      response: { 200: aggregatesFile },
+    }
     app.get('/export/aggregates.csv', { schema: table }, async ({ query }, reply) => {
       knownOnly(query, aggregatesQuery)
       const { project_id } = query

@@ -54,3 +54,25 @@ export const aggregatesQuery = Type.Object({
   until: Type.Optional(moment),
   project_id: Type.Optional(Type.String()),
 })
+
+/** The file of one session. */
+export const sessionFile: object = {
+  description: 'The session, its calls and its history, as a file.',
+  content: {
+    'application/json': {
+      schema: Type.Object({
+        schema: Type.Literal('session.v1'),
+        exported_at: Type.String(),
+        session: Type.Unknown(),
+        calls: Type.Array(Type.Unknown()),
+        events: Type.Array(eventSchema),
+      }),
+    },
+  },
+}
+
+/** The table of aggregates. */
+export const aggregatesFile: object = {
+  description: 'A line for each day, project and model; the first names the columns.',
+  content: { 'text/csv': { schema: Type.String() } },
+}

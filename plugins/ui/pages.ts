@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import { type Ask, type Gateway, GuardError, type Page } from 'guard-gateway/core'
 import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
 import type { Shell } from './shell.ts'
@@ -12,6 +12,7 @@ export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
     reply.redirect('/replay', 303),
   )
   for (const page of gateway.pages) {
+    if (page.render === undefined) continue
     app.get(page.path, summary(page), async (request, reply) =>
       show(shell, page, request, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
     )
@@ -27,7 +28,8 @@ export const show = async (
   ask: Ask,
   notice?: string,
 ): Promise<FastifyReply> => {
-  const [view] = await Promise.all([page.render(ask), shell.count()])
+  const [view] = await Promise.all([page.render?.(ask), shell.count()])
+  if (view === undefined) throw new GuardError('NOT_FOUND')
   const status = view.status ?? (ask.refused === undefined ? 200 : 422)
   return reply
     .code(status)

@@ -9,6 +9,7 @@ import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
+import { docs } from 'guard-gateway/plugins/docs'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
@@ -93,6 +94,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
     },
     version,
   }),
+  docs({ version }),
   cli(),
 ]
 

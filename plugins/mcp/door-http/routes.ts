@@ -5,6 +5,7 @@ import { checkMedia, checkMethod } from './checks.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { transportError } from './errors.ts'
 import { Exchange } from './exchange.ts'
+import { transportSchemas } from './schemas.ts'
 
 interface Params {
   readonly server_id: string
@@ -20,24 +21,30 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
     transportError(mcp.gateway, mcp.limits.frame_bytes)(error, request, reply)
   })
   app.addHook('preClose', async () => mcp.sessions.endAll('the gateway stops'))
-  app.route<{ Params: Params }>({
-    method: app.supportedMethods,
-    url: '/mcp/:server_id',
-    exposeHeadRoute: false,
-    bodyLimit: mcp.limits.frame_bytes,
-    schema: { hide: true } as object,
-    onRequest: (request, reply, done) => {
-      if (request.method === 'OPTIONS') {
-        answerPreflight(request, reply)
-        return
-      }
-      placeOf(mcp, request)
-      checkMethod(request.method)
-      checkMedia(request.method, request.headers)
-      done()
-    },
-    handler: async (request, reply) => new Exchange(mcp, placeOf(mcp, request), request, reply).answer(),
-  })
+  const described = Object.keys(transportSchemas)
+  const others = app.supportedMethods.filter((method) => !described.includes(method))
+  const methods = [...Object.entries(transportSchemas), [others, { hide: true } as object] as const]
+  for (const [method, schema] of methods)
+    app.route<{ Params: Params }>({
+      method: [method].flat(),
+      url: '/mcp/:server_id',
+      schema,
+      // frames are judged byte by byte, not by a schema
+      validatorCompiler: () => () => true,
+      exposeHeadRoute: false,
+      bodyLimit: mcp.limits.frame_bytes,
+      onRequest: (request, reply, done) => {
+        if (request.method === 'OPTIONS') {
+          answerPreflight(request, reply)
+          return
+        }
+        placeOf(mcp, request)
+        checkMethod(request.method)
+        checkMedia(request.method, request.headers)
+        done()
+      },
+      handler: async (request, reply) => new Exchange(mcp, placeOf(mcp, request), request, reply).answer(),
+    })
 }
 
 const placeOf = (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): Place => {

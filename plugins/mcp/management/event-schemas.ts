@@ -72,3 +72,22 @@ export const exportQuery = Type.Object({
   ...filters,
   format: Type.Optional(oneOf(['json', 'jsonl'], { description: 'json if absent.' })),
 })
+
+/** The audit bundle. */
+export const auditFile: object = {
+  description: 'The bundle as one object, or as lines of one record each.',
+  content: {
+    'application/json': {
+      schema: Type.Object({
+        schema: Type.Literal('mcp-audit.v1'),
+        exported_at: Type.String(),
+        generator: Type.Object({ name: Type.String(), version: Type.String() }),
+        policies: Type.Array(Type.Unknown()),
+        servers: Type.Array(Type.Unknown()),
+        approvals: Type.Array(Type.Unknown()),
+        events: Type.Array(auditEvent),
+      }),
+    },
+    'application/x-ndjson': { schema: Type.String() },
+  },
+}

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { APPROVER_HEADER, type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
 import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
-import { eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
+import { auditFile, eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
 import { bundleJson, bundleLines, type ExportParts } from './export.ts'
 import { approvalQuery, eventQuery, knownOnly } from './queries.ts'
 import { pinsAnswer, pinsBody, serverParams, serversAnswer } from './server-schemas.ts'
@@ -87,7 +87,7 @@ export const managementRoutes =
       summary: 'Export the complete MCP audit bundle',
       tags,
       querystring: exportQuery,
-      produces: ['application/json', 'application/x-ndjson'],
+      response: { 200: auditFile },
     }
     app.get('/export', { schema: file }, async ({ query }, reply) => {
       knownOnly(query, exportQuery)

@@ -41,6 +41,7 @@ describe('the default preset', () => {
       'playground',
       'metrics',
       'ui',
+      'docs',
       'cli',
     ])
   })
