@@ -136,6 +136,45 @@ describe('README.md', () => {
     })
     assert.match(stdout, /\b[0-9a-f]{32}\b/)
   })
+  it('puts a policy in front of an MCP server as its client configuration says', async () => {
+    const text = block('json', 'mcpServers')
+    seen.add(text)
+    const server = join(root, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
+    const { command, args, env } = JSON.parse(
+      text.replaceAll('/path/to/guard-gateway', root).replaceAll('/path/to/project', folder),
+    ).mcpServers.files as { command: string; args: string[]; env: Record<string, string> }
+    const at = args.indexOf('npx')
+    const started = [...args.slice(0, at), process.execPath, server, ...args.slice(at + 3)]
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
+    const client = new Client({ name: 'reader', version: '1' })
+    const own = { PATH: process.env.PATH ?? '', HOME: folder, GUARD_CONFIG: join(folder, 'guard-config.yml') }
+    await client.connect(
+      new StdioClientTransport({ command, args: started, env: { ...own, ...env }, cwd: folder, stderr: 'ignore' }),
+    )
+    const read = (path: string) => client.callTool({ name: 'read_text_file', arguments: { path } })
+    await writeFile(join(folder, 'note.txt'), 'inside')
+    assert.match(JSON.stringify(await read(join(folder, 'note.txt'))), /inside/)
+    assert.match(JSON.stringify(await read('/etc/passwd')), /Denied by rule/)
+    const asked = await client.callTool({
+      name: 'write_file',
+      arguments: { path: join(folder, 'b.txt'), content: 'b' },
+    })
+    assert.match(JSON.stringify(asked), /Approval required/)
+    await client.close()
+  })
+  it('lists who asks for approval, and validates a policy', async () => {
+    const env = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml') }
+    for (const [part, said] of [
+      ['mcp approvals list', /write_file|no such|none|nothing/i],
+      ['mcp validate-policy', /valid/],
+    ] as const) {
+      const text = block('sh', part)
+      seen.add(text)
+      const { stdout, stderr } = await run('npm', ['run', '-s', ...text.trim().split(' ').slice(2)], { cwd: root, env })
+      assert.match(stdout + stderr, said)
+    }
+  })
   it('explains a code', async () => {
     const text = block('sh', 'explain')
     seen.add(text)
