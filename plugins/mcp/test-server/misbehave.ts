@@ -3,7 +3,7 @@ export const misbehaviours = {
   noise: 'says what is no message before each of its messages',
   'late-tool': 'lists one tool more from the second list on',
   'endless-cursor': 'has always one more page of tools',
-  'duplicate-json': 'names the members of its results twice',
+  'duplicate-json': 'names a member twice in lists of tools and results of calls',
   drop: 'goes away in place of the answer to a call',
 } as const
 

@@ -57,7 +57,7 @@ export class TestServer {
     return [...tools, { name: 'late_tool', description: 'Came later', inputSchema: { type: 'object' } }]
   }
 
-  /** A result as JSON text. */
+  /** The result of a list of tools or of a call as JSON text. */
   written(result: object): string {
     return this.misbehave === 'duplicate-json' ? doubled(result) : JSON.stringify(result)
   }

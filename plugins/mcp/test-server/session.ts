@@ -56,7 +56,8 @@ export class TestSession {
     try {
       const work = Object.hasOwn(methods, method) ? methods[method] : undefined
       if (work === undefined) throw new Failure(-32601, `There is no method ${method}.`)
-      return answer(id, this.server.written(work(message, this)))
+      const result = work(message, this)
+      return answer(id, method === 'tools/list' ? this.server.written(result) : JSON.stringify(result))
     } catch (error) {
       return failure(id, asFailure(error))
     }
