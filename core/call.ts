@@ -52,6 +52,11 @@ export interface Conversation {
   readonly text_bytes: number
   /** Results whose calls are not in the body, in order: stateful requests send these. */
   readonly loose_results: readonly { readonly id: string; readonly result: string | null; readonly error: boolean }[]
+  /**
+   * Texts of the tool results of the last so many turns, oldest turn first; results before the first turn are one more turn.
+   * Read from the body anew each time; absent where no body is at hand.
+   */
+  resultTexts?(turns: number): readonly (readonly string[])[]
 }
 
 /** Who sent a request, found from its key. */

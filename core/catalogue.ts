@@ -146,11 +146,15 @@ export const catalogue = {
   ...group(429, 'guard_block', {
     LOOP_EXACT: ['The same request was repeated', 'Send a new instruction, or resume the session.'],
     LOOP_TOOL_CALL: ['The same tool call was repeated', 'Send a new instruction, or resume the session.'],
+    LOOP_CONTENT: ['A reply repeats itself', 'Send a new instruction, or ask for a shorter reply.'],
     LOOP_ERROR_RETRY: [
       'The same upstream error came again and again',
       'Wait for the cool-down, or resume the session.',
     ],
+    LOOP_NO_PROGRESS: ['Tool results bring nothing new', 'Send a new instruction, or resume the session.'],
     LOOP_SEQUENCE: ['A sequence of requests was repeated', 'Send a new instruction, or resume the session.'],
+    LOOP_TOOL_ERROR: ['A tool fails the same way again and again', 'Send a new instruction, or resume the session.'],
+    LIMIT_COST: ['The session has used its money', 'Raise the threshold of the rule, or begin a new session.'],
     LIMIT_REQUESTS: ['The session has used its requests', 'Raise the threshold of the rule, or begin a new session.'],
     LIMIT_TOKENS: ['The session has used its tokens', 'Raise the threshold of the rule, or begin a new session.'],
   }),

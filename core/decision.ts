@@ -3,13 +3,13 @@ import type { Outcome, Turn } from './call.ts'
 /** Why a rule spoke. */
 export interface Finding {
   readonly message: string
-  readonly evidence: 'session' | 'history' | 'outcomes' | 'budget'
+  readonly evidence: 'session' | 'history' | 'outcomes' | 'budget' | 'stream'
   readonly count?: number
   readonly tool?: string
   /** Call key. */
   readonly key?: string
-  /** Request ids for session evidence, turns counted from the end for history evidence; at most 16. */
-  readonly where?: readonly ({ readonly request: string } | { readonly turn: number })[]
+  /** Request ids for session evidence, turns counted from the end for history evidence, each with the request that first held it where that is known; at most 16. */
+  readonly where?: readonly ({ readonly request: string } | { readonly turn: number; readonly request?: string })[]
   /** Whether the repeated calls had equal results; null if unknown. */
   readonly results_equal?: boolean | null
   /** The call passes although the rule matched: it probes whether the upstream works again. */
@@ -77,6 +77,10 @@ export interface Row {
   error_fingerprint: string | null
   response_id: string | null
   total_tokens: number
+  /** Millionths of the billing currency. */
+  cost_micro: number
+  /** What detectors measured of it, by their ids. */
+  readonly measures: Readonly<Record<string, unknown>>
   /** Tokens held for it until it ends. */
   readonly reserved: number
 }

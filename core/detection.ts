@@ -1,5 +1,6 @@
 import type { ToolCall, Turn } from './call.ts'
 import type { Finding, Row } from './decision.ts'
+import { glob } from './glob.ts'
 
 type Where = NonNullable<Finding['where']>
 
@@ -81,3 +82,25 @@ export const turnPlaces = (steps: readonly number[]): Where =>
     .slice(0, PLACES)
     .reverse()
     .map((back) => ({ turn: -1 - back }))
+
+/** Tells by the name of a tool whether one of the globs of a rule's param means it; compiled once for each list. */
+export const namesTool = (globs: readonly string[] | undefined): ((tool: string) => boolean) => {
+  if (globs === undefined || globs.length === 0) return never
+  const known = matchers.get(globs)
+  if (known !== undefined) return known
+  const tests = globs.map(glob)
+  const matcher = (tool: string): boolean => tests.some((test) => test(tool))
+  matchers.set(globs, matcher)
+  return matcher
+}
+
+const never = (): boolean => false
+
+const matchers = new WeakMap<readonly string[], (tool: string) => boolean>()
+
+/** How many of the last turns, at most `most`, came after the last user message. */
+export const turnsSinceUser = (turns: readonly Turn[], most: number): number => {
+  const reach = Math.min(most, turns.length)
+  for (let back = 0; back < reach; back++) if (turns[turns.length - 1 - back]?.user_after === true) return back
+  return reach
+}

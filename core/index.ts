@@ -15,7 +15,7 @@ export { type Code, catalogue } from './catalogue.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
 export type { Command, Input, Io } from './contracts/command.ts'
-export type { Detector, Ended, Evidence, Rule, Totals } from './contracts/detector.ts'
+export type { Detector, Ended, Evidence, Rule, TextWatch, Totals } from './contracts/detector.ts'
 export type {
   ArtifactDraft,
   EventDraft,
@@ -80,12 +80,14 @@ export type {
 export type { Decision, Finding, Match, Row } from './decision.ts'
 export {
   callOf,
+  namesTool,
   periodOf,
   reachOf,
   requestPlaces,
   sameCalls,
   sameResults,
   turnPlaces,
+  turnsSinceUser,
 } from './detection.ts'
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envelope.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'

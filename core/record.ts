@@ -82,6 +82,8 @@ export interface CallRecord extends Usage {
   readonly root: boolean
   readonly keys: readonly string[]
   readonly new_turns: readonly Turn[]
+  /** What detectors measured, by their ids; null: nothing. */
+  readonly measures: Row['measures'] | null
   readonly request_preview: string | null
   readonly response_preview: string | null
   /** Where the call stands among traces; null where none are kept. */
@@ -110,6 +112,7 @@ export const rowOf = (record: CallRecord): Row => ({
   root: record.root,
   keys: record.keys,
   new_turns: record.new_turns,
+  measures: record.measures ?? {},
   decision: record.decision,
   reason: record.reason,
   rule_id: record.rule_id,
@@ -121,6 +124,7 @@ export const rowOf = (record: CallRecord): Row => ({
   error_fingerprint: record.error_fingerprint,
   response_id: record.response_id,
   total_tokens: record.total_tokens,
+  cost_micro: record.cost_micro ?? 0,
   reserved: 0,
 })
 

@@ -10,7 +10,7 @@ export const fullEvidence = <P extends TSchema>(detector: Detector<P>, call: Cal
     row: { ...rowOf(call, 'in hand', call.at), fingerprint: call.conversation.fingerprint },
     past,
     turns: call.conversation.turns,
-    session: { requests: rows, tokens: 0, reserved: 0, outcomes: past.map(endedOf).reverse(), probe_open: false },
+    session: { requests: rows, tokens: 0, cost_micro: 0, reserved: 0, outcomes: past.map(endedOf).reverse(), probe_open: false },
   }
 }
 
@@ -49,6 +49,8 @@ const rowOf = ({ conversation }: Call, name: string, at: number): Row => ({
   error_fingerprint: sha256(`error ${name}`),
   response_id: null,
   total_tokens: 20,
+  cost_micro: 0,
+  measures: {},
   reserved: 0,
 })
 

@@ -23,11 +23,13 @@ export interface Ended {
   readonly error_fingerprint: string | null
 }
 
-/** What a session has used so far, this request not included. */
+/** What a session, or with `scope: thread` one conversation of it, has used so far, this request not included. */
 export interface Totals {
   /** Forwarded, those under way and retries included. */
   readonly requests: number
   readonly tokens: number
+  /** Millionths of the billing currency; models without a price count 0. */
+  readonly cost_micro: number
   /** Tokens held by requests under way. */
   readonly reserved: number
   /** Oldest first, since the last resume. */
@@ -42,11 +44,18 @@ export interface Evidence<Params = Readonly<Record<string, unknown>>> {
   readonly call: Call
   /** The request in hand as a row; its `keys` are those that count. */
   readonly row: Row
-  /** Earlier rows, newest first: forwarded, no retries, after the resume mark. */
+  /** Earlier rows, newest first: forwarded, no retries, after the resume mark; with `scope: thread` those of its thread. */
   readonly past: readonly Row[]
   /** Assistant turns of the body after the resume mark, oldest first. */
   readonly turns: readonly Turn[]
   readonly session: Totals
+}
+
+/** Sees the pieces of one reply's text in order, keeps none of them, and speaks at most once. */
+export interface TextWatch {
+  push(text: string): Finding | undefined
+  /** Something other than text came between: a tool call, a reasoning block. */
+  gap?(): void
 }
 
 /**
@@ -64,5 +73,12 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly kind: 'loop' | 'outcome' | 'budget'
   /** Whether a rule with these numbers can ever match; who writes a policy is warned of one that cannot. */
   reachable?(rule: Rule): boolean
+  /**
+   * A fact of this request, kept on its row as `row.measures[id]`: JSON of at most 256 bytes, or undefined for nothing.
+   * `memory` is the thread's, bounded by the detector, lost with the process and to be rebuilt from a body; at most 256 KiB.
+   */
+  measure?(call: Call, memory: Map<string, unknown>): unknown
+  /** Watches the text of one reply as it streams by; absent for a detector that judges requests only. */
+  stream?(rule: Rule<Static<Params>>): TextWatch
   detect(evidence: Evidence<Static<Params>>): Finding | string | undefined
 }

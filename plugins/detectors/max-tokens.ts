@@ -9,7 +9,14 @@ export const maxTokens = detector({
   kind: 'budget',
   defaults: { threshold: 100_000, window_size: 0 },
   params: Type.Object(
-    { reserve: Type.Optional(Type.Boolean({ description: 'Tokens of requests under way count, by estimate' })) },
+    {
+      reserve: Type.Optional(Type.Boolean({ description: 'Tokens of requests under way count, by estimate' })),
+      scope: Type.Optional(
+        Type.Union([Type.Literal('session'), Type.Literal('thread')], {
+          description: 'What is counted together: the session, or one conversation of it',
+        }),
+      ),
+    },
     { additionalProperties: false },
   ),
 
@@ -19,7 +26,7 @@ export const maxTokens = detector({
     if (count < rule.threshold) return undefined
     const held = reserved === 0 ? '' : `, ${reserved} of them held by requests under way`
     return {
-      message: `the session has used ${count} of ${rule.threshold} tokens${held}`,
+      message: `the ${rule.params?.scope ?? 'session'} has used ${count} of ${rule.threshold} tokens${held}`,
       evidence: 'budget',
       count,
     }

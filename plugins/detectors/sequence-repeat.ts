@@ -2,6 +2,7 @@ import {
   detector,
   type Evidence,
   type Finding,
+  namesTool,
   periodOf,
   type Row,
   requestPlaces,
@@ -13,13 +14,37 @@ import {
 import { type Static, Type } from 'typebox'
 
 const params = Type.Object(
-  { result_aware: Type.Optional(Type.Boolean({ description: 'Turns are alike only if their results are, too' })) },
+  {
+    result_aware: Type.Optional(Type.Boolean({ description: 'Turns are alike only if their results are, too' })),
+    scope: Type.Optional(
+      Type.Union([Type.Literal('session'), Type.Literal('thread')], {
+        description: 'Whose requests are compared: those of the session, or of one conversation',
+      }),
+    ),
+    reset_on_user_message: Type.Optional(
+      Type.Boolean({ description: 'Requests before the last user message do not count; for turns that is always so' }),
+    ),
+    exempt_tools: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+        maxItems: 64,
+        description:
+          'Tools whose calls do not count: a turn of nothing else breaks a sequence; `*` stands for any characters',
+      }),
+    ),
+  },
   { additionalProperties: false },
 )
 
-type Seen = Pick<Evidence<Static<typeof params>>, 'rule' | 'row' | 'past' | 'turns'>
+type Given = Static<typeof params>
 
-/** A cycle of 2 to 5 different turns, or requests, that repeats. */
+type Shown = Pick<Evidence<Given>, 'rule' | 'row' | 'past' | 'turns'>
+
+/** What is compared: turns without the calls that do not count. */
+interface Seen extends Shown {
+  readonly aware: boolean
+}
+
+/** A cycle of 2 to 5 different turns, or requests, that repeats; with `result_aware` of calls and results, so that ping-pong that learns something passes. */
 export const sequenceRepeat = detector({
   id: 'sequence_repeat',
   code: 'LOOP_SEQUENCE',
@@ -29,20 +54,29 @@ export const sequenceRepeat = detector({
   params,
   reachable: ({ threshold, window_size }) => 2 * threshold <= window_size,
 
-  detect(evidence: Seen): Finding | undefined {
-    return inTurns(evidence) ?? inRequests(evidence)
+  detect({ rule, row, past, turns }: Shown): Finding | undefined {
+    const { result_aware, exempt_tools } = rule.params ?? {}
+    const seen: Seen = {
+      rule,
+      row,
+      past,
+      turns: exempt_tools?.length ? withoutCalls(turns, rule.window_size, exempt_tools) : turns,
+      aware: result_aware === true,
+    }
+    return inTurns(seen) ?? inRequests(seen)
   },
 })
 
-const inTurns = (evidence: Seen): Finding | undefined => {
-  const { rule, turns } = evidence
-  const aware = rule.params?.result_aware === true
-  const period = periodOf(
-    evidence,
-    aware ? sameOutcomes : sameTurns,
-    unbroken(turns, rule.window_size, aware),
-    rule.threshold,
-  )
+/** The last turns, with the calls that count. */
+const withoutCalls = (turns: readonly Turn[], most: number, exempt: readonly string[]): readonly Turn[] => {
+  const named = namesTool(exempt)
+  return turns.slice(-most).map((turn) => ({ ...turn, calls: turn.calls.filter(({ tool }) => !named(tool)) }))
+}
+
+const inTurns = (seen: Seen): Finding | undefined => {
+  const { rule, turns, aware } = seen
+  const same = aware ? sameOutcomes : sameTurns
+  const period = periodOf(seen, same, unbroken(turns, rule.window_size, aware), rule.threshold)
   if (period === undefined) return undefined
   return {
     message: `a sequence of ${period} tool turns was repeated ${rule.threshold} times`,
@@ -66,15 +100,15 @@ const unbroken = (turns: readonly Turn[], limit: number, aware: boolean): number
 
 const turnAt = ({ turns }: Seen, back: number): Turn | undefined => turns[turns.length - 1 - back]
 
-const sameTurns = (evidence: Seen, a: number, b: number): boolean => {
-  const one = turnAt(evidence, a)
-  const other = turnAt(evidence, b)
+const sameTurns = (seen: Seen, a: number, b: number): boolean => {
+  const one = turnAt(seen, a)
+  const other = turnAt(seen, b)
   return one !== undefined && other !== undefined && sameCalls(one, other)
 }
 
-const sameOutcomes = (evidence: Seen, a: number, b: number): boolean => {
-  const one = turnAt(evidence, a)
-  const other = turnAt(evidence, b)
+const sameOutcomes = (seen: Seen, a: number, b: number): boolean => {
+  const one = turnAt(seen, a)
+  const other = turnAt(seen, b)
   return one !== undefined && other !== undefined && sameCalls(one, other) && sameResults(one, other) === true
 }
 
@@ -90,11 +124,11 @@ const resultsEqual = (turns: readonly Turn[], period: number, length: number): b
   return equal
 }
 
-const inRequests = (evidence: Seen): Finding | undefined => {
-  const { rule, past } = evidence
-  const period = periodOf(evidence, sameRequests, Math.min(rule.window_size, past.length + 1), rule.threshold)
+const inRequests = (seen: Seen): Finding | undefined => {
+  const { rule } = seen
+  const period = periodOf(seen, sameRequests, requests(seen), rule.threshold)
   if (period === undefined) return undefined
-  const ids = steps(period * rule.threshold).map((back) => rowAt(evidence, back)?.id ?? '')
+  const ids = steps(period * rule.threshold).map((back) => rowAt(seen, back)?.id ?? '')
   return {
     message: `a sequence of ${period} requests was repeated ${rule.threshold} times`,
     evidence: 'session',
@@ -105,9 +139,23 @@ const inRequests = (evidence: Seen): Finding | undefined => {
   }
 }
 
+/** How many of the last requests are compared, the one in hand included. */
+const requests = (seen: Seen): number => {
+  const limit = Math.min(seen.rule.window_size, seen.past.length + 1)
+  if (seen.rule.params?.reset_on_user_message !== true) return limit
+  for (let back = 0; back < limit; back++) {
+    if (beginsAnew(rowAt(seen, back))) return back + 1
+  }
+  return limit
+}
+
+/** A user message is new in it; what a conversation begins with is not. */
+const beginsAnew = (row: Row | undefined): boolean =>
+  row !== undefined && !row.root && row.new_turns.some((turn) => turn.user_after)
+
 const rowAt = ({ row, past }: Seen, back: number): Row | undefined => (back === 0 ? row : past[back - 1])
 
-const sameRequests = (evidence: Seen, a: number, b: number): boolean =>
-  rowAt(evidence, a)?.fingerprint === rowAt(evidence, b)?.fingerprint
+const sameRequests = (seen: Seen, a: number, b: number): boolean =>
+  rowAt(seen, a)?.fingerprint === rowAt(seen, b)?.fingerprint
 
 const steps = (length: number): number[] => Array.from({ length }, (_, back) => back)

@@ -69,6 +69,9 @@ const forward = (decision: Decision, row: Draft, placed: Place, session: Session
   remember(decision, row, placed, history)
   if (probe) history.probe = row.id
   history.reserved += row.reserved
+  const used = history.usedBy(row.thread)
+  used.requests++
+  used.reserved += row.reserved
   session.row.requests++
   if (decision.decision === 'shadow_flag') session.row.flagged++
   return { ...decision, probe, row }
@@ -102,6 +105,8 @@ const remember = (decision: Decision, row: Draft, placed: Place, history: Histor
   history.append(row, placed.parent)
 }
 
+const NOTHING: Row['measures'] = Object.freeze({})
+
 const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place): Draft => ({
   id,
   at,
@@ -126,5 +131,7 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   error_fingerprint: null,
   response_id: null,
   total_tokens: 0,
+  cost_micro: 0,
+  measures: NOTHING,
   reserved: Math.ceil(body.length / BYTES_PER_TOKEN) + (envelope.max_tokens ?? 0),
 })

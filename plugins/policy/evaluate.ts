@@ -1,6 +1,7 @@
-import type { Call, Evidence, Finding, Match, Place, Row, Session } from 'guard-gateway/core'
+import type { Call, Evidence, Finding, Match, Place, Row, Session, Totals } from 'guard-gateway/core'
 import type { History } from './history.ts'
 import type { ActiveRule, Policy } from './policy.ts'
+import { namingRequests } from './requests.ts'
 
 const MESSAGE_CHARS = 200
 
@@ -34,19 +35,13 @@ export const evaluate = (
     row,
     past: history.window,
     turns: place.turns,
-    session: {
-      requests: session.row.requests,
-      tokens: session.row.total_tokens,
-      reserved: history.reserved,
-      outcomes: history.outcomes,
-      probe_open: history.probe !== null,
-    },
+    session: totalsOf(session, history),
   }
   let matches = quiet.matches
   let faults = quiet.faults
   for (const active of policy.active) {
     try {
-      const match = matchOf(active, evidence, place, history)
+      const match = matchOf(active, evidence, place, history, session)
       if (match !== undefined) matches = [...matches, match]
     } catch (error) {
       fault(error, `detector:${active.detector.id}`)
@@ -61,13 +56,35 @@ const matchOf = (
   evidence: Writable<Evidence>,
   place: Place,
   history: History,
+  session: Session,
 ): Match | undefined => {
   const { rule, detector } = active
   if (place.original !== undefined && detector.kind === 'loop') return inherited(active, place.original, history)
   evidence.rule = rule
-  const found = detector.detect(evidence)
+  const narrow = rule.params?.scope === 'thread'
+  const found = detector.detect(narrow ? inThread(evidence, session, history) : evidence)
   if (found === undefined) return undefined
-  return matched(active, typeof found === 'string' ? { message: found, evidence: 'session' } : found)
+  const finding = typeof found === 'string' ? { message: found, evidence: 'session' as const } : found
+  return matched(active, namingRequests(finding, evidence.row, place.parent, history))
+}
+
+const totalsOf = ({ row }: Session, history: History): Totals => ({
+  requests: row.requests,
+  tokens: row.total_tokens,
+  cost_micro: row.cost_micro,
+  reserved: history.reserved,
+  outcomes: history.outcomes,
+  probe_open: history.probe !== null,
+})
+
+/** What a rule with `scope: thread` is shown: the rows and totals of one conversation. */
+const inThread = (evidence: Evidence, session: Session, history: History): Evidence => {
+  const { thread } = evidence.row
+  return {
+    ...evidence,
+    past: evidence.past.filter((row) => row.thread === thread),
+    session: { ...totalsOf(session, history), ...history.usedBy(thread) },
+  }
 }
 
 const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({

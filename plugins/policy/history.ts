@@ -2,6 +2,17 @@ import { type Ended, type Known, type RepliedCall, type Row, type Session, tipsO
 
 const BLOCKED_ROWS = 16
 const REPLIED_CALLS = 512
+/** Conversations of a session of which totals are kept, and those of which detectors remember something. */
+const THREADS = 64
+const REMEMBERED_THREADS = 8
+
+/** What the forwarded requests of one conversation have used. */
+export interface Used {
+  requests: number
+  tokens: number
+  cost_micro: number
+  reserved: number
+}
 
 /** What a session's past means to its rules: hashes, counts and outcomes of its last requests. */
 export class History implements Known {
@@ -18,6 +29,8 @@ export class History implements Known {
   /** Id of the request that probes the upstream. */
   probe: string | null = null
   readonly #session: Session
+  readonly #used = new Map<string, Used>()
+  readonly #memories = new Map<string, Map<string, Map<string, unknown>>>()
   #tips: readonly string[] = []
   #seen: ReadonlySet<string> = new Set()
 
@@ -47,6 +60,22 @@ export class History implements Known {
     this.#trim(blocked, blocked ? BLOCKED_ROWS : this.limit)
   }
 
+  /** What a conversation has used so far; kept of the last 64, after a restart counted from the rows that are remembered. */
+  usedBy(thread: string): Used {
+    const used = this.#used.get(thread) ?? { requests: 0, tokens: 0, cost_micro: 0, reserved: 0 }
+    touch(this.#used, thread, used, THREADS)
+    return used
+  }
+
+  /** What a detector remembers of a conversation; kept of the last 8. */
+  memory(thread: string, detector: string): Map<string, unknown> {
+    const memories = this.#memories.get(thread) ?? new Map<string, Map<string, unknown>>()
+    touch(this.#memories, thread, memories, REMEMBERED_THREADS)
+    const memory = memories.get(detector) ?? new Map<string, unknown>()
+    memories.set(detector, memory)
+    return memory
+  }
+
   /** Begins the loop windows and the error streak anew; what is known of threads stays. */
   clear(): void {
     this.fresh = 0
@@ -72,6 +101,7 @@ export class History implements Known {
   /** Lets go of what is held for requests that nobody will settle, for example after a failure behind the decision. */
   release(): void {
     this.reserved = 0
+    for (const used of this.#used.values()) used.reserved = 0
     this.probe = null
   }
 
@@ -86,5 +116,16 @@ export class History implements Known {
       if (index < this.fresh) this.fresh--
       index--
     }
+  }
+}
+
+/** Makes an entry the newest, and drops the oldest beyond `most`. */
+const touch = <T>(map: Map<string, T>, key: string, value: T, most: number): void => {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= most) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
   }
 }

@@ -60,7 +60,12 @@ const restore = (history: History, rows: readonly Row[], resumedAt: number): voi
   const newest = new Map<string, Row>()
   const remember = (row: Row) => {
     history.append(row, row.root ? undefined : newest.get(row.thread))
-    if (row.decision !== 'block') newest.set(row.thread, row)
+    if (row.decision === 'block') return
+    newest.set(row.thread, row)
+    const used = history.usedBy(row.thread)
+    used.requests++
+    used.tokens += row.total_tokens
+    used.cost_micro += row.cost_micro
   }
   for (const row of rows) if (row.at <= resumedAt) remember(row)
   history.clear()

@@ -22,8 +22,13 @@ export const settle = (settled: Settled, row: Row, session: SessionRow, history:
   row.error_fingerprint = failed ? printOf(settled) : null
   row.response_id = settled.reading.response_id
   row.total_tokens = settled.usage.total_tokens
+  row.cost_micro = settled.cost?.cost_micro ?? 0
   addUp(session, settled, failed)
   history.reserved = Math.max(0, history.reserved - row.reserved)
+  const used = history.usedBy(row.thread)
+  used.tokens += settled.usage.total_tokens
+  used.cost_micro += settled.cost?.cost_micro ?? 0
+  used.reserved = Math.max(0, used.reserved - row.reserved)
   if (history.probe === row.id) history.probe = null
   const { id, outcome, error_fingerprint } = row
   history.ended({ id, ended_at: settled.ended_at, outcome: outcome ?? settled.outcome, error_fingerprint })

@@ -86,6 +86,7 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     root: row.root,
     keys: row.keys,
     new_turns: row.new_turns.map((turn) => storedTurn(turn, redact)),
+    measures: Object.keys(row.measures).length === 0 ? null : row.measures,
     request_preview: previews.request,
     response_preview: previews.response,
     trace_id: call.trace?.trace_id ?? null,
@@ -111,6 +112,7 @@ const unjudged = ({ id, conversation, retry_mark }: Call) => ({
   root: true,
   keys: [],
   new_turns: [],
+  measures: {},
   retry: retry_mark,
   error_fingerprint: null,
 })

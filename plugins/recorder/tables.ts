@@ -64,6 +64,7 @@ const calls = table({
     root: 'boolean',
     keys: 'json',
     new_turns: 'json',
+    measures: 'json',
     request_preview: 'text',
     response_preview: 'text',
     trace_id: 'text',

@@ -119,6 +119,8 @@ export const aRow = (over: Partial<Row> = {}): Row => ({
   error_fingerprint: null,
   response_id: 'msg_1',
   total_tokens: 30,
+  cost_micro: 0,
+  measures: {},
   reserved: 0,
   ...over,
 })

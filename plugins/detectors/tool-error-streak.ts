@@ -1,0 +1,72 @@
+import { detector, type Finding, namesTool, type ToolCall, type Turn, turnPlaces } from 'guard-gateway/core'
+import { Type } from 'typebox'
+
+/** The same tool fails with the same error, one tool turn after another; whether it failed is what the result itself flags. */
+export const toolErrorStreak = detector({
+  id: 'tool_error_streak',
+  code: 'LOOP_TOOL_ERROR',
+  version: '1',
+  kind: 'loop',
+  defaults: { threshold: 4, window_size: 0 },
+  params: Type.Object(
+    {
+      reset_on_user_message: Type.Optional(
+        Type.Boolean({ description: 'A user message ends the streak; true unless set' }),
+      ),
+      exempt_tools: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+          maxItems: 64,
+          description: 'Tools whose calls are passed over; `*` stands for any characters',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  reachable: ({ threshold }) => threshold <= 1000,
+
+  detect({ rule, turns }): Finding | undefined {
+    const last = turns.at(-1)
+    if (last === undefined || last.user_after) return undefined
+    const { exempt_tools, reset_on_user_message } = rule.params ?? {}
+    const exempt = namesTool(exempt_tools)
+    for (const call of last.calls) {
+      if (!call.error || call.result === null || exempt(call.tool)) continue
+      const { steps, equal } = streakOf(turns, call, exempt, reset_on_user_message !== false)
+      if (steps.length >= rule.threshold) return finding(call, steps, equal)
+    }
+  },
+})
+
+const finding = (call: ToolCall, steps: readonly number[], sameArguments: boolean): Finding => ({
+  message: `${call.tool.slice(0, 64)} failed with the same error in ${steps.length} tool turns in a row`,
+  evidence: 'history',
+  count: steps.length,
+  tool: call.tool,
+  ...(sameArguments ? { key: call.key } : {}),
+  where: turnPlaces(steps),
+  results_equal: true,
+})
+
+/** Steps back to the turns of the streak, newest first, and whether all its calls had the same arguments. */
+const streakOf = (
+  turns: readonly Turn[],
+  call: ToolCall,
+  exempt: (tool: string) => boolean,
+  reset: boolean,
+): { readonly steps: readonly number[]; readonly equal: boolean } => {
+  const steps: number[] = []
+  let equal = true
+  for (let index = turns.length - 1; index >= 0; index--) {
+    const turn = turns[index]
+    if (turn === undefined || (reset && turn.user_after)) break
+    if (turn.calls.every(({ tool }) => exempt(tool))) continue
+    const failed = turn.calls.find((other) => isLike(other, call))
+    if (failed === undefined) break
+    if (failed.key !== call.key) equal = false
+    steps.push(turns.length - 1 - index)
+  }
+  return { steps, equal }
+}
+
+const isLike = (other: ToolCall, call: ToolCall): boolean =>
+  other.error && other.tool === call.tool && other.result === call.result
