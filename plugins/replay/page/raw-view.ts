@@ -12,5 +12,5 @@ export const rawView = (gateway: Gateway, trace: Trace): Html => {
   }
   const cut = text.length > MAX_CHARS
   return html`${cut && html`<p class="quiet">The first ${bytesText(MAX_CHARS)}; an export holds all of it.</p>`}
-<pre class="raw">${cut ? text.slice(0, MAX_CHARS).toWellFormed() : indented(readJson(text))}</pre>`
+<pre class="raw" tabindex="0" role="region" aria-label="Bundle">${cut ? text.slice(0, MAX_CHARS).toWellFormed() : indented(readJson(text))}</pre>`
 }

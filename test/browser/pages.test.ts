@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { seriousFindings } from './axe.ts'
+import { noBrowser } from './chromium.ts'
+import { seed } from './data.ts'
+import { startWorld, type World } from './world.ts'
+
+type Seeded = Awaited<ReturnType<typeof seed>>
+
+/** Every page there is, by what it shows; the status if it is not 200. */
+const pages: readonly (readonly [name: string, path: (data: Seeded) => string, status?: number])[] = [
+  ['runs', () => '/replay'],
+  ['runs that are looked for', () => '/replay?q=wanderlust&status=error'],
+  ['no run that fits', () => '/replay?q=nothinglikeit'],
+  ['a run', ({ left }) => `/replay/${left}`],
+  ['a span of a run', ({ left }) => `/replay/${left}?span=s2`],
+  ['events of a run', ({ left }) => `/replay/${left}?view=events`],
+  ['files of a run', ({ left }) => `/replay/${left}?view=artifacts`],
+  ['a run as it is kept', ({ left }) => `/replay/${left}?view=raw`],
+  ['two runs', ({ left, right }) => `/replay/compare?left=${left}&right=${right}`],
+  ['a run to compare with', ({ left }) => `/replay/compare?left=${left}`],
+  ['import', () => '/replay/import'],
+  ['MCP', () => '/mcp'],
+  ['sessions', () => '/sessions'],
+  ['a session', ({ session }) => `/sessions/${session}`],
+  ['policies', () => '/policies'],
+  ['a policy', ({ project }) => `/policies/${project}`],
+  ['the playground', () => '/playground'],
+  ['a run of the playground', ({ run }) => `/playground/runs/${run}`],
+  ['what is not there', () => '/nowhere', 404],
+]
+
+describe('every page', { skip: noBrowser }, () => {
+  let world: World
+  let data: Seeded
+  before(async () => {
+    world = await startWorld()
+    data = await seed(world)
+  })
+  after(() => world.close())
+
+  for (const [name, path, status = 200] of pages) {
+    it(`${name}: one heading, nothing inline, accessible, light and dark, from 360 px on`, async () => {
+      const visit = await world.open()
+      const { page } = visit
+      await visit.to(path(data), status)
+      assert.equal(await page.locator('h1').count(), 1)
+      assert.match(await page.title(), /\S.* · Guard$/)
+      const text = await (await fetch(world.url + path(data), { headers: { accept: 'text/html' } })).text()
+      assert.doesNotMatch(text, /<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=/)
+      assert.ok(Buffer.byteLength(text) < 60_000, `${Buffer.byteLength(text)} bytes`)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        assert.deepEqual(await seriousFindings(page), [], colorScheme)
+      }
+      for (const width of [360, 640, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        assert.ok((await visit.overflow()) <= 0, `wider than ${width} px by ${await visit.overflow()}`)
+      }
+      await visit.close()
+    })
+  }
+})

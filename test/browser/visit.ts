@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import type { Page, Response } from 'playwright-core'
+
+/** A page, and everything that went wrong in it. */
+export class Visit {
+  readonly page: Page
+  readonly faults: string[] = []
+  readonly dialogs: string[] = []
+
+  constructor(page: Page, url: string) {
+    this.page = page
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.faults.push(`console: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => this.faults.push(`script: ${error.message}`))
+    page.on('request', (request) => {
+      if (!/^(?:data|blob|about):/.test(request.url()) && new URL(request.url()).origin !== url)
+        this.faults.push(`asks ${request.url()}`)
+    })
+    page.on('dialog', (dialog) => {
+      this.dialogs.push(dialog.message())
+      void dialog.dismiss()
+    })
+  }
+
+  /** Goes to a path. Throws if the status is another one than wanted. */
+  async to(path: string, wanted = 200): Promise<Response> {
+    const answer = await this.page.goto(path, { waitUntil: 'load' })
+    assert.ok(answer, path)
+    assert.equal(answer.status(), wanted, path)
+    // a browser writes down that a page was not found; that is not the page's fault
+    if (wanted >= 400)
+      this.faults.splice(0, this.faults.length, ...this.faults.filter((text) => !/status of 4/.test(text)))
+    return answer
+  }
+
+  /** Nothing has gone wrong so far. */
+  clean(): void {
+    assert.deepEqual(this.faults, [], this.page.url())
+    assert.deepEqual(this.dialogs, [])
+  }
+
+  /** How far the page is wider than the window. */
+  overflow(): Promise<number> {
+    return this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  }
+
+  /** Ends the visit; everything must have gone well. */
+  async close(): Promise<void> {
+    try {
+      this.clean()
+    } finally {
+      await this.page.context().close()
+    }
+  }
+}
