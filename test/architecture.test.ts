@@ -49,9 +49,13 @@ const leaves = (file: string, specifier: string): boolean => {
   return target.split('/')[0] !== file.split('/')[0]
 }
 
-/** The client library loads where no gateway runs, so it takes the parts of core alone that import nothing. */
-const publicNamesFor = (file: string): readonly string[] =>
-  file.startsWith('plugins/replay/sdk/') ? ['guard-gateway/redact', 'guard-gateway/text'] : ['guard-gateway/core']
+/** The client library loads where no gateway runs, so it takes the parts of core alone that import nothing; the Playground opens sessions of the MCP proxy. */
+const publicNamesFor = (file: string): readonly string[] => {
+  if (file.startsWith('plugins/replay/sdk/')) return ['guard-gateway/redact', 'guard-gateway/text']
+  return file.startsWith('plugins/playground/')
+    ? ['guard-gateway/core', 'guard-gateway/plugins/mcp']
+    : ['guard-gateway/core']
+}
 
 /** What a file may import, by the folder it is in. */
 const allowed = {

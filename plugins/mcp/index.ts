@@ -12,6 +12,7 @@ import { policyRoutes } from './policy/routes.ts'
 import { seenTools } from './seen-tools.ts'
 import { needPlace, serversView } from './servers-view.ts'
 import { testServerCommand } from './test-server/command.ts'
+import { inProcess } from './test-server/in-process.ts'
 import { toolTable } from './tools/index.ts'
 
 export { type CallOutcome, type FramePlace, type McpHooks, mcpHooks } from './hooks.ts'
@@ -31,6 +32,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
       gateway.commands.add(command)
+    gateway.mcpTransports.add(inProcess)
     gateway.health.set('mcp', () => ({
       servers: proxy.places().length,
       sessions: proxy.sessions.size,

@@ -68,15 +68,15 @@ export class Mcp {
   add(server: McpServer): Place {
     this.gateway.mcpTransports.need(server.transport)
     if (this.#places.has(server.id)) throw new GuardError('DUPLICATE', `MCP server "${server.id}" is there twice.`)
-    const place: Place = {
-      server,
-      tools: new ToolBook(this.gateway, server, this.audit),
-      facts: undefined,
-      seen_at: undefined,
-      last_error: undefined,
-    }
+    const place = this.unlisted(server)
     this.#places.set(server.id, place)
     return place
+  }
+
+  /** A server that only whoever asked for it knows. */
+  unlisted(server: McpServer): Place {
+    const tools = new ToolBook(this.gateway, server, this.audit)
+    return { server, tools, facts: undefined, seen_at: undefined, last_error: undefined }
   }
 
   place(server_id: string): Place | undefined {

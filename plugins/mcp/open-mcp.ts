@@ -1,6 +1,7 @@
-import { type Frame, type FrameFault, type Gateway, type McpServer, readFrame } from 'guard-gateway/core'
+import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer, readFrame } from 'guard-gateway/core'
 import type { Outgoing } from './answer.ts'
-import { mcpOf } from './mcp.ts'
+import { type Decision, decideApproval } from './approvals/index.ts'
+import { type Mcp, mcpOf, type Place } from './mcp.ts'
 import { openPolicies } from './policy/index.ts'
 import { serverOf } from './servers.ts'
 import type { SessionAbout } from './session.ts'
@@ -8,7 +9,7 @@ import type { SessionAbout } from './session.ts'
 /** A session without a door. */
 export interface OpenMcpOptions {
   readonly server_id: string
-  /** Id of a registered transport, where the configuration has no server of this id. */
+  /** Id of a registered transport, where the configuration has no server of this id: nobody else sees that one. */
   readonly transport?: string
   readonly server?: Partial<McpServer>
   /** A policy as data instead of the one in force. */
@@ -24,6 +25,8 @@ export interface OpenedMcp {
   readonly session_id: string
   /** Sends one message, as JSON text; gives every message that comes for it, in order. */
   send(message: string): Promise<readonly string[]>
+  /** Decides a question of this session as a person does, and gives what it is then. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED. */
+  decide(approval_id: string, decision: Pick<Decision, 'action' | 'scope'>): Promise<'allowed' | 'denied'>
   end(): Promise<void>
 }
 
@@ -32,9 +35,8 @@ const quiet: Pick<SessionAbout, 'notice' | 'stderr'> = { notice: () => {}, stder
 /** Opens a session at a server, with the same judgement and the same records as one that comes through a door. */
 export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promise<OpenedMcp> => {
   const mcp = mcpOf(gateway)
-  const { server_id, transport = 'stdio', policy } = options
-  const place =
-    mcp.place(server_id) ?? mcp.add({ ...serverOf(server_id, { transport }), ...options.server, id: server_id })
+  const { policy } = options
+  const place = placeFor(mcp, options)
   const policies =
     policy === undefined
       ? undefined
@@ -61,11 +63,29 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
       for await (const out of answer.events) messages.push(...textOf(out))
       return messages
     },
+    async decide(id, decision) {
+      const row = await gateway.storage.get('mcp_approvals', id)
+      if (row?.session_id !== session.id)
+        throw new GuardError('APPROVAL_NOT_FOUND', `This session has not asked the question "${id}".`)
+      await decideApproval(gateway, mcp.approvals, id, decision, 'api')
+      return decision.action === 'allow' ? 'allowed' : 'denied'
+    },
     async end() {
       mcp.sessions.end(seat, 'ended')
       await seat.end('ended')
     },
   }
+}
+
+const placeFor = (mcp: Mcp, { server_id, transport, server }: OpenMcpOptions): Place => {
+  const known = mcp.place(server_id)
+  if (known === undefined)
+    return mcp.unlisted({ ...serverOf(server_id, { transport: transport ?? 'stdio' }), ...server, id: server_id })
+  if (transport === undefined || known.server.transport === transport) return known
+  throw new GuardError(
+    'DUPLICATE',
+    `The configuration has an MCP server "${server_id}", which is reached by "${known.server.transport}" and not by "${transport}". Give it another name.`,
+  )
 }
 
 const textOf = ({ message }: Outgoing): readonly string[] => (message === undefined ? [] : [String(message)])

@@ -19,12 +19,23 @@ export const paused = (reason: string): Expect =>
 /** An administration call that worked. */
 export const done: Expect = both({ status: 200 })
 
+/** A call of a tool that the MCP server gets and answers. */
+export const passes: Expect = both({ action: 'allow', forwarded: true, outcome: 'ok' })
+
+/** A call that is stopped where the policy is enforced, and only recorded elsewhere; there it ends as `elsewhere` says. */
+export const stopped = (action: string, reason: string, sees: string, elsewhere = 'ok'): Expect => ({
+  enforce: { action, reason, forwarded: false, outcome: 'tool_error', sees },
+  shadow: { action, reason, forwarded: true, outcome: elsewhere },
+})
+
 /** What came of a step. */
 export interface Observed {
   readonly decision: string | null
   readonly reason: string | null
-  readonly http_status: number
+  readonly http_status: number | null
   readonly outcome: string | null
+  readonly action: string | null
+  readonly forwarded: boolean | null
   readonly total_tokens: number | null
   /** The client's connection ended before the answer did. */
   readonly broken: boolean
@@ -34,14 +45,19 @@ export interface Observed {
 
 /** Names of the expectations that were not met. */
 export const missed = (expected: Outcome, seen: Observed): string[] => {
+  const equal = <T>(wanted: T | undefined, is: T | null): boolean => wanted === undefined || wanted === is
+  const { sees, lacks } = expected
   const checks: Readonly<Record<string, boolean>> = {
-    decision: expected.decision === undefined || expected.decision === seen.decision,
+    decision: equal<string>(expected.decision, seen.decision),
     reason: (expected.reason ?? null) === seen.reason,
-    status: expected.status === undefined || expected.status === seen.http_status,
-    outcome: expected.outcome === undefined || expected.outcome === seen.outcome,
-    total_tokens: expected.total_tokens === undefined || expected.total_tokens === seen.total_tokens,
+    status: equal(expected.status, seen.http_status),
+    outcome: equal(expected.outcome, seen.outcome),
+    action: equal(expected.action, seen.action),
+    forwarded: equal(expected.forwarded, seen.forwarded),
+    total_tokens: equal(expected.total_tokens, seen.total_tokens),
     broken: (expected.broken ?? false) === seen.broken,
-    sees: expected.sees === undefined || seen.body.includes(expected.sees),
+    sees: sees === undefined || seen.body.includes(sees),
+    lacks: lacks === undefined || !seen.body.includes(lacks),
   }
   return Object.keys(checks).filter((name) => checks[name] === false)
 }

@@ -8,8 +8,15 @@ import { runsTable } from './tables.ts'
 export { type PlaygroundCommandOptions, playgroundCommands } from './commands.ts'
 export type {
   Answer,
+  ApproveStep,
+  CallStep,
   Expect,
   Failure,
+  ListStep,
+  McpScenario,
+  McpStep,
+  ModelScenario,
+  ModelStep,
   Outcome,
   PauseStep,
   RequestStep,

@@ -11,7 +11,7 @@ export interface Names {
 /** Names of a run: its own session, and its own agent where the scenario pauses it, so that no run can stop another. */
 export const namesOf = (scenario: Scenario, runId: string): Names => ({
   project_id: `playground-${scenario.id}`,
-  agent_id: scenario.steps.some((step) => step.do !== 'request' && step.target === 'agent')
+  agent_id: scenario.steps.some((step) => 'target' in step && step.target === 'agent')
     ? `playground-${runId}`
     : 'playground',
   external_id: `playground-${runId}`,

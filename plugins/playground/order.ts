@@ -55,7 +55,7 @@ export const queuedRun = (gateway: Gateway, scenario: Scenario, { mode, style, p
 const styleFor = (scenario: Scenario, known: readonly string[], wanted: string | undefined): string | null => {
   if (wanted === undefined || known.includes(wanted)) return wanted ?? known[0] ?? null
   const choice = isBound(scenario)
-    ? 'its requests have their own styles, so leave style out'
+    ? 'it has no request whose style could be chosen, so leave style out'
     : `there is ${known.join(', ')}`
   throw new GuardError('INVALID_REQUEST', `Scenario "${scenario.id}" cannot be run in style "${wanted}"; ${choice}.`, {
     path: '/style',

@@ -142,7 +142,7 @@ export class Runs {
     const steps = await perform(
       { gateway: this.#gateway, send: this.#send, administration },
       {
-        scenario,
+        scenario_id: scenario.id,
         mode,
         style,
         names: namesOf(scenario, id),
@@ -152,6 +152,7 @@ export class Runs {
         },
         progress: (done, session_id) => change({ steps: done, steps_done: done.length, session_id }, 'running'),
       },
+      scenario,
     )
     return { status: 'completed', matched: steps.every(({ matched }) => matched), error: null }
   }

@@ -42,12 +42,18 @@ export interface Outcome {
   readonly reason?: string
   /** HTTP status of the answer. */
   readonly status?: number
-  /** How the exchange ended on record, for example `ok` or `truncated`. */
+  /** How the exchange ended on record, for example `ok` or `truncated`; of an MCP call, what its client got: `ok`, `tool_error`, `rpc_error`. */
   readonly outcome?: string
+  /** What the MCP policy said of a call, as the audit has it. */
+  readonly action?: string
+  /** The call went to the MCP server. */
+  readonly forwarded?: boolean
   /** Tokens put on record. */
   readonly total_tokens?: number
   /** Text that the client finds in the answer. */
   readonly sees?: string
+  /** Text that is not in it. */
+  readonly lacks?: string
   /** The answer breaks off before its end; false if absent. */
   readonly broken?: boolean
 }
@@ -77,20 +83,61 @@ export interface PauseStep {
   readonly expect: Expect
 }
 
-export type Step = RequestStep | PauseStep
+/** A call of a tool through the MCP proxy. */
+export interface CallStep {
+  readonly what: string
+  readonly do: 'call'
+  readonly tool: string
+  readonly arguments: object
+  readonly expect: Expect
+}
 
-/** A short story of requests whose end is known beforehand. */
-export interface Scenario {
+/** The client asks for the list of tools. */
+export interface ListStep {
+  readonly what: string
+  readonly do: 'list'
+  readonly expect: Expect
+}
+
+/** A person decides the question that was asked last; where none waits, the outcome is `none`. */
+export interface ApproveStep {
+  readonly what: string
+  readonly do: 'approve'
+  readonly action: 'allow' | 'deny'
+  readonly scope: 'once' | 'session'
+  readonly expect: Expect
+}
+
+export type ModelStep = RequestStep | PauseStep
+export type McpStep = CallStep | ListStep | ApproveStep
+export type Step = ModelStep | McpStep
+
+interface Story {
   /** Words of a-z and 0-9, joined by `-`. */
   readonly id: string
   readonly title: string
   /** One sentence: what it shows. */
   readonly summary: string
+}
+
+/** Requests of a client and what the guard's rules make of them. */
+export interface ModelScenario extends Story {
   readonly kind: 'model'
   /** Rules of the scenario's project; if absent, the six that a new project has. */
   readonly rules?: readonly Rule[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly ModelStep[]
 }
+
+/** Calls of tools in one session of the MCP proxy, in front of the test server. */
+export interface McpScenario extends Story {
+  readonly kind: 'mcp'
+  /** The policy as in its file, without `mode`: that is the run's. */
+  readonly policy: Readonly<Record<string, unknown>>
+  readonly steps: readonly McpStep[]
+}
+
+/** A short story whose end is known beforehand. */
+export type Scenario = ModelScenario | McpScenario
 
 const registries = new WeakMap<Gateway, Registry<Scenario>>()
 
@@ -104,7 +151,7 @@ export const scenariosOf = (gateway: Gateway): Registry<Scenario> => {
 const ID = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** Makes a scenario a plugin that adds itself to the Playground; it may stand before or behind it. Throws INVALID_CONFIG. */
-export const scenario = (entry: Scenario): Scenario & Plugin => {
+export const scenario = <S extends Scenario>(entry: S): S & Plugin => {
   if (!ID.test(entry.id)) {
     throw new GuardError(
       'INVALID_CONFIG',
@@ -115,6 +162,6 @@ export const scenario = (entry: Scenario): Scenario & Plugin => {
   return { ...entry, name: `scenario/${entry.id}`, apply: (gateway) => scenariosOf(gateway).add(entry) }
 }
 
-/** Every request of the scenario has its own style, so that a run has none to choose. */
+/** Every request of the scenario has its own style, or there is none, so that a run has no style to choose. */
 export const isBound = ({ steps }: Scenario): boolean =>
   steps.every((step) => step.do !== 'request' || step.style !== undefined)

@@ -12,9 +12,19 @@ export interface StepResult {
   readonly do: string
   readonly decision: string | null
   readonly reason: string | null
-  readonly http_status: number
+  /** What the MCP policy said of a call. */
+  readonly action: string | null
+  /** The MCP call went to its server; null for what is no call. */
+  readonly forwarded: boolean | null
+  /** Null for a step of the MCP proxy. */
+  readonly http_status: number | null
   readonly rule_id: string | null
   readonly request_id: string | null
+  /** The question that an MCP call asked, or that was decided. */
+  readonly approval_id: string | null
+  /** Where the step stands in Replay. */
+  readonly trace_id: string | null
+  readonly span_id: string | null
   /** Id of the earlier blocked request on whose record this one is counted. */
   readonly repeats: string | null
   /** How the exchange ended on record. */
@@ -47,7 +57,7 @@ export interface PlaygroundRun {
   readonly error: Pick<ErrorBody, 'code' | 'message'> | null
   readonly project_id: string
   readonly agent_id: string
-  /** Null until the first request. */
+  /** Null until the first request of a model. */
   readonly session_id: string | null
   readonly created_at: number
   readonly started_at: number | null

@@ -8,7 +8,8 @@ export interface Started {
   readonly status: string
   readonly matched: boolean | null
   readonly step_count: number
-  readonly session_id: string | null
+  /** Not told by gateways of earlier versions. */
+  readonly replay_url?: string | null
   readonly error: { readonly code: string; readonly message: string } | null
   readonly steps: readonly Told[]
 }
@@ -18,24 +19,36 @@ interface Told {
   readonly what: string
   readonly decision: string | null
   readonly reason: string | null
-  readonly http_status: number
+  readonly action: string | null
+  readonly forwarded: boolean | null
+  readonly outcome: string | null
+  readonly http_status: number | null
   readonly matched: boolean
   readonly missed: readonly string[]
 }
 
 /** One step on one line, and a line for each expectation that it missed. */
-export const stepLine = ({ index, what, decision, reason, http_status, matched, missed }: Told): string => {
-  const verdict = [decision ?? '', reason ?? '', decision === 'block' ? String(http_status) : ''].filter(Boolean)
-  const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(28)}`
+export const stepLine = ({ index, what, matched, missed, ...seen }: Told): string => {
+  const verdict = verdictOf(seen).filter((word) => word !== null)
+  const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(36)}`
   const faults = missed.map((text) => `\n       ${terminalLine(text)}`).join('')
   return `${line}  ${matched ? '✓ expected' : '✗ unexpected'}${faults}`
 }
+
+const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }: Pick<Told, Verdict>) => [
+  decision ?? action ?? outcome,
+  reason,
+  decision === 'block' ? String(http_status) : null,
+  // an allowed call is forwarded: only what is more than its action says is told
+  forwarded === true && reason !== null ? 'forwarded' : null,
+]
+
+type Verdict = 'decision' | 'reason' | 'action' | 'forwarded' | 'outcome' | 'http_status'
 
 /** The last line of a run: whether all was as expected, and where to look at it if a gateway serves it. */
 export const outcomeOf = (run: Started, address: string | undefined): string => {
   if (run.error !== null) return `${run.status}: ${terminalLine(run.error.message)} (${run.error.code})`
   const met = run.steps.filter(({ matched }) => matched).length
-  const shown = address !== undefined && run.session_id !== null
-  const where = shown ? `  ${address}/replay?session_id=${encodeURIComponent(run.session_id ?? '')}` : ''
+  const where = address === undefined || typeof run.replay_url !== 'string' ? '' : `  ${address}${run.replay_url}`
   return `${run.matched === true ? 'matched' : run.status}  ${met}/${run.step_count}${where}\n`
 }

@@ -27,12 +27,25 @@ export const runView = (run: PlaygroundRun): RunView => ({
 })
 
 /** The same without its steps. */
-export const runSummary = ({ steps: _steps, ...run }: PlaygroundRun): RunSummary => ({
+export const runSummary = ({ steps, ...run }: PlaygroundRun): RunSummary => ({
   ...run,
+  ...placeOf(run, steps),
   created_at: time(run.created_at),
   started_at: timeOrNull(run.started_at),
   ended_at: timeOrNull(run.ended_at),
 })
+
+/** Where a run is to be seen in Replay: its trace, or its session where it has several. */
+const placeOf = (
+  { session_id }: Pick<PlaygroundRun, 'session_id'>,
+  steps: PlaygroundRun['steps'],
+): Pick<RunSummary, 'trace_ids' | 'replay_url'> => {
+  const trace_ids = [...new Set(steps.flatMap(({ trace_id }) => trace_id ?? []))]
+  const [only] = trace_ids
+  if (only === undefined) return { trace_ids, replay_url: null }
+  const several = trace_ids.length > 1 && session_id !== null
+  return { trace_ids, replay_url: several ? `/replay?session_id=${session_id}` : `/replay/${only}` }
+}
 
 const time = (at: number): string => new Date(at).toISOString()
 const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))

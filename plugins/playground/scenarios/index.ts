@@ -1,5 +1,7 @@
 import * as limits from './limits.ts'
 import * as loops from './loops.ts'
+import * as actions from './mcp-actions.ts'
+import * as checks from './mcp-checks.ts'
 import * as pauses from './pauses.ts'
 import * as streams from './streams.ts'
 
@@ -21,4 +23,20 @@ export const builtInScenarios = [
   streams.streaming,
   streams.brokenStream,
   streams.upstreamError,
+  actions.mcpAllow,
+  actions.mcpDeny,
+  actions.mcpConfirm,
+  actions.mcpConfirmSession,
+  actions.mcpConfirmDenied,
+  actions.mcpTransform,
+  actions.mcpRateLimit,
+  actions.mcpShadowDeny,
+  actions.mcpInvalidArguments,
+  actions.mcpUnknownTool,
+  actions.mcpChangedTool,
+  checks.mcpPath,
+  checks.mcpShell,
+  checks.mcpHttp,
+  checks.mcpSql,
+  checks.mcpSize,
 ]

@@ -1,8 +1,8 @@
 import { allowed, done, paused } from '../expectations.ts'
-import { type Scenario, type Step, scenario } from '../scenario.ts'
+import { type ModelScenario, type ModelStep, scenario } from '../scenario.ts'
 import { asking } from './asking.ts'
 
-const stopped = (target: 'session' | 'agent', reason: string): readonly Step[] => [
+const stopped = (target: 'session' | 'agent', reason: string): readonly ModelStep[] => [
   asking('a request', 'Look at part 1.', allowed),
   { what: `somebody pauses the ${target}`, do: 'pause', target, expect: done },
   asking('the next request', 'Look at part 2.', paused(reason)),
@@ -10,7 +10,7 @@ const stopped = (target: 'session' | 'agent', reason: string): readonly Step[] =
   asking('the request after that', 'Look at part 3.', allowed),
 ]
 
-const story = (target: 'session' | 'agent', title: string, summary: string): Scenario => ({
+const story = (target: 'session' | 'agent', title: string, summary: string): ModelScenario => ({
   id: `paused-${target}`,
   title,
   summary,

@@ -64,7 +64,7 @@ test('where a gateway runs, it is asked, and its pages are named', async (contex
   }).apply(gateway)
   const io = fakeIo({ env: { CI: '1' } })
   assert.equal(await gateway.commands.need('playground run').run({ args: ['recovery'], options: {}, rest: [] }, io), 0)
-  assert.match(io.outText(), new RegExp(`^matched {2}4/4 {2}${started.url}/replay\\?session_id=ses_`, 'm'))
+  assert.match(io.outText(), new RegExp(`^matched {2}4/4 {2}${started.url}/replay/[0-9a-f]{32}$`, 'm'))
   const opened = fakeIo({ env: { CI: '1' } })
   assert.equal(await gateway.commands.need('playground open').run({ args: [], options: {}, rest: [] }, opened), 0)
   assert.equal(opened.outText(), `${started.url}/playground\n`)

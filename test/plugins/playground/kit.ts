@@ -9,10 +9,18 @@ import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
+import { json } from 'guard-gateway/plugins/export-formats/json'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
+import { mcp } from 'guard-gateway/plugins/mcp'
+import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
+import { path } from 'guard-gateway/plugins/mcp-checks/path'
+import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
+import { size } from 'guard-gateway/plugins/mcp-checks/size'
+import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
+import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
@@ -33,6 +41,8 @@ export interface Run {
   readonly project_id: string
   readonly agent_id: string
   readonly session_id: string | null
+  readonly trace_ids: readonly string[]
+  readonly replay_url: string | null
   readonly started_at: string | null
   readonly ended_at: string | null
   readonly steps: readonly RanStep[]
@@ -43,7 +53,12 @@ export interface RanStep {
   readonly what: string
   readonly decision: string | null
   readonly reason: string | null
-  readonly http_status: number
+  readonly action: string | null
+  readonly forwarded: boolean | null
+  readonly approval_id: string | null
+  readonly trace_id: string | null
+  readonly span_id: string | null
+  readonly http_status: number | null
   readonly rule_id: string | null
   readonly request_id: string | null
   readonly repeats: string | null
@@ -80,9 +95,11 @@ export interface HouseOptions {
   readonly storage?: Plugin
   readonly more?: readonly Plugin[]
   readonly default_mode?: 'shadow' | 'enforce'
+  /** Names of plugins to leave out. */
+  readonly without?: readonly string[]
 }
 
-/** Every plugin that a model request meets, in the order of the default preset; no upstream is configured. */
+/** Every plugin that a scenario meets, in the order of the default preset; no upstream is configured. */
 const everything = ({ storage = memory(), more = [], default_mode = 'shadow' }: HouseOptions): readonly Plugin[] => [
   storage,
   responses,
@@ -99,6 +116,14 @@ const everything = ({ storage = memory(), more = [], default_mode = 'shadow' }: 
   sessions(),
   policy({ default_mode }),
   recorder(),
+  json,
+  replay(),
+  path,
+  shell,
+  httpHosts,
+  size,
+  sql,
+  mcp(),
   playground(),
   ...more,
 ]
@@ -107,7 +132,7 @@ export const openHouse = async (options: HouseOptions = {}): Promise<House> => {
   const gateway = new Gateway()
   const faults: unknown[] = []
   gateway.hooks.fault.tap('test', (error) => void faults.push(error))
-  gateway.use(...everything(options))
+  gateway.use(...everything(options).filter(({ name }) => options.without?.includes(name) !== true))
   const app = fastify()
   await app.register(asFastifyPlugin(gateway, { alone: true }))
 

@@ -10,6 +10,7 @@ interface Failed {
 }
 interface Listed {
   readonly id: string
+  readonly kind: string
   readonly styles: readonly string[]
   readonly modes: readonly string[]
   readonly step_count: number
@@ -37,6 +38,22 @@ const shipped = [
   'streaming',
   'broken-stream',
   'upstream-error',
+  'mcp-allow',
+  'mcp-deny',
+  'mcp-confirm',
+  'mcp-confirm-session',
+  'mcp-confirm-denied',
+  'mcp-transform',
+  'mcp-rate-limit',
+  'mcp-shadow-deny',
+  'mcp-invalid-arguments',
+  'mcp-unknown-tool',
+  'mcp-changed-tool',
+  'mcp-path',
+  'mcp-shell',
+  'mcp-http',
+  'mcp-sql',
+  'mcp-size',
 ]
 
 const own = scenario({
@@ -76,6 +93,12 @@ describe('GET scenarios', () => {
         },
       })
       assert.deepEqual(body.scenarios.find(({ id }) => id === 'three-styles')?.styles, [])
+      const allow = body.scenarios.find(({ id }) => id === 'mcp-allow')
+      assert.deepEqual([allow?.kind, allow?.styles], ['mcp', []])
+      assert.deepEqual(allow?.steps[0]?.expect, {
+        shadow: { outcome: 'ok', sees: 'read_file' },
+        enforce: { outcome: 'ok', sees: 'read_file' },
+      })
     }))
 
   it('lists scenarios of other plugins, and runs them', () =>

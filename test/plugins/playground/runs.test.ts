@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Scenario, scenario } from 'guard-gateway/plugins/playground'
+import { type ModelScenario, scenario } from 'guard-gateway/plugins/playground'
 import { ended, gate, inHouse } from './kit.ts'
 
-const both = (outcome: Scenario['steps'][number]['expect']['shadow']) => ({ shadow: outcome, enforce: outcome })
+const both = (outcome: ModelScenario['steps'][number]['expect']['shadow']) => ({ shadow: outcome, enforce: outcome })
 
 const asked = {
   what: 'a question',
@@ -12,7 +12,7 @@ const asked = {
   reply: { text: 'hi', input_tokens: 1, output_tokens: 1 },
 } as const
 
-const story = (id: string, steps: Scenario['steps'], rest: Partial<Scenario> = {}) =>
+const story = (id: string, steps: ModelScenario['steps'], rest: Partial<ModelScenario> = {}) =>
   scenario({ id, title: id, summary: 'A test.', kind: 'model', steps, ...rest })
 
 const runOf = (id: string) => `/api/v1/playground/runs/${id}`
@@ -157,7 +157,9 @@ describe('runs', () => {
         runs.filter(({ matched }) => matched !== true),
         [],
       )
-      assert.equal(new Set(runs.map(({ session_id }) => session_id)).size, runs.length)
+      const traces = runs.flatMap(({ trace_ids }) => trace_ids)
+      assert.equal(new Set(traces).size, traces.length)
+      assert.ok(runs.every(({ trace_ids }) => trace_ids.length > 0))
     }))
 
   it('are cancelled while they wait, and while they run', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, GuardError } from 'guard-gateway/core'
-import { playground, type Scenario, scenario, scenariosOf } from 'guard-gateway/plugins/playground'
+import { type ModelScenario, playground, scenario, scenariosOf } from 'guard-gateway/plugins/playground'
 
-const story = (over: Partial<Scenario>): Scenario => ({
+const story = (over: Partial<ModelScenario>): ModelScenario => ({
   id: 'own-story',
   title: 'Mine',
   summary: 'A pause.',

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { playground, type Scenario, scenariosOf } from 'guard-gateway/plugins/playground'
-import { type House, openHouse, type RanStep, type Run } from './kit.ts'
+import { judgedActions, reasonCodes } from '../../../plugins/mcp/audit/words.ts'
+import { type House, inHouse, openHouse, type RanStep, type Run } from './kit.ts'
 
 const gateway = new Gateway()
 playground().apply(gateway)
@@ -12,8 +13,8 @@ const scenarios: readonly Scenario[] = [...scenariosOf(gateway)]
 const styles = ['chat_completions', 'messages', 'responses']
 const modes = ['shadow', 'enforce'] as const
 
-const stylesFor = ({ steps }: Scenario): readonly (string | undefined)[] =>
-  steps.every((step) => step.do === 'request' && step.style !== undefined) ? [undefined] : styles
+const stylesFor = ({ kind, steps }: Scenario): readonly (string | undefined)[] =>
+  kind === 'mcp' || steps.every((step) => step.do === 'request' && step.style !== undefined) ? [undefined] : styles
 
 /** Where the rules speak, by step: what the scenarios promise, written once more. */
 const reasons: Readonly<Record<string, Readonly<Record<number, string>>>> = {
@@ -30,16 +31,54 @@ const reasons: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'three-styles': { 3: 'LOOP_EXACT', 6: 'LOOP_EXACT', 9: 'LOOP_EXACT' },
 }
 
+/** What is said of each MCP call in enforce mode, by scenario: the action, `>` where the call is forwarded, and the reason. */
+const judged: Readonly<Record<string, readonly string[]>> = {
+  'mcp-allow': ['allow >'],
+  'mcp-deny': ['deny MCP_DENIED'],
+  'mcp-confirm': ['confirm MCP_CONFIRM', 'confirm > MCP_CONFIRM', 'confirm MCP_CONFIRM'],
+  'mcp-confirm-session': [
+    'confirm MCP_CONFIRM',
+    'confirm > MCP_CONFIRM',
+    'confirm > MCP_CONFIRM',
+    'confirm MCP_CONFIRM',
+  ],
+  'mcp-confirm-denied': ['confirm MCP_CONFIRM', 'confirm MCP_DENIED'],
+  'mcp-transform': ['transform >'],
+  'mcp-rate-limit': ['allow >', 'allow >', 'allow >', 'rate_limit MCP_RATE_LIMIT'],
+  'mcp-shadow-deny': ['shadow_deny > MCP_DENIED'],
+  'mcp-invalid-arguments': ['invalid MCP_INVALID_ARGUMENTS'],
+  'mcp-unknown-tool': ['allow >', 'confirm MCP_CONFIRM'],
+  'mcp-changed-tool': ['allow >', 'confirm MCP_PIN_CHANGED'],
+  'mcp-path': ['allow >', 'deny MCP_DENIED', 'deny MCP_DENIED'],
+  'mcp-shell': ['allow >', 'deny MCP_DENIED', 'deny MCP_DENIED'],
+  'mcp-http': ['allow >', 'deny MCP_DENIED', 'deny MCP_DENIED'],
+  'mcp-sql': ['allow >', 'deny MCP_DENIED', 'deny MCP_DENIED'],
+  'mcp-size': ['allow >', 'deny MCP_DENIED', 'deny MCP_DENIED'],
+}
+
+const judgedIn = ({ steps }: Run): readonly string[] =>
+  steps.flatMap(({ action, forwarded, reason }) =>
+    action === null ? [] : [[action, forwarded === true ? '>' : null, reason].filter(Boolean).join(' ')],
+  )
+
 const reasonsIn = ({ steps }: Run): object =>
   Object.fromEntries(steps.flatMap(({ index, reason }) => (reason === null ? [] : [[index, reason]])))
+
+const spokenAsPromised = ({ kind, id }: Scenario, run: Run): void => {
+  if (kind === 'model') assert.deepEqual(reasonsIn(run), reasons[id] ?? {})
+  else if (run.mode === 'enforce') assert.deepEqual(judgedIn(run), judged[id])
+  else assert.ok(run.steps.every(({ forwarded, action }) => forwarded !== false || action === 'invalid'))
+}
 
 /** What must be the same each time. */
 const outcomesOf = ({ status, matched, steps }: Run): object => ({
   status,
   matched,
-  steps: steps.map(({ request_id: _id, repeats, ...step }) => ({
+  steps: steps.map(({ request_id: _id, repeats, approval_id, trace_id, span_id, ...step }) => ({
     ...step,
     repeats: repeats !== null,
+    asked: approval_id !== null,
+    placed: trace_id !== null && span_id !== null,
     duration_ms: 0,
   })),
 })
@@ -48,7 +87,7 @@ const storyOf = (run: Run): string =>
   [run.status, run.error?.message, ...run.steps.map(lineOf)].filter((line) => line !== undefined).join('\n')
 
 const lineOf = ({ index, what, missed, ...seen }: RanStep): string =>
-  `${index} ${what}: ${seen.http_status} ${seen.decision} ${seen.reason} ${seen.outcome} missed [${missed.join(', ')}]`
+  `${index} ${what}: ${seen.http_status} ${seen.decision ?? seen.action} ${seen.forwarded} ${seen.reason} ${seen.outcome} missed [${missed.join(', ')}]`
 
 describe('every scenario ends as it says, each time', () => {
   let house: House
@@ -72,10 +111,10 @@ describe('every scenario ends as it says, each time', () => {
             first.steps.map(({ index }) => index),
             scenario.steps.map((_, place) => place + 1),
           )
-          assert.deepEqual(reasonsIn(first), reasons[scenario.id] ?? {})
+          spokenAsPromised(scenario, first)
           const second = await house.run(order)
           assert.deepEqual(outcomesOf(second), outcomesOf(first))
-          assert.notEqual(second.session_id, first.session_id)
+          assert.notDeepEqual(second.trace_ids, first.trace_ids)
           assert.deepEqual(house.faults, [])
         })
       }
@@ -109,6 +148,72 @@ describe('every scenario ends as it says, each time', () => {
     assert.equal(run.steps[3]?.repeats, run.steps[2]?.request_id)
     assert.equal(run.steps[2]?.rule_id, 'exact_repeat')
   })
+})
+
+describe('MCP scenarios in the records', () => {
+  it('are in the audit and in Replay like calls of clients, each step at its span', () =>
+    inHouse(async (house) => {
+      const run = await house.run({ scenario: 'mcp-confirm', mode: 'enforce' })
+      assert.equal(run.matched, true, storyOf(run))
+      const calls = run.steps.filter(({ action }) => action !== null)
+      const [trace_id] = run.trace_ids
+      assert.equal(run.replay_url, `/replay/${trace_id}`)
+      const { body: shown } = await house.ask<{
+        run: Record<string, unknown>
+        spans: { id: string; name: string }[]
+      }>('GET', `/api/v1/runs/${trace_id}`)
+      assert.deepEqual([shown.run.project_id, shown.run.agent_id], ['playground-mcp-confirm', 'playground'])
+      for (const { span_id } of calls) assert.equal(shown.spans.find(({ id }) => id === span_id)?.name, 'tool.call')
+      const { body: audit } = await house.ask<{ events: { tool: string; action: string; mode: string }[] }>(
+        'GET',
+        '/api/v1/mcp/events?server_id=playground-mcp-confirm&kind=decision',
+      )
+      assert.deepEqual(
+        audit.events.map(({ tool, action, mode }) => [tool, action, mode]),
+        calls.map(() => ['write_file', 'confirm', 'enforce']),
+      )
+      const asked = run.steps[0]?.approval_id
+      const { body: approval } = await house.ask<{ status: string; decided_via: string }>(
+        'GET',
+        `/api/v1/mcp/approvals/${asked}`,
+      )
+      assert.deepEqual([approval.status, approval.decided_via], ['consumed', 'api'])
+      assert.equal(run.steps[1]?.approval_id, asked)
+      // the server of the scenarios is nobody else's: it is not among those that are configured
+      assert.deepEqual((await house.ask<{ servers: unknown[] }>('GET', '/api/v1/mcp/servers')).body.servers, [])
+    }))
+
+  it('need the proxy, and say so where there is none', () =>
+    inHouse(
+      async (house) => {
+        const run = await house.run({ scenario: 'mcp-allow' })
+        assert.deepEqual([run.status, run.error?.code], ['failed', 'MISSING_PLUGIN'])
+      },
+      { without: ['mcp'] },
+    ))
+})
+
+describe('the scenarios show all that the MCP side does', () => {
+  const outcomes = scenarios.flatMap(({ kind, steps }) =>
+    kind === 'mcp' ? steps.flatMap(({ expect }) => modes.map((mode) => expect[mode])) : [],
+  )
+
+  // a frame that cannot be used is refused before anything is judged, so no call shows it
+  for (const action of judgedActions.filter((name) => name !== 'refused'))
+    it(`the action ${action}`, () => assert.ok(outcomes.some((outcome) => outcome.action === action)))
+
+  for (const code of reasonCodes)
+    it(`the reason ${code}`, () => assert.ok(outcomes.some(({ reason }) => reason === code)))
+
+  for (const file of readdirSync(join(import.meta.dirname, '../../../plugins/mcp-checks'))) {
+    const id = file.replace(/\.ts$/, '')
+    it(`the check ${id}`, () => {
+      const used = scenarios.filter(
+        (one) => one.kind === 'mcp' && JSON.stringify(one.policy).includes(`"checks":[{"${id}":`),
+      )
+      assert.ok(used.some(({ steps }) => steps.some(({ expect }) => expect.enforce.action === 'deny')))
+    })
+  }
 })
 
 describe('the scenarios show all that the model side does', () => {

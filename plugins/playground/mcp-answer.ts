@@ -1,0 +1,27 @@
+import { shapeOf } from 'guard-gateway/core'
+
+/** An answer of the proxy, as far as a scenario looks at it. */
+export type McpAnswer = Readonly<Record<string, unknown>>
+
+/** The members of a JSON-RPC message. */
+export const shapeOfAnswer = (json: string): McpAnswer => shapeOf(JSON.parse(json))
+
+/** What a client reads: the texts of a result, the names of listed tools, or the message of an error. */
+export const wordsIn = ({ result, error }: McpAnswer): string => {
+  if (error !== undefined) return String(shapeOf(error).message)
+  const { content, tools } = shapeOf(result)
+  if (Array.isArray(tools)) return tools.map((tool) => String(shapeOf(tool).name)).join('\n')
+  return Array.isArray(content) ? content.map((piece) => String(shapeOf(piece).text)).join('\n') : ''
+}
+
+/** How the exchange ended for the client. */
+export const outcomeIn = ({ result, error }: McpAnswer): string => {
+  if (error !== undefined) return 'rpc_error'
+  return shapeOf(result).isError === true ? 'tool_error' : 'ok'
+}
+
+/** The question that the answer says must be decided first; null if it asks none. */
+export const approvalIn = ({ result }: McpAnswer): string | null => {
+  const { approval_id } = shapeOf(shapeOf(result).structuredContent)
+  return typeof approval_id === 'string' ? approval_id : null
+}

@@ -1,0 +1,69 @@
+import { GuardError } from 'guard-gateway/core'
+import type { Answered } from './administration.ts'
+import { callOf } from './calls.ts'
+import { CollectingClient } from './client.ts'
+import type { ModelStep, PauseStep, RequestStep } from './scenario.ts'
+import { scriptOf } from './script.ts'
+import { type Part, type Seen, type Stage, unseen } from './stage.ts'
+
+/** Does the steps of a run of a model scenario: requests through the whole pipeline, pauses through the administration API. */
+export const modelActor = (stage: Stage, part: Part) => {
+  let sessionId: string | null = null
+  return {
+    async play(step: ModelStep, index: number): Promise<Seen> {
+      if (step.do !== 'request') return pause(stage, part, step, sessionId)
+      const seen = await request(stage, part, step, index)
+      sessionId = seen.session_id ?? sessionId
+      return seen
+    },
+  }
+}
+
+const request = async (stage: Stage, part: Part, step: RequestStep, index: number): Promise<Seen> => {
+  const { gateway, send } = stage
+  const { scenario_id, names, mode } = part
+  const style = step.style ?? part.style ?? ''
+  const script = scriptOf(style, `${scenario_id}-${index}`, step)
+  const call = callOf(gateway, style, script.request, names, mode)
+  const client = new CollectingClient()
+  const settled = await send(call, script.reply, client)
+  const decision = settled?.decision
+  return {
+    ...unseen,
+    decision: client.header('x-guard-decision'),
+    reason: client.header('x-guard-reason'),
+    http_status: client.status,
+    body: client.body,
+    broken: client.broken,
+    outcome: settled?.outcome ?? null,
+    total_tokens: settled?.usage.total_tokens ?? null,
+    request_id: call.id,
+    rule_id: decision?.rule_id ?? null,
+    repeats: decision?.repeats ?? null,
+    session_id: client.header('x-guard-session-id'),
+    ...(await placeOf(stage, decision?.repeats ?? call.id)),
+  }
+}
+
+/** Where a request stands in Replay, as its record says. */
+const placeOf = async (
+  { gateway: { storage } }: Stage,
+  request_id: string,
+): Promise<Pick<Seen, 'trace_id' | 'span_id'>> => {
+  const row = await storage.get('calls', request_id)
+  return { trace_id: row?.trace_id ?? null, span_id: row?.span_id ?? null }
+}
+
+const pause = async (
+  { administration }: Stage,
+  { names }: Part,
+  step: PauseStep,
+  sessionId: string | null,
+): Promise<Seen> => {
+  const { target } = step
+  if (target === 'session' && sessionId === null)
+    throw new GuardError('SESSION_NOT_FOUND', `Step "${step.what}" needs a session, and no request has been sent yet.`)
+  const id = target === 'session' ? sessionId : names.agent_id
+  const { status, body }: Answered = await administration('POST', `/api/${target}s/${id}/${step.do}`)
+  return { ...unseen, http_status: status, body }
+}
