@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
-import type { Detector } from './contracts/detector.ts'
+import type { Detector, Rule } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
@@ -52,6 +52,8 @@ export class Gateway {
   readonly health = new Map<string, () => unknown>()
   /** The document that tells a person of an error, where pages are served. */
   errorPage: ((error: GuardError, asked: { readonly url: string; readonly request_id: string }) => string) | undefined
+  /** The rules in force for a project; absent where nothing judges requests. */
+  rulesOf: ((project_id: string) => Promise<readonly Rule[]>) | undefined
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
   heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
   readonly secrets = new Secrets()

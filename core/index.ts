@@ -144,6 +144,17 @@ export { readJson, readJsonStrict, writeJson } from './json.ts'
 export { KeyCursor } from './json-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
 export { logins } from './logins.ts'
+export {
+  amountMark,
+  choice,
+  cursorLinks,
+  decisionMark,
+  faultList,
+  instantMark,
+  pageUrl,
+  priceMark,
+  spellMark,
+} from './marks.ts'
 export { memberSpan, memberValue, type Span } from './member.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'
@@ -175,6 +186,7 @@ export {
   upstreamClient,
 } from './plugin.ts'
 export { type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
+export { RecentHashes } from './recent-hashes.ts'
 export { type CallRecord, type Recording, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'
 export type { Finder, Redactor } from './redact.ts'

@@ -29,6 +29,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     for (const table of tables) gateway.tables.add(table)
     const policies = new Policies(gateway)
     const presets: Record<string, readonly Rule[]> = {}
+    gateway.rulesOf = async (project) => (await policies.load(project)).rules
     gateway.hooks.open.tapPromise('policy', async () => {
       const lists = { ...options, ...(await options.load?.()) }
       await policies.open(lists.defaults)

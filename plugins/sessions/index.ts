@@ -55,6 +55,8 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
     gateway.hooks.http.tapPromise('sessions', async (app) => {
       await app.register(sessionRoutes(gateway, live), { prefix: '/api' })
       await app.register(agentRoutes(gateway, agents, keys, ids), { prefix: '/api' })
+      const { addPages } = await import('./page/index.ts')
+      addPages({ gateway, live, agents, keys })
     })
   },
 })

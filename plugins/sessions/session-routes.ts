@@ -84,8 +84,8 @@ const changesOf = (gateway: Gateway, body: Static<typeof sessionChanges>): Parti
   }
 }
 
-/** The live session of an id, or of an external id if only one session bears it. */
-const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> => {
+/** The live session of an id, or of an external id if only one session bears it. Throws SESSION_NOT_FOUND. */
+export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> => {
   const session = (await live.find(id)) ?? (await live.find((await sessionById(gateway.storage, id)).id))
   if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
   return session

@@ -1,0 +1,50 @@
+import { amountMark, type Gateway, type Html, html, type SessionRow } from 'guard-gateway/core'
+
+/** What the rules of a project let a session use; undefined where no enabled rule says. */
+export interface Budgets {
+  readonly requests: Budget | undefined
+  readonly tokens: Budget | undefined
+}
+
+interface Budget {
+  readonly rule_id: string
+  readonly most: number
+}
+
+/** The budgets of these projects, by project. */
+export const budgetsOf = async (
+  gateway: Gateway,
+  projects: Iterable<string>,
+): Promise<ReadonlyMap<string, Budgets>> => {
+  const { rulesOf } = gateway
+  if (rulesOf === undefined) return new Map()
+  const asked = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
+    const rules = (await rulesOf(project)).filter(({ enabled }) => enabled)
+    const least = (type: string): Budget | undefined => {
+      const [first] = rules
+        .filter(({ rule_type }) => rule_type === type)
+        .sort((one, other) => one.threshold - other.threshold)
+      return first === undefined ? undefined : { rule_id: first.id, most: first.threshold }
+    }
+    return [project, { requests: least('max_requests'), tokens: least('max_tokens') }]
+  })
+  return new Map(await Promise.all(asked))
+}
+
+const NEAR = 0.8
+
+/** How much is used, and of how much. `raise`: beside a budget that is nearly used up stands the way to its rule. */
+export const budgetMark = (
+  { project_id }: Pick<SessionRow, 'project_id'>,
+  unit: string,
+  used: number,
+  budget: Budget | undefined,
+  raise = false,
+): Html => {
+  if (budget === undefined) return amountMark(used)
+  const { most, rule_id } = budget
+  const near = used >= most * NEAR
+  return html`<span class="budget"><span>${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span></span> <meter min="0" max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} used of the budget">${used} of ${most}</meter></span>${
+    raise && near && html` <a href="/policies/${encodeURIComponent(project_id)}#rule-${rule_id}">Change this budget</a>`
+  }`
+}

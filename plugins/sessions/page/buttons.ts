@@ -1,0 +1,24 @@
+import { type Html, html } from 'guard-gateway/core'
+
+/** A button that pauses or resumes a session or an agent. `back`: where it leads when it is done. */
+export const pauseButton = (
+  kind: 'sessions' | 'agents',
+  { id, paused }: { readonly id: string; readonly paused: boolean },
+  back: string,
+): Html => {
+  const act = paused ? 'resume' : 'pause'
+  const [word, thing] = [paused ? 'Resume' : 'Pause', kind === 'sessions' ? 'session' : 'agent']
+  return html`<form class="inline" method="post" action="/ui/${kind}/${encodeURIComponent(id)}/${act}"><input type="hidden" name="return_to" value="${back}"><button aria-label="${word} ${thing} ${id}">${word}</button></form>`
+}
+
+/** Whether something is paused, as a shape and a word. */
+export const pausedMark = (paused: boolean): Html =>
+  paused
+    ? html`<strong class="warning"><span aria-hidden="true">■</span> paused</strong>`
+    : html`<span class="quiet">open</span>`
+
+const SHORT_CHARS = 12
+
+/** The beginning of an id, which is enough to tell it from its neighbours. */
+export const shortId = (id: string): string =>
+  id.length <= SHORT_CHARS + 2 ? id : `${id.slice(0, SHORT_CHARS).toWellFormed()}…`

@@ -1,0 +1,60 @@
+import {
+  type Ask,
+  amountMark,
+  faultList,
+  type Html,
+  html,
+  instantMark,
+  type Page,
+  priceMark,
+  type SessionRow,
+} from 'guard-gateway/core'
+import { liveById } from '../session-routes.ts'
+import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
+import { pausedMark } from './buttons.ts'
+import { historySection } from './history.ts'
+import type { PageParts } from './index.ts'
+import { decisionsText } from './list.ts'
+
+/** One session: what it used, what was decided about it, and the ways to stop it. Throws SESSION_NOT_FOUND. */
+export const detailPage = ({ gateway, live }: PageParts): Page => ({
+  id: 'sessions/session',
+  path: '/sessions/:id',
+  render: async (ask) => {
+    const { row } = await liveById(gateway, live, ask.params.id ?? '')
+    const budgets = (await budgetsOf(gateway, [row.project_id])).get(row.project_id)
+    const title = row.name ?? row.external_id ?? row.id
+    const main = html`<div data-live="${row.id}">${faultList(ask.refused?.faults ?? [])}
+<div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
+${facts(ask, row, budgets)}
+${pauseForm(ask, row)}
+${await historySection(gateway, ask, row)}</div>`
+    return { title: `${title} · Sessions`, main }
+  },
+})
+
+const facts = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => html`<dl class="facts">
+<dt>Session</dt><dd><code>${row.id}</code> <button class="plain" data-copy="${row.id}">Copy</button></dd>
+${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_id}</code> <span class="quiet">from ${row.external_source}</span></dd>`}
+<dt>Project</dt><dd><a href="/policies/${encodeURIComponent(row.project_id)}">${row.project_id}</a></dd>
+${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/sessions?agent_id=${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
+${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
+<dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
+<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', row.total_tokens, budgets?.tokens, true)} <span class="quiet">${amountMark(row.input_tokens)} in, ${amountMark(row.output_tokens)} out</span></dd>
+<dt>Cost</dt><dd>${priceMark(row.cost_micro)}</dd>
+<dt>Decisions</dt><dd>${decisionsText(row)}</dd>
+<dt>Seen</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
+</dl>`
+
+const pauseForm = ({ refused, url }: Ask, row: SessionRow): Html => {
+  const path = `/ui/sessions/${encodeURIComponent(row.id)}`
+  const typed = (form: string, name: string, known: string) =>
+    refused?.form === form ? (refused.fields.get(name) ?? '') : known
+  const back = html`<input type="hidden" name="return_to" value="${url}">`
+  const pause = row.paused
+    ? html`<form class="filters" method="post" action="${path}/resume">${back}<button class="main">Resume this session</button></form>`
+    : html`<form class="filters" method="post" action="${path}/pause">${back}<label>Reason<input id="field-reason" name="reason" size="32" placeholder="may be left out" value="${typed('sessions/pause', 'reason', '')}"></label><button class="grave">Pause this session</button></form>
+<form class="filters" method="post" action="${path}/resume">${back}<button>Let loop rules begin anew</button></form>`
+  return html`<div class="forms">${pause}
+<form class="filters" method="post" action="${path}/name">${back}<label>Name<input id="field-name" name="name" size="24" value="${typed('sessions/name', 'name', row.name ?? '')}"></label><button>Save name</button></form></div>`
+}

@@ -1,0 +1,63 @@
+import type { FieldFault, Form, Gateway, Posted, Session } from 'guard-gateway/core'
+import type { Agents } from '../agents.ts'
+import type { LiveSessions } from '../live.ts'
+import { changeSession, pauseSession, resumeSession } from '../pause.ts'
+import { liveById } from '../session-routes.ts'
+
+const MAX_CHARS = 200
+
+const notices = {
+  'session-paused': 'Session paused. Nothing of it is forwarded until it is resumed.',
+  'session-resumed': 'Session resumed. Loop rules begin anew; budgets stay as they are used.',
+  'session-renamed': 'Name saved.',
+} as const
+
+/** The forms of a session: pause, resume, rename. */
+export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly Form[] => {
+  const form = (
+    name: string,
+    field: string | undefined,
+    notice: keyof typeof notices,
+    act: (session: Session, text: string | null) => Promise<void>,
+  ): Form => ({
+    id: `sessions/${name}`,
+    path: `/ui/sessions/:id/${name}`,
+    page: '/sessions/:id',
+    notices,
+    submit: async ({ params, fields }: Posted) => {
+      const text = field === undefined ? null : fields.get(field)?.trim() || null
+      const fault = tooLong(field ?? '', text)
+      if (fault !== undefined) return { faults: [fault] }
+      await act(await liveById(gateway, live, params.id ?? ''), text)
+      return { notice }
+    },
+  })
+  return [
+    form('pause', 'reason', 'session-paused', (session, reason) => pauseSession(gateway, session, reason)),
+    form('resume', undefined, 'session-resumed', (session) => resumeSession(gateway, session)),
+    form('name', 'name', 'session-renamed', (session, name) =>
+      changeSession(gateway, session, { name: name === null ? null : gateway.redact.text(name) }, 'session.updated'),
+    ),
+  ]
+}
+
+const tooLong = (field: string, text: string | null): FieldFault | undefined =>
+  text !== null && text.length > MAX_CHARS
+    ? { field, message: `${text.length} characters are too many; ${MAX_CHARS} may be given.` }
+    : undefined
+
+/** The forms of an agent: pause and resume. */
+export const agentForms = (agents: Agents): readonly Form[] =>
+  (['pause', 'resume'] as const).map((act) => ({
+    id: `agents/${act}`,
+    path: `/ui/agents/:id/${act}`,
+    page: '/sessions',
+    notices: {
+      'agent-paused': 'Agent paused. Nothing of it is forwarded until it is resumed.',
+      'agent-resumed': 'Agent resumed.',
+    },
+    submit: async ({ params }: Posted) => {
+      await agents.setPaused(await agents.need(params.id ?? ''), act === 'pause')
+      return { notice: `agent-${act}d` }
+    },
+  }))

@@ -1,0 +1,107 @@
+import {
+  type Ask,
+  amountMark,
+  choice,
+  cursorLinks,
+  type Gateway,
+  GuardError,
+  type Html,
+  html,
+  instantMark,
+  type Page,
+  priceMark,
+  type SessionRow,
+} from 'guard-gateway/core'
+import { agentSection } from './agents.ts'
+import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
+import { pauseButton, pausedMark, shortId } from './buttons.ts'
+import type { PageParts } from './index.ts'
+
+const PAGE_ROWS = 50
+
+/** Sessions newest first with what they used of their budgets, and the agents below. */
+export const listPage = (parts: PageParts): Page => ({
+  id: 'sessions',
+  path: '/sessions',
+  nav: { label: 'Sessions', order: 30, key: 's' },
+  render: async (ask) => {
+    const found = await foundSessions(parts.gateway, ask)
+    const budgets = await budgetsOf(
+      parts.gateway,
+      found.rows.map(({ project_id }) => project_id),
+    )
+    const main = html`<div data-live="*"><h1>Sessions</h1>
+${filterForm(ask)}
+${found.rows.length === 0 ? emptyText(ask) : sessionTable(ask, found.rows, budgets)}
+${cursorLinks(ask, found.next_cursor)}
+${await agentSection(parts, ask)}</div>`
+    return { title: 'Sessions', main }
+  },
+})
+
+const filters = ['project_id', 'agent_id', 'external_id', 'paused'] as const
+
+const foundSessions = ({ storage }: Gateway, { query }: Ask) => {
+  const where: Record<string, string | boolean> = {}
+  for (const name of filters) {
+    const value = query.get(name) ?? ''
+    if (value !== '') where[name] = name === 'paused' ? isPaused(value) : value
+  }
+  const cursor = query.get('cursor')
+  return storage.find('sessions', { where, limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) })
+}
+
+const isPaused = (text: string): boolean => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new GuardError('INVALID_FILTER', '"paused" must be true or false.', { path: '/paused' })
+}
+
+const filterForm = ({ query }: Ask): Html => {
+  const value = (name: string) => query.get(name) ?? ''
+  const narrowed = filters.some((name) => value(name) !== '')
+  return html`<form class="filters" action="/sessions" role="search">
+<label>Project<input type="search" name="project_id" value="${value('project_id')}" size="16" placeholder="all"></label>
+<label>Agent<input name="agent_id" value="${value('agent_id')}" size="16" placeholder="all"></label>
+<label>Client's id<input name="external_id" value="${value('external_id')}" size="24" placeholder="any"></label>
+<label>State${choice('paused', value('paused'), [
+    ['', 'any'],
+    ['true', 'paused'],
+    ['false', 'open'],
+  ])}</label>
+<button>Search</button>${narrowed && html` <a class="clear" href="/sessions">Clear</a>`}
+</form>`
+}
+
+const emptyText = ({ query }: Ask): Html =>
+  [...query].some(([, value]) => value !== '')
+    ? html`<p class="empty">No session matches. <a href="/sessions">Clear the filters</a></p>`
+    : html`<div class="empty"><p>No agent has come by yet. Run one behind the gateway, or let the Playground send some requests:</p>
+<pre>guard run -- claude</pre> <button class="plain" data-copy="guard run -- claude">Copy</button>
+<pre>guard playground run exact-loop</pre> <button class="plain" data-copy="guard playground run exact-loop">Copy</button></div>`
+
+const sessionTable = (ask: Ask, rows: readonly SessionRow[], budgets: ReadonlyMap<string, Budgets>): Html =>
+  html`<table class="list stacks sessions"><thead><tr><th scope="col">Last seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">Cost</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id)))}</tbody></table>`
+
+const sessionRow = ({ now, url }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => {
+  const { id, name, external_id, project_id, agent_id, requests, total_tokens, cost_micro, last_seen_at, paused } = row
+  return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
+<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? external_id ?? shortId(id)}</a>${(name ?? external_id) !== null && html` <code class="quiet">${shortId(id)}</code>`}</th>
+<td>${project_id}</td><td>${agent_id}</td>
+<td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
+<td>${budgetMark(row, 'Tokens', total_tokens, budgets?.tokens)}</td>
+<td class="figure">${priceMark(cost_micro)}<span class="unit"> cost</span></td>
+<td>${decisionsText(row)}</td><td>${pausedMark(paused)}</td><td class="act">${pauseButton('sessions', row, url)}</td></tr>
+`
+}
+
+/** How many requests were flagged, blocked or failed; only what happened is named. */
+export const decisionsText = ({ flagged, blocked, errors }: SessionRow): Html => {
+  const parts = [
+    blocked > 0 && html`<span class="error">${amountMark(blocked)} blocked</span>`,
+    flagged > 0 && html`<span class="warning">${amountMark(flagged)} flagged</span>`,
+    errors > 0 && html`${amountMark(errors)} failed`,
+  ].filter((part) => part !== false)
+  if (parts.length === 0) return html`<span class="quiet">none</span>`
+  return html`${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}`
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Started, startGateway } from 'guard-gateway/test'
+
+let started: Started
+before(async () => {
+  started = await startGateway()
+  const run = await started.request('POST', '/api/v1/playground/runs', { scenario: 'exact-loop', mode: 'enforce' })
+  const { id } = run.json as { readonly id: string }
+  for (;;) {
+    const { json } = await started.request('GET', `/api/v1/playground/runs/${id}`)
+    if ((json as { readonly ended_at: string | null }).ended_at !== null) break
+  }
+})
+after(() => started.close())
+
+const page = async (path: string): Promise<string> => {
+  const answer = await fetch(started.url + path, { headers: { accept: 'text/html' } })
+  assert.equal(answer.status, 200, path)
+  return answer.text()
+}
+
+const send = (path: string, fields: Readonly<Record<string, string>> = {}) =>
+  fetch(started.url + path, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: { accept: 'text/html' },
+    redirect: 'manual',
+  })
+
+const firstId = async (): Promise<string> => {
+  const { json } = await started.request('GET', '/api/sessions')
+  const [first] = (json as { readonly sessions: readonly { readonly id: string }[] }).sessions
+  return first?.id ?? ''
+}
+
+test('the list shows what a session used of its budgets, and leads to it', async () => {
+  const text = await page('/sessions')
+  const id = await firstId()
+  assert.match(text, new RegExp(`href="/sessions/${id}"`))
+  assert.match(text, /<meter min="0" max="50" high="40" optimum="0" value="\d+"/)
+  assert.match(text, /of <span title="100,000">100\.0k<\/span>|of <span title="100,000">100k<\/span>/)
+  assert.match(text, /\d+ blocked/)
+  assert.match(text, /id="agent-playground"/)
+})
+
+test('the list is narrowed by project and state, and says what to do when nothing is there', async () => {
+  assert.match(await page('/sessions?project_id=playground-exact-loop'), /id="session-ses_/)
+  assert.match(await page('/sessions?project_id=nobody'), /No session matches/)
+  assert.match(await page('/sessions?paused=true'), /No session matches/)
+  const answer = await fetch(`${started.url}/sessions?paused=perhaps`, { headers: { accept: 'text/html' } })
+  assert.equal(answer.status, 400)
+})
+
+test('a session shows each decision with its evidence, and leads to Replay and to the rule', async () => {
+  const text = await page(`/sessions/${await firstId()}`)
+  assert.match(text, /LOOP_EXACT/)
+  assert.match(text, /href="\/policies\/playground-exact-loop#rule-exact_repeat"/)
+  assert.match(text, /href="\/replay\/[^"]+\?span=/)
+  const missing = await fetch(`${started.url}/sessions/ses_none`, { headers: { accept: 'text/html' } })
+  assert.equal(missing.status, 404)
+  assert.match(await missing.text(), /<h1>Not found<\/h1>/)
+})
+
+test('a session is paused with a reason, resumed and renamed by its forms', async () => {
+  const id = await firstId()
+  const paused = await send(`/ui/sessions/${id}/pause`, { reason: 'runs <wild>', return_to: `/sessions/${id}` })
+  assert.equal(paused.status, 303)
+  assert.equal(paused.headers.get('location'), `/sessions/${id}?notice=session-paused`)
+  const text = await page(`/sessions/${id}?notice=session-paused`)
+  assert.match(text, /Session paused\./)
+  assert.match(text, /runs &lt;wild&gt;/)
+  assert.match(text, /Resume this session/)
+  assert.equal((await send(`/ui/sessions/${id}/resume`)).status, 303)
+  assert.match(await page(`/sessions/${id}`), /Pause this session/)
+  assert.equal((await send(`/ui/sessions/${id}/name`, { name: 'night shift' })).status, 303)
+  assert.match(await page('/sessions'), /night shift/)
+})
+
+test('a name that is too long comes back with what is wrong', async () => {
+  const id = await firstId()
+  const answer = await send(`/ui/sessions/${id}/name`, { name: 'x'.repeat(201) })
+  assert.equal(answer.status, 422)
+  const text = await answer.text()
+  assert.match(text, /<a href="#field-name">201 characters are too many/)
+  assert.match(text, new RegExp(`value="${'x'.repeat(201)}"`))
+})
+
+test('an agent is paused and resumed by its forms; one that is not there is told', async () => {
+  assert.equal((await send('/ui/agents/playground/pause')).headers.get('location'), '/sessions?notice=agent-paused')
+  assert.match(await page('/sessions?notice=agent-paused'), /Agent paused\.[\s\S]*aria-label="Resume agent playground"/)
+  assert.equal((await send('/ui/agents/playground/resume')).status, 303)
+  assert.equal((await send('/ui/agents/nobody/pause')).status, 404)
+})
