@@ -20,6 +20,7 @@ const sources: Readonly<Record<string, string>> = {
   'replay.css': 'guard-gateway/assets/replay.css',
   'timeline.css': 'guard-gateway/assets/timeline.css',
   'timeline.js': 'guard-gateway/assets/timeline.js',
+  'timeline-row.js': 'guard-gateway/assets/timeline-row.js',
   'long-timeline.js': 'guard-gateway/assets/long-timeline.js',
   'icon.svg': 'guard-gateway/assets/icon.svg',
   'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',

@@ -1,4 +1,4 @@
-import { type Html, html, type TraceEvent, type TreeSpan } from 'guard-gateway/core'
+import { type Html, html, type TraceEvent } from 'guard-gateway/core'
 
 /** A decision as an event tells it. */
 export interface Told {
@@ -33,8 +33,8 @@ const grave: Readonly<Record<string, string>> = { block: 'error', deny: 'error',
 /** The colour class of a decision. */
 export const decisionClass = (decision: string): string => grave[decision] ?? 'warning'
 
-/** The word of the decision that stands on a span's bar: none for what was allowed. */
-export const standing = ({ events }: TreeSpan): string | undefined => {
+/** The word of the decision that stands on the bar of a span with these events: none for what was allowed. */
+export const standing = (events: readonly TraceEvent[]): string | undefined => {
   for (const event of events) {
     const told = toldBy(event)
     if (told !== undefined && told.decision !== 'allow') return told.decision

@@ -62,7 +62,7 @@ export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
     back: (cursor === '' ? [] : [...before, cursor]).slice(-MAX_BACK).join('.'),
   })
   if (cursor === '' && next_cursor === null) return html``
-  return html`<nav class="pages" aria-label="Pages">
+  return html`<nav class="pages" aria-label="Newer and older runs">
 ${cursor !== '' && html`<a href="${newer}" rel="prev">← newer</a>`}
 ${next_cursor !== null && html`<a href="${older}" rel="next">older →</a>`}
 </nav>`

@@ -12,7 +12,7 @@ export const pinPath = (trace_id: string): string => `/ui/runs/${encodeURICompon
 /** A star that pins or lets go; it belongs to the form `pin` of its page. */
 export const pinButton = ({ trace_id, pinned }: Pinnable, label = ''): Html => {
   const does = pinned ? 'Unpin' : 'Pin'
-  return html`<button class="plain pin" form="pin" formaction="${pinPath(trace_id)}" name="pinned" value="${String(!pinned)}" data-key="p" title="${does}" aria-label="${does}">${pinned ? '★' : '☆'}${label}</button>`
+  return html`<button class="plain pin" form="pin" formaction="${pinPath(trace_id)}" name="pinned" value="${String(!pinned)}" data-key="p" aria-label="${does}">${pinned ? '★' : '☆'}${label}</button>`
 }
 
 /** The form that the stars of a page belong to. */

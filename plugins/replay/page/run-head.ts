@@ -33,7 +33,7 @@ const why = (trace: Trace, ask: Ask): Html => {
 }
 
 const sums = ({ run }: Trace, now: number): Html =>
-  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} cost · ${countMark(run.span_count)} spans · ${countMark(run.event_count)} events${run.artifact_count > 0 && html` · ${countMark(run.artifact_count)} files`}`
+  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} cost · ${countMark(run.span_count)} spans · ${countMark(run.event_count)} events${run.artifact_count > 0 && html` · ${run.artifact_count === 1 ? '1 file' : html`${countMark(run.artifact_count)} files`}`}`
 
 const origin = ({ run }: Trace, { now }: Ask): Html =>
   html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${

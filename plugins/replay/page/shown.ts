@@ -15,7 +15,7 @@ const marks: Readonly<Record<string, readonly [kind: string, sign: Html]>> = {
 /** A status as a small shape and its word. */
 export const statusMark = (status: string): Html => {
   const [kind, sign] = marks[status] ?? ['quiet', raw`·`]
-  return html`<span class="${kind} status"><span aria-hidden="true">${sign}</span> ${status}</span>`
+  return html`<span class="status ${kind}">${sign} ${status}</span>`
 }
 
 /** An instant in UTC; script shows it in the reader's zone. `now` in milliseconds. */

@@ -17,16 +17,12 @@ export const timelineRow = (view: TimelineView, at: number): Html => {
   const title = spanTitle(shape, span)
   const full = span.label === null ? title : `${title} ${span.label}`
   const classes = [
+    span.kind,
     at === selected && 'chosen',
     shape.critical[at] === 1 && 'critical',
     matches !== undefined && !matches.has(at) && 'dim',
   ].filter((one) => one !== false)
-  return html`<tr id="${id}" data-row${classes.length > 0 && html` class="${classes.join(' ')}"`}>
-<th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${full}">${kindMark(span.kind)} ${span.depth > MAX_INDENT && html`<span class="quiet">${span.depth}</span> `}${middled(title, NAME_CHARS)}${span.label !== null && html` <span class="quiet">${middled(span.label, NAME_CHARS)}</span>`}</a>${foldMark(view, span, at)}</th>
-<td class="track">${bar(view, span)}</td>
-<td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td>
-<td>${span.status !== 'ok' && statusMark(span.status)}</td>
-</tr>
+  return html`<tr id="${id}" data-row class="${classes.join(' ')}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${middled(title, NAME_CHARS)}${span.label !== null && html` <i>${middled(span.label, NAME_CHARS)}</i>`}</a>${foldMark(view, span, at)}</th><td>${bar(view, span)}</td><td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>
 `
 }
 
@@ -41,25 +37,28 @@ const foldMark = ({ shape, folding, query }: TimelineView, span: TreeSpan, at: n
   return html`<a class="fold" href="${href}" aria-expanded="${String(!closed)}" aria-label="${closed ? 'Expand' : 'Collapse'}">${closed ? '▸' : '▾'}</a>`
 }
 
-/** The time a span took, as a rectangle within the window and as words; its beginning is a line that is always seen. */
-const bar = ({ window, trace }: TimelineView, span: TreeSpan): Html => {
-  const { start_ns, end_ns, status, kind } = span
+/** The time a span took, as a rectangle within the window whose edge is always seen, and as words. */
+const bar = ({ window, trace }: TimelineView, { start_ns, end_ns, status, events }: TreeSpan): Html => {
   const from = percentOf(window, start_ns)
   const to = end_ns === null ? 100 : percentOf(window, end_ns)
-  const began = durationText(start_ns - trace.run.start_ns)
   const took = end_ns === null ? 'is running' : `lasts ${durationText(end_ns - start_ns)}`
-  const words = html`<span class="hidden-label">starts at ${began}, ${took}, ${status}</span>`
-  if (to < 0 || from > 100) return words
+  const words = `starts at ${durationText(start_ns - trace.run.start_ns)}, ${took}, ${status}`
   const x = Math.max(0, from)
   const width = Math.min(100, to) - x
-  return html`<svg class="lane ${kind}${end_ns === null && ' open'}" height="14" aria-hidden="true"><rect x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="14"/>${from >= 0 && html`<rect class="start" x="${x.toFixed(2)}%" width="2" height="14"/>`}${decisionText(span, x, x + width)}</svg>${words}`
+  const seen = to >= 0 && from <= 100
+  return html`<svg class="lane" height="14" role="img" aria-label="${words}">${
+    seen && html`<rect x="${x.toFixed(2)}%" width="${Math.max(LEAST_PERCENT, width).toFixed(2)}%" height="14"/>`
+  }${seen && events.length > 0 && decisionText(events, x, x + width)}</svg>`
 }
+
+/** A rectangle without any width would have no edge either. */
+const LEAST_PERCENT = 0.01
 
 /** Beyond this there is no room for a word behind the bar. */
 const LAST_PERCENT = 85
 
-const decisionText = (span: TreeSpan, from: number, to: number): Html | '' => {
-  const word = standing(span)
+const decisionText = (events: TreeSpan['events'], from: number, to: number): Html | '' => {
+  const word = standing(events)
   if (word === undefined) return ''
   const behind = to <= LAST_PERCENT
   const x = behind ? to + 0.6 : Math.max(0, from - 0.6)

@@ -7,7 +7,7 @@ import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { isWhole, zoomed } from './window.ts'
 
-const KEPT = ['closed', 'open', 'from', 'to', 'span', 'all']
+const KEPT = ['closed', 'open', 'from', 'to', 'all']
 
 /** Looking for spans, going from one to the next, opening, closing, zooming: links and one form, each with its key. */
 export const timelineTools = (view: TimelineView, ask: Ask): Html => {

@@ -6,6 +6,8 @@ import { type Window, windowOf } from './window.ts'
 
 /** Rows on one page of a timeline. */
 export const PAGE_ROWS = 2_000
+/** Rows that stand there until script has brought all. */
+const FIRST_ROWS = 100
 
 /** A timeline as an address asks for it. Places are those of spans in the tree. */
 export interface TimelineView {
@@ -32,9 +34,11 @@ export const timelineView = (trace: Trace, query: URLSearchParams, now: number):
   const shape = shapeOfTrace(trace)
   const finding = findingOf(query)
   const folding = foldingOf(query)
-  const selected = selectedIn(trace, shape, query)
+  const matches = matchesOf(trace, shape, finding)
+  const selected = selectedIn(trace, shape, query, matches)
   const seen = seenPlaces(trace, shape, folding, selected)
-  const after = query.has('after') ? placeAsked(query, seen.length) : pageOf(seen.indexOf(selected))
+  const page = query.has('all') ? FIRST_ROWS : PAGE_ROWS
+  const after = query.has('after') ? placeAsked(query, seen.length) : pageOf(seen.indexOf(selected), page)
   const bare = runLink(query, { span: null })
   return {
     trace,
@@ -42,29 +46,36 @@ export const timelineView = (trace: Trace, query: URLSearchParams, now: number):
     window: windowOf(trace.run, query, now),
     folding,
     finding,
-    matches: matchesOf(trace, shape, finding),
+    matches,
     selected,
     seen,
-    rows: seen.slice(after, after + PAGE_ROWS),
+    rows: seen.slice(after, after + page),
     after,
     query,
     base: bare === '?' ? bare : `${bare}&`,
   }
 }
 
-/** The span that is named, else the one that shows why the run failed, else the first that did, else the root. */
-const selectedIn = ({ run, spans }: Trace, { places }: Shape, query: URLSearchParams): number => {
-  for (const id of [query.get('span'), run.failure_evidence?.span_id]) {
-    const place = id === null || id === undefined ? undefined : places.get(id)
-    if (place !== undefined) return place
-  }
-  return Math.max(
-    0,
-    spans.findIndex(({ status, depth }) => depth > 0 && status === 'error'),
+/** The span that is named, else the first that was looked for, else the one that shows why the run failed, else the first that did, else the root. */
+const selectedIn = (
+  { run, spans }: Trace,
+  { places }: Shape,
+  query: URLSearchParams,
+  matches: ReadonlySet<number> | undefined,
+): number => {
+  const placeOf = (id: string | null | undefined) => (id === null || id === undefined ? undefined : places.get(id))
+  const [match] = matches ?? []
+  const found = placeOf(query.get('span')) ?? match ?? placeOf(run.failure_evidence?.span_id)
+  return (
+    found ??
+    Math.max(
+      0,
+      spans.findIndex(({ status, depth }) => depth > 0 && status === 'error'),
+    )
   )
 }
 
-const pageOf = (place: number): number => Math.max(0, place - (place % PAGE_ROWS))
+const pageOf = (place: number, page: number): number => Math.max(0, place - (place % page))
 
 const placeAsked = (query: URLSearchParams, rows: number): number => {
   const after = Number(query.get('after'))

@@ -2,6 +2,7 @@ import { type Ask, durationText, type Html, html, type Trace } from 'guard-gatew
 import { spanDetails } from './details.ts'
 import { runLink } from './folding.ts'
 import { overview } from './overview.ts'
+import { rowId } from './shown.ts'
 import { timelineRow } from './timeline-row.ts'
 import { timelineTools } from './timeline-tools.ts'
 import { PAGE_ROWS, type TimelineView, timelineView } from './timeline-view.ts'
@@ -17,7 +18,7 @@ export const timeline = (trace: Trace, ask: Ask): Html => {
 <div class="spans">
 ${overview(view)}
 ${long(view)}
-<table id="timeline" class="timeline" aria-rowcount="${view.seen.length}"${isLong(trace) && html` data-rows="${trace.spans.length}"`} data-origin="${view.window.origin_ns}" data-from="${view.window.from}" data-to="${view.window.to}"${placesFor(view)}>
+<table id="timeline" class="timeline" aria-rowcount="${view.seen.length}"${isLong(trace) && html` data-rows="${trace.spans.length}"`} data-selected="${selectedRow(view)}" data-origin="${view.window.origin_ns}" data-from="${view.window.from}" data-to="${view.window.to}"${view.matches !== undefined && html` data-finding`}${placesFor(view)}>
 <thead><tr><th scope="col">Span</th><th scope="col" class="track"><span class="hidden-label">Time</span>${ticks(view.window)}</th><th scope="col" class="figure">Duration</th><th scope="col">Status</th></tr></thead>
 <tbody>
 ${ask.query.get('part') !== 'frame' && view.rows.map((at) => timelineRow(view, at))}</tbody>
@@ -38,10 +39,12 @@ const tickText = (ns: bigint): string => (ns === 0n ? '0' : durationText(ns).rep
 
 const isLong = ({ spans }: Trace): boolean => spans.length > PAGE_ROWS
 
+const selectedRow = ({ trace, selected }: TimelineView): string => rowId(trace.spans[selected]?.id ?? '')
+
 /** What script needs to mark the rows of a long run. */
 const placesFor = ({ query, matches, shape }: TimelineView): Html => {
   if (!query.has('all')) return html``
-  const critical = shape.critical.reduce<number[]>((places, one, at) => (one === 1 ? [...places, at] : places), [])
+  const critical = [...shape.places.values()].filter((at) => shape.critical[at] === 1)
   return html` data-critical="${critical.join(',')}"${matches !== undefined && html` data-matches="${[...matches].join(',')}"`}`
 }
 
@@ -55,7 +58,7 @@ const pages = ({ seen, rows, after, query }: TimelineView): Html => {
   if (seen.length <= PAGE_ROWS) return html``
   const end = after + rows.length
   const link = (to: number, label: string) =>
-    html`<a href="${runLink(query, { after: String(to), span: null })}">${label}</a>`
+    html`<a href="${runLink(query, { after: String(to), span: null, all: null })}">${label}</a>`
   return html`<nav class="pages" id="pages" aria-label="Rows">${after > 0 && link(Math.max(0, after - PAGE_ROWS), '← rows before')}
 <span class="quiet">rows ${(after + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${seen.length.toLocaleString('en')}</span>
 ${end < seen.length && link(end, 'rows behind →')}</nav>`

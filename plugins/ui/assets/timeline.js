@@ -34,25 +34,32 @@ const swap = (next, selector) => {
   if (from !== null && to !== null) from.replaceWith(document.adoptNode(to))
 }
 
-const choose = (row, at) => {
+const choose = (row) => {
+  row.closest('table').dataset.selected = row.id
   for (const old of document.querySelectorAll('#timeline .chosen')) {
     old.classList.remove('chosen')
     old.querySelector('.pick')?.removeAttribute('aria-current')
   }
   row.classList.add('chosen')
   row.querySelector('.pick')?.setAttribute('aria-current', 'true')
-  if (!at) row.scrollIntoView({ block: 'nearest' })
+  row.scrollIntoView({ block: 'nearest' })
 }
 
-/** The row a span has, brought to where it can be seen; undefined while it has none. */
-const revealed = (id) => (id === undefined ? undefined : (document.getElementById(id) ?? long?.reveal(id)) || undefined)
+/** The row of a span, brought to where it can be seen; undefined while it has none. */
+const revealed = (id) => (id === undefined ? undefined : (document.getElementById(id) ?? long?.reveal(id)))
+
+/** The row that is stood on stays the one. */
+const stand = (id) => {
+  const row = id === undefined ? null : document.getElementById(id)
+  row?.classList.add('at')
+  row?.querySelector('a[href]')?.focus({ preventScroll: true })
+}
 
 /** Shows what an address says; only what differs is fetched. */
 const show = async (url) => {
   going?.abort()
   going = new AbortController()
   const { signal } = going
-  const typing = document.activeElement?.matches('#tools input')
   const at = document.querySelector('[data-row].at')?.id
   const same = rowsOf(url) === rowsOf(shown)
   const kept = same ? revealed(rowOf(url)) : undefined
@@ -64,14 +71,10 @@ const show = async (url) => {
     swap(next, '.panes')
     await begin()
   } else swap(next, '#details')
-  const row = revealed(rowOf(url))
+  const found = url.searchParams.has('find') ? document.getElementById('timeline')?.dataset.selected : undefined
+  const row = revealed(rowOf(url) ?? found)
   if (row !== undefined) choose(row)
-  if (typing) document.querySelector('#tools input')?.focus()
-  else if (at !== undefined) {
-    const again = document.getElementById(at)
-    again?.classList.add('at')
-    again?.querySelector('a[href]')?.focus({ preventScroll: true })
-  }
+  stand(found ?? at)
 }
 
 const go = (href) => {
@@ -88,7 +91,11 @@ const begin = async () => {
   const link = document.getElementById('load-all')
   if (link === null) return
   if (!shown.searchParams.has('all')) link.hidden = false
-  else long = await longTimeline(document.getElementById('timeline'), shown)
+  else {
+    const table = document.getElementById('timeline')
+    long = await longTimeline(table, shown)
+    if (shown.searchParams.has('span')) revealed(table.dataset.selected)
+  }
 }
 
 /** Dragging over the overview zooms to what was passed over. */
