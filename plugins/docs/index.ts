@@ -14,7 +14,7 @@ export const docs = ({ version }: DocsOptions): Plugin => ({
     // before all others: what describes routes has to be there when they are added
     gateway.hooks.http.tapPromise({ name: 'docs', stage: -100 }, async (app) => {
       const { describe } = await import('./describe.ts')
-      await describe(app, version)
+      await describe(app, gateway, version)
     })
   },
 })
