@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 
-const suites = ['throughput', 'load', 'replay'] as const
+const suites = ['throughput', 'load', 'replay', 'vectors', 'corpus', 'synthetic'] as const
+/** Those that say how right detectors are: what runs when an option asks about detectors and no suite is named. */
+const quality: readonly string[] = ['vectors', 'corpus', 'synthetic']
 
 /** What was asked of a bench run. */
 export interface BenchOptions {
@@ -15,31 +17,88 @@ export interface BenchOptions {
   readonly rounds: number
   /** Folder that profiles of the gateway under load are written to. */
   readonly profile: string | undefined
+  /** Ids or files of detectors; every one there is if neither these nor presets are named. */
+  readonly detectors: readonly string[]
+  /** Names or files of lists of rules. */
+  readonly presets: readonly string[]
+  /** Folder of trajectories. */
+  readonly data: string | undefined
+  readonly split: string | undefined
+  /** File that observations and summaries are written to, a line each. */
+  readonly out: string | undefined
+  /** File of an earlier run, to be compared with. */
+  readonly baseline: string | undefined
+  readonly failIf: readonly string[]
+  readonly seed: number
+  /** Figures by source and kind, too. */
+  readonly groups: boolean
 }
 
-export const usage = `npm run bench -- [name…] [--suite throughput|load|replay] [--rounds n] [--smoke] [--json] [--list] [--profile folder]`
+export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
+  load, replay:                --rounds n, --profile folder
+  vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --data folder, --split name, --seed n,
+                               --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
+
+const none: string[] = []
+
+const flags = {
+  suite: { type: 'string', multiple: true },
+  rounds: { type: 'string', default: '5' },
+  smoke: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  profile: { type: 'string' },
+  detector: { type: 'string', multiple: true, default: none },
+  preset: { type: 'string', multiple: true, default: none },
+  data: { type: 'string' },
+  split: { type: 'string' },
+  out: { type: 'string' },
+  baseline: { type: 'string' },
+  'fail-if': { type: 'string', multiple: true, default: none },
+  seed: { type: 'string', default: '1' },
+  groups: { type: 'boolean', default: false },
+} as const
 
 /** Reads the arguments; throws a TypeError that says what is wrong with them. */
-export const readOptions = (args: readonly string[]): BenchOptions => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      suite: { type: 'string' },
-      rounds: { type: 'string', default: '5' },
-      smoke: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false },
-      profile: { type: 'string' },
-    },
-  })
-  const { suite, smoke, json, list, profile } = values
-  const chosen = suites.filter((name) => suite === undefined || name === suite)
-  if (chosen.length === 0) throw new TypeError(`There is no suite "${suite}"; there is ${suites.join(', ')}.`)
-  const rounds = Number(values.rounds)
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new TypeError(`--rounds takes a whole number from 1, not "${values.rounds}".`)
-  return { suites: chosen, names: positionals, smoke, json, list, rounds, profile }
+export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): BenchOptions => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
+  const { smoke, json, list, profile, detector, preset, split, out, baseline, groups } = values
+  const aboutDetectors =
+    detector.length + preset.length + values['fail-if'].length > 0 ||
+    [values.data, out, baseline].some((one) => one !== undefined)
+  return {
+    suites: chosenSuites(values.suite, aboutDetectors),
+    names: positionals,
+    smoke,
+    json,
+    list,
+    rounds: wholeNumber('--rounds', values.rounds, 1),
+    profile,
+    detectors: detector,
+    presets: preset,
+    data: values.data ?? (env.GUARD_BENCH_DATA || undefined),
+    split,
+    out,
+    baseline,
+    failIf: values['fail-if'],
+    seed: wholeNumber('--seed', values.seed, 0),
+    groups,
+  }
+}
+
+const chosenSuites = (named: readonly string[] | undefined, aboutDetectors: boolean): BenchOptions['suites'] => {
+  const wanted = named?.flatMap((list) => list.split(',')) ?? (aboutDetectors ? quality : suites)
+  for (const name of wanted) {
+    if (!suites.some((suite) => suite === name))
+      throw new TypeError(`There is no suite "${name}"; there is ${suites.join(', ')}.`)
+  }
+  return suites.filter((suite) => wanted.includes(suite))
+}
+
+const wholeNumber = (flag: string, text: string, least: number): number => {
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value
+  throw new TypeError(`${flag} takes a whole number from ${least}, not "${text}".`)
 }
 
 /** Whether a name was asked for. */

@@ -1,10 +1,56 @@
 import { type BenchOptions, isChosen, readOptions, usage } from './options.ts'
-import { loadText, replayText, throughputText } from './print.ts'
-import { loadNames, runLoad } from './suites/load.ts'
-import { replayNames, runReplay } from './suites/replay.ts'
-import { runThroughput, throughputBench } from './suites/throughput.ts'
 
 type Say = (text: string) => void
+
+/** What a suite found: a part of the JSON, the same as text, and what makes the run fail. */
+interface Told {
+  readonly json: Readonly<Record<string, unknown>>
+  readonly text: string
+  readonly failures: readonly string[]
+}
+
+/** Suites load when they run: the ones that measure speed need more packages than the gateway. */
+const parts: readonly { readonly of: BenchOptions['suites']; run(options: BenchOptions, err: Say): Promise<Told> }[] = [
+  {
+    of: ['throughput'],
+    async run(options) {
+      const [{ runThroughput }, { throughputText }] = await Promise.all([import('./suites/throughput.ts'), printed()])
+      const throughput = await runThroughput(options)
+      return { json: { throughput }, text: `${throughputText(throughput)}\n`, failures: [] }
+    },
+  },
+  {
+    of: ['load'],
+    async run(options, err) {
+      const [{ runLoad }, { loadText }] = await Promise.all([import('./suites/load.ts'), printed()])
+      const load = await runLoad(options, err)
+      return { json: { load }, text: loadText(load), failures: load.failures }
+    },
+  },
+  {
+    of: ['replay'],
+    async run(options, err) {
+      const [{ runReplay }, { replayText }] = await Promise.all([import('./suites/replay.ts'), printed()])
+      const replay = await runReplay(options, err)
+      return { json: { replay }, text: replayText(replay), failures: [] }
+    },
+  },
+  {
+    of: ['vectors', 'corpus', 'synthetic'],
+    async run(options, err) {
+      const [{ runQuality }, { qualityText }] = await Promise.all([
+        import('./suites/quality.ts'),
+        import('./lib/report.ts'),
+      ])
+      const { summaries, failures } = await runQuality(options, err)
+      const lines = failures.map((failure) => `FAILED: ${failure}`)
+      const text = [qualityText(summaries, options.groups), ...lines].join('\n')
+      return { json: { summaries, failures }, text, failures }
+    },
+  },
+]
+
+const printed = () => import('./print.ts')
 
 /** Runs what the arguments ask for; resolves to the exit code. `out` is for results, `err` for progress. */
 const run = async (args: readonly string[], out: Say, err: Say): Promise<number> => {
@@ -13,23 +59,33 @@ const run = async (args: readonly string[], out: Say, err: Say): Promise<number>
     out((await namesOf(options)).join('\n'))
     return 0
   }
-  const told: Say = options.json ? () => {} : out
-  const throughput = options.suites.includes('throughput') ? await runThroughput(options) : undefined
-  if (throughput !== undefined) told(`${throughputText(throughput)}\n`)
-  const load = options.suites.includes('load') ? await runLoad(options, err) : undefined
-  if (load !== undefined) told(loadText(load))
-  const replay = options.suites.includes('replay') ? await runReplay(options, err) : undefined
-  if (replay !== undefined) told(replayText(replay))
-  if (options.json) out(JSON.stringify({ throughput, load, replay }))
-  return load !== undefined && load.failures.length > 0 ? 1 : 0
+  let json = {}
+  let failed = false
+  for (const part of parts) {
+    if (!part.of.some((suite) => options.suites.includes(suite))) continue
+    const told = await part.run(options, err)
+    if (!options.json) out(told.text)
+    json = { ...json, ...told.json }
+    failed ||= told.failures.length > 0
+  }
+  if (options.json) out(JSON.stringify(json))
+  return failed ? 1 : 0
 }
 
 const namesOf = async (options: BenchOptions): Promise<string[]> => {
-  const throughput = options.suites.includes('throughput') ? (await throughputBench(options)).tasks : []
-  const load = options.suites.includes('load') ? loadNames() : []
-  const replay = options.suites.includes('replay') ? replayNames() : []
-  return [...throughput.map(({ name }) => name), ...[...load, ...replay].filter((name) => isChosen(options, name))]
+  const { suites } = options
+  const names: string[] = []
+  if (suites.includes('load')) names.push(...(await import('./suites/load.ts')).loadNames())
+  if (suites.includes('replay')) names.push(...(await import('./suites/replay.ts')).replayNames())
+  if (suites.includes('vectors')) names.push(...(await shipped()).map(({ id }) => id))
+  if (suites.includes('synthetic')) names.push(...(await import('./synthetic/cases.ts')).syntheticKinds())
+  const throughput = suites.includes('throughput')
+    ? (await (await import('./suites/throughput.ts')).throughputBench(options)).tasks
+    : []
+  return [...throughput.map(({ name }) => name), ...names.filter((name) => isChosen(options, name))]
 }
+
+const shipped = async () => (await import('./lib/vectors.ts')).shippedVectors()
 
 try {
   process.exitCode = await run(

@@ -1,0 +1,75 @@
+import { type Ask, type Case, type Evidence, inputOf, letters, tokensOf } from './case.ts'
+import { hasText, type Step, type StepResult, type Trajectory } from './trajectory.ts'
+
+/** How much of a result collections keep as text. */
+const TEXT_KEPT = 400
+const MAX_TOKENS = 4096
+
+/** A recorded run as a case: request k is sent after k - 1 turns and carries all of them. */
+export const caseOf = (suite: Case['suite'], trajectory: Trajectory): Case => ({
+  id: trajectory.id,
+  suite,
+  source: trajectory.source,
+  split: trajectory.split,
+  kind: trajectory.kind ?? null,
+  label: trajectory.label,
+  loop_start_step: trajectory.loop_start_step,
+  resolved: trajectory.resolved,
+  holds: new Set<Evidence>(hasText(trajectory) ? ['result text'] : []),
+  asks: () => asksOf(trajectory),
+})
+
+function* asksOf(trajectory: Trajectory): Iterable<Ask> {
+  let body = opening(trajectory)
+  let chars = trajectory.system_chars + trajectory.task_chars
+  for (const [number, step] of trajectory.steps.entries()) {
+    const replied = repliedChars(step)
+    yield { body: Buffer.from(`${body}]}`), tokens: tokensOf(chars + replied) }
+    body += messagesOf(step, number)
+    chars += replied + step.results.reduce((sum, result) => sum + result.chars, 0) + (step.user_chars ?? 0)
+  }
+}
+
+const opening = ({ id, model, task }: Trajectory): string => {
+  const system = JSON.stringify(`You work on ${task} with the tools you have.`)
+  const user = JSON.stringify({ role: 'user', content: `Please do this: ${task} (${id})` })
+  return `{"model":${JSON.stringify(model || 'unknown')},"max_tokens":${MAX_TOKENS},"system":${system},"messages":[${user}`
+}
+
+const repliedChars = ({ calls, text, text_chars }: Step): number =>
+  (text_chars ?? text?.length ?? 0) + calls.reduce((sum, call) => sum + JSON.stringify(inputOf(call)).length, 0)
+
+/** What a turn adds to the body: the assistant's message, its results, and what the user said then. */
+const messagesOf = (step: Step, number: number): string => {
+  const said = step.text === undefined ? [] : [{ type: 'text', text: step.text }]
+  const calls = step.calls.map((call, place) => ({
+    type: 'tool_use',
+    id: idOf(number, place),
+    name: call[0],
+    input: inputOf(call),
+  }))
+  const content = said.length + calls.length === 0 ? [{ type: 'text', text: '(nothing)' }] : [...said, ...calls]
+  const messages: object[] = [{ role: 'assistant', content }]
+  if (step.results.length > 0) {
+    messages.push({ role: 'user', content: step.results.map((result, place) => resultBlock(result, number, place)) })
+  }
+  if (step.user !== undefined) messages.push({ role: 'user', content: step.user })
+  return messages.map((message) => `,${JSON.stringify(message)}`).join('')
+}
+
+const idOf = (number: number, place: number): string => `toolu_${number}_${place}`
+
+const resultBlock = (result: StepResult, number: number, place: number): object => ({
+  type: 'tool_result',
+  tool_use_id: idOf(number, place),
+  content: contentOf(result),
+  ...(result.error ? { is_error: true } : {}),
+})
+
+/** A hash stands for what is not known of a result, so that results are equal if the originals were. */
+const contentOf = ({ text, hash, masked_hash, chars, error, empty }: StepResult): string => {
+  if (empty) return ''
+  const rest = letters((error ? masked_hash : undefined) ?? hash ?? '')
+  if (text === undefined) return rest
+  return chars > TEXT_KEPT && chars > text.length && rest !== '' ? `${text}\n${rest}` : text
+}

@@ -1,0 +1,42 @@
+import type { StepCall } from './trajectory.ts'
+
+/** One request of a case as a client would send it, and how its reply ended. */
+export interface Ask {
+  /** A Messages body. */
+  readonly body: Buffer
+  /** Of request and reply, estimated from characters. */
+  readonly tokens: number
+  /** The upstream's error instead of a reply. */
+  readonly fails?: { readonly status: number; readonly type: string; readonly message: string }
+}
+
+/** What detectors need that not every collection holds. */
+export type Evidence = 'result text' | 'upstream errors' | 'reply text'
+
+/** A run to be judged, and what is known of it. */
+export interface Case {
+  readonly id: string
+  readonly suite: 'corpus' | 'synthetic'
+  readonly source: string
+  readonly split: string | null
+  readonly kind: string | null
+  readonly label: 'loop' | 'clean' | 'ambiguous' | null
+  /** Counted from 1. */
+  readonly loop_start_step: number | null
+  readonly resolved: boolean | null
+  readonly holds: ReadonlySet<Evidence>
+  asks(): Iterable<Ask>
+}
+
+const CHARS_PER_TOKEN = 4
+
+/** Tokens that so many characters are about. */
+export const tokensOf = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
+
+/** Hashes in letters, so that masking the digits of errors leaves them as they are. */
+export const letters = (hash: string): string =>
+  hash.replace(/\d/g, (digit) => String.fromCharCode('g'.charCodeAt(0) + Number(digit)))
+
+/** Arguments as a Messages body wants them: an object. */
+export const inputOf = ([, args]: StepCall): object =>
+  typeof args === 'object' && args !== null && !Array.isArray(args) ? args : { arguments: args ?? '' }

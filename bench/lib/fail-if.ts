@@ -1,0 +1,57 @@
+import type { Summary } from './summary.ts'
+
+/** A bound that no summary may break. */
+export interface FailIf {
+  /** As it was written. */
+  readonly text: string
+  readonly suite: string | undefined
+  readonly subject: string | undefined
+  readonly metric: string
+  readonly breaks: (value: number) => boolean
+}
+
+const form = /^(?:(?:([a-z]+)\/)?([\w.-]+):)?([a-z_]+(?:\.[a-z0-9_]+)*)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/
+
+/** Reads `metric>number`, or `subject:metric<number`, or `suite/subject:metric<number`; throws a TypeError for anything else. */
+export const readFailIf = (text: string): FailIf => {
+  const [, suite, subject, metric, sign, bound] = form.exec(text.trim()) ?? []
+  if (metric === undefined || sign === undefined)
+    throw new TypeError(`--fail-if takes "clean_fp_rate>0.01" or "tool_repeat:recall<0.5", not "${text}".`)
+  return { text, suite, subject, metric, breaks: comparison(sign, Number(bound)) }
+}
+
+const comparison = (sign: string, bound: number): ((value: number) => boolean) => {
+  if (sign === '>') return (value) => value > bound
+  if (sign === '<') return (value) => value < bound
+  return sign === '>=' ? (value) => value >= bound : (value) => value <= bound
+}
+
+/**
+ * A line for each bound that is broken by the figures over all cases of a suite.
+ * Throws a TypeError if a bound speaks of what was not measured, since it would hold whatever happens.
+ */
+export const broken = (bounds: readonly FailIf[], summaries: readonly Summary[]): readonly string[] =>
+  bounds.flatMap((bound) => {
+    const meant = summaries.filter(
+      ({ group, suite, detector }) =>
+        group === 'all' && suite === (bound.suite ?? suite) && detector.id === (bound.subject ?? detector.id),
+    )
+    const values = meant.map((summary) => [summary, figureOf(summary, bound.metric)] as const)
+    if (values.every(([, value]) => typeof value !== 'number'))
+      throw new TypeError(`--fail-if "${bound.text}" speaks of what was not measured.`)
+    return values.flatMap(([{ suite, detector }, value]) =>
+      typeof value === 'number' && bound.breaks(value)
+        ? [`${suite}/${detector.id}: ${bound.metric} is ${value}, and "${bound.text}"`]
+        : [],
+    )
+  })
+
+/** A figure by its name; those inside others by names with dots. */
+export const figureOf = (summary: object, path: string): unknown => {
+  let value: unknown = summary
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Readonly<Record<string, unknown>>)[name]
+  }
+  return value
+}

@@ -1,0 +1,79 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { type CompactRun, fromCompact, merged } from './compact.ts'
+import type { Trajectory } from './trajectory.ts'
+
+const unzip = promisify(gunzip)
+const NEWLINE = 0x0a
+
+/** What a folder of trajectories holds. */
+export interface Corpus {
+  readonly folder: string
+  /** A run that stands in several files is here once. */
+  readonly trajectories: readonly Trajectory[]
+  /** Trajectories in the folder that are of another split. */
+  readonly left_out: number
+}
+
+/**
+ * Reads every `.jsonl` and `.jsonl.gz` file of a folder and the folders in it, in the form of `bench.trajectory.v1` or the compact one.
+ * Throws a TypeError that names file and line of what cannot be read.
+ */
+export const loadCorpus = async (folder: string, split?: string): Promise<Corpus> => {
+  const runs = new Map<string, Trajectory>()
+  let leftOut = 0
+  for (const file of await filesOf(folder)) {
+    for (const run of await runsOf(join(folder, file), file)) {
+      const known = runs.get(run.id)
+      if (split !== undefined && run.split !== split) leftOut++
+      else runs.set(run.id, known === undefined ? run : merged(known, run))
+    }
+  }
+  return { folder: resolve(folder), trajectories: [...runs.values()], left_out: leftOut }
+}
+
+const filesOf = async (folder: string): Promise<string[]> => {
+  const found = await stat(folder).catch(() => undefined)
+  if (found === undefined || !found.isDirectory())
+    throw new TypeError(`There is no folder ${resolve(folder)} to read trajectories from.`)
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile() && /\.jsonl(\.gz)?$/.test(entry.name))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+  if (files.length === 0) throw new TypeError(`${resolve(folder)} holds no .jsonl or .jsonl.gz file.`)
+  return files.sort()
+}
+
+const runsOf = async (path: string, file: string): Promise<Trajectory[]> => {
+  const bytes = await readFile(path)
+  const plain = file.endsWith('.gz') ? await unzip(bytes) : bytes
+  const runs: Trajectory[] = []
+  let line = 0
+  for (let from = 0; from < plain.length; ) {
+    const end = plain.indexOf(NEWLINE, from)
+    const text = plain.toString('utf8', from, end === -1 ? plain.length : end)
+    line++
+    if (text.trim() !== '') runs.push(runOf(text, `${file}:${line}`))
+    from = end === -1 ? plain.length : end + 1
+  }
+  return runs
+}
+
+const runOf = (text: string, where: string): Trajectory => {
+  const run = parsed(text, where)
+  if (typeof run !== 'object' || run === null || !('id' in run) || !('steps' in run) || !Array.isArray(run.steps))
+    throw new TypeError(`${where} is no trajectory: it needs an id and a list of steps.`)
+  if ('schema' in run && run.schema === 'bench.trajectory.v1') return run as unknown as Trajectory
+  if ('src' in run) return fromCompact(run as unknown as CompactRun)
+  throw new TypeError(`${where} is no trajectory: it has neither the schema bench.trajectory.v1 nor a src.`)
+}
+
+const parsed = (text: string, where: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new TypeError(`${where} is not JSON: ${(cause as Error).message}`, { cause })
+  }
+}

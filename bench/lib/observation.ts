@@ -1,0 +1,86 @@
+/** One detector on one case: a line of `bench.observation.v1`. Steps are requests counted from 1. */
+export interface Observation {
+  readonly schema: 'bench.observation.v1'
+  readonly run_id: string
+  readonly at: string
+  readonly git: string | null
+  readonly node: string
+  readonly cpu: string
+  readonly detector: {
+    readonly id: string
+    readonly version: string
+    /** Null for a set of rules. */
+    readonly rule_type: string | null
+    readonly params: Readonly<Record<string, unknown>> | null
+  }
+  readonly suite: 'vectors' | 'corpus' | 'synthetic'
+  readonly case_id: string
+  readonly source: string | null
+  readonly split: string | null
+  readonly style: string
+  readonly tier: 'must' | 'should' | null
+  readonly kind: string | null
+  readonly label: 'loop' | 'clean' | 'ambiguous' | null
+  readonly expected: {
+    readonly decision: string | null
+    readonly reason: string | null
+    readonly step: number | null
+  } | null
+  readonly loop_start_step: number | null
+  readonly resolved: boolean | null
+  /** The most severe. */
+  readonly decision: 'allow' | 'shadow_flag' | 'block'
+  readonly reason: string | null
+  readonly rule_id: string | null
+  /** Matches over all requests. */
+  readonly matches: number
+  readonly first_detection_step: number | null
+  readonly lag_steps: number | null
+  readonly outcome: 'tp' | 'fp' | 'fn' | 'tn' | 'early' | 'excluded' | 'pass' | 'fail'
+  readonly false_positive: boolean
+  readonly false_negative: boolean
+  /** A run that solved its task would have been stopped. */
+  readonly harmful_block: boolean
+  readonly requests_total: number
+  /** Behind the one that was detected; 0 if none was. */
+  readonly requests_after: number
+  readonly steps_saved: number
+  readonly tokens_total: number
+  readonly tokens_saved: number
+  readonly tokens_estimated: boolean
+  /** Null: nobody knows prices. */
+  readonly cost_saved_micro: number | null
+  /** Null where nothing was measured. */
+  readonly latency_ns: Latency | null
+  readonly ops_per_second: number | null
+  readonly body_bytes_p50: number | null
+  /** What the session remembers at the end, serialised. */
+  readonly state_bytes: number | null
+  readonly error: string | null
+}
+
+/** Nanoseconds a request. */
+export interface Latency {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  readonly mean: number
+  readonly n: number
+}
+
+/** What all observations of a run have in common. */
+export type RunFacts = Pick<Observation, 'schema' | 'run_id' | 'at' | 'git' | 'node' | 'cpu'>
+
+/** The value that this share of the numbers does not exceed; NaN of none. */
+export const quantile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+/** Null of no samples. */
+export const latencyOf = (samples: readonly number[]): Latency | null => {
+  if (samples.length === 0) return null
+  const mean = samples.reduce((sum, one) => sum + one, 0) / samples.length
+  const [p50, p99, max] = [quantile(samples, 0.5), quantile(samples, 0.99), quantile(samples, 1)]
+  return { p50: Math.round(p50), p99: Math.round(p99), max: Math.round(max), mean: Math.round(mean), n: samples.length }
+}

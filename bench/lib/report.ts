@@ -1,0 +1,74 @@
+import { duration, printTable } from '../kit/table.ts'
+import type { Summary } from './summary.ts'
+
+/** A rate over fewer cases is told with their number. */
+const FEW = 20
+
+/** Summaries as tables: one a suite, and those of sources and kinds if they are asked for. */
+export const qualityText = (summaries: readonly Summary[], groups: boolean): string => {
+  const shown = summaries.filter(({ group }) => groups || group === 'all')
+  return [...Map.groupBy(shown, ({ suite }) => suite)]
+    .map(([suite, members]) => `${suite}\n${suite === 'vectors' ? vectorTable(members) : table(members)}`)
+    .join('\n\n')
+}
+
+const table = (summaries: readonly Summary[]): string =>
+  printTable(
+    [
+      'detector',
+      'runs',
+      'loops',
+      'precision',
+      'recall',
+      'clean flagged',
+      'solved hit',
+      'lag',
+      'tokens saved',
+      'p50',
+      'p99',
+      'state',
+    ],
+    summaries.map((one) => [nameOf(one), String(one.n), String(one.loops), ...figures(one), ...costs(one)]),
+  )
+
+const nameOf = ({ detector, group }: Summary): string => (group === 'all' ? detector.id : `${detector.id} (${group})`)
+
+const figures = (one: Summary): string[] => {
+  if (one.loops + one.cleans === 0) return ['no evidence', '', '', '', '', '']
+  return [
+    share(one.precision, one.loops + one.cleans) + delta(one, 'precision'),
+    share(one.recall, one.loops) + delta(one, 'recall'),
+    share(one.clean_fp_rate, one.cleans) + delta(one, 'clean_fp_rate'),
+    `${one.harmful_blocks} of ${one.solved}`,
+    one.median_lag === null ? '' : String(one.median_lag),
+    one.tokens_saved_share === null ? '' : percent(one.tokens_saved_share),
+  ]
+}
+
+const share = (rate: number | null, of: number): string => {
+  if (rate === null) return '-'
+  return of < FEW ? `${percent(rate)} (n=${of})` : percent(rate)
+}
+
+const percent = (rate: number): string => `${(rate * 100).toFixed(1)} %`
+
+const delta = ({ baseline }: Summary, name: string): string => {
+  const change = baseline?.deltas[name]
+  if (change === undefined || Math.abs(change) < 0.0005) return ''
+  return ` (${change > 0 ? '+' : ''}${(change * 100).toFixed(1)})`
+}
+
+const costs = ({ ns_per_decision, state_bytes_p99 }: Summary): string[] => [
+  ns_per_decision === null ? '' : duration(ns_per_decision.p50 / 1e6),
+  ns_per_decision === null ? '' : duration(ns_per_decision.p99 / 1e6),
+  state_bytes_p99 === null ? '' : `${(state_bytes_p99 / 1024).toFixed(0)} KiB`,
+]
+
+const vectorTable = (summaries: readonly Summary[]): string =>
+  printTable(
+    ['rules', 'must', 'should'],
+    summaries.map((one) => [nameOf(one), ratio(one.vectors?.must), ratio(one.vectors?.should)]),
+  )
+
+const ratio = (passed: { readonly pass: number; readonly total: number } | undefined): string =>
+  passed === undefined || passed.total === 0 ? '-' : `${passed.pass} of ${passed.total}`

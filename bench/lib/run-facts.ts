@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { cpus } from 'node:os'
+import type { RunFacts } from './observation.ts'
+
+/** Who measures: a new run on this machine, from this state of the sources. */
+export const runFacts = (): RunFacts => ({
+  schema: 'bench.observation.v1',
+  run_id: randomUUID(),
+  at: new Date().toISOString(),
+  git: gitHead(),
+  node: process.version,
+  cpu: cpus()[0]?.model ?? 'unknown',
+})
+
+/** Null outside a repository. */
+const gitHead = (): string | null => {
+  try {
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
+    return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, stdio, encoding: 'utf8' }).trim()
+  } catch {
+    return null
+  }
+}

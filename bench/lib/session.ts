@@ -1,0 +1,100 @@
+import { type Call, type Decision, noUsage, type Session, type Settled } from 'guard-gateway/core'
+
+/** A session that nothing is known of yet; milliseconds since 1970. */
+export const sessionAt = (id: string, at: number): Session => ({
+  open: 0,
+  row: {
+    id,
+    project_id: 'bench',
+    agent_id: null,
+    external_id: id,
+    external_source: 'x-guard-session-id',
+    name: null,
+    metadata: {},
+    client: 'guard-bench/1.0',
+    paused: false,
+    paused_at: null,
+    pause_reason: null,
+    resumed_at: null,
+    seen_tips: [],
+    requests: 0,
+    flagged: 0,
+    blocked: 0,
+    errors: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    cost_micro: 0,
+    created_at: at,
+    last_seen_at: at,
+  },
+})
+
+/** What a decision begins as. */
+export const undecided: Decision = {
+  decision: 'allow',
+  reason: null,
+  rule_id: null,
+  message: '',
+  matches: [],
+  policy_version: '',
+  probe: false,
+  faults: [],
+  repeats: null,
+  row: null,
+}
+
+/** How an exchange ends: the tokens it took, the calls it asked for, or the upstream's error. */
+export interface Ending {
+  readonly tokens: number
+  readonly calls?: Settled['reading']['calls']
+  readonly response_id?: string
+  readonly fails?: { readonly status: number; readonly type: string; readonly message: string }
+}
+
+/** A call that ended, as the pipeline would settle it. */
+export const settledOf = (call: Call, decision: Decision, ending: Ending): Settled => {
+  const end = decision.decision === 'block' ? refused(decision) : answered(ending)
+  const usage = { ...noUsage, input_tokens: end.tokens, total_tokens: end.tokens }
+  return {
+    call,
+    decision,
+    outcome: end.outcome,
+    status: end.status,
+    reading: {
+      usage,
+      output_bytes: 0,
+      model: null,
+      response_id: ending.response_id ?? null,
+      finish_reason: null,
+      calls: end.outcome === 'ok' ? (ending.calls ?? []) : [],
+      error: end.error,
+      complete: end.error === null,
+    },
+    usage,
+    usage_source: 'reported',
+    error: end.error,
+    upstream: 'bench',
+    attempts: [],
+    upstream_request_id: null,
+    forwarded_at: end.outcome === 'blocked' ? null : call.at,
+    first_byte_at: end.outcome === 'blocked' ? null : call.at,
+    ended_at: call.at + 500,
+    bytes_out: 0,
+    head: Buffer.alloc(0),
+  }
+}
+
+type End = Pick<Settled, 'outcome' | 'status' | 'error'> & { readonly tokens: number }
+
+const refused = ({ status }: Decision): End => ({ outcome: 'blocked', status: status ?? 429, error: null, tokens: 0 })
+
+const answered = ({ fails, tokens }: Ending): End =>
+  fails === undefined
+    ? { outcome: 'ok', status: 200, error: null, tokens }
+    : {
+        outcome: 'upstream_error',
+        status: fails.status,
+        error: { type: fails.type, code: null, message: fails.message },
+        tokens: 0,
+      }

@@ -1,0 +1,127 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Detector, type Plugin, type Rule, readYaml } from 'guard-gateway/core'
+import type { Evidence } from './case.ts'
+
+type RuleInput = Partial<Rule> & Pick<Rule, 'rule_type'>
+
+/** What is measured: one detector with its defaults, or a set of rules. */
+export interface Subject {
+  readonly id: string
+  readonly version: string
+  /** Null for a set of rules. */
+  readonly rule_type: string | null
+  readonly params: Readonly<Record<string, unknown>> | null
+  readonly rules: readonly RuleInput[]
+  /** A collection without this cannot say how good it is. */
+  readonly needs: readonly Evidence[]
+}
+
+/** The detectors there are, and those of the subjects to be measured. */
+export interface Subjects {
+  readonly detectors: readonly (Detector & Plugin)[]
+  readonly subjects: readonly Subject[]
+}
+
+/** What to measure: detectors by id or file, sets of rules by name or file; every detector and shipped set if none is named. */
+export interface Wanted {
+  readonly detectors: readonly string[]
+  readonly presets: readonly string[]
+}
+
+/** Finds what was asked for; throws a TypeError that names what there is. */
+export const findSubjects = async (wanted: Wanted, cwd: string): Promise<Subjects> => {
+  const shipped = await detectorsIn(
+    dirname(fileURLToPath(import.meta.resolve('guard-gateway/plugins/detectors/exact-repeat'))),
+  )
+  const files = wanted.detectors.filter(isFile)
+  const own = (await Promise.all(files.map((file) => exportedBy(resolve(cwd, file))))).flat()
+  const taken = new Set(own.map(({ id }) => id))
+  const detectors = [...shipped.filter(({ id }) => !taken.has(id)), ...own]
+  const all = wanted.detectors.length + wanted.presets.length === 0
+  const named = wanted.detectors.filter((name) => !isFile(name)).map((id) => needed(id, detectors))
+  const presets = all ? await shippedPresets() : wanted.presets
+  return {
+    detectors,
+    subjects: [
+      ...(all ? detectors : [...named, ...own]).map(asSubject),
+      ...(await Promise.all(presets.map((preset) => presetSubject(preset, cwd)))),
+    ],
+  }
+}
+
+const isFile = (name: string): boolean => /[./\\]/.test(name)
+
+const detectorsIn = async (folder: string): Promise<(Detector & Plugin)[]> => {
+  const code = extname(import.meta.filename)
+  const files = (await readdir(folder)).filter((name) => name.endsWith(code) && !name.endsWith('.d.ts')).sort()
+  return (await Promise.all(files.map((file) => exportedBy(join(folder, file))))).flat()
+}
+
+const exportedBy = async (file: string): Promise<(Detector & Plugin)[]> => {
+  const exported: unknown[] = Object.values(await load(file))
+  const found = exported.filter(isDetector)
+  if (found.length === 0)
+    throw new TypeError(`${file} exports no detector: make one with detector() of guard-gateway/core.`)
+  return found
+}
+
+const load = async (file: string): Promise<Readonly<Record<string, unknown>>> => {
+  try {
+    return await import(pathToFileURL(file).href)
+  } catch (cause) {
+    throw new TypeError(`${file} cannot be loaded: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const isDetector = (value: unknown): value is Detector & Plugin =>
+  typeof value === 'object' && value !== null && 'apply' in value && 'code' in value && 'defaults' in value
+
+const needed = (id: string, detectors: readonly (Detector & Plugin)[]): Detector & Plugin => {
+  const found = detectors.find((one) => one.id === id)
+  if (found !== undefined) return found
+  throw new TypeError(`There is no detector "${id}"; there is ${detectors.map((one) => one.id).join(', ')}, or a file.`)
+}
+
+const asSubject = (detector: Detector): Subject => ({
+  id: detector.id,
+  version: detector.version,
+  rule_type: detector.id,
+  params: (detector.defaults.params as Subject['params'] | undefined) ?? null,
+  rules: [{ rule_type: detector.id }],
+  needs: needsOf(detector),
+})
+
+/** Errors of upstreams for what looks at outcomes, texts for what measures or watches them. */
+const needsOf = (detector: Detector): Evidence[] => {
+  if (detector.kind === 'outcome') return ['upstream errors']
+  if ('stream' in detector && detector.stream !== undefined) return ['reply text']
+  return 'measure' in detector && detector.measure !== undefined ? ['result text'] : []
+}
+
+const policyFile = (name: string): string => fileURLToPath(import.meta.resolve(`guard-gateway/policies/${name}.yml`))
+
+const shippedPresets = async (): Promise<string[]> => {
+  const files = await readdir(dirname(policyFile('default')))
+  return files
+    .filter((name) => name.endsWith('.yml'))
+    .map((name) => name.slice(0, -4))
+    .sort()
+}
+
+const presetSubject = async (preset: string, cwd: string): Promise<Subject> => {
+  const file = isFile(preset) ? resolve(cwd, preset) : policyFile(preset)
+  const rules = await rulesIn(file, preset)
+  return { id: basename(preset, extname(preset)), version: '1', rule_type: null, params: null, rules, needs: [] }
+}
+
+const rulesIn = async (file: string, preset: string): Promise<readonly RuleInput[]> => {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  if (text === undefined)
+    throw new TypeError(`There is no preset "${preset}"; there is ${(await shippedPresets()).join(', ')}, or a file.`)
+  const { value } = readYaml(await import('yaml'), text)
+  const rules = Array.isArray(value) ? value : (value as { readonly rules?: unknown } | null)?.rules
+  if (!Array.isArray(rules)) throw new TypeError(`${file} holds no list of rules.`)
+  return rules as RuleInput[]
+}

@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { withBaseline } from '../lib/baseline.ts'
+import { broken, readFailIf } from '../lib/fail-if.ts'
+import { loadCorpus } from '../lib/load.ts'
+import type { Observation } from '../lib/observation.ts'
+import { runFacts } from '../lib/run-facts.ts'
+import { findSubjects } from '../lib/subjects.ts'
+import { type Summary, summarise } from '../lib/summary.ts'
+import type { BenchOptions } from '../options.ts'
+import { runCorpus } from './corpus.ts'
+import { runSynthetic } from './synthetic.ts'
+import { runVectors } from './vectors.ts'
+
+/** How right the detectors are. */
+export interface QualityResult {
+  readonly observations: readonly Observation[]
+  readonly summaries: readonly Summary[]
+  /** Bounds that are broken, and cases that had to pass and did not. */
+  readonly failures: readonly string[]
+}
+
+/** Runs the suites vectors, corpus and synthetic, as far as they are chosen and have data. Throws a TypeError for options that cannot be used. */
+export const runQuality = async (options: BenchOptions, say: (line: string) => void): Promise<QualityResult> => {
+  const bounds = options.failIf.map(readFailIf)
+  const subjects = await findSubjects(options, process.cwd())
+  const facts = runFacts()
+  const observations: Observation[] = []
+  if (options.suites.includes('vectors')) observations.push(...(await runVectors(facts, options)))
+  if (options.suites.includes('corpus')) {
+    const corpus = await corpusOf(options, say)
+    if (corpus !== undefined) observations.push(...(await runCorpus(corpus, subjects, facts, options)))
+  }
+  if (options.suites.includes('synthetic')) observations.push(...(await runSynthetic(subjects, facts, options)))
+  const summed = summarise(observations)
+  const summaries = options.baseline === undefined ? summed : await withBaseline(summed, options.baseline)
+  if (options.out !== undefined) await writeFile(options.out, linesOf([...observations, ...summaries]))
+  return { observations, summaries, failures: [...failedCases(observations), ...broken(bounds, summaries)] }
+}
+
+const NO_CORPUS =
+  'corpus: no trajectories at hand; name a folder of .jsonl or .jsonl.gz files with --data or GUARD_BENCH_DATA. Skipped.'
+
+const corpusOf = async ({ data, split }: BenchOptions, say: (line: string) => void) => {
+  if (data === undefined) {
+    say(NO_CORPUS)
+    return undefined
+  }
+  const corpus = await loadCorpus(data, split)
+  if (corpus.trajectories.length > 0) return corpus
+  throw new TypeError(`${corpus.folder} holds ${corpus.left_out} trajectories, and none of split "${split}".`)
+}
+
+const failedCases = (observations: readonly Observation[]): string[] =>
+  observations.flatMap(({ suite, tier, outcome, case_id, error }) =>
+    suite === 'vectors' && tier === 'must' && outcome === 'fail' ? [`vectors: ${case_id}: ${error ?? 'failed'}`] : [],
+  )
+
+const linesOf = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -1,0 +1,21 @@
+import type { Observation, RunFacts } from '../lib/observation.ts'
+import type { Subjects } from '../lib/subjects.ts'
+import { type BenchOptions, isChosen } from '../options.ts'
+import { syntheticCases } from '../synthetic/cases.ts'
+import { observeAll } from './corpus.ts'
+
+const ROUNDS = 6
+
+/** Plays made runs, of which everything is known, through every subject. */
+export const runSynthetic = (
+  subjects: Subjects,
+  facts: RunFacts,
+  options: BenchOptions,
+): Promise<readonly Observation[]> => {
+  const cases = syntheticCases(options.seed, options.smoke ? 1 : ROUNDS)
+  return observeAll(
+    cases.filter(({ id, source }) => isChosen(options, id, source)),
+    subjects,
+    facts,
+  )
+}

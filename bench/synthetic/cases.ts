@@ -1,0 +1,87 @@
+import { caseOf } from '../lib/asks.ts'
+import type { Case } from '../lib/case.ts'
+import type { Step, Trajectory } from '../lib/trajectory.ts'
+import { author } from './author.ts'
+import { type Loop, lookAlikes, loops } from './loops.ts'
+import { requestCases } from './requests.ts'
+
+const LOOP_STEPS = 16
+const CLEAN_STEPS = 24
+const starts = [0, 5, 14]
+const noises = [0, 0.25]
+const periods: Readonly<Record<string, readonly number[]>> = { ping_pong: [2, 3, 5] }
+
+/** Names of all kinds of runs. */
+export const syntheticKinds = (): readonly string[] => [
+  ...Object.keys(loops),
+  ...Object.keys(lookAlikes),
+  ...new Set(requestCases(0, 0).flatMap(({ kind }) => kind ?? [])),
+]
+
+interface Knobs {
+  readonly kind: string
+  readonly period: number
+  /** Share of unrelated work within the loop. */
+  readonly noise: number
+  /** Turns of work before. */
+  readonly start: number
+  readonly seed: number
+}
+
+/** Runs made from a seed: every kind of loop by period, noise and start, and as much that is none; which request first repeats something is known exactly. */
+export const syntheticCases = (seed: number, rounds: number): readonly Case[] =>
+  Array.from({ length: rounds }, (_, round) => roundOf(seed * 1000 + round * 100)).flat()
+
+const roundOf = (seed: number): Case[] => {
+  const looping = Object.keys(loops).flatMap((kind) =>
+    (periods[kind] ?? [1]).flatMap((period) =>
+      noises.flatMap((noise) => starts.map((start) => looped({ kind, period, noise, start, seed: seed + start }))),
+    ),
+  )
+  const clean = Object.keys(lookAlikes).flatMap((kind) =>
+    starts.map((start) => lookAlike({ kind, period: 1, noise: 0, start, seed: seed + 50 + start })),
+  )
+  const requests = starts.flatMap((start) => requestCases(seed + start, start))
+  return [...looping, ...clean, ...requests]
+}
+
+const looped = (knobs: Knobs): Case => {
+  const writer = author(knobs.seed)
+  const loop: Loop = loops[knobs.kind]?.(writer, knobs.period) ?? { step: () => writer.work(), repeats: 0 }
+  const steps: Step[] = Array.from({ length: knobs.start }, () => writer.work())
+  let first = 0
+  for (let index = 0; index < LOOP_STEPS; index++) {
+    if (index > 0 && writer.next() < knobs.noise) steps.push(writer.work())
+    if (index === loop.repeats) first = steps.length
+    steps.push(loop.step(index))
+  }
+  return caseOf('synthetic', trajectory(knobs, steps, first + 2))
+}
+
+const lookAlike = (knobs: Knobs): Case => {
+  const writer = author(knobs.seed)
+  const step = lookAlikes[knobs.kind]?.(writer) ?? (() => writer.work())
+  const steps = Array.from({ length: knobs.start }, () => writer.work())
+  for (let index = 0; index < CLEAN_STEPS; index++) steps.push(step(index))
+  return caseOf('synthetic', trajectory(knobs, steps, null))
+}
+
+const trajectory = (
+  { kind, period, noise, start, seed }: Knobs,
+  steps: readonly Step[],
+  loop_start_step: number | null,
+): Trajectory => ({
+  schema: 'bench.trajectory.v1',
+  id: `${kind}/period=${period}/noise=${noise}/start=${start}/seed=${seed}`,
+  source: 'turns',
+  task: kind,
+  model: 'synthetic',
+  split: null,
+  kind,
+  resolved: null,
+  label: loop_start_step === null ? 'clean' : 'loop',
+  loop_start_step,
+  system_chars: 4000,
+  task_chars: 1000,
+  steps,
+})

@@ -1,0 +1,57 @@
+import { prose, random } from '../kit.ts'
+import { type Ask, type Case, type Evidence, tokensOf } from '../lib/case.ts'
+
+interface Plan {
+  readonly asks: readonly Ask[]
+  readonly loop_start_step: number | null
+}
+
+const body = (text: string): Buffer =>
+  Buffer.from(JSON.stringify({ model: 'synthetic', max_tokens: 1024, messages: [{ role: 'user', content: text }] }))
+
+const ask = (text: string): Ask => ({ body: body(text), tokens: tokensOf(text.length + 400) })
+
+const overloaded = { status: 529, type: 'overloaded_error', message: 'Overloaded' }
+
+const texts = (next: () => number, count: number): Ask[] => Array.from({ length: count }, () => ask(prose(next, 300)))
+
+const again = (unit: readonly Ask[], times: number): Ask[] => Array.from({ length: times }, () => unit).flat()
+
+/** Programs that send single requests without history, going round in circles or not. */
+const plans: Readonly<Record<string, (next: () => number, start: number) => Plan>> = {
+  same_request: (next, start) => ({
+    asks: [...texts(next, start), ...again(texts(next, 1), 8)],
+    loop_start_step: start + 2,
+  }),
+  request_cycle(next, start) {
+    const unit = texts(next, 5)
+    return { asks: [...texts(next, start), ...again(unit, 4)], loop_start_step: start + 6 }
+  },
+  upstream_down: (next, start) => ({
+    asks: [...texts(next, start), ...texts(next, 12).map((one) => ({ ...one, fails: overloaded }))],
+    loop_start_step: start + 2,
+  }),
+  single_requests: (next, start) => ({ asks: texts(next, start + 12), loop_start_step: null }),
+  upstream_hiccups: (next, start) => ({
+    asks: texts(next, start + 16).map((one, index) => (index % 4 === 0 ? one : { ...one, fails: overloaded })),
+    loop_start_step: null,
+  }),
+}
+
+/** Every plan, begun after so many requests of other work. */
+export const requestCases = (seed: number, start: number): readonly Case[] =>
+  Object.entries(plans).map(([kind, plan]) => {
+    const { asks, loop_start_step } = plan(random(seed), start)
+    return {
+      id: `${kind}/start=${start}/seed=${seed}`,
+      suite: 'synthetic',
+      source: 'requests',
+      split: null,
+      kind,
+      label: loop_start_step === null ? 'clean' : 'loop',
+      loop_start_step,
+      resolved: null,
+      holds: new Set<Evidence>(['upstream errors']),
+      asks: () => asks,
+    }
+  })
