@@ -17,7 +17,7 @@ html.dark-mode { color-scheme: dark; }
 .guard-bar { display: flex; flex-wrap: wrap; gap: 0 20px; align-items: center; padding: 0 16px; min-height: 40px;
   font: 14px / 20px system-ui, sans-serif; border-bottom: 1px solid light-dark(#d9dce0, #363b42); }
 .guard-bar a { padding: 8px 10px; color: light-dark(#1c1f23, #e4e6e9); text-decoration: none; }
-.guard-bar a:first-child { padding-left: 0; font-weight: 700; }
+.guard-bar > a { padding-left: 0; font-weight: 700; }
 .guard-bar nav { display: flex; flex-wrap: wrap; }
 .guard-bar [aria-current] { color: light-dark(#1a56c4, #84aefc); box-shadow: inset 0 -2px currentColor; }
 .guard-bar a:hover { text-decoration: underline; }
