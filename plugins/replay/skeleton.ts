@@ -62,12 +62,27 @@ export class Skeleton {
 
   /** Adds a span, or puts it in the place of the one with its id. */
   set(bone: Bone): void {
-    const simple = !this.#bones.has(bone.id) && !this.#awaited.has(bone.id)
+    const old = this.#bones.get(bone.id)
+    const simple = old === undefined && !this.#awaited.has(bone.id)
     this.#bones.set(bone.id, bone)
     if (bone.parent !== null && !this.#bones.has(bone.parent)) this.#awaited.add(bone.parent)
     this.#awaited.delete(bone.id)
     if (simple) this.#add(bone)
+    else if (old !== undefined && this.#onlyEnds(old, bone)) this.#end(old, bone)
     else this.#recount()
+  }
+
+  /** The span was running and has ended, and no other sum depends on it: what long sessions do with every call. */
+  #onlyEnds(old: Bone, bone: Bone): boolean {
+    const { parent, start_ns, end_ns, use } = old
+    const ended = end_ns === null && bone.end_ns !== null && bone.end_ns !== this.sums.last?.end_ns
+    return ended && use === null && bone.use === null && parent === bone.parent && start_ns === bone.start_ns
+  }
+
+  #end(old: Bone, bone: Bone): void {
+    this.sums.running--
+    if (old.status === 'error') this.sums.failed--
+    this.#add(bone)
   }
 
   #add(bone: Bone): void {
