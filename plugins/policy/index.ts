@@ -40,6 +40,8 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     gateway.hooks.http.tapPromise('policy', async (app) => {
       const { routes } = await import('./routes.ts')
       await app.register(routes(gateway, policies, presets), { prefix: '/api' })
+      const { addPages } = await import('./page/index.ts')
+      addPages({ gateway, policies, presets, default_mode: () => options.default_mode ?? 'shadow' })
     })
     judge(gateway, policies, options)
   },

@@ -60,7 +60,8 @@ export const routes =
     )
   }
 
-const projectOf = ({ project_id }: { readonly project_id: string }): string => {
+/** The project that a path names. Throws INVALID_REQUEST. */
+export const projectOf = ({ project_id }: { readonly project_id: string }): string => {
   if (project.test(project_id)) return project_id
   throw new GuardError('INVALID_REQUEST', 'A project id is 1 to 128 of the characters A-Z a-z 0-9 . _ -', {
     path: '/project_id',

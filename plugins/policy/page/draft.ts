@@ -1,0 +1,97 @@
+import type { FieldFault, Mode, Rule } from 'guard-gateway/core'
+
+/** The fields of a rule that a form has, as text. */
+export const ruleFields = ['id', 'rule_type', 'threshold', 'window_size', 'action', 'params', 'note'] as const
+type RuleField = (typeof ruleFields)[number]
+
+/** A rule as it stands in a form, not necessarily one that can be used. */
+export type RuleDraft = Readonly<Record<RuleField, string>> & { readonly enabled: boolean }
+
+/** A policy as it stands in a form. */
+export interface Draft {
+  /** Empty: as the gateway's default. */
+  readonly mode: string
+  /** The version that it was made from. */
+  readonly version: number
+  readonly rules: readonly RuleDraft[]
+}
+
+/** A policy as a form shows it. */
+export const draftOf = (mode: Mode | null, version: number, rules: readonly Rule[]): Draft => ({
+  mode: mode ?? '',
+  version,
+  rules: rules.map(ruleDraft),
+})
+
+const ruleDraft = ({ id, rule_type, threshold, window_size, action, enabled, params, note }: Rule): RuleDraft => ({
+  id,
+  rule_type,
+  threshold: String(threshold),
+  window_size: String(window_size),
+  action,
+  enabled,
+  params: params === undefined ? '' : JSON.stringify(params),
+  note: note ?? '',
+})
+
+/** A rule that nothing is said of yet but its type. */
+export const newRule = (rule_type: string): RuleDraft => ({
+  id: '',
+  rule_type,
+  threshold: '',
+  window_size: '',
+  action: 'block',
+  enabled: true,
+  params: '',
+  note: '',
+})
+
+const MOST_RULES = 64
+
+/** What a form was sent with. */
+export const readDraft = (fields: URLSearchParams): Draft => {
+  const rules: RuleDraft[] = []
+  for (let index = 0; index <= MOST_RULES && fields.has(`rules/${index}/rule_type`); index++) {
+    const text = (field: string): string => (fields.get(`rules/${index}/${field}`) ?? '').trim()
+    rules.push({
+      id: text('id'),
+      rule_type: text('rule_type'),
+      threshold: text('threshold'),
+      window_size: text('window_size'),
+      action: text('action'),
+      enabled: fields.has(`rules/${index}/enabled`),
+      params: text('params'),
+      note: text('note'),
+    })
+  }
+  const version = Number(fields.get('expected_version'))
+  return { mode: fields.get('mode') ?? '', version: Number.isSafeInteger(version) ? version : 0, rules }
+}
+
+/** The rules of a form as a policy document has them; what stands empty is left out, what is no number stays text. */
+export const documentOf = ({ rules }: Draft, faults: FieldFault[]): readonly object[] =>
+  rules.map((rule, index) => ({
+    ...(rule.id === '' ? {} : { id: rule.id }),
+    rule_type: rule.rule_type,
+    ...numbered('threshold', rule.threshold),
+    ...numbered('window_size', rule.window_size),
+    ...(rule.action === '' ? {} : { action: rule.action }),
+    enabled: rule.enabled,
+    ...paramsOf(rule.params, `rules/${index}/params`, faults),
+    ...(rule.note === '' ? {} : { note: rule.note }),
+  }))
+
+const numbered = (name: string, text: string): object => {
+  if (text === '') return {}
+  return { [name]: /^-?\d{1,16}$/.test(text) ? Number(text) : text }
+}
+
+const paramsOf = (text: string, field: string, faults: FieldFault[]): object => {
+  if (text === '') return {}
+  try {
+    return { params: JSON.parse(text) as unknown }
+  } catch {
+    faults.push({ field, message: 'Params must be a JSON object such as {"result_aware": true}.' })
+    return {}
+  }
+}

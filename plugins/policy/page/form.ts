@@ -1,0 +1,93 @@
+import { type Form, GuardError, type Posted, type Rule, type Sent } from 'guard-gateway/core'
+import { projectOf } from '../routes.ts'
+import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
+import type { PageParts } from './index.ts'
+import { readPolicy } from './read.ts'
+import { policyView, type Shown } from './view.ts'
+
+/** The form of a policy: what its button asks for happens to what stands in its fields, and only saving stores anything. */
+export const policyForm = (parts: PageParts): Form => ({
+  id: 'policies/change',
+  path: '/ui/policies/:project_id',
+  page: '/policies/:project_id',
+  notices: { 'policy-saved': 'Policy saved. It holds from the next request on.' },
+  submit: (posted) => submit(parts, posted),
+})
+
+const submit = async (parts: PageParts, { params, fields, now }: Posted): Promise<Sent> => {
+  const project_id = projectOf({ project_id: params.project_id ?? '' })
+  const draft = readDraft(fields)
+  const [intent = '', detail = ''] = split(fields.get('intent') ?? 'save')
+  const shown = async (next: Draft, more: Partial<Shown> = {}): Promise<Sent> => ({
+    view: await policyView(parts, { project_id, now, draft: next, edited: true, ...more }),
+  })
+  if (intent === 'save') return save(parts, project_id, draft, fields.has('confirmed'), shown)
+  if (intent === 'simulate') return tried(parts, draft, shown)
+  return shown({ ...draft, rules: await changed(parts, project_id, draft, intent, detail) })
+}
+
+type Show = (draft: Draft, more?: Partial<Shown>) => Promise<Sent>
+
+const split = (intent: string): readonly string[] => {
+  const at = intent.indexOf(':')
+  return at === -1 ? [intent] : [intent.slice(0, at), intent.slice(at + 1)]
+}
+
+/** Stores what stands in the form. To begin enforcing takes a second press, beside what that would have done so far. */
+const save = async (
+  { gateway, policies }: PageParts,
+  project_id: string,
+  draft: Draft,
+  confirmed: boolean,
+  shown: Show,
+): Promise<Sent> => {
+  const read = await readPolicy(gateway, draft)
+  if ('faults' in read) return shown(draft, { faults: read.faults })
+  const now = await policies.load(project_id)
+  if (read.mode === 'enforce' && now.mode !== 'enforce' && !confirmed)
+    return shown(draft, { tried: read, confirming: true })
+  try {
+    await policies.change(project_id, { ...read, expected_version: draft.version })
+  } catch (error) {
+    if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
+    const { version } = await policies.load(project_id)
+    return shown({ ...draft, version }, { overtaken: true })
+  }
+  return { notice: 'policy-saved', location: `/policies/${project_id}` }
+}
+
+const tried = async ({ gateway }: PageParts, draft: Draft, shown: Show): Promise<Sent> => {
+  const read = await readPolicy(gateway, draft)
+  return 'faults' in read ? shown(draft, { faults: read.faults }) : shown(draft, { tried: read })
+}
+
+/** The rules as a button of the form changes them. Throws INVALID_REQUEST for what is no button of it. */
+const changed = async (
+  parts: PageParts,
+  project_id: string,
+  { rules }: Draft,
+  intent: string,
+  detail: string,
+): Promise<Draft['rules']> => {
+  const at = Number(detail)
+  if (intent === 'add') return [...rules, newRule(parts.gateway.detectors.ids()[0] ?? '')]
+  if (intent === 'remove') return rules.filter((_rule, index) => index !== at)
+  if (intent === 'up') return swapped(rules, at - 1)
+  if (intent === 'down') return swapped(rules, at)
+  if (intent === 'preset') return asDraft(Object.hasOwn(parts.presets, detail) ? parts.presets[detail] : undefined)
+  if (intent === 'restore')
+    return asDraft((await parts.gateway.storage.get('policy_versions', `${project_id}:${at}`))?.rules)
+  throw new GuardError('INVALID_REQUEST', `The form has no button "${intent}".`)
+}
+
+const asDraft = (rules: readonly Rule[] | undefined): Draft['rules'] => {
+  if (rules === undefined) throw new GuardError('INVALID_REQUEST', 'There is no such preset or version any more.')
+  return draftOf(null, 0, rules).rules
+}
+
+/** With the rules at `index` and behind it in each other's place. */
+const swapped = (rules: Draft['rules'], index: number): Draft['rules'] => {
+  const [one, other] = [rules[index], rules[index + 1]]
+  if (one === undefined || other === undefined) return rules
+  return rules.with(index, other).with(index + 1, one)
+}

@@ -1,0 +1,22 @@
+import type { Gateway, Mode, Rule } from 'guard-gateway/core'
+import type { Policies } from '../policies.ts'
+import { detailPage } from './detail.ts'
+import { policyForm } from './form.ts'
+import { listPage } from './list.ts'
+
+/** What the pages serve from. */
+export interface PageParts {
+  readonly gateway: Gateway
+  readonly policies: Policies
+  readonly presets: Readonly<Record<string, readonly Rule[]>>
+  /** Mode where neither a request nor its project's policy says one. */
+  default_mode(): Mode
+}
+
+/** Adds the pages of policies, and their form. */
+export const addPages = (parts: PageParts): void => {
+  const { gateway } = parts
+  gateway.pages.add(listPage(parts))
+  gateway.pages.add(detailPage(parts))
+  gateway.forms.add(policyForm(parts))
+}

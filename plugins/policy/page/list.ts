@@ -1,0 +1,62 @@
+import { type Ask, type Html, html, instantMark, type Page } from 'guard-gateway/core'
+import type { Policy } from '../policy.ts'
+import type { PageParts } from './index.ts'
+
+const MOST_POLICIES = 200
+const SESSIONS_LOOKED_AT = 200
+const PROJECT = /^[\w.-]{1,128}$/
+
+/** The projects that are known, each with the policy in force for it. */
+export const listPage = (parts: PageParts): Page => ({
+  id: 'policies',
+  path: '/policies',
+  nav: { label: 'Policies', order: 40, key: 'p' },
+  render: async (ask) => ({ title: 'Policies', main: await mainOf(parts, ask) }),
+})
+
+const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
+  const asked = ask.query.get('project_id')?.trim() ?? ''
+  const { storage } = parts.gateway
+  const [stored, sessions] = await Promise.all([
+    storage.find('policies', { limit: MOST_POLICIES }),
+    storage.find('sessions', { limit: SESSIONS_LOOKED_AT }),
+  ])
+  const changed = new Map(stored.rows.map(({ project_id, updated_at }) => [project_id, updated_at]))
+  const known = [...new Set([...changed.keys(), ...sessions.rows.map(({ project_id }) => project_id)])].sort()
+  const wanted =
+    asked === ''
+      ? known
+      : [...new Set([...(PROJECT.test(asked) ? [asked] : []), ...known.filter((id) => id.includes(asked))])]
+  const policies = await Promise.all(wanted.map((project) => parts.policies.load(project)))
+  return html`<h1>Policies</h1>
+<p>What a session of a project may do before it is flagged, or blocked where the policy is enforced. A project without a policy of its own has the default.</p>
+<form class="filters" action="/policies" role="search"><label>Project<input type="search" name="project_id" value="${asked}" size="24" placeholder="the name that requests give"></label><button>Find</button>${asked !== '' && html` <a class="clear" href="/policies">Clear</a>`}</form>
+${asked !== '' && !PROJECT.test(asked) && html`<p class="fault">A project's name is 1 to 128 of the characters A-Z a-z 0-9 . _ -</p>`}
+${policies.length === 0 ? emptyText() : policyTable(parts, ask, policies, changed)}`
+}
+
+const emptyText = (): Html =>
+  html`<p class="empty">No project is known yet: a project comes with its first request. Name one above to give it a policy beforehand.</p>`
+
+const policyTable = (
+  parts: PageParts,
+  { now }: Ask,
+  policies: readonly Policy[],
+  changed: ReadonlyMap<string, number>,
+): Html => html`<table class="list stacks"><thead><tr><th scope="col" class="free">Project</th><th scope="col">Mode</th><th scope="col">Rules</th><th scope="col">Policy</th><th scope="col">Changed</th></tr></thead><tbody>
+${policies.map(({ project_id, mode, rules, version }) => {
+  const at = changed.get(project_id)
+  return html`<tr id="policy-${project_id}" data-row><th scope="row"><a href="/policies/${project_id}">${project_id}</a></th>
+<td>${modeText(mode, parts.default_mode())}</td><td>${rulesText(rules)}</td><td>${version === 0 ? html`<span class="quiet">default</span>` : `version ${version}`}</td><td>${at !== undefined && instantMark(at, now)}</td></tr>
+`
+})}</tbody></table>`
+
+/** The mode of a policy in words. */
+export const modeText = (mode: Policy['mode'], default_mode: string): Html =>
+  mode === null ? html`${default_mode} <span class="quiet">as the gateway</span>` : html`${mode}`
+
+const rulesText = (rules: Policy['rules']): string => {
+  const on = rules.filter(({ enabled }) => enabled).length
+  const off = rules.length - on
+  return off === 0 ? `${on}` : `${on}, ${off} off`
+}

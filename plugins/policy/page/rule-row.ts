@@ -1,0 +1,80 @@
+import { choice, type Detector, type FieldFault, type Html, html, raw } from 'guard-gateway/core'
+import type { Warning } from '../warnings.ts'
+import type { RuleDraft } from './draft.ts'
+
+/** What a row of the form is shown with. */
+export interface RowContext {
+  readonly index: number
+  readonly last: boolean
+  readonly types: readonly string[]
+  readonly detector: Detector | undefined
+  readonly faults: readonly FieldFault[]
+  readonly warnings: readonly Warning[]
+}
+
+const actions = [
+  ['block', 'block'],
+  ['flag', 'flag'],
+] as const
+
+/** A rule as a row of fields, with what is wrong or odd about each beside it. */
+export const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
+  const { index, detector, types } = context
+  const name = (field: string): string => `rules/${index}/${field}`
+  const label = (words: string): string => `${words} of rule ${index + 1}`
+  const typed = (
+    field: 'id' | 'threshold' | 'window_size' | 'params' | 'note',
+    words: string,
+    placeholder: string,
+    size: number,
+    figure = false,
+  ) =>
+    html`<input id="field-${name(field)}" name="${name(field)}" value="${rule[field]}" size="${size}" placeholder="${placeholder}" aria-label="${label(words)}"${figure ? raw` inputmode="numeric" class="figure"` : ''}${faultRef(context, field)}>`
+  const known = types.map((type) => [type, type] as const)
+  return html`<tr id="rule-${rule.id}">
+<td class="order">${index + 1}</td>
+<td>${labelled(label('Type'), name('rule_type'), choice(name('rule_type'), rule.rule_type, known))}${typed('id', 'Id', 'id', 16)}${said(context, 'rule_type', 'id')}</td>
+<td>${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${said(context, 'threshold')}</td>
+<td>${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${said(context, 'window_size')}</td>
+<td>${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${said(context, 'action')}</td>
+<td><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>
+<td class="params">${typed('params', 'Params', paramNames(detector), 24)}${typed('note', 'Note', 'note', 24)}${said(context, 'params', 'note')}</td>
+<td class="moves">${index > 0 && html`<button class="plain" name="intent" value="up:${index}" aria-label="${label('Up')}">↑</button>`}${!context.last && html`<button class="plain" name="intent" value="down:${index}" aria-label="${label('Down')}">↓</button>`}<button class="plain" name="intent" value="remove:${index}" aria-label="${label('Remove')}">Remove</button></td></tr>
+`
+}
+
+const labelled = (label: string, name: string, field: Html): Html =>
+  html`<label id="field-${name}"><span class="hidden-label">${label}</span>${field}</label>`
+
+const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
+
+const paramNames = (detector: Detector | undefined): string => {
+  const schema = detector?.params
+  const names = schema !== undefined && 'properties' in schema ? Object.keys(schema.properties as object) : []
+  return names.length === 0 ? 'no params' : `{} ${names.join(', ')}`
+}
+
+const faultRef = ({ index, faults }: RowContext, field: string): Html | string => {
+  const name = `rules/${index}/${field}`
+  return faults.some((fault) => fault.field === name) ? html` aria-invalid="true" aria-describedby="fault-${name}"` : ''
+}
+
+/** What is wrong with these fields, and what the server warns of; a warning without a field stands beside the type. */
+const said = ({ index, faults, warnings }: RowContext, ...fields: readonly string[]): Html => {
+  const of = (field: string): Html[] => {
+    const name = `rules/${index}/${field}`
+    const path = `/${name}`
+    return [
+      ...faults
+        .filter((fault) => fault.field === name)
+        .map(({ message }) => html`<p class="fault" id="fault-${name}">${message}</p>`),
+      ...warnings
+        .filter((warning) => warning.path === path || (field === 'rule_type' && warning.path === `/rules/${index}`))
+        .map(
+          ({ code, message }) =>
+            html`<p class="warning">${code === 'NO_EVALUATOR' && html`<strong>No evaluator.</strong> `}${message}</p>`,
+        ),
+    ]
+  }
+  return html`${fields.flatMap(of)}`
+}

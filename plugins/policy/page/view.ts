@@ -1,0 +1,96 @@
+import {
+  choice,
+  type FieldFault,
+  faultList,
+  type Html,
+  html,
+  type Mode,
+  type Rule,
+  type View,
+} from 'guard-gateway/core'
+import { type Warning, warningsOf } from '../warnings.ts'
+import type { Draft } from './draft.ts'
+import { historySection } from './history.ts'
+import type { PageParts } from './index.ts'
+import { modeText } from './list.ts'
+import { readPolicy } from './read.ts'
+import { ruleRow } from './rule-row.ts'
+
+/** A policy that can be used, as a form says it. */
+export interface Tried {
+  readonly mode: Mode | null
+  readonly rules: readonly Rule[]
+}
+
+/** What the page of a policy shows. */
+export interface Shown {
+  readonly project_id: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly draft: Draft
+  /** The form holds what is not stored. */
+  readonly edited: boolean
+  readonly faults?: readonly FieldFault[]
+  /** What was asked to be tried on stored traffic. */
+  readonly tried?: Tried
+  /** Saving begins to enforce, and is to be confirmed. */
+  readonly confirming?: boolean
+  /** Somebody else has saved since the form was shown. */
+  readonly overtaken?: boolean
+}
+
+/** The page of a policy: its rules as a form, what trying them gave, and its earlier versions. */
+export const policyView = async (parts: PageParts, shown: Shown): Promise<View> => {
+  const { project_id, faults = [], overtaken = false, confirming = false } = shown
+  const policy = await parts.policies.load(project_id)
+  const main = html`<h1>Policy of ${project_id}</h1>
+<p>${modeText(policy.mode, parts.default_mode())} · ${policy.version === 0 ? 'the default, nothing is saved for this project' : `version ${policy.version}`} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
+${overtaken && html`<div class="faults" role="alert"><p>Somebody has saved version ${policy.version} meanwhile. Your changes stand below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
+${faultList(faults)}
+${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
+${shown.edited && !overtaken && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
+${await form(parts, shown)}
+${await historySection(parts.gateway, shown, project_id)}`
+  const status = faults.length > 0 ? 422 : overtaken ? 409 : 200
+  return { title: `${project_id} · Policies`, main, status }
+}
+
+const form = async (parts: PageParts, shown: Shown): Promise<Html> => {
+  const { project_id, draft, faults = [], confirming = false } = shown
+  const warnings = await warningsIn(parts, draft)
+  const { detectors } = parts.gateway
+  const { rules } = draft
+  return html`<form id="policy" method="post" action="/ui/policies/${project_id}">
+<button class="hidden-label" name="intent" value="save" tabindex="-1" aria-hidden="true">Save</button>
+<input type="hidden" name="expected_version" value="${draft.version}">${confirming && html`<input type="hidden" name="confirmed" value="yes">`}
+<p class="filters"><label id="field-mode">Mode${choice('mode', draft.mode, [
+    ['', `as the gateway (${parts.default_mode()})`],
+    ['shadow', 'shadow: flag and forward'],
+    ['enforce', 'enforce: block'],
+  ])}</label></p>
+<table class="list rules stacks"><thead><tr><th scope="col" class="figure">#</th><th scope="col">Type and id</th><th scope="col">Threshold</th><th scope="col">Window</th><th scope="col">Action</th><th scope="col">On</th><th scope="col" class="free">Params and note</th><th scope="col">Order</th></tr></thead><tbody>
+${rules.map((rule, index) =>
+  ruleRow(rule, {
+    index,
+    last: index === rules.length - 1,
+    types: detectors.ids(),
+    detector: detectors.get(rule.rule_type),
+    faults,
+    warnings,
+  }),
+)}</tbody></table>
+<p class="quiet">The first rule that matches is the reason that is reported. An empty threshold or window takes its type's default.</p>
+<p class="buttons"><button name="intent" value="add">Add a rule</button>${presetButtons(parts)}</p>
+<p class="buttons"><button class="${draft.mode === 'enforce' ? 'grave' : 'main'}" name="intent" value="save">${draft.mode === 'enforce' ? 'Save and enforce' : 'Save'}</button> <a class="button" href="/policies/${project_id}">Discard</a></p>
+</form>`
+}
+
+const presetButtons = ({ presets }: PageParts): Html => {
+  const names = Object.keys(presets)
+  return html`${names.length > 0 && html`<span class="quiet">Rules of a preset:</span>`}${names.map((name) => html`<button name="intent" value="preset:${name}">${name}</button>`)}`
+}
+
+const warningsIn = async ({ gateway }: PageParts, draft: Draft): Promise<readonly Warning[]> => {
+  const read = await readPolicy(gateway, draft)
+  return 'faults' in read ? [] : warningsOf(read.rules, gateway.detectors)
+}

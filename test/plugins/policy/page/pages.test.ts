@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Started, startGateway } from 'guard-gateway/test'
+
+let started: Started
+before(async () => {
+  started = await startGateway()
+})
+after(() => started.close())
+
+const accept = { accept: 'text/html' }
+
+const page = async (path: string): Promise<string> => {
+  const answer = await fetch(started.url + path, { headers: accept })
+  assert.equal(answer.status, 200, path)
+  return answer.text()
+}
+
+const send = (project: string, fields: URLSearchParams) =>
+  fetch(`${started.url}/ui/policies/${project}`, { method: 'POST', body: fields, headers: accept, redirect: 'manual' })
+
+const decoded = (text: string): string =>
+  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+
+/** The fields of the page's form as a browser would send them. */
+const fieldsOf = (text: string): URLSearchParams => {
+  const fields = new URLSearchParams()
+  const [, form = ''] = /<form id="policy"[^>]*>([\s\S]*?)<\/form>/.exec(text) ?? []
+  for (const [tag, name = ''] of form.matchAll(/<input [^>]*name="([^"]+)"[^>]*>/g)) {
+    if (tag.includes('type="checkbox"')) {
+      if (tag.includes(' checked')) fields.set(name, 'on')
+    } else fields.set(name, decoded(/ value="([^"]*)"/.exec(tag)?.[1] ?? ''))
+  }
+  for (const [, name = '', options = ''] of form.matchAll(/<select name="([^"]+)">([\s\S]*?)<\/select>/g))
+    fields.set(name, decoded(/value="([^"]*)" selected/.exec(options)?.[1] ?? ''))
+  return fields
+}
+
+const changed = async (project: string, changes: Readonly<Record<string, string>>): Promise<URLSearchParams> => {
+  const fields = fieldsOf(await page(`/policies/${project}`))
+  for (const [name, value] of Object.entries(changes)) fields.set(name, value)
+  return fields
+}
+
+interface Stored {
+  readonly version: number
+  readonly mode: string | null
+  readonly rules: readonly Readonly<Record<string, unknown>>[]
+}
+const stored = async (project: string) => (await started.request('GET', `/api/policies/${project}`)).json as Stored
+
+test('a project is found by the name that it will have, before its first request', async () => {
+  assert.match(await page('/policies?project_id=shop'), /<a href="\/policies\/shop">shop<\/a>/)
+  assert.match(await page('/policies?project_id=no+name'), /1 to 128 of the characters/)
+  const answer = await fetch(`${started.url}/policies/no%20name`, { headers: accept })
+  assert.equal(answer.status, 400)
+})
+
+test('the form as it is shown saves what is in force', async () => {
+  const before = await stored('same')
+  const answer = await send('same', await changed('same', { intent: 'save' }))
+  assert.equal(answer.status, 303)
+  assert.equal(answer.headers.get('location'), '/policies/same?notice=policy-saved')
+  const after = await stored('same')
+  assert.deepEqual(after.rules, before.rules)
+  assert.equal(after.version, 1)
+  assert.match(await page('/policies/same?notice=policy-saved'), /Policy saved\./)
+  assert.match(await page('/policies'), /version 1/)
+})
+
+test('a change is saved, told among the versions, and can be taken back', async () => {
+  await send('shop', await changed('shop', { intent: 'save' }))
+  const fields = await changed('shop', {
+    'rules/0/threshold': '5',
+    'rules/1/params': '{"result_aware": true}',
+    intent: 'save',
+  })
+  fields.delete('rules/2/enabled')
+  assert.equal((await send('shop', fields)).status, 303)
+  const { rules } = await stored('shop')
+  assert.equal(rules[0]?.threshold, 5)
+  assert.deepEqual(rules[1]?.params, { result_aware: true })
+  assert.equal(rules[2]?.enabled, false)
+  const text = await page('/policies/shop')
+  assert.match(text, /exact_repeat: threshold 3 → 5; tool_repeat: params none → .*error_retry: off/)
+  const restored = await (await send('shop', await changed('shop', { intent: 'restore:1' }))).text()
+  assert.match(restored, /name="rules\/0\/threshold" value="3"/)
+  assert.equal((await stored('shop')).rules[0]?.threshold, 5)
+})
+
+test('every wrong field has its own words beside it, and what was typed stays', async () => {
+  const answer = await send(
+    'wrong',
+    await changed('wrong', {
+      'rules/0/threshold': 'three',
+      'rules/1/params': '{oops',
+      'rules/2/id': 'exact_repeat',
+      intent: 'save',
+    }),
+  )
+  assert.equal(answer.status, 422)
+  const text = await answer.text()
+  assert.match(text, /3 things have to be put right/)
+  assert.match(text, /<a href="#field-rules\/0\/threshold">Rule 1: threshold must be an integer/)
+  assert.match(
+    text,
+    /name="rules\/0\/threshold" value="three"[^>]*aria-invalid="true" aria-describedby="fault-rules\/0\/threshold"/,
+  )
+  assert.match(text, /<p class="fault" id="fault-rules\/1\/params">Params must be a JSON object/)
+  assert.match(text, /Rule 3: id .*is the id of an earlier rule/)
+  assert.equal((await stored('wrong')).version, 0)
+})
+
+test('params are checked by the detector of the rule', async () => {
+  const answer = await send('params', await changed('params', { 'rules/1/params': '{"no_such": 1}', intent: 'save' }))
+  assert.equal(answer.status, 422)
+  assert.match(await answer.text(), /Rule 2: params no_such is not a param of tool_repeat/)
+})
+
+test('rules are added, moved and removed in the form without anything being stored', async () => {
+  const added = await (await send('moves', await changed('moves', { intent: 'add' }))).text()
+  assert.equal(fieldsOf(added).has('rules/6/rule_type'), true)
+  assert.match(added, /What stands in the form is not saved/)
+  const down = fieldsOf(await (await send('moves', await changed('moves', { intent: 'down:0' }))).text())
+  assert.deepEqual([down.get('rules/0/id'), down.get('rules/1/id')], ['tool_repeat', 'exact_repeat'])
+  const removed = fieldsOf(await (await send('moves', await changed('moves', { intent: 'remove:0' }))).text())
+  assert.equal(removed.get('rules/0/id'), 'tool_repeat')
+  assert.equal((await stored('moves')).version, 0)
+  assert.equal((await send('moves', await changed('moves', { intent: 'explode' }))).status, 422)
+})
+
+test('a preset fills the form', async () => {
+  const fields = await changed('preset', { 'rules/0/threshold': '7', intent: 'preset:default' })
+  const shown = fieldsOf(await (await send('preset', fields)).text())
+  assert.equal(shown.get('rules/0/threshold'), '3')
+})
+
+test('a rule of a type that has no detector is kept and marked', async () => {
+  const rules = [{ id: 'own', rule_type: 'from_elsewhere', threshold: 4 }]
+  await started.request('PUT', '/api/policies/odd', { rules })
+  const text = await page('/policies/odd')
+  assert.match(text, /<strong>No evaluator\.<\/strong>/)
+  assert.equal((await send('odd', await changed('odd', { intent: 'save' }))).status, 303)
+  assert.equal((await stored('odd')).rules[0]?.rule_type, 'from_elsewhere')
+})
+
+test('whoever was overtaken is told so and keeps the own changes', async () => {
+  const mine = await changed('race', { 'rules/0/threshold': '9', intent: 'save' })
+  await started.request('PUT', '/api/policies/race', { mode: 'shadow' })
+  const answer = await send('race', mine)
+  assert.equal(answer.status, 409)
+  const text = await answer.text()
+  assert.match(text, /Somebody has saved version 1 meanwhile/)
+  const again = fieldsOf(text)
+  assert.equal(again.get('rules/0/threshold'), '9')
+  again.set('intent', 'save')
+  assert.equal((await send('race', again)).status, 303)
+})
+
+test('to begin enforcing takes a second press', async () => {
+  const first = await send('strict', await changed('strict', { mode: 'enforce', intent: 'save' }))
+  assert.equal(first.status, 200)
+  const text = await first.text()
+  assert.match(text, /requests that match a blocking rule are refused/)
+  assert.equal((await stored('strict')).mode, null)
+  const again = fieldsOf(text)
+  again.set('intent', 'save')
+  assert.equal((await send('strict', again)).status, 303)
+  assert.equal((await stored('strict')).mode, 'enforce')
+})
