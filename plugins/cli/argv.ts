@@ -10,7 +10,7 @@ export const globalFlags: Readonly<Record<string, string>> = {
   '--no-color': 'no colours',
   '--no-progress': 'no progress line',
   '-q, --quiet': 'no hints and no warnings',
-  '--verbose': 'stack traces with errors',
+  '--verbose, --debug': 'stack traces with errors',
   '-h, --help': 'show this',
   '-v, --version': 'show the version',
 }

@@ -23,7 +23,7 @@ const overview = (commands: readonly Command[]): string[] => [
 const headings: readonly (readonly [title: string, words: readonly string[]])[] = [
   ['Start', ['gateway', 'run', 'setup', 'doctor', 'status']],
   ['Try', ['playground']],
-  ['Look', ['replay']],
+  ['Look', ['replay', 'sessions', 'agents', 'policy']],
   ['Tools (MCP)', ['mcp']],
   ['More', []],
 ]

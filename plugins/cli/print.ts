@@ -40,7 +40,7 @@ const unusable: ReadonlySet<Code> = new Set([
   'UNKNOWN',
 ])
 
-/** Prints an error on `io.err`, as text or with `--json` as one object; a stack only with `--verbose`. `redact` cleans what it says. */
+/** Prints an error on `io.err`, as text or with `--json` as one object; a stack only with `--verbose` or `--debug`. `redact` cleans what it says. */
 export const printError = (
   error: unknown,
   options: Input['options'],
@@ -56,7 +56,7 @@ export const printError = (
   }
   const code = known ? ` (${error.code})` : ''
   io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}\n`)
-  if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
+  if ((options.verbose === true || options.debug === true) && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
 }
 
 const firstLine = (error: unknown): string =>

@@ -17,7 +17,10 @@ export interface CommandSource {
 /** Runs one command line; resolves to the exit code. Never throws. */
 export const runCli = async (argv: readonly string[], io: Io, source: CommandSource): Promise<number> => {
   let gateway: Gateway | undefined
-  let options: Input['options'] = { json: argv.includes('--json'), verbose: argv.includes('--verbose') }
+  let options: Input['options'] = {
+    json: argv.includes('--json'),
+    verbose: argv.includes('--verbose') || argv.includes('--debug'),
+  }
   try {
     gateway = await source.builtIn()
     const { parsed, commands } = await parseAll(argv, [...gateway.commands], source)

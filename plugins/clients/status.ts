@@ -1,4 +1,4 @@
-import { type Command, costText, countText, terminalLine } from 'guard-gateway/core'
+import { type Command, columnLines, costText, countText, terminalLine } from 'guard-gateway/core'
 import type { ClientsOptions } from './options.ts'
 import type { SessionFigures } from './summary.ts'
 
@@ -54,7 +54,7 @@ const headline = (totals: Totals, count: number): string =>
     `cost ${costText(totals.cost_micro)}`,
   ].join(', ')
 
-/** One line a session; columns as wide as what stands in them. */
+/** One line a session. */
 const table = (sessions: Listed['sessions']): readonly string[] => {
   if (sessions.length === 0) return []
   const head = ['last seen', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
@@ -70,17 +70,7 @@ const table = (sessions: Listed['sessions']): readonly string[] => {
     costText(session.cost_micro),
     session.paused ? 'paused' : '',
   ])
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, column) => padded(cell, widths[column] ?? 0, column))
-      .join('  ')
-      .trimEnd(),
-  )
+  return columnLines([head, ...rows], figures)
 }
 
-const FIRST_FIGURE = 4
-const LAST_FIGURE = 8
-
-const padded = (cell: string, width: number, column: number): string =>
-  column >= FIRST_FIGURE && column <= LAST_FIGURE ? cell.padStart(width) : cell.padEnd(width)
+const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])

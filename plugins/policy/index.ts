@@ -6,6 +6,9 @@ import { Policies } from './policies.ts'
 import { settle } from './settle.ts'
 import { tables } from './tables.ts'
 
+export type { PolicyCommandOptions } from './asked.ts'
+export { policyCommands } from './commands.ts'
+
 /** Rules that come with the gateway, each list as a policy document has it. */
 export interface RuleLists {
   /** Rules of projects without a policy of their own; one for each registered detector if absent. */

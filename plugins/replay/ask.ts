@@ -21,7 +21,7 @@ export interface AskOptions {
 
 /** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. Text is sent as JSON, a stream as a file. */
 export type Ask = (
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PUT',
   path: string,
   body?: Readable | string,
   headers?: Readonly<Record<string, string>>,
@@ -73,7 +73,10 @@ const overHttp =
 const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): Promise<T> => {
   const { default: fastify } = await import('fastify')
   const app = fastify()
-  app.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send({ error: errorBody(error) }))
+  app.setErrorHandler((thrown, _request, reply) => {
+    const error = refusedBySchema(thrown) ?? thrown
+    return reply.code(statusOf(error)).send({ error: errorBody(error) })
+  })
   await gateway.open({ beside: true })
   try {
     await gateway.hooks.http.promise(app)
@@ -88,6 +91,12 @@ const inProcess = async <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>): P
     await gateway.close()
   }
 }
+
+/** What the schema of a route refuses, as a running gateway answers it. */
+const refusedBySchema = (thrown: unknown): GuardError | undefined =>
+  thrown instanceof Error && 'validation' in thrown
+    ? new GuardError('INVALID_REQUEST', `${thrown.message}.`)
+    : undefined
 
 /** The error that the interface answered with, as if it had been thrown here. */
 export const answered = (body: string): GuardError => {

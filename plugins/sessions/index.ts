@@ -11,6 +11,8 @@ import { Responses } from './responses.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { tables } from './tables.ts'
 
+export { type SessionCommandOptions, sessionCommands } from './commands.ts'
+
 export interface SessionsOptions {
   /** Minutes without a request after which a client that names no session begins a new one. */
   readonly idle_timeout_minutes?: number

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
-import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
+import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
 import { playgroundCommands } from 'guard-gateway/plugins/playground'
+import { policyCommands } from 'guard-gateway/plugins/policy'
 import { asking, replayCommands } from 'guard-gateway/plugins/replay'
+import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFile, type LoadedConfig, loadConfig } from './config.ts'
 import { emptyConfig } from './defaults.ts'
 import { doctor } from './doctor/index.ts'
@@ -15,6 +17,7 @@ import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps } from './messages.ts'
 import { overridden } from './overrides.ts'
+import { shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
 import { version } from './version.ts'
 
@@ -71,6 +74,9 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   )
 
+/** Sends JSON to the interface and gives the answer's body. */
+type Ask = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>
+
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
 const withRun = async (config: Config, io: Io, file: string, command?: Command, first?: FirstRun): Promise<Gateway> => {
   if (config.preset === 'mcp-stdio') return createGateway(config)
@@ -93,13 +99,20 @@ const withRun = async (config: Config, io: Io, file: string, command?: Command, 
       (loaded) => whereToAsk(loaded).address,
     ),
   )
-  const asked: ClientsOptions['asking'] = (work) =>
+  const asked = <T>(work: (ask: Ask) => Promise<T>): Promise<T> =>
     asking(gateway, command?.unconfigured === 'memory' ? { ...where, durable: true } : where, (ask) =>
       work(async (method, path, body) =>
         readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
       ),
     )
-  if (config.preset !== 'minimal') gateway.use(playgroundCommands({ address: where.address, asking: asked }))
+  if (config.preset !== 'minimal') {
+    const presets = async () => (await shippedRules()).presets
+    gateway.use(
+      playgroundCommands({ address: where.address, asking: asked }),
+      sessionCommands({ asking: asked }),
+      policyCommands({ asking: asked, presets }),
+    )
+  }
   return gateway.use(
     clients({
       address: where.address,

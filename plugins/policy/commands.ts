@@ -1,0 +1,30 @@
+import type { Plugin } from 'guard-gateway/core'
+import type { PolicyCommandOptions } from './asked.ts'
+import { applyPolicy } from './command-apply.ts'
+import { showPolicy } from './command-show.ts'
+
+/** Gives the command line `policy show` and `policy apply`. */
+export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
+  name: 'policy-commands',
+  requires: ['policy'],
+  apply(gateway) {
+    gateway.commands.add({
+      id: 'policy show',
+      args: '[project]',
+      summary: 'show the rules of a project; of "default" if none is named',
+      example: 'guard policy show shop',
+      run: (input, io) => options.asking((ask) => showPolicy({ ask, input, io })),
+    })
+    gateway.commands.add({
+      id: 'policy apply',
+      args: '<preset_or_file>',
+      summary: 'set the rules of a project to a preset or to those of a YAML or JSON file',
+      options: {
+        '--project <id>': 'of this project; "default" if not said',
+        '--yes': 'apply without a question',
+      },
+      example: 'guard policy apply rules.yml --project shop --yes',
+      run: (input, io) => options.asking((ask) => applyPolicy({ ask, input, io }, options)),
+    })
+  },
+})

@@ -1,0 +1,35 @@
+import { type Input, type Io, writeJson } from 'guard-gateway/core'
+
+/** Sends JSON to the interface and gives the answer's body; rejects with the error that it answers with. */
+export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>
+
+/** What one of these commands works with. */
+export interface Asked {
+  readonly ask: Ask
+  readonly input: Input
+  readonly io: Io
+}
+
+/** A page of a list: the answer as it is with `--json`, else what `lines` makes of it; what there is beyond is told on stderr. */
+export const printPage = <T extends { readonly next_cursor: string | null }>(
+  page: T,
+  { input, io }: Asked,
+  lines: (page: T) => readonly string[],
+  none: string,
+): void => {
+  if (input.options.json === true) return void io.out.write(`${writeJson(page)}\n`)
+  const shown = lines(page)
+  for (const line of shown) io.out.write(`${line}\n`)
+  if (shown.length === 0) io.err.write(`${none}\n`)
+  if (page.next_cursor !== null) io.err.write(`more: --cursor ${page.next_cursor}\n`)
+}
+
+/** A path with the flags that were given as its filters. */
+export const filtered = (path: string, { options }: Input, names: Readonly<Record<string, string>>): string => {
+  const query = new URLSearchParams()
+  for (const [flag, name] of Object.entries(names)) {
+    const value = options[flag]
+    if (value !== undefined) query.set(name, String(value))
+  }
+  return query.size === 0 ? path : `${path}?${query}`
+}

@@ -1,0 +1,74 @@
+import { columnLines, costText, countText, terminalLine, writeJson } from 'guard-gateway/core'
+import type { Static } from 'typebox'
+import { type Asked, filtered, printPage } from './asked.ts'
+import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
+
+type Session = Static<typeof sessionSchema>
+
+const filters = { project: 'project_id', agent: 'agent_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
+const head = ['last seen', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
+const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])
+
+/** Prints a page of sessions, one a line. */
+export const listSessions = async (asked: Asked): Promise<void> => {
+  const page = (await asked.ask('GET', filtered('/api/sessions', asked.input, filters))) as Static<typeof sessionsPage>
+  const lines = ({ sessions }: typeof page) =>
+    sessions.length === 0 ? [] : columnLines([head, ...sessions.map(rowOf)], figures)
+  printPage(page, asked, lines, 'There are no such sessions.')
+}
+
+/** Prints what is known of one session. */
+export const showSession = async (asked: Asked): Promise<void> => {
+  const answer = (await asked.ask('GET', pathOf(asked))) as Static<typeof oneSession>
+  const { input, io } = asked
+  if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)
+  const { name, client, metadata, pause_reason, external_id, external_source, created_at, ...rest } = answer.session
+  const rows: [string, string][] = [
+    ['session', rest.id],
+    ['name', name ?? ''],
+    ['state', stateOf(rest)],
+    ['pause reason', pause_reason ?? ''],
+    ['project', rest.project_id],
+    ['agent', rest.agent_id ?? ''],
+    ['client', client],
+    ['client id', external_id === null ? '' : `${external_id} (from ${external_source})`],
+    ['first seen', timeOf(created_at)],
+    ['last seen', timeOf(rest.last_seen_at)],
+    ['requests', `${rest.requests}, ${rest.flagged} flagged, ${rest.blocked} blocked, ${rest.errors} errors`],
+    ['tokens', `${countText(rest.input_tokens)} in, ${countText(rest.output_tokens)} out`],
+    ['cost', costText(rest.cost_micro)],
+    ['metadata', Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)],
+  ]
+  const told = rows.filter(([, value]) => value !== '')
+  for (const line of columnLines(told.map(([key, value]) => [key, terminalLine(value)]))) io.out.write(`${line}\n`)
+}
+
+/** Pauses or resumes a session and prints what it is then. */
+export const changeSession = async (asked: Asked, change: 'pause' | 'resume'): Promise<void> => {
+  const { input, io } = asked
+  const { reason } = input.options
+  const body = reason === undefined ? undefined : { reason: String(reason) }
+  const answer = (await asked.ask('POST', `${pathOf(asked)}/${change}`, body)) as Static<typeof oneSession>
+  if (input.options.json === true) io.out.write(`${writeJson(answer)}\n`)
+  else io.out.write(`${answer.session.id}  ${stateOf(answer.session)}\n`)
+}
+
+const pathOf = ({ input }: Asked): string => `/api/sessions/${encodeURIComponent(input.args[0] ?? '')}`
+
+const stateOf = ({ paused }: Pick<Session, 'paused'>): string => (paused ? 'paused' : 'active')
+
+/** RFC 3339 in UTC, to the second. */
+const timeOf = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`
+
+const rowOf = (session: Session): readonly string[] => [
+  session.last_seen_at.slice(0, 19).replace('T', ' '),
+  session.id,
+  terminalLine(session.project_id),
+  terminalLine(session.agent_id ?? ''),
+  String(session.requests),
+  String(session.flagged),
+  String(session.blocked),
+  countText(session.total_tokens),
+  costText(session.cost_micro),
+  session.paused ? 'paused' : '',
+]

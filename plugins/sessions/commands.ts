@@ -1,0 +1,98 @@
+import type { Command, Plugin } from 'guard-gateway/core'
+import type { Ask, Asked } from './asked.ts'
+import { addAgent, changeAgent, listAgents } from './command-agents.ts'
+import { changeSession, listSessions, showSession } from './command-sessions.ts'
+
+/** Where commands find sessions and agents. */
+export interface SessionCommandOptions {
+  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+}
+
+/** Gives the command line `sessions …` and `agents …`. */
+export const sessionCommands = ({ asking }: SessionCommandOptions): Plugin => ({
+  name: 'session-commands',
+  requires: ['sessions'],
+  apply(gateway) {
+    for (const { run, ...command } of commands)
+      gateway.commands.add({
+        ...command,
+        run: (input, io) => asking((ask) => run({ ask, input, io })).then(() => 0),
+      })
+  },
+})
+
+const paging = {
+  '--limit <number>': 'so many at most; 50 if not said',
+  '--cursor <cursor>': 'behind those that were listed with this cursor',
+}
+
+const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) => Promise<void> })[] = [
+  {
+    id: 'sessions list',
+    summary: 'list sessions, newest first',
+    options: {
+      '--project <id>': 'of this project',
+      '--agent <id>': 'of this agent',
+      '--paused': 'paused ones alone',
+      ...paging,
+    },
+    example: 'guard sessions list --project shop --paused',
+    run: listSessions,
+  },
+  {
+    id: 'sessions show',
+    args: '<id>',
+    summary: 'show what is known of a session, by its id or that of its client',
+    example: 'guard sessions show ses_4mq7t2wz3n5p6q7r8s9tabcdef',
+    run: showSession,
+  },
+  {
+    id: 'sessions pause',
+    args: '<id>',
+    summary: 'forward nothing of a session until it is resumed',
+    options: { '--reason <text>': 'words that are kept with the pause' },
+    example: 'guard sessions pause ses_4mq7t2wz3n5p6q7r8s9tabcdef --reason "runs in circles"',
+    run: (asked) => changeSession(asked, 'pause'),
+  },
+  {
+    id: 'sessions resume',
+    args: '<id>',
+    summary: 'let a session go on, and its loop rules begin anew',
+    example: 'guard sessions resume ses_4mq7t2wz3n5p6q7r8s9tabcdef',
+    run: (asked) => changeSession(asked, 'resume'),
+  },
+  {
+    id: 'agents list',
+    summary: 'list agents, newest first',
+    options: { '--project <id>': 'of this project', '--paused': 'paused ones alone', ...paging },
+    example: 'guard agents list',
+    run: listAgents,
+  },
+  {
+    id: 'agents add',
+    args: '<id>',
+    summary: 'register an agent and print its key, this once',
+    options: {
+      '--name <text>': 'what people call it',
+      '--project <id>': 'project of its requests that name none',
+      '--no-key': 'without a key of its own',
+    },
+    example: 'guard agents add reviewer --project shop',
+    run: addAgent,
+  },
+  {
+    id: 'agents pause',
+    args: '<id>',
+    summary: 'forward nothing of an agent until it is resumed',
+    example: 'guard agents pause reviewer',
+    run: (asked) => changeAgent(asked, 'pause'),
+  },
+  {
+    id: 'agents resume',
+    args: '<id>',
+    summary: 'let an agent go on',
+    example: 'guard agents resume reviewer',
+    run: (asked) => changeAgent(asked, 'resume'),
+  },
+]

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, describe, it } from 'node:test'
+import { main } from '../../../presets/default/main.ts'
+import { type CommandHome, commandHome } from '../../kit/command-home.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const RULES = `mode: enforce
+rules:
+  - { id: exact_repeat, rule_type: exact_repeat, threshold: 5, window_size: 8, action: block, enabled: true }
+  - { rule_type: max_requests, threshold: 20 }
+`
+
+describe('guard policy', () => {
+  let home: CommandHome
+  before(async () => {
+    home = await commandHome({ served: true })
+    await writeFile(join(home.folder, 'rules.yml'), RULES)
+  })
+  after(() => home.remove())
+
+  it('shows the rules of a project', async () => {
+    const { code, out, err } = await home.guard('policy', 'show')
+    assert.equal(code, 0)
+    assert.match(out, /^default: the default, mode of the configuration\nrule +type +threshold +window +action/)
+    assert.match(out, /^exact_repeat +exact_repeat +3 +8 +block$/m)
+    assert.equal(err, '')
+    const { project_id, rules } = JSON.parse((await home.guard('policy', 'show', 'shop', '--json')).out)
+    assert.deepEqual([project_id, rules[0].id], ['shop', 'exact_repeat'])
+  })
+
+  it('applies a file, and tells first what that changes', async () => {
+    const { code, out, err } = await home.guard('policy', 'apply', 'rules.yml', '--project', 'shop', '--yes')
+    assert.equal(code, 0)
+    assert.match(
+      err,
+      /^~ mode: null -> enforce\n~ exact_repeat: threshold 3 -> 5\n~ max_requests: threshold 50 -> 20\n/,
+    )
+    assert.match(err, /^- id tool_repeat, rule_type tool_repeat, threshold 3, /m)
+    assert.match(out, /^shop: version 1, mode enforce\n/)
+    assert.match(out, /^max_requests +max_requests +20 /m)
+    const { rules } = JSON.parse((await home.guard('policy', 'show', 'shop', '--json')).out)
+    assert.equal(rules.length, 2)
+    const same = await home.guard('policy', 'apply', 'rules.yml', '--project', 'shop', '--yes', '--json')
+    assert.equal(same.err, 'Nothing changes.\n')
+    assert.equal(JSON.parse(same.out).version, 2)
+  })
+
+  it('applies a preset by its name', async () => {
+    const { code, out } = await home.guard('policy', 'apply', 'default', '--project', 'shop', '--yes')
+    assert.equal(code, 0)
+    assert.match(out, /^tool_repeat +tool_repeat +3 /m)
+  })
+
+  it('asks on a terminal, and changes nothing without a yes', async () => {
+    const before = await home.guard('policy', 'show', 'asked')
+    for (const [typed, code] of [
+      ['n\n', 1],
+      ['y\n', 0],
+    ] as const) {
+      const input = Object.assign(new PassThrough(), { isTTY: true })
+      const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' } }), in: input }
+      input.end(typed)
+      assert.equal(await main(['policy', 'apply', 'rules.yml', '--project', 'asked'], io), code)
+      assert.match(io.errText(), /Apply this to project "asked"\? \[y\/N\] /)
+      const now = await home.guard('policy', 'show', 'asked')
+      assert.equal(now.out === before.out, code === 1)
+    }
+  })
+
+  it('says what cannot be applied', async () => {
+    await writeFile(join(home.folder, 'broken.yml'), 'rules: [')
+    await writeFile(join(home.folder, 'wrong.yml'), 'rules: [{ rule_type: exact_repeat, threshold: -1 }]')
+    await writeFile(join(home.folder, 'word.yml'), 'shop')
+    for (const [words, code, message] of [
+      [['rules.yml'], 2, /Nobody can be asked here; add --yes to apply\. \(USAGE\)/],
+      [['defualt', '--yes'], 78, /"defualt" names no preset, and there is no such file; presets are default/],
+      [['broken.yml', '--yes'], 78, /INVALID_YAML/],
+      [['wrong.yml', '--yes'], 78, /rules\/0\/threshold must be an integer .*INVALID_POLICY/],
+      [['word.yml', '--yes'], 78, /"word\.yml" holds no policy and no list of rules/],
+      [['rules.yml', '--yes', '--project', 'a b'], 1, /project id .*INVALID_REQUEST/],
+    ] as const) {
+      const told = await home.guard('policy', 'apply', ...words)
+      assert.equal(told.code, code, told.err)
+      assert.match(told.err, message)
+      assert.doesNotMatch(told.err, /^ +at /m)
+    }
+  })
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type CommandHome, commandHome } from '../../kit/command-home.ts'
+
+describe('guard sessions and guard agents', () => {
+  let home: CommandHome
+  let id = ''
+  before(async () => {
+    home = await commandHome({ served: true })
+    await home.guard('playground', 'run', 'exact-loop', '--mode', 'enforce')
+  })
+  after(() => home.remove())
+
+  it('list sessions as a table, or as the interface gives them', async () => {
+    const { code, out, err } = await home.guard('sessions', 'list', '--project', 'playground-exact-loop')
+    assert.equal(code, 0)
+    assert.match(out, /^last seen +session +project +agent +requests +flagged +blocked +tokens +cost$/m)
+    assert.match(out, /^[\d-]+ [\d:]+ {2}ses_\w+ {2}playground-exact-loop {2}playground +2 +0 +1 +52 /m)
+    assert.equal(err, '')
+    const { sessions } = JSON.parse((await home.guard('sessions', 'list', '--json')).out)
+    assert.deepEqual([sessions.length, sessions[0].agent_id, sessions[0].requests], [1, 'playground', 2])
+    id = sessions[0].id
+    const none = await home.guard('sessions', 'list', '--agent', 'nobody')
+    assert.deepEqual([none.code, none.out, none.err], [0, '', 'There are no such sessions.\n'])
+  })
+
+  it('show, pause and resume a session', async () => {
+    const shown = await home.guard('sessions', 'show', id)
+    assert.match(shown.out, /^state +active$/m)
+    assert.match(shown.out, /^requests +2, 0 flagged, 1 blocked, 0 errors$/m)
+    const paused = await home.guard('sessions', 'pause', id, '--reason', 'runs in circles')
+    assert.deepEqual([paused.code, paused.out], [0, `${id}  paused\n`])
+    assert.match((await home.guard('sessions', 'show', id)).out, /^pause reason +runs in circles$/m)
+    assert.match((await home.guard('sessions', 'list', '--paused')).out, / paused$/m)
+    const { session } = JSON.parse((await home.guard('sessions', 'show', id, '--json')).out)
+    assert.deepEqual([session.paused, session.pause_reason], [true, 'runs in circles'])
+    assert.equal((await home.guard('sessions', 'resume', session.external_id)).out, `${id}  active\n`)
+    const last = JSON.parse((await home.guard('sessions', 'resume', id, '--json')).out)
+    assert.equal(last.session.paused, false)
+  })
+
+  it('register an agent and print its key alone, once', async () => {
+    const added = await home.guard('agents', 'add', 'reviewer', '--name', 'The reviewer', '--project', 'shop')
+    assert.equal(added.code, 0)
+    assert.match(added.out, /^gak_[\w-]{20,}\n$/)
+    assert.match(added.err, /^Registered "reviewer"\. This is its key; it is shown this once/)
+    const listed = await home.guard('agents', 'list')
+    assert.match(listed.out, /^agent +name +project +keys +registered by +since$/m)
+    assert.match(listed.out, /^reviewer +The reviewer +shop +1 +api +[\d-]+$/m)
+    assert.ok(!listed.out.includes(added.out.trim()))
+    const keyless = await home.guard('agents', 'add', 'silent', '--no-key')
+    assert.deepEqual([keyless.code, keyless.out], [0, ''])
+    const { agent, key } = JSON.parse((await home.guard('agents', 'add', 'third', '--json')).out)
+    assert.deepEqual([agent.id, agent.keys.length, typeof key], ['third', 1, 'string'])
+    const again = await home.guard('agents', 'add', 'reviewer')
+    assert.deepEqual([again.code, again.out], [1, ''])
+    assert.match(again.err, /^error: There is an agent "reviewer" already\..*\(AGENT_EXISTS\)\n$/)
+  })
+
+  it('pause and resume an agent', async () => {
+    assert.equal((await home.guard('agents', 'pause', 'reviewer')).out, 'reviewer  paused\n')
+    assert.match((await home.guard('agents', 'list', '--paused')).out, /^reviewer .* paused$/m)
+    assert.equal((await home.guard('agents', 'resume', 'reviewer')).out, 'reviewer  active\n')
+    assert.equal(JSON.parse((await home.guard('agents', 'resume', 'reviewer', '--json')).out).agent.paused, false)
+  })
+
+  it('tell of pages that follow', async () => {
+    const { err } = await home.guard('agents', 'list', '--limit', '1')
+    const cursor = /^more: --cursor (\S+)\n$/.exec(err)?.[1] ?? ''
+    const { out } = await home.guard('agents', 'list', '--limit', '1', '--cursor', cursor)
+    assert.match(out, /^silent /m)
+  })
+
+  it('ask the storage where no gateway runs', async () => {
+    const alone = await commandHome()
+    try {
+      const added = await alone.guard('agents', 'add', 'reviewer', '--json')
+      assert.equal(JSON.parse(added.out).agent.id, 'reviewer')
+      assert.match((await alone.guard('agents', 'list')).out, /^reviewer /m)
+      const refused = await alone.guard('sessions', 'list', '--limit', 'x')
+      assert.deepEqual([refused.code, refused.out], [1, ''])
+      assert.match(refused.err, /^error: querystring\/limit must be integer\. \(INVALID_REQUEST\)\n$/)
+    } finally {
+      await alone.remove()
+    }
+  })
+
+  it('say what they do not know in one line', async () => {
+    for (const [words, code] of [
+      [['sessions', 'show', 'ses_nobody'], 'SESSION_NOT_FOUND'],
+      [['sessions', 'pause', 'ses_nobody'], 'SESSION_NOT_FOUND'],
+      [['agents', 'pause', 'nobody'], 'AGENT_NOT_FOUND'],
+      [['sessions', 'list', '--limit', 'x'], 'INVALID_REQUEST'],
+    ] as const) {
+      const told = await home.guard(...words)
+      assert.equal(told.code, 1, words.join(' '))
+      assert.match(told.err, new RegExp(`^error: [^\\n]* \\(${code}\\)\\n$`))
+      assert.equal(told.out, '')
+    }
+  })
+})
