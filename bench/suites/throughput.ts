@@ -2,12 +2,13 @@ import { Bench, type BenchOptions as BenchSettings, type Task } from 'tinybench'
 import { register as detectors } from '../cases/detectors.ts'
 import { register as fingerprint } from '../cases/fingerprint.ts'
 import { register as headers } from '../cases/headers.ts'
+import { register as mcp } from '../cases/mcp.ts'
 import { register as pipeline } from '../cases/pipeline.ts'
 import { register as redact } from '../cases/redact.ts'
 import { register as storage } from '../cases/storage.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
-const cases = [fingerprint, detectors, headers, storage, pipeline, redact]
+const cases = [fingerprint, detectors, headers, storage, pipeline, redact, mcp]
 
 /** One measured operation; times in milliseconds. */
 export interface Timing {

@@ -33,6 +33,7 @@ describe('npm run bench', () => {
       'storage: ',
       'pipeline: ',
       'redact: ',
+      'mcp: ',
       'chat_1k',
       'sse_64',
       'reads',
@@ -55,6 +56,16 @@ describe('npm run bench', () => {
       [['detectors: max_tokens, 1 KB', true]],
     )
     assert.equal(load, undefined)
+  })
+  it('measures calls of tools through the proxy in processes of their own', async () => {
+    const name = 'mcp: one client through the proxy, memory'
+    const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', name)
+    assert.equal(code, 0, err)
+    const { throughput } = JSON.parse(out) as { throughput: { name: string; p50_ms: number }[] }
+    assert.deepEqual(
+      throughput.map((one) => [one.name, one.p50_ms > 0]),
+      [[name, true]],
+    )
   })
   it('makes a store of runs once, and measures answers from it', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'guard-bench-test-'))
