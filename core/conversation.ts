@@ -1,12 +1,20 @@
 import type { Conversation } from './call.ts'
-import type { Envelope } from './contracts/api-style.ts'
+import type { Envelope, Part } from './contracts/api-style.ts'
 import { canonical, hashTools, nothing } from './fingerprint.ts'
 import type { Fold } from './fold.ts'
 import { sha256 } from './ids.ts'
 import { pieceOf } from './pieces.ts'
+import { resultTexts } from './result-texts.ts'
 
-/** The conversation of a folded request; leaves the fold as it was. `opening` is asked for at most once. */
-export const conversationOf = (envelope: Envelope, fold: Fold, opening: () => string): Conversation => {
+/** What of a body is read only if somebody asks: its opening, at most once, and the elements of its list, by their index. */
+export interface Later {
+  opening(): string
+  readonly elements: number
+  partsAt(element: number): readonly Part[]
+}
+
+/** The conversation of a folded request; leaves the fold as it was. */
+export const conversationOf = (envelope: Envelope, fold: Fold, later: Later): Conversation => {
   const mark = fold.mark()
   for (const part of envelope.after) fold.add(pieceOf(part))
   const { full, ...rest } = fold.conversation()
@@ -16,15 +24,15 @@ export const conversationOf = (envelope: Envelope, fold: Fold, opening: () => st
   const fingerprint = sha256(
     `${model}\0${hashTools(tools)}\0${choice}\0${previous_response_id ?? ''}\0${conversation ?? ''}\0${full}`,
   )
-  return new LateOpening(rest, fingerprint, opening)
+  return new LateReading(rest, fingerprint, envelope, later)
 }
 
 /**
- * A conversation whose opening is read when somebody asks: most requests name their session.
+ * A conversation whose opening and results are read when somebody asks: most requests name their session, and most rules need hashes only.
  * A class and no literal with a getter: each of those gets a hidden class of its own, which keeps all that the getter sees alive
  * until the next full garbage collection.
  */
-class LateOpening implements Conversation {
+class LateReading implements Conversation {
   readonly chain: Conversation['chain']
   readonly talk: Conversation['talk']
   readonly turns: Conversation['turns']
@@ -32,10 +40,16 @@ class LateOpening implements Conversation {
   readonly fingerprint: string
   readonly text_bytes: number
   readonly loose_results: Conversation['loose_results']
-  readonly #read: () => string
+  readonly #envelope: Envelope
+  readonly #later: Later
   #opening: string | undefined
 
-  constructor(folded: Omit<Conversation, 'fingerprint' | 'opening'>, fingerprint: string, read: () => string) {
+  constructor(
+    folded: Omit<Conversation, 'fingerprint' | 'opening'>,
+    fingerprint: string,
+    envelope: Envelope,
+    later: Later,
+  ) {
     this.chain = folded.chain
     this.talk = folded.talk
     this.turns = folded.turns
@@ -43,11 +57,21 @@ class LateOpening implements Conversation {
     this.fingerprint = fingerprint
     this.text_bytes = folded.text_bytes
     this.loose_results = folded.loose_results
-    this.#read = read
+    this.#envelope = envelope
+    this.#later = later
   }
 
   get opening(): string {
-    this.#opening ??= this.#read()
+    this.#opening ??= this.#later.opening()
     return this.#opening
+  }
+
+  resultTexts(turns: number): readonly (readonly string[])[] {
+    const { before, after } = this.#envelope
+    const { elements } = this.#later
+    return resultTexts(turns, elements + 2, (index) => {
+      if (index === 0) return before
+      return index > elements ? after : this.#later.partsAt(index - 1)
+    })
   }
 }

@@ -1,4 +1,5 @@
 import type { Outcome, Turn } from './call.ts'
+import type { ReplyListener } from './speech.ts'
 
 /** Why a rule spoke. */
 export interface Finding {
@@ -43,6 +44,13 @@ export interface Decision {
   readonly repeats: string | null
   /** What detection remembers of the request; null when nothing was evaluated. */
   readonly row: Row | null
+  /** Listens to the reply; absent where no rule does. */
+  readonly watch?: ReplyWatch
+}
+
+/** A listener of rules: what it found joins the decision when the reply has ended. */
+export interface ReplyWatch extends ReplyListener {
+  readonly matches: readonly Match[]
 }
 
 /** What a session remembers of one request: hashes, counts and outcomes, no text. Stored in the `calls` table. */

@@ -41,6 +41,7 @@ export type {
 } from './contracts/mcp-transport.ts'
 export type { Ask, FieldFault, Form, Page, Posted, Refusal, Sent, View } from './contracts/page.ts'
 export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './contracts/reply.ts'
+export type { Listener, Speech } from './contracts/speech.ts'
 export type {
   AnyRow,
   AnyWhere,
@@ -78,7 +79,7 @@ export type {
   UpstreamRequest,
   UpstreamResponse,
 } from './contracts/upstream-client.ts'
-export type { Decision, Finding, Match, Row } from './decision.ts'
+export type { Decision, Finding, Match, ReplyWatch, Row } from './decision.ts'
 export {
   callOf,
   namesTool,

@@ -9,6 +9,7 @@ import { metered } from './metering.ts'
 import { recordable } from './recording.ts'
 import { headerOf, type Relayed, relay } from './relay.ts'
 import type { Attempt, Reading, Settled } from './settled.ts'
+import { endingOf, heard } from './speech.ts'
 import { createTap, noReading } from './tap.ts'
 
 const TAP_LIMIT_MS = 10_000
@@ -63,7 +64,7 @@ const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: 
   const { usage, usage_source } = metered(reading, outcome, call.conversation.text_bytes)
   const settled: Settled = {
     call,
-    decision,
+    decision: withHeard(decision),
     outcome,
     status,
     reading,
@@ -83,6 +84,17 @@ const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: 
     gateway.fault(error, 'settle'),
   )
   if (call.notes.recorded !== false) await recorded
+}
+
+/** What was found in the reply joins what was decided before it; of a request that no rule matched it is the reason. */
+const withHeard = (decision: Decision): Decision => {
+  const { matches: found = [] } = decision.watch ?? {}
+  const [first] = found
+  if (first === undefined) return decision
+  const matches = [...decision.matches, ...found]
+  if (decision.decision !== 'allow') return { ...decision, matches }
+  const { code: reason, rule_id, message } = first
+  return { ...decision, decision: 'shadow_flag', reason, rule_id, message, matches }
 }
 
 const EMPTY = new Uint8Array(0)
@@ -129,10 +141,21 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
     reply.headers.concat(guardHeaders(call, decision)),
     headerOf(reply.headers, 'content-length') === undefined,
   )
-  const meter = styleOf(gateway, call).meter({ status: reply.status, stream: isEventStream(reply) })
-  const tap = createTap(meter, headerOf(reply.headers, 'content-encoding'), gateway.fault)
-  const keep = isEventStream(reply) ? gateway.heads.stream : gateway.heads.whole
-  const relayed = await relay(reply, client, tap, gateway.clock, keep)
+  const style = styleOf(gateway, call)
+  const stream = isEventStream(reply)
+  const meter = style.meter({ status: reply.status, stream })
+  const ending = endingOf(style, decision.watch)
+  const listened = ending === undefined ? meter : heard(meter, ending.speech, stream, ending.listener)
+  const tap = createTap(listened, headerOf(reply.headers, 'content-encoding'), gateway.fault)
+  const keep = stream ? gateway.heads.stream : gateway.heads.whole
+  const relayed = await relay(
+    reply,
+    client,
+    tap,
+    gateway.clock,
+    keep,
+    stream && isOpenEnded(reply) ? ending : undefined,
+  )
   const reading = await tap.end()
   const outcome = outcomeOf(reply, relayed, reading, client)
   await settle(gateway, call, decision, {
@@ -143,7 +166,7 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
     relayed,
     forwarded_at: forwardedAt,
   })
-  if (relayed.ended === 'whole') client.end(relayed.held)
+  if (relayed.ended === 'whole' || relayed.ended === 'stopped') client.end(relayed.held)
   else client.cut()
 }
 
@@ -183,9 +206,15 @@ const gone = (client: Client): Outcome => (client.interrupted ? 'interrupted' : 
 const outcomeOf = (reply: Reply, relayed: Relayed, reading: Reading, client: Client): Outcome => {
   if (relayed.ended === 'gone') return gone(client)
   if (relayed.ended === 'cut') return 'truncated'
+  if (relayed.ended === 'stopped') return 'interrupted'
   if (reply.status >= 400 || reading.error !== null) return 'upstream_error'
   return isEventStream(reply) && !reading.complete ? 'truncated' : 'ok'
 }
+
+/** Plain text of no announced length: it may end anywhere between events. */
+const isOpenEnded = ({ headers }: Reply): boolean =>
+  headerOf(headers, 'content-length') === undefined &&
+  (headerOf(headers, 'content-encoding') ?? 'identity') === 'identity'
 
 const isEventStream = (reply: Reply): boolean =>
   headerOf(reply.headers, 'content-type')?.startsWith('text/event-stream') ?? false

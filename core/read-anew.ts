@@ -29,7 +29,14 @@ export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   const fold = new Fold()
   for (const part of envelope.before) fold.add(pieceOf(part))
   for (const element of elements) for (const part of style.parts(element)) fold.add(pieceOf(part))
-  return { envelope, conversation: conversationOf(envelope, fold, () => openingOf(partsOf(style, envelope, elements))) }
+  return {
+    envelope,
+    conversation: conversationOf(envelope, fold, {
+      opening: () => openingOf(partsOf(style, envelope, elements)),
+      elements: elements.length,
+      partsAt: (index) => style.parts(elements[index]),
+    }),
+  }
 }
 
 function* partsOf(style: ApiStyle, envelope: Envelope, elements: readonly unknown[]): Iterable<Part> {

@@ -19,11 +19,20 @@ export const readOn = (style: ApiStyle, body: Buffer, tapes: readonly Tape<Known
   const scan = new Scan(style, body, tapes)
   const envelope = style.envelope(membersOf(scan))
   const known = resumed(scan, envelope) ?? begun(scan, envelope)
-  const conversation = conversationOf(envelope, known.fold, () => {
-    known.opening ??= opening(style, body, scan, envelope)
-    return known.opening.hash
+  const conversation = conversationOf(envelope, known.fold, {
+    opening: () => {
+      known.opening ??= opening(style, body, scan, envelope)
+      return known.opening.hash
+    },
+    elements: scan.elements.length,
+    partsAt: (index) => partsAt(style, body, scan, index),
   })
   return { envelope, conversation, known, tape: known.fold === scan.tape?.state.fold ? scan.tape : undefined }
+}
+
+const partsAt = (style: ApiStyle, body: Buffer, { elements }: Scan, index: number): readonly Part[] => {
+  const slice = elements[index]
+  return slice === undefined ? [] : style.parts(parseSlice(body, slice.start, slice.end))
 }
 
 const membersOf = (scan: Scan): Readonly<Record<string, unknown>> => {

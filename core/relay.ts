@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import type { Clock } from './clock.ts'
 import type { BodyReader, Client, PushedBody, Reply } from './contracts/reply.ts'
+import type { Ending } from './speech.ts'
+import { StreamEnd } from './stream-end.ts'
 import type { Tap } from './tap.ts'
 
 /** How a reply's bytes got to the client. */
 export interface Relayed {
-  /** `whole`: everything came; `cut`: the upstream broke off; `gone`: the client left first. */
-  readonly ended: 'whole' | 'cut' | 'gone'
+  /** `whole`: everything came; `cut`: the upstream broke off; `gone`: the client left first; `stopped`: a listener ended it. */
+  readonly ended: 'whole' | 'cut' | 'gone' | 'stopped'
   /** The chunk that would end the reply for the client; it waits for the record. */
   readonly held: Uint8Array | undefined
   readonly bytes: number
@@ -19,11 +21,19 @@ export interface Relayed {
 /**
  * Passes a reply's chunks to the client as they come, never faster than it takes them, and shows each to the tap.
  * The end stays with the caller: `end()` is not called, and of a reply of known length the last chunk is held.
+ * With `ending` a stream ends behind the event in which its listener has had enough.
  */
-export const relay = (reply: Reply, client: Client, tap: Tap, clock: Clock, keep: number): Promise<Relayed> => {
+export const relay = (
+  reply: Reply,
+  client: Client,
+  tap: Tap,
+  clock: Clock,
+  keep: number,
+  ending?: Ending,
+): Promise<Relayed> => {
   const { body, shown } = reply
   if (!(body instanceof Uint8Array))
-    return new Promise((resolve) => new Passage(reply, body, { client, tap, clock, keep, resolve }).begin())
+    return new Promise((resolve) => new Passage(reply, body, { client, tap, clock, keep, ending, resolve }).begin())
   tap.push(body)
   return Promise.resolve({
     ended: client.gone ? 'gone' : 'whole',
@@ -41,6 +51,7 @@ interface Parties {
   readonly clock: Clock
   /** How many first bytes are kept. */
   readonly keep: number
+  readonly ending: Ending | undefined
   readonly resolve: (relayed: Relayed) => void
 }
 
@@ -53,6 +64,8 @@ class Passage implements BodyReader {
   #wanted: number
   #left: number
   #held: Uint8Array | undefined
+  /** There once the stream is to end. */
+  #end: StreamEnd | undefined
   #bytes = 0
   #firstByteAt: number | null = null
   #over = false
@@ -90,7 +103,28 @@ class Passage implements BodyReader {
     if (client.gone) return
     this.#left -= chunk.length
     if (this.#left === 0) this.#held = chunk
+    else if (this.#parties.ending !== undefined) this.#passOrStop(chunk)
     else if (!pass(chunk, this.#reply, client)) this.#body.pause()
+  }
+
+  #passOrStop(chunk: Uint8Array): void {
+    const { shown } = this.#reply
+    const rest = shown === undefined ? chunk : shown.push(chunk)
+    if (rest.length > 0 && !this.#stops(rest) && !this.#parties.client.write(rest)) this.#body.pause()
+  }
+
+  /** Whether the reply ends within this chunk: what belongs to whole events is held with the end that the dialect gives, and the rest given up. */
+  #stops(chunk: Uint8Array): boolean {
+    const { ending } = this.#parties
+    if (ending === undefined || !ending.listener.over) return false
+    this.#end ??= new StreamEnd()
+    const whole = this.#end.within(chunk)
+    const last = whole === -1 ? '' : ending.speech.ending()
+    if (last === '') return false
+    this.#held = Buffer.concat([chunk.subarray(0, whole), Buffer.from(last)])
+    this.#finish('stopped')
+    this.#body.destroy()
+    return true
   }
 
   end(): void {

@@ -43,10 +43,13 @@ export interface ResultPrint {
 
 /** Hash and error flag of a result's text; `flagged` is what the dialect itself says. */
 export const resultPrint = (text: string, blocks: string, flagged: boolean): ResultPrint => {
-  const plain = withoutRunLines(withoutReminders(text))
+  const plain = plainResult(text)
   const error = flagged || failedByText(plain)
   return { result: contentHash(error ? masked(plain) : plain, blocks) ?? null, error }
 }
+
+/** A result's text without what differs from run to run by itself: reminders, and lines about the run. */
+export const plainResult = (text: string): string => withoutRunLines(withoutReminders(text))
 
 /** Codex heads each command result with lines that differ every time. */
 const withoutRunLines = (text: string): string =>

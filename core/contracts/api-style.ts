@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../errors.ts'
 import type { Reading } from '../settled.ts'
+import type { Speech } from './speech.ts'
 
 /** One provider dialect: how to read its requests, meter its replies and speak our errors in it. */
 export interface ApiStyle {
@@ -15,6 +16,8 @@ export interface ApiStyle {
   /** Reads one element of `list`. Pure: the same element always gives equal parts. */
   parts(element: unknown): readonly Part[]
   meter(about: { readonly status: number; readonly stream: boolean }): Meter
+  /** Understands the text of one reply; asked for only where somebody listens. Without it replies are not listened to. */
+  speech?(): Speech
   /** One of our own errors in this dialect. */
   refusal(error: ErrorBody, requestId: string): object
 }

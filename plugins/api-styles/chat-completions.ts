@@ -33,6 +33,7 @@ import {
   type Usage,
   wordOf,
 } from 'guard-gateway/core'
+import { chatSpeech } from './chat-completions/speech.ts'
 
 const countPaths = {
   prompt: ['prompt_tokens'],
@@ -79,6 +80,8 @@ export const chatCompletions = apiStyle({
         return strangeParts(element)
     }
   },
+
+  speech: chatSpeech,
 
   meter: (about) => replyMeter(about, chatReader),
 

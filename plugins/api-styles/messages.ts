@@ -3,7 +3,6 @@ import {
   addBlock,
   apiStyle,
   type Content,
-  type Counts,
   callPart,
   callsAmong,
   commonEnvelope,
@@ -27,25 +26,12 @@ import {
   type Shape,
   saidParts,
   saysFailed,
-  saysNothing,
   shapeOf,
   strangeParts,
-  totalled,
-  type Usage,
   wordOf,
 } from 'guard-gateway/core'
-
-const countPaths = {
-  input: ['input_tokens'],
-  read: ['cache_read_input_tokens'],
-  written: ['cache_creation_input_tokens'],
-  written5m: ['cache_creation', 'ephemeral_5m_input_tokens'],
-  written1h: ['cache_creation', 'ephemeral_1h_input_tokens'],
-  output: ['output_tokens'],
-  reasoning: ['output_tokens_details', 'thinking_tokens'],
-} as const
-
-type MessageCounts = Counts<keyof typeof countPaths>
+import { messagesSpeech } from './messages/speech.ts'
+import { countPaths, type MessageCounts, usageOf } from './messages/usage.ts'
 
 /** Anthropic's Messages. */
 export const messages = apiStyle({
@@ -66,6 +52,8 @@ export const messages = apiStyle({
     if (message.role === 'assistant') return assistantParts(message.content)
     return message.role === 'user' ? userParts(message.content) : strangeParts(element)
   },
+
+  speech: messagesSpeech,
 
   meter: (about) => replyMeter(about, messagesReader),
 
@@ -235,16 +223,3 @@ const bytesOf = (block: Shape): number => {
     return 0
   }
 }
-
-const usageOf = (counts: MessageCounts): Usage | null =>
-  saysNothing(counts)
-    ? null
-    : totalled({
-        input_tokens: counts.input ?? 0,
-        cache_read_tokens: counts.read ?? 0,
-        cache_write_tokens: counts.written ?? (counts.written5m ?? 0) + (counts.written1h ?? 0),
-        cache_write_5m_tokens: counts.written5m ?? 0,
-        cache_write_1h_tokens: counts.written1h ?? 0,
-        output_tokens: counts.output ?? 0,
-        reasoning_tokens: counts.reasoning ?? 0,
-      })

@@ -32,6 +32,7 @@ import {
   type Usage,
   wordOf,
 } from 'guard-gateway/core'
+import { responsesSpeech } from './responses/speech.ts'
 
 const countPaths = {
   input: ['input_tokens'],
@@ -64,6 +65,8 @@ export const responses = apiStyle({
   },
 
   parts: (element) => itemParts(element),
+
+  speech: responsesSpeech,
 
   meter: (about) => replyMeter(about, responsesReader),
 

@@ -11,7 +11,9 @@ import {
 } from 'guard-gateway/core'
 import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
+import { measuresOf } from './measure.ts'
 import type { Policy } from './policy.ts'
+import { watchFor } from './watch.ts'
 
 const BYTES_PER_TOKEN = 4
 const MESSAGE_CHARS = 300
@@ -38,11 +40,14 @@ export const decide = (
   const row = draftOf(call, placed)
   const policy_version = String(policy.version)
   if (before.decision === 'block') return block({ ...before, policy_version }, row, placed, session, history)
+  row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
   const base = { ...before, matches, faults, policy_version }
   const blocking = call.mode === 'enforce' ? matches.find(blocks) : undefined
   if (blocking !== undefined) return block({ ...base, ...refusal(blocking) }, row, placed, session, history)
-  return forward({ ...base, ...flag(matches[0]) }, row, placed, session, history)
+  const watch = watchFor(policy, call, row, fault)
+  const heard = watch === undefined ? base : { ...base, watch }
+  return forward({ ...heard, ...flag(matches[0]) }, row, placed, session, history)
 }
 
 const blocks = ({ action, probe }: Match): boolean => action === 'block' && probe !== true

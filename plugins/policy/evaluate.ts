@@ -87,7 +87,8 @@ const inThread = (evidence: Evidence, session: Session, history: History): Evide
   }
 }
 
-const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({
+/** A finding as a rule's match. */
+export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({
   rule_id: rule.id,
   rule_type: rule.rule_type,
   code: detector.code,

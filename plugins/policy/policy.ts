@@ -19,6 +19,10 @@ export interface Policy {
   readonly mode: Mode | null
   readonly rules: readonly Rule[]
   readonly active: readonly ActiveRule[]
+  /** The detectors of active rules that measure each request. */
+  readonly measuring: readonly Detector[]
+  /** The active rules whose detectors listen to replies. */
+  readonly streaming: readonly ActiveRule[]
   /** How many rows and outcomes its rules look at. */
   readonly reach: number
 }
@@ -37,7 +41,9 @@ export const policyOf = (
     active.push({ rule: { ...rule, params }, detector })
     reach = Math.max(reach, rule.window_size, detector.kind === 'outcome' ? rule.threshold : 0)
   }
-  return { ...about, active, reach: Math.min(reach, MOST_ROWS) }
+  const measuring = [...new Set(active.map(({ detector }) => detector))].filter(({ measure }) => measure !== undefined)
+  const streaming = active.filter(({ detector }) => detector.stream !== undefined)
+  return { ...about, active, measuring, streaming, reach: Math.min(reach, MOST_ROWS) }
 }
 
 const asParams = (params: unknown): Readonly<Record<string, unknown>> =>

@@ -24,6 +24,8 @@ export const settle = (settled: Settled, row: Row, session: SessionRow, history:
   row.total_tokens = settled.usage.total_tokens
   row.cost_micro = settled.cost?.cost_micro ?? 0
   addUp(session, settled, failed)
+  // Only now is known what its reply held.
+  if (row.decision === 'allow' && settled.decision.decision === 'shadow_flag') session.flagged++
   history.reserved = Math.max(0, history.reserved - row.reserved)
   const used = history.usedBy(row.thread)
   used.tokens += settled.usage.total_tokens

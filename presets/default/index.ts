@@ -3,11 +3,15 @@ import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completio
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { cli } from 'guard-gateway/plugins/cli'
+import { contentChant } from 'guard-gateway/plugins/detectors/content-chant'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
+import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
+import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
+import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { docs } from 'guard-gateway/plugins/docs'
 import { json } from 'guard-gateway/plugins/export-formats/json'
@@ -61,6 +65,10 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   sequenceRepeat,
   maxRequests,
   maxTokens,
+  maxCost,
+  noveltyStall,
+  toolErrorStreak,
+  contentChant,
   json,
   jsonl,
   otel,

@@ -2,10 +2,20 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readYaml } from 'guard-gateway/core'
 
-/** The lists of rules that come with the gateway: that of every project without a policy of its own, and all by name. */
-export const shippedRules = async () => {
+/** Names of the lists of rules that come with the gateway, a file each. */
+type ShippedPolicy = 'default' | 'enforce-recommended' | 'observe'
+
+/** The lists of rules that come with the gateway, by name, and which of them is that of projects without a policy of their own. */
+export const shippedRules = async (unlessSet: ShippedPolicy = 'default') => {
   const yaml = await import('yaml')
-  const text = await readFile(fileURLToPath(import.meta.resolve('guard-gateway/policies/default.yml')), 'utf8')
-  const defaults = readYaml(yaml, text).value
-  return { defaults, presets: { default: defaults } }
+  const read = async (name: ShippedPolicy): Promise<unknown> => {
+    const file = fileURLToPath(import.meta.resolve(`guard-gateway/policies/${name}.yml`))
+    return readYaml(yaml, await readFile(file, 'utf8')).value
+  }
+  const presets = {
+    default: await read('default'),
+    'enforce-recommended': await read('enforce-recommended'),
+    observe: await read('observe'),
+  }
+  return { defaults: presets[unlessSet], presets }
 }

@@ -1,0 +1,17 @@
+import type { Shape } from '../shape.ts'
+
+/** Who listens to a reply: pieces of its text in order, and a gap where anything else stands between. */
+export interface Listener {
+  text(piece: string): void
+  gap(): void
+}
+
+/** Understands one reply of a dialect: what it says, and how it can be ended early. */
+export interface Speech {
+  /** Reads one event of a stream. */
+  event(event: Shape, listener: Listener): void
+  /** Reads a whole reply. */
+  body(value: Shape, listener: Listener): void
+  /** Events that end the stream behind the last event read, as a reply ends that has used up its tokens; an empty text if it is over already. */
+  ending(): string
+}

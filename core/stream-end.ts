@@ -1,0 +1,33 @@
+const LF = 10
+const CR = 13
+
+/**
+ * Finds where an event of a stream ends, however the stream is cut into chunks: behind a blank line.
+ * Asked for only once a stream is to be ended, so that it looks at few bytes.
+ */
+export class StreamEnd {
+  #lineBreaks = 0
+  #afterCr = false
+
+  /** How many bytes of the chunk belong to events that are whole; -1 if none ends in it. */
+  within(chunk: Uint8Array): number {
+    let end = -1
+    for (let at = 0; at < chunk.length; at++) {
+      if (!this.#blankLine(chunk[at] ?? 0)) continue
+      // the line feed of a CRLF belongs to the same line
+      end = chunk[at] === CR && chunk[at + 1] === LF ? at + 2 : at + 1
+    }
+    return end
+  }
+
+  #blankLine(byte: number): boolean {
+    if (byte === LF && this.#afterCr) {
+      this.#afterCr = false
+      return false
+    }
+    this.#afterCr = byte === CR
+    if (byte !== LF && byte !== CR) this.#lineBreaks = 0
+    else this.#lineBreaks++
+    return this.#lineBreaks >= 2
+  }
+}

@@ -1,0 +1,56 @@
+import { type Listener, listOf, type Shape, type Speech, shapeOf, wordOf } from 'guard-gateway/core'
+
+/** What a reply of Messages says, and how its stream ends when tokens run out. */
+export const messagesSpeech = (): Speech => {
+  const open = new Set<unknown>()
+  let began = false
+  let over = false
+  let usage: Shape = {}
+  const end = () => {
+    over = true
+  }
+  const handlers: Readonly<Record<string, (event: Shape, listener: Listener) => void>> = {
+    message_start: (event) => {
+      began = true
+      usage = shapeOf(shapeOf(event.message).usage)
+    },
+    content_block_start: ({ index, content_block }, listener) => {
+      open.add(index)
+      if (shapeOf(content_block).type !== 'text') listener.gap()
+    },
+    content_block_delta: ({ delta }, listener) => {
+      const text = wordOf(shapeOf(delta).text)
+      if (text !== null) listener.text(text)
+    },
+    content_block_stop: ({ index }) => void open.delete(index),
+    message_delta: end,
+    error: end,
+  }
+  return {
+    event(event, listener) {
+      const type = wordOf(event.type) ?? ''
+      if (Object.hasOwn(handlers, type)) handlers[type]?.(event, listener)
+    },
+    body(value, listener) {
+      for (const block of listOf(value.content).map(shapeOf)) {
+        const text = block.type === 'text' ? wordOf(block.text) : null
+        if (text === null) listener.gap()
+        else listener.text(text)
+      }
+    },
+    ending() {
+      if (!began || over) return ''
+      const stops = [...open].map((index) => ({ type: 'content_block_stop', index }))
+      const output = typeof usage.output_tokens === 'number' ? usage.output_tokens : 0
+      const delta = {
+        type: 'message_delta',
+        delta: { stop_reason: 'max_tokens', stop_sequence: null },
+        usage: { output_tokens: output },
+      }
+      return [...stops, delta, { type: 'message_stop' }].map(eventText).join('')
+    },
+  }
+}
+
+const eventText = (event: { readonly type: string }): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

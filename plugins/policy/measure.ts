@@ -1,0 +1,38 @@
+import type { Call, Place, Row } from 'guard-gateway/core'
+import type { History } from './history.ts'
+import type { Policy } from './policy.ts'
+
+/** What a row keeps of one measure, as JSON. */
+const MEASURE_BYTES = 256
+
+const NOTHING: Row['measures'] = Object.freeze({})
+
+/** What the detectors of a policy measure of a request; another attempt has what its original had. */
+export const measuresOf = (
+  { measuring }: Policy,
+  call: Call,
+  placed: Place,
+  history: History,
+  fault: (error: unknown, where: string) => void,
+): Row['measures'] => {
+  if (measuring.length === 0) return NOTHING
+  if (placed.original !== undefined) return placed.original.measures
+  const measures: Record<string, unknown> = {}
+  for (const detector of measuring) {
+    try {
+      const value = detector.measure?.(call, history.memory(placed.thread, detector.id))
+      if (value !== undefined) measures[detector.id] = checked(value)
+    } catch (error) {
+      fault(error, `detector:${detector.id}`)
+    }
+  }
+  return measures
+}
+
+const checked = (value: unknown): unknown => {
+  const text = JSON.stringify(value)
+  if (text !== undefined && Buffer.byteLength(text) <= MEASURE_BYTES) return value
+  throw new TypeError(
+    `a measure is JSON of at most ${MEASURE_BYTES} bytes; this one has ${text?.length ?? 'no JSON form'}`,
+  )
+}
