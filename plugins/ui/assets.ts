@@ -18,6 +18,7 @@ const sources: Readonly<Record<string, string>> = {
   'keys.js': 'guard-gateway/assets/keys.js',
   'live.js': 'guard-gateway/assets/live.js',
   'replay.css': 'guard-gateway/assets/replay.css',
+  'kinds.css': 'guard-gateway/assets/kinds.css',
   'timeline.css': 'guard-gateway/assets/timeline.css',
   'timeline.js': 'guard-gateway/assets/timeline.js',
   'timeline-row.js': 'guard-gateway/assets/timeline-row.js',

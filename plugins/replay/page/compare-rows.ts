@@ -33,7 +33,7 @@ const tests: Readonly<Record<string, (row: ComparedRow) => boolean>> = {
 const signs = { both: '', left: '−', right: '+' } as const
 const wordsFor = { both: '', left: 'only left', right: 'only right' } as const
 
-const tableRow = ({ left, right }: Comparison, row: ComparedRow): Html => html`<tr data-row id="row-${row.key}">
+const tableRow = ({ left, right }: Comparison, row: ComparedRow): Html => html`<tr id="row-${row.key}" data-row>
 <td>${row.presence === 'both' ? isChanged(row) && html`<span class="warning" title="changed">~</span>` : html`<span class="warning" title="${wordsFor[row.presence]}">${signs[row.presence]}</span>`}</td>
 <th scope="row">${middled(row.key)}</th>
 <td>${labels(row)}</td>

@@ -10,9 +10,9 @@ import { attributeTable, idMark, valueMark } from './values.ts'
 /** All that is known of the chosen span. */
 export const spanDetails = ({ trace, shape, selected }: TimelineView): Html => {
   const span = trace.spans[selected]
-  if (span === undefined) return html`<section class="details" id="details"></section>`
+  if (span === undefined) return html`<section id="details" class="details"></section>`
   const { start_ns } = trace.run
-  return html`<section class="details" id="details" aria-label="Span">
+  return html`<section id="details" class="details" aria-label="Span">
 <h2>${kindMark(span.kind)} ${spanTitle(shape, span)}${span.label !== null && html` <span class="quiet">${span.label}</span>`}</h2>
 <p class="sums">${sumsOf(span, start_ns)}</p>
 ${span.status_message !== null && html`<div class="said">${valueMark(span.status_message)}</div>`}

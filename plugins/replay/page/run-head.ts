@@ -11,8 +11,8 @@ export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string |
   const id = encodeURIComponent(run.trace_id)
   return html`<div class="head"><h1>${titleOf(run, step)}</h1>
 <p>${statusMark(run.status)}${why(trace, ask)}</p>
-<p class="acts">${pinForm(ask.url)}${pinButton(run, run.pinned ? ' Pinned' : ' Pin')} <a href="/replay/compare?left=${id}">Compare with…</a>
-<span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></p></div>
+<div class="acts">${pinForm(ask.url)}${pinButton(run, run.pinned ? ' Pinned' : ' Pin')} <a href="/replay/compare?left=${id}">Compare with…</a>
+<span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></div></div>
 <p class="sums">${sums(trace, ask.now)}</p>
 <p class="sums">${origin(trace, ask)}</p>
 <div class="edits">${tagsForm(trace, ask)}${failureForm(trace, ask)}</div>`
@@ -33,7 +33,9 @@ const why = (trace: Trace, ask: Ask): Html => {
 }
 
 const sums = ({ run }: Trace, now: number): Html =>
-  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} cost · ${countMark(run.span_count)} spans · ${countMark(run.event_count)} events${run.artifact_count > 0 && html` · ${run.artifact_count === 1 ? '1 file' : html`${countMark(run.artifact_count)} files`}`}`
+  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} cost · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
+
+const counted = (count: number, thing: string): Html => html`${countMark(count)} ${thing}${count !== 1 && 's'}`
 
 const origin = ({ run }: Trace, { now }: Ask): Html =>
   html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${

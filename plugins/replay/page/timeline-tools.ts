@@ -12,7 +12,7 @@ const KEPT = ['closed', 'open', 'from', 'to', 'all']
 /** Looking for spans, going from one to the next, opening, closing, zooming: links and one form, each with its key. */
 export const timelineTools = (view: TimelineView, ask: Ask): Html => {
   const { query } = view
-  return html`<div class="tools" id="tools">
+  return html`<div id="tools" class="tools">
 <form action="${ask.url.replace(/[?#].*$/s, '')}" role="search" class="find">
 <label><span class="hidden-label">Find spans</span><input type="search" name="find" value="${query.get('find') ?? ''}" placeholder="find spans"></label>
 ${KEPT.map((name) => query.has(name) && html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { at, type PageBench, partOf, rowIds, startPages, textOf } from './kit.ts'
+
+let bench: PageBench
+before(async () => {
+  bench = await startPages()
+})
+after(() => bench.close())
+
+const run = (trace_id: string, more: object = {}) => ({
+  trace_id,
+  name: `run ${trace_id}`,
+  spans: [{ name: 'step', start_ns: at(0), end_ns: at(1_500) }],
+  ...more,
+})
+
+test('an empty list tells the next command, to be copied', async () => {
+  const empty = await startPages()
+  const text = await empty.page('/replay')
+  assert.match(text, /<code>guard run -- claude<\/code> <button data-copy="guard run -- claude">/)
+  await empty.close()
+})
+
+test('a row holds name, status, reason with its evidence, duration, tokens, cost and session', async () => {
+  await bench.trace(
+    run('row', {
+      project_id: 'demo',
+      agent_name: 'coder',
+      session_id: 'chat-1',
+      status: 'error',
+      spans: [
+        {
+          id: 'ask',
+          name: 'gen_ai.request',
+          start_ns: at(0),
+          end_ns: at(12_400),
+          attributes: {
+            'gen_ai.usage.input_tokens': 8_000,
+            'gen_ai.usage.output_tokens': 100,
+            'guard.cost_micro': 21_000,
+          },
+          events: [{ name: 'loop.detected' }],
+        },
+      ],
+    }),
+  )
+  const row = partOf(await bench.page('/replay?project_id=demo'), 'run-row')
+  assert.match(textOf(row), /☆ run row · coder demo ✕ error loop 12\.4 s 8\.1k tokens 0\.021 cost 2 spans chat-1$/)
+  assert.match(row, /<a href="\/replay\/row\?span=ask#span-ask">loop<\/a>/)
+  assert.match(row, /<a class="id" href="\/replay\?session_id=chat-1">/)
+  assert.match(row, /formaction="\/ui\/runs\/row\/pin" name="pinned" value="true"/)
+})
+
+test('a run without a name is called by what its first step asked for', async () => {
+  await bench.trace({
+    trace_id: 'nameless',
+    project_id: 'nameless',
+    spans: [{ name: 'tool.call', attributes: { 'gen_ai.tool.name': 'read_file' } }],
+  })
+  assert.match(await bench.page('/replay?project_id=nameless'), /<a href="\/replay\/nameless">read_file<\/a>/)
+})
+
+test('filters of the address are those of the interface, and the form keeps them', async () => {
+  await bench.trace(run('found', { spans: [{ name: 'step', attributes: { note: 'pelican' } }] }))
+  const text = await bench.page('/replay?q=pelican&status=&sort=duration&agent_name=')
+  assert.deepEqual(rowIds(text), ['run-found'])
+  assert.match(text, /name="q" value="pelican"/)
+  assert.match(text, /<input type="hidden" name="sort" value="duration">/)
+  const none = await bench.page('/replay?q=albatross')
+  assert.match(textOf(none), /No run matches\. Clear the filters/)
+})
+
+test('a filter that cannot be used is named beside its field, and what was typed stays', async () => {
+  const text = await bench.page('/replay?q=%2C&model=m', 400)
+  assert.match(text, /name="q" value="," aria-invalid="true" aria-describedby="fault"/)
+  assert.match(text, /<p class="faults" id="fault" role="alert">&quot;q&quot; must be words/)
+  assert.match(text, /name="model" value="m"/)
+  await bench.page('/replay?colour=red', 400)
+})
+
+test('heads sort by their column, and the other way round when chosen again', async () => {
+  const first = await bench.page('/replay?sort=cost')
+  assert.match(first, /aria-sort="descending"><a href="\/replay\?sort=cost&amp;order=asc">Cost<\/a>/)
+  assert.match(first, /aria-sort="none"><a href="\/replay\?sort=duration">Duration<\/a>/)
+  assert.match(await bench.page('/replay?sort=cost&order=asc'), /aria-sort="ascending"><a href="\/replay\?sort=cost">/)
+})
+
+test('pages go on to older runs and back the way one came, and repeat none', async () => {
+  for (let i = 0; i < 7; i++) await bench.trace(run(`page-${i}`, { project_id: 'paged' }))
+  const seen: string[] = []
+  const links: string[] = []
+  let path: string | undefined = '/replay?project_id=paged&limit=3'
+  let text = ''
+  while (path !== undefined) {
+    links.push(path)
+    text = await bench.page(path)
+    seen.push(...rowIds(text))
+    path = /<a href="([^"]*)" rel="next">/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  assert.deepEqual(
+    seen,
+    [6, 5, 4, 3, 2, 1, 0].map((i) => `run-page-${i}`),
+  )
+  assert.equal(links.length, 3)
+  for (const link of links.slice(0, -1).reverse()) {
+    const newer = /<a href="([^"]*)" rel="prev">/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    text = await bench.page(newer)
+    assert.deepEqual(rowIds(text), rowIds(await bench.page(link)))
+  }
+})
+
+test('the first page is kept up to date, later ones stand still', async () => {
+  const first = await bench.page('/replay?project_id=paged&limit=3')
+  assert.match(first, /<div data-live="\*">/)
+  const next = /<a href="([^"]*)" rel="next">/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.doesNotMatch(await bench.page(next), /data-live/)
+})
+
+test('fifty rows are at most 60 KB', async () => {
+  for (let i = 0; i < 50; i++)
+    await bench.trace(
+      run(i.toString(16).padStart(32, 'a'), { project_id: 'full', agent_name: 'worker', session_id: `session-${i}` }),
+    )
+  const text = await bench.page('/replay?project_id=full')
+  assert.equal(rowIds(text).length, 50)
+  assert.ok(Buffer.byteLength(text) <= 60_000, `${Buffer.byteLength(text)} bytes`)
+})
+
+test('hostile names are shown as text, with what they would hide made visible', async () => {
+  await bench.trace({
+    trace_id: 'hostile',
+    project_id: 'hostile',
+    name: '"><img src=x onerror=alert(1)>\u202e</script>',
+    agent_name: "javascript:alert('1')",
+  })
+  const text = await bench.page('/replay?project_id=hostile')
+  assert.match(text, /&quot;&gt;&lt;img src=x onerror=alert\(1\)&gt;U\+202E&lt;\/script&gt;/)
+  assert.doesNotMatch(text, /<img|\u202e|href="javascript:/)
+})
