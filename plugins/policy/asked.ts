@@ -1,7 +1,7 @@
 import type { Input, Io } from 'guard-gateway/core'
 
 /** Sends JSON to the interface and gives the answer's body; rejects with the error that it answers with. */
-export type Ask = (method: 'GET' | 'PUT', path: string, body?: object) => Promise<unknown>
+export type Ask = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>
 
 /** Where commands find policies. */
 export interface PolicyCommandOptions {

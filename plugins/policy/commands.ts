@@ -2,8 +2,9 @@ import type { Plugin } from 'guard-gateway/core'
 import type { PolicyCommandOptions } from './asked.ts'
 import { applyPolicy } from './command-apply.ts'
 import { showPolicy } from './command-show.ts'
+import { simulateCommands } from './simulate/command.ts'
 
-/** Gives the command line `policy show` and `policy apply`. */
+/** Gives the command line `policy show`, `policy apply` and `policy simulate`. */
 export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
   name: 'policy-commands',
   requires: ['policy'],
@@ -26,5 +27,6 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
       example: 'guard policy apply rules.yml --project shop --yes',
       run: (input, io) => options.asking((ask) => applyPolicy({ ask, input, io }, options)),
     })
+    for (const command of simulateCommands(options)) gateway.commands.add(command)
   },
 })

@@ -43,6 +43,9 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     gateway.hooks.http.tapPromise('policy', async (app) => {
       const { routes } = await import('./routes.ts')
       await app.register(routes(gateway, policies, presets), { prefix: '/api' })
+      const { simulationRoutes } = await import('./simulate/routes.ts')
+      const mode = () => options.default_mode ?? 'shadow'
+      await app.register(simulationRoutes(gateway, policies, presets, mode), { prefix: '/api' })
       const { addPages } = await import('./page/index.ts')
       addPages({ gateway, policies, presets, default_mode: () => options.default_mode ?? 'shadow' })
     })
@@ -63,7 +66,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     if (session === null) return decision
     const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
     const history = histories.at(session) ?? (await histories.read(session, found.reach))
-    return decide(decision, call, session, history, found, gateway.fault)
+    return decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles.get(call.style))
   })
 
   gateway.hooks.settle.tap('policy', (settled) => {

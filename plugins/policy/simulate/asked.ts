@@ -1,0 +1,56 @@
+import { type Gateway, GuardError, type Mode, type Rule } from 'guard-gateway/core'
+import { readChange } from '../document.ts'
+import type { Policy } from '../policy.ts'
+import { isRecord } from '../rules.ts'
+import type { SimulationAsked } from './index.ts'
+
+const MOST_SESSIONS = 1000
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+type Body = Readonly<Record<string, unknown>>
+
+/** What the body of a request asks to try; what it leaves out is as the policy in force has it. Throws INVALID_POLICY and INVALID_REQUEST. */
+export const readSimulation = async (
+  document: unknown,
+  inForce: Policy,
+  gateway: Gateway,
+  presets: Readonly<Record<string, readonly Rule[]>>,
+  defaultMode: Mode,
+): Promise<SimulationAsked> => {
+  const body: Body = Array.isArray(document) ? { rules: document } : isRecord(document) ? document : {}
+  const { since, until, session_ids, limit, ...wanted } = body
+  const change = Object.keys(wanted).length === 0 ? {} : await readChange(wanted, gateway.detectors, presets)
+  const now = gateway.clock.now()
+  return {
+    project_id: inForce.project_id,
+    rules: change.rules ?? inForce.rules,
+    mode: change.mode ?? inForce.mode ?? defaultMode,
+    ...(since === undefined ? {} : { since: timeOf('since', since, now) }),
+    ...(until === undefined ? {} : { until: timeOf('until', until, now) }),
+    ...(session_ids === undefined ? {} : { session_ids: idsOf(session_ids) }),
+    ...(limit === undefined ? {} : { limit: limitOf(limit) }),
+  }
+}
+
+const invalid = (name: string, wanted: string): GuardError =>
+  new GuardError('INVALID_REQUEST', `"${name}" must be ${wanted}.`, { path: `/${name}` })
+
+const timeOf = (name: string, value: unknown, now: number): number => {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  const text = typeof value === 'string' ? value : ''
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0)
+  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  throw invalid(name, 'a time like 2026-01-31T12:00:00Z, milliseconds since 1970, or an age like 24h')
+}
+
+const idsOf = (value: unknown): readonly string[] => {
+  if (Array.isArray(value) && value.length <= MOST_SESSIONS && value.every((id) => typeof id === 'string')) return value
+  throw invalid('session_ids', `a list of at most ${MOST_SESSIONS} ids of sessions`)
+}
+
+const limitOf = (value: unknown): number => {
+  if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MOST_SESSIONS) return Number(value)
+  throw invalid('limit', `an integer from 1 to ${MOST_SESSIONS}`)
+}

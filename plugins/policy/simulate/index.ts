@@ -1,0 +1,37 @@
+import type { Gateway, Mode, Rule } from 'guard-gateway/core'
+import { policyOf } from '../policy.ts'
+import { replayed } from './replayed.ts'
+import type { Simulation, SimulationRange } from './simulation.ts'
+import { type Left, storedSessions } from './stored.ts'
+import { Totals } from './totals.ts'
+
+export type { FlaggedSession, NotSimulated, RuleTotal, Simulation, SimulationRange } from './simulation.ts'
+
+/** Rules to be tried on what a project did. */
+export interface SimulationAsked extends SimulationRange {
+  readonly project_id: string
+  readonly rules: readonly Rule[]
+  readonly mode: Mode
+}
+
+/** Says what rules would have done to the stored sessions of a project, when, and what was spent after it. Nothing is changed. */
+export const simulate = async (gateway: Gateway, asked: SimulationAsked): Promise<Simulation> => {
+  const { project_id, rules, mode, ...range } = asked
+  const policy = policyOf({ project_id, version: 0, source: 'stored', mode, rules }, gateway.detectors)
+  const totals = new Totals(policy, mode)
+  const left: Left = { truncated: false }
+  for await (const { session, records } of storedSessions(gateway, project_id, range, left)) {
+    if (records.length > 0)
+      totals.add(session.id, [...replayed(session, records, policy, gateway.fault)], range.since ?? 0)
+  }
+  return {
+    project_id,
+    mode,
+    sessions: totals.sessions,
+    requests: totals.requests,
+    truncated: left.truncated,
+    flagged: totals.flagged,
+    rules: totals.rules(),
+    not_simulated: totals.notSimulated(),
+  }
+}

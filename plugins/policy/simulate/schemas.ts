@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { PolicyInput } from '../schemas.ts'
+
+const Time = Type.Union([Type.Integer(), Type.String()], {
+  description: 'Milliseconds since 1970, a time like 2026-01-31T12:00:00Z, or an age like 24h',
+})
+
+const Range = Type.Object({
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+  session_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: 'The most sessions, newest first; 200 if not said' }),
+  ),
+})
+
+/** A policy document, and which stored sessions to try it on. */
+export const SimulationInput = Type.Union([Type.Intersect([PolicyInput, Range]), Range])
+
+const Afterwards = {
+  requests_after: Type.Integer({ description: 'Behind that request' }),
+  tokens_after: Type.Integer(),
+  cost_after_micro: Type.Integer({ description: 'Millionths of the billing currency' }),
+}
+
+const Flagged = Type.Object({
+  session_id: Type.String(),
+  decision: Type.Union([Type.Literal('block'), Type.Literal('shadow_flag')]),
+  first_request_id: Type.String(),
+  at: Type.Integer({ description: 'Milliseconds since 1970' }),
+  step: Type.Integer({ description: 'The number of the request in its session, from 1' }),
+  code: Type.String(),
+  rule_id: Type.String(),
+  message: Type.String(),
+  count: Type.Union([Type.Integer(), Type.Null()]),
+  results_equal: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'False: the repeated calls had differing results',
+  }),
+  ...Afterwards,
+})
+
+const RuleTotal = Type.Object({
+  rule_id: Type.String(),
+  rule_type: Type.String(),
+  code: Type.String(),
+  sessions: Type.Integer({ description: 'In which it would have spoken' }),
+  share: Type.Number({ description: 'Of all sessions' }),
+  differing_results: Type.Integer({ description: 'Sessions whose repeated calls had differing results' }),
+  ...Afterwards,
+})
+
+/** What would have happened. */
+export const SimulationAnswer = Type.Object({
+  project_id: Type.String(),
+  mode: Type.Union([Type.Literal('shadow'), Type.Literal('enforce')]),
+  sessions: Type.Integer(),
+  requests: Type.Integer(),
+  truncated: Type.Boolean({ description: 'A limit has left sessions or requests out' }),
+  flagged: Type.Array(Flagged),
+  rules: Type.Array(RuleTotal),
+  not_simulated: Type.Array(Type.Object({ rule_id: Type.String(), sessions: Type.Integer(), message: Type.String() })),
+})

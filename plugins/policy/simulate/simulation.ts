@@ -1,0 +1,70 @@
+import type { Mode } from 'guard-gateway/core'
+
+/** What is to be tried: rules on the stored sessions of a project. Times are milliseconds since 1970. */
+export interface SimulationRange {
+  /** Sessions with requests since then; what was found before is not told. */
+  readonly since?: number
+  readonly until?: number
+  /** These alone. */
+  readonly session_ids?: readonly string[]
+  /** The most sessions, newest first; 200 if not said. */
+  readonly limit?: number
+}
+
+/** What rules would have done. Costs are millionths of the billing currency. */
+export interface Simulation {
+  readonly project_id: string
+  readonly mode: Mode
+  /** How many sessions and requests passed the rules. */
+  readonly sessions: number
+  readonly requests: number
+  /** There is more that was left out by a limit. */
+  readonly truncated: boolean
+  /** Sessions in which a rule would have spoken. */
+  readonly flagged: readonly FlaggedSession[]
+  /** In the order of the policy; rules that are on. */
+  readonly rules: readonly RuleTotal[]
+  /** Rules that need what the stored requests do not hold. */
+  readonly not_simulated: readonly NotSimulated[]
+}
+
+/** What came after a request. */
+export interface Afterwards {
+  readonly requests_after: number
+  readonly tokens_after: number
+  readonly cost_after_micro: number
+}
+
+export interface FlaggedSession extends Afterwards {
+  readonly session_id: string
+  /** `block` only in enforce mode. */
+  readonly decision: 'block' | 'shadow_flag'
+  readonly first_request_id: string
+  readonly at: number
+  /** The request's number in its session, from 1. */
+  readonly step: number
+  readonly code: string
+  readonly rule_id: string
+  readonly message: string
+  /** What was counted; null where the rule does not tell. */
+  readonly count: number | null
+  /** False: the repeated calls had differing results; null: not known. */
+  readonly results_equal: boolean | null
+}
+
+export interface RuleTotal extends Afterwards {
+  readonly rule_id: string
+  readonly rule_type: string
+  readonly code: string
+  /** Sessions in which it would have spoken, and their share of all. */
+  readonly sessions: number
+  readonly share: number
+  /** Of these, those whose repeated calls had differing results. */
+  readonly differing_results: number
+}
+
+export interface NotSimulated {
+  readonly rule_id: string
+  readonly sessions: number
+  readonly message: string
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Settled } from 'guard-gateway/core'
+import type { Simulation } from '../../../../plugins/policy/simulate/index.ts'
+import { type Item, step, system, user } from '../../../kit/conversation.ts'
+import { call } from '../../../kit/evidence.ts'
+import { busy, defaultRules, newSession, startApi } from '../kit.ts'
+
+const begin: readonly Item[] = [system('s'), user('fix it')]
+const loose = [{ rule_type: 'tool_repeat', threshold: 3, window_size: 8 }]
+
+/** An API whose sessions are stored, and a way to ask it what rules would have done. */
+const start = async () => {
+  const api = await startApi()
+  /** One request a list of items, ten seconds apart. */
+  const live = async (id: string, requests: readonly (readonly Item[])[], over: Partial<Settled> = {}) => {
+    const session = newSession({ id, created_at: api.clock.now(), last_seen_at: api.clock.now() })
+    await api.gateway.storage.put('sessions', session.row)
+    for (const items of requests) {
+      api.clock.advance(10_000)
+      await api.send(call({ session, items, at: api.clock.now() }), over)
+    }
+    await api.gateway.storage.patch('sessions', id, { last_seen_at: api.clock.now() })
+    return session
+  }
+  const post = async (payload: object, project = 'shop') => {
+    const reply = await api.app.inject({ method: 'POST', url: `/api/policies/${project}/simulate`, payload })
+    return { status: reply.statusCode, body: reply.json() as Simulation }
+  }
+  return { ...api, live, post }
+}
+
+/** Requests of one session, each longer than the last by a step. */
+const growing = (count: number, of: (index: number) => readonly Item[]): Item[][] =>
+  Array.from({ length: count }, (_, index) => [
+    ...begin,
+    ...Array.from({ length: index }, (_none, number) => of(number)).flat(),
+  ])
+
+describe('POST /api/policies/{project_id}/simulate', () => {
+  it('says what would have been stopped, at which request, and what was spent after it', async () => {
+    const { live, post } = await start()
+    await live(
+      'ses_loop',
+      growing(7, () => step('read')),
+    )
+    await live(
+      'ses_work',
+      growing(7, (number) => step('read', { number })),
+    )
+    const { status, body } = await post({ rules: loose, mode: 'enforce' })
+    assert.equal(status, 200)
+    assert.deepEqual([body.sessions, body.requests, body.truncated, body.mode], [2, 14, false, 'enforce'])
+    const [found, ...others] = body.flagged
+    assert.deepEqual(others, [])
+    assert.deepEqual(
+      [found?.session_id, found?.decision, found?.step, found?.code, found?.count, found?.results_equal],
+      ['ses_loop', 'block', 4, 'LOOP_TOOL_CALL', 3, true],
+    )
+    assert.deepEqual([found?.requests_after, found?.tokens_after], [3, 90])
+    assert.deepEqual(
+      body.rules.map(({ rule_id, sessions, share, tokens_after }) => [rule_id, sessions, share, tokens_after]),
+      [['tool_repeat', 1, 0.5, 90]],
+    )
+  })
+  it('finds what the same rules found in live traffic', async () => {
+    const { live, post, gateway } = await start()
+    await live(
+      'ses_loop',
+      growing(8, () => step('read')),
+    )
+    await live(
+      'ses_same',
+      Array.from({ length: 5 }, () => [...begin]),
+    )
+    await live(
+      'ses_errors',
+      growing(8, (number) => step('read', { number })),
+      busy,
+    )
+    const { rows } = await gateway.storage.find('calls', { order: ['recorded', 'asc'] })
+    const first = new Map<string | null, string>()
+    for (const { session_id, id, decision } of rows)
+      if (decision !== 'allow' && !first.has(session_id)) first.set(session_id, id)
+    const { body } = await post({ rules: defaultRules })
+    assert.equal(first.size, 3)
+    assert.deepEqual(new Map(body.flagged.map((one) => [one.session_id, one.first_request_id])), first)
+  })
+  it('counts runs whose repeated calls had differing results', async () => {
+    const { live, post } = await start()
+    await live(
+      'ses_paging',
+      growing(6, (number) => step('scroll', {}, `page ${number}`)),
+    )
+    const { body } = await post({ rules: loose })
+    assert.deepEqual(
+      body.rules.map((rule) => [rule.sessions, rule.differing_results]),
+      [[1, 1]],
+    )
+    assert.equal(body.flagged[0]?.results_equal, false)
+    const aware = await post({ rules: [{ ...loose[0], params: { result_aware: true } }] })
+    assert.deepEqual(aware.body.flagged, [])
+  })
+  it('lets a user message end a loop', async () => {
+    const { live, post } = await start()
+    const twice = [...begin, ...step('read'), ...step('read')]
+    await live('ses_asked', [twice, [...twice, ...step('read'), user('Thank you. And now?')]])
+    assert.deepEqual((await post({ rules: loose })).body.flagged, [])
+  })
+  it('forgets windows where the session was resumed', async () => {
+    const { live, post, send, gateway, clock } = await start()
+    const session = await live('ses_resumed', [[...begin], [...begin]])
+    const resumed_at = clock.now() + 1
+    clock.advance(10_000)
+    await send(call({ session, items: begin, at: clock.now() }))
+    const rules = [{ rule_type: 'exact_repeat', threshold: 3 }]
+    assert.equal((await post({ rules })).body.flagged[0]?.step, 3)
+    await gateway.storage.patch('sessions', 'ses_resumed', { resumed_at })
+    assert.deepEqual((await post({ rules })).body.flagged, [])
+  })
+  it('keeps to sessions, times and a limit', async () => {
+    const { live, post, clock } = await start()
+    await live(
+      'ses_old',
+      growing(5, () => step('read')),
+    )
+    const between = clock.now() + 1
+    clock.advance(60_000)
+    await live(
+      'ses_new',
+      growing(5, () => step('read')),
+    )
+    const ids = async (range: object) =>
+      (await post({ rules: loose, ...range })).body.flagged.map(({ session_id }) => session_id)
+    assert.deepEqual(await ids({}), ['ses_new', 'ses_old'])
+    assert.deepEqual(await ids({ since: between }), ['ses_new'])
+    assert.deepEqual(await ids({ since: '50s' }), ['ses_new'])
+    assert.deepEqual(await ids({ until: new Date(between).toISOString() }), ['ses_old'])
+    assert.deepEqual(await ids({ session_ids: ['ses_old', 'ses_unknown'] }), ['ses_old'])
+    const { body } = await post({ rules: loose, limit: 1 })
+    assert.deepEqual([body.sessions, body.truncated], [1, true])
+    assert.deepEqual((await post({ rules: loose }, 'other')).body.sessions, 0)
+  })
+  it('takes the policy in force where no rules are given, and changes nothing', async () => {
+    const { live, post, put, get } = await start()
+    await put({ rules: [{ rule_type: 'max_requests', threshold: 2 }], mode: 'shadow' })
+    await live(
+      'ses_long',
+      growing(4, (number) => step('read', { number })),
+    )
+    const { body } = await post({})
+    assert.deepEqual([body.flagged[0]?.code, body.flagged[0]?.step, body.mode], ['LIMIT_REQUESTS', 3, 'shadow'])
+    assert.equal((await get()).version, 1)
+  })
+  it('says what it could not try', async () => {
+    const { post, live, gateway } = await start()
+    gateway.detectors.add({
+      id: 'reads_texts',
+      code: 'READS_TEXTS',
+      version: '1',
+      kind: 'loop',
+      defaults: { threshold: 1, window_size: 0 },
+      measure: () => 'something',
+      detect: () => undefined,
+    })
+    await live('ses_one', [[...begin]])
+    const { body } = await post({ rules: [{ rule_type: 'reads_texts' }] })
+    assert.deepEqual(
+      body.not_simulated.map(({ rule_id, sessions }) => [rule_id, sessions]),
+      [['reads_texts', 1]],
+    )
+  })
+  it('refuses what it cannot read, with its place', async () => {
+    const { app } = await start()
+    const refused = async (payload: object) => {
+      const reply = await app.inject({ method: 'POST', url: '/api/policies/shop/simulate', payload })
+      assert.equal(reply.statusCode, 400)
+      const { error } = reply.json()
+      return [error.code, error.path]
+    }
+    assert.deepEqual(await refused({ since: 'yesterday' }), ['INVALID_REQUEST', '/since'])
+    assert.deepEqual(await refused({ limit: 1001 }), ['INVALID_REQUEST', '/limit'])
+    assert.deepEqual(await refused({ session_ids: 'ses_1' }), ['INVALID_REQUEST', '/session_ids'])
+    assert.deepEqual(await refused({ rules: [{ rule_type: 'tool_repeat', threshold: 0 }] }), [
+      'INVALID_POLICY',
+      '/rules/0/threshold',
+    ])
+    assert.deepEqual(await refused({ preset: 'strict' }), ['INVALID_POLICY', '/preset'])
+  })
+})
