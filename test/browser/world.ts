@@ -75,7 +75,8 @@ export class World {
 
   async close(): Promise<void> {
     await this.browser.close()
-    await this.gateway.end('SIGTERM')
+    // its folder goes with it, so that there is nothing to end in order
+    await this.gateway.end('SIGKILL')
     await this.upstream.close()
     await rm(this.folder, { recursive: true, force: true })
   }

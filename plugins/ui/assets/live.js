@@ -17,18 +17,24 @@ const concerns = (data) => {
   return scope === '*' || data.includes(scope)
 }
 
+/** A page as the server has it now; undefined where it has none. */
+const textOf = async (url) => {
+  const answer = await fetch(url, { headers: { accept: 'text/html' } })
+  return answer.ok ? answer.text() : undefined
+}
+
 /** Brings the page up to date from its own address; focus, selection, open parts and what is being typed stay. */
 const refresh = async (renewed) => {
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
-  if (!answer.ok) return
-  const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const text = await textOf(location.href).catch(() => undefined)
+  if (text === undefined) return
+  const next = new DOMParser().parseFromString(text, 'text/html')
   renewed(next)
   const chosen = document.querySelector('[data-row].at')?.id
   for (const selector of ['.bar nav', 'main']) {
     const [from, to] = [document.querySelector(selector), next.querySelector(selector)]
     if (from === null || to === null) continue
     Idiomorph.morph(from, to, {
-      morphStyle: 'innerHTML',
+      morphStyle: 'outerHTML',
       ignoreActiveValue: true,
       callbacks: { beforeAttributeUpdated },
     })
@@ -53,7 +59,7 @@ export const live = (renewed) => {
   const update = async () => {
     waiting = false
     last = Date.now()
-    await refresh(renewed).catch(() => {})
+    await refresh(renewed)
   }
   const changed = (event) => {
     if (waiting || !concerns(event.data)) return

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { noBrowser } from './chromium.ts'
+import { threeSteps } from './data.ts'
+import { startWorld, type World } from './world.ts'
+
+const rowsOf = (page: Page): Promise<readonly string[]> =>
+  page.locator('.runs tbody tr').evaluateAll((rows) => rows.map(({ id }) => id))
+
+describe('the list of runs', { skip: noBrowser }, () => {
+  let world: World
+  const base = Date.now() - 3_600_000
+  before(async () => {
+    world = await startWorld()
+    await world.trace({
+      name: 'needle',
+      project_id: 'haystack',
+      status: 'ok',
+      spans: [{ name: 'tool.call', attributes: { note: 'a xylophone' } }],
+    })
+    for (let at = 0; at < 24; at++)
+      await world.trace(
+        threeSteps(
+          `run ${at}`,
+          base + at * 1000,
+          { project_id: at % 2 === 0 ? 'even' : 'odd', status: at % 3 === 0 ? 'error' : 'ok' },
+          at + 1,
+        ),
+      )
+  })
+  after(() => world.close())
+
+  it('finds a run by a word inside an attribute of a span', async () => {
+    const visit = await world.open()
+    await visit.to('/replay')
+    await visit.page.getByRole('searchbox').fill('xylophone')
+    await visit.page.keyboard.press('Enter')
+    await visit.page.waitForURL(/q=xylophone/)
+    const names = await visit.page.locator('.runs tbody th').allInnerTexts()
+    assert.equal(names.length, 1)
+    assert.match(names[0] ?? '', /needle/)
+    await visit.close()
+  })
+
+  it('combines filters, and shows the same rows by address, reload and Back', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay')
+    const all = await rowsOf(page)
+    await page.getByLabel('Project').fill('even')
+    await page.getByLabel('Status').selectOption('error')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.waitForURL(/project_id=even/)
+    const narrowed = await rowsOf(page)
+    assert.equal(narrowed.length, 4)
+    const address = page.url()
+    await page.reload()
+    assert.deepEqual(await rowsOf(page), narrowed)
+    await page.locator('.runs tbody th a').first().click()
+    await page.waitForURL(/\/replay\/[0-9a-f]/)
+    await page.goBack()
+    assert.deepEqual(await rowsOf(page), narrowed)
+    await page.goBack()
+    assert.deepEqual(await rowsOf(page), all)
+    await visit.to(address.slice(world.url.length))
+    assert.deepEqual(await rowsOf(page), narrowed)
+    await page.getByRole('link', { name: 'Clear' }).click()
+    assert.deepEqual(await rowsOf(page), all)
+    await visit.close()
+  })
+
+  it('sorts by duration, either way', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay?project_id=odd&sort=duration')
+    const falling = await rowsOf(page)
+    assert.equal(await page.locator('[aria-sort="descending"]').innerText(), 'Duration ↓')
+    await page.getByRole('link', { name: 'Duration' }).click()
+    await page.waitForURL(/order=asc/)
+    assert.deepEqual(await rowsOf(page), falling.toReversed())
+    await visit.close()
+  })
+
+  it('repeats none and leaves none out from page to page, while runs arrive', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay?limit=5')
+    const there = await (await fetch(`${world.url}/api/v1/runs?limit=100`)).json()
+    const wanted = (there as { readonly runs: readonly { readonly trace_id: string }[] }).runs.map(
+      ({ trace_id }) => `run-${trace_id}`,
+    )
+    const seen = [...(await rowsOf(page))]
+    const first = page.url()
+    const older = page.getByRole('link', { name: 'older' })
+    for (let arrived = 0; (await older.count()) > 0; arrived++) {
+      await world.trace({ name: `arrived ${arrived}`, status: 'ok' })
+      await older.click()
+      await page.waitForURL((url) => !seen.includes(url.href) && url.searchParams.has('cursor'))
+      await page.waitForLoadState()
+      seen.push(...(await rowsOf(page)))
+    }
+    assert.deepEqual(seen, wanted)
+    while ((await page.getByRole('link', { name: 'newer' }).count()) > 0)
+      await page.getByRole('link', { name: 'newer' }).click()
+    assert.equal(new URL(page.url()).searchParams.get('cursor'), new URL(first).searchParams.get('cursor'))
+    await visit.close()
+  })
+
+  it('a page behind a cursor stands still: it listens to nothing', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    // counted where it is made: its request may go out later
+    await page.addInitScript(() => {
+      window.EventSource = class extends EventSource {
+        constructor(address: string | URL) {
+          super(address)
+          document.documentElement.dataset.listens = String(address)
+        }
+      }
+    })
+    const listens = () => page.evaluate(() => document.documentElement.dataset.listens)
+    await visit.to('/replay?limit=5')
+    assert.equal(await listens(), '/api/v1/stream')
+    const older = await page.getByRole('link', { name: 'older' }).getAttribute('href')
+    await visit.to(older ?? '')
+    assert.equal(await listens(), undefined)
+    await visit.close()
+  })
+})

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { noBrowser } from './chromium.ts'
+import { at, threeSteps } from './data.ts'
+import type { Visit } from './visit.ts'
+import { startWorld, type World } from './world.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Where a bar lies in its lane, in percent of it, as it is drawn. */
+const drawn = (visit: Visit, span: string) =>
+  visit.page.locator(`[id="span-${span}"] svg.lane`).evaluate((lane) => {
+    const [box, bar] = [lane, lane.querySelector('rect')].map((one) => one?.getBoundingClientRect())
+    const whole = box?.width ?? 1
+    return { x: (((bar?.x ?? 0) - (box?.x ?? 0)) / whole) * 100, width: ((bar?.width ?? 0) / whole) * 100 }
+  })
+
+/** A run of this many spans, one behind the other, four levels deep. */
+const longRun = (count: number, start_ms: number) => ({
+  name: `long ${count}`,
+  status: 'ok',
+  spans: Array.from({ length: count }, (_, index) => ({
+    id: `s${index}`,
+    ...(index % 4 === 0 ? {} : { parent_id: `s${index - 1}` }),
+    name: 'tool.call',
+    start_ns: at(start_ms, index * 10),
+    end_ns: at(start_ms, index * 10 + (4 - (index % 4)) * 10),
+    attributes: { 'tool.name': `tool ${index}` },
+  })),
+})
+
+describe('the timeline', { skip: noBrowser }, () => {
+  let world: World
+  const start = Date.now() - 3 * HOUR_MS
+  before(async () => {
+    world = await startWorld()
+  })
+  after(() => world.close())
+
+  it('draws bars where the data says, within half a percent', async () => {
+    const id = await world.trace(threeSteps('bars', start))
+    const visit = await world.open()
+    await visit.to(`/replay/${id}`)
+    const { json } = await world.api('GET', `/api/v1/runs/${id}`)
+    const { spans, run } = json as unknown as {
+      readonly run: { readonly start_ns: number; readonly end_ns: number }
+      readonly spans: readonly { readonly id: string; readonly start_ns: number; readonly end_ns: number }[]
+    }
+    const length = run.end_ns - run.start_ns
+    for (const span of spans) {
+      const bar = await drawn(visit, span.id)
+      const wanted = {
+        x: ((span.start_ns - run.start_ns) / length) * 100,
+        width: ((span.end_ns - span.start_ns) / length) * 100,
+      }
+      assert.ok(Math.abs(bar.x - wanted.x) < 0.5, `${span.id} begins at ${bar.x} %, not ${wanted.x} %`)
+      assert.ok(Math.abs(bar.width - wanted.width) < 0.5, `${span.id} is ${bar.width} % wide, not ${wanted.width} %`)
+    }
+    await visit.close()
+  })
+
+  it('shows a nanosecond beside two hours, and lets both be chosen', async () => {
+    const id = await world.trace({
+      name: 'extremes',
+      status: 'ok',
+      spans: [
+        { id: 'huge', name: 'command.exec', start_ns: at(start, 0), end_ns: at(start, 2 * HOUR_MS) },
+        {
+          id: 'tiny',
+          name: 'tool.call',
+          start_ns: at(start, HOUR_MS),
+          end_ns: String(BigInt(at(start, HOUR_MS)) + 1n),
+        },
+      ],
+    })
+    const visit = await world.open()
+    await visit.to(`/replay/${id}`)
+    for (const [span, lasts] of [
+      ['tiny', /1 ns/],
+      ['huge', /2 h 00 min/],
+    ] as const) {
+      const stroke = await visit.page.locator(`#span-${span} .lane rect`).evaluate((bar) => {
+        const { strokeWidth, stroke: colour } = getComputedStyle(bar)
+        return bar.getBoundingClientRect().width + (colour === 'none' ? 0 : Number.parseFloat(strokeWidth))
+      })
+      assert.ok(stroke >= 1, `${span} is ${stroke} px wide`)
+      await visit.page.locator(`#span-${span} .pick`).click()
+      await visit.page.waitForURL(new RegExp(`span=${span}`))
+      await visit.page.locator('#details', { hasText: lasts }).waitFor()
+    }
+    await visit.close()
+  })
+
+  it('keeps fifty levels readable', async () => {
+    const spans = Array.from({ length: 50 }, (_, level) => ({
+      id: `l${level}`,
+      ...(level === 0 ? {} : { parent_id: `l${level - 1}` }),
+      name: `level ${level}`,
+      start_ns: at(start, level),
+      end_ns: at(start, 200 - level),
+    }))
+    const id = await world.trace({ name: 'deep', status: 'ok', spans })
+    for (const width of [1280, 360]) {
+      const visit = await world.open({ viewport: { width, height: 800 } })
+      await visit.to(`/replay/${id}`)
+      const box = await visit.page.locator('#span-l49 .pick').boundingBox()
+      assert.ok((box?.width ?? 0) > 40 && (box?.x ?? 0) + 40 < width, JSON.stringify(box))
+      assert.match(await visit.page.locator('#span-l49').innerText(), /level 49/)
+      assert.ok((await visit.overflow()) <= 0)
+      await visit.close()
+    }
+  })
+
+  it('opens, chooses and scrolls to the span of a link, and copies that link', async () => {
+    const id = await world.trace(longRun(300, start))
+    const visit = await world.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = visit
+    await visit.to(`/replay/${id}?span=s250#span-s250`)
+    const row = page.locator('#span-s250')
+    assert.equal(await row.locator('[aria-current]').count(), 1)
+    const box = await row.boundingBox()
+    assert.ok(box !== null && box.y >= 0 && box.y < 800, `the row is at ${box?.y}`)
+    await page.locator('#details').getByRole('button', { name: 'Copy link' }).click()
+    await page.locator('#told', { hasText: 'Copied' }).waitFor()
+    assert.equal(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      `${world.url}/replay/${id}?span=s250#span-s250`,
+    )
+    await visit.close()
+  })
+
+  it('keeps rows closed over a reload', async () => {
+    const id = await world.trace(threeSteps('closing', start))
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to(`/replay/${id}`)
+    assert.equal(await page.locator('#span-s2').count(), 1)
+    await page.locator('#span-s1 .fold').click()
+    await page.locator('#span-s2').waitFor({ state: 'detached' })
+    await page.reload()
+    assert.equal(await page.locator('#span-s2').count(), 0)
+    assert.equal(await page.locator('#span-s1 .fold').getAttribute('aria-expanded'), 'false')
+    await page.locator('#span-s1 .fold').click()
+    await page.locator('#span-s2').waitFor()
+    await visit.close()
+  })
+
+  it('finds, and dims what does not match', async () => {
+    const id = await world.trace(threeSteps('finding', start))
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to(`/replay/${id}`)
+    await page.locator('.find input[type="search"]').fill('wanderlust')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/find=wanderlust/)
+    await page.locator('#span-s3.dim').waitFor()
+    assert.equal(await page.locator('#span-s2.dim').count(), 0)
+    assert.match((await page.locator('#details').innerText()) ?? '', /tool\.call/)
+    await visit.close()
+  })
+
+  it('lets a run grow without losing order, choice, focus or typed text', async () => {
+    const id = await world.trace({
+      name: 'growing',
+      status: 'running',
+      spans: [
+        { id: 'a', name: 'tool.call', start_ns: at(Date.now(), 0), end_ns: at(Date.now(), 5) },
+        { id: 'b', name: 'command.exec', status: 'running', start_ns: at(Date.now(), 10) },
+      ],
+    })
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to(`/replay/${id}?span=a`)
+    await page.locator('#live', { hasText: 'live' }).waitFor()
+    const field = page.locator('.find input[type="search"]')
+    await field.pressSequentially('half a wor')
+    await world.trace({ trace_id: id, spans: [{ id: 'c', name: 'tool.call', start_ns: at(Date.now(), 20) }] })
+    await page.locator('#span-c').waitFor()
+    await world.trace({
+      trace_id: id,
+      spans: [{ id: 'b', name: 'command.exec', status: 'error', end_ns: at(Date.now(), 30) }],
+    })
+    await page.locator('#span-b', { hasText: 'error' }).waitFor()
+    const order = await page.locator('#timeline tbody tr').evaluateAll((rows) => rows.map((row) => row.id))
+    assert.deepEqual(order.slice(1), ['span-a', 'span-b', 'span-c'])
+    assert.equal(await field.inputValue(), 'half a wor')
+    assert.equal(await field.evaluate((element) => element === document.activeElement), true)
+    assert.equal(await page.locator('#span-a [aria-current]').count(), 1)
+    await visit.close()
+  })
+
+  it('of thirty thousand spans stays usable', async () => {
+    const id = await world.trace(longRun(10_000, start))
+    const whole = await world.open()
+    await whole.to(`/replay/${id}`)
+    await whole.page.locator('#load-all').click()
+    await whole.page.waitForURL(/all=1/)
+    await whole.page.evaluate(() => document.querySelector('#timeline')?.scrollIntoView({ block: 'end' }))
+    await whole.page.locator('#span-s9999').waitFor()
+    assert.ok((await whole.page.locator('#timeline tbody tr').count()) < 1000, 'only what is seen is drawn')
+    await whole.close()
+  })
+})
