@@ -101,6 +101,8 @@ export interface Call {
   session: Session | null
   /** Where it stands among traces; absent where none are kept. */
   trace?: CallTrace
+  /** What is forwarded instead of `body`: the same with one more message. Set by a rule that steers. */
+  steered_body?: Buffer
   /** Facts for the decision event, for example `agent_header_ignored`. */
   notes: Record<string, unknown>
 }

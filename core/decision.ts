@@ -23,6 +23,8 @@ export interface Match extends Finding {
   readonly rule_type: string
   readonly code: string
   readonly action: string
+  /** The request was forwarded with a text that names the repetition. */
+  readonly steered?: boolean
   readonly threshold: number
   readonly window_size: number
 }

@@ -18,6 +18,8 @@ export interface ApiStyle {
   meter(about: { readonly status: number; readonly stream: boolean }): Meter
   /** Understands the text of one reply; asked for only where somebody listens. Without it replies are not listened to. */
   speech?(): Speech
+  /** A user message as an element of `list`. Without it requests are not steered. */
+  nudge?(text: string): object
   /** One of our own errors in this dialect. */
   refusal(error: ErrorBody, requestId: string): object
 }

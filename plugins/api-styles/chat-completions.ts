@@ -81,6 +81,8 @@ export const chatCompletions = apiStyle({
     }
   },
 
+  nudge: (text) => ({ role: 'user', content: text }),
+
   speech: chatSpeech,
 
   meter: (about) => replyMeter(about, chatReader),

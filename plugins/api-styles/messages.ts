@@ -53,6 +53,8 @@ export const messages = apiStyle({
     return message.role === 'user' ? userParts(message.content) : strangeParts(element)
   },
 
+  nudge: (text) => ({ role: 'user', content: [{ type: 'text', text }] }),
+
   speech: messagesSpeech,
 
   meter: (about) => replyMeter(about, messagesReader),

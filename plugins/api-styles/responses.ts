@@ -66,6 +66,8 @@ export const responses = apiStyle({
 
   parts: (element) => itemParts(element),
 
+  nudge: (text) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
+
   speech: responsesSpeech,
 
   meter: (about) => replyMeter(about, responsesReader),

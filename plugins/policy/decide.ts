@@ -1,4 +1,5 @@
 import {
+  type ApiStyle,
   type Call,
   type Code,
   catalogue,
@@ -13,6 +14,7 @@ import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
 import { measuresOf } from './measure.ts'
 import type { Policy } from './policy.ts'
+import { steer } from './steer.ts'
 import { watchFor } from './watch.ts'
 
 const BYTES_PER_TOKEN = 4
@@ -23,7 +25,7 @@ type Draft = { -readonly [K in keyof Row]: Row[K] }
 
 /**
  * Judges a request and remembers it, in one step that nothing can come between.
- * A block that another plugin decided before stays, and no rule is evaluated.
+ * A block that another plugin decided before stays, and no rule is evaluated. `style` is needed to steer.
  */
 export const decide = (
   before: Decision,
@@ -32,6 +34,7 @@ export const decide = (
   history: History,
   policy: Policy,
   fault: Fault,
+  style?: ApiStyle,
 ): Decision => {
   // Only this request is under way, so whatever is still held belongs to none.
   if (session.open <= 1) history.release()
@@ -43,14 +46,20 @@ export const decide = (
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
   const base = { ...before, matches, faults, policy_version }
-  const blocking = call.mode === 'enforce' ? matches.find(blocks) : undefined
-  if (blocking !== undefined) return block({ ...base, ...refusal(blocking) }, row, placed, session, history)
+  const acting = call.mode === 'enforce' ? matches.find(acts) : undefined
+  const steering = acting?.action === 'steer' ? steer(acting, call, placed, history, style) : undefined
+  if (acting !== undefined && steering?.refused !== false)
+    return block({ ...base, ...refusal(acting) }, row, placed, session, history)
   const watch = watchFor(policy, call, row, fault)
   const heard = watch === undefined ? base : { ...base, watch }
-  return forward({ ...heard, ...flag(matches[0]) }, row, placed, session, history)
+  const { match: steered } = steering ?? {}
+  if (steered === undefined) return forward({ ...heard, ...flag(matches[0]) }, row, placed, session, history)
+  const told = matches.map((match) => (match === acting ? steered : match))
+  return forward({ ...heard, ...flag(steered), matches: told }, row, placed, session, history)
 }
 
-const blocks = ({ action, probe }: Match): boolean => action === 'block' && probe !== true
+/** Does something about the request, in enforce mode. */
+const acts = ({ action, probe }: Match): boolean => (action === 'block' || action === 'steer') && probe !== true
 
 const refusal = (match: Match): Pick<Decision, 'decision' | 'status' | 'reason' | 'rule_id' | 'message'> => ({
   decision: 'block',

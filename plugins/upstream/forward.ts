@@ -57,7 +57,12 @@ interface Try {
 /** Gives undefined if it failed and another upstream is to be tried. Throws NoReply if it was the last. */
 const attempt = async (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> => {
   const { upstream, call, client, isLast } = tried
-  const given = { bytes: call.body, encoding: call.headers['content-encoding'], style: call.style, ...call.envelope }
+  const given = {
+    bytes: call.steered_body ?? call.body,
+    encoding: call.headers['content-encoding'],
+    style: call.style,
+    ...call.envelope,
+  }
   const prepared = bodyFor(upstream, given)
   const sent = prepared instanceof Promise ? await prepared : prepared
   try {
