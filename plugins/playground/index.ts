@@ -43,6 +43,8 @@ export const playground = (): Plugin => ({
       const [{ routes }, { demoRoute }] = await Promise.all([import('./routes.ts'), import('./demo-route.ts')])
       await app.register(routes(gateway, runs, administration), { prefix: '/api/v1/playground' })
       await app.register(demoRoute(runs, administration), { prefix: '/api' })
+      const { addPages } = await import('./page/index.ts')
+      addPages({ gateway, runs, administration })
     })
   },
 })

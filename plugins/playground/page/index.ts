@@ -1,0 +1,22 @@
+import type { Gateway } from 'guard-gateway/core'
+import type { Administration } from '../administration.ts'
+import type { Runs } from '../runs.ts'
+import { cancelForm, startForm } from './forms.ts'
+import { runPage } from './run.ts'
+import { scenariosPage } from './scenarios.ts'
+
+/** What the pages serve from. */
+export interface PageParts {
+  readonly gateway: Gateway
+  readonly runs: Runs
+  readonly administration: Administration
+}
+
+/** Adds the pages of the Playground, and their forms. */
+export const addPages = (parts: PageParts): void => {
+  const { gateway } = parts
+  gateway.pages.add(scenariosPage(gateway))
+  gateway.pages.add(runPage(parts))
+  gateway.forms.add(startForm(parts))
+  gateway.forms.add(cancelForm(parts))
+}

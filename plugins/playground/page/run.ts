@@ -1,0 +1,79 @@
+import {
+  type Ask,
+  type Gateway,
+  type Html,
+  html,
+  instantMark,
+  type Page,
+  spellMark,
+  type View,
+} from 'guard-gateway/core'
+import { scenariosOf } from '../scenario.ts'
+import type { PlaygroundRun, StepResult } from '../tables.ts'
+import { runView } from '../views.ts'
+import type { PageParts } from './index.ts'
+import { cameMark, endMark, expectedMark } from './marks.ts'
+
+/** A run with its steps: what came of each beside what had to. Throws PLAYGROUND_RUN_NOT_FOUND. */
+export const runPage = ({ gateway, runs }: PageParts): Page => ({
+  id: 'playground/run',
+  path: '/playground/runs/:id',
+  render: async (ask) => runPageView(gateway, ask, await runs.need(ask.params.id ?? '')),
+})
+
+const runPageView = (gateway: Gateway, ask: Ask, run: PlaygroundRun): View => {
+  const scenario = scenariosOf(gateway).get(run.scenario_id)
+  const title = scenario?.title ?? run.scenario_id
+  const active = run.ended_at === null
+  const { replay_url } = runView(run)
+  const main = html`<div data-live="*"${active && html` data-unfinished`}><div class="head"><h1>${title}</h1><p>${endMark(run)}</p><p class="acts">${active && cancelButton(run)}${replay_url !== null && html`<a href="${replay_url}">Show in Replay</a>`}</p></div>
+${scenario !== undefined && html`<p>${scenario.summary}</p>`}
+${factLine(ask, run)}
+${run.error !== null && html`<p class="unwell" role="alert">${run.error.message} <code>${run.error.code}</code></p>`}
+${stepTable(scenario?.steps.map(({ what, expect }) => ({ what, expected: expect[run.mode] })) ?? [], run)}
+${again(run)}</div>`
+  return { title: `${title} · Playground`, main, ...(active ? { refresh_seconds: 1 } : {}) }
+}
+
+const factLine = ({ now }: Ask, run: PlaygroundRun): Html => {
+  const { mode, style, steps_done, step_count, ended_at, session_id, project_id } = run
+  const began = run.started_at ?? run.created_at
+  return html`<p class="quiet">${mode}${style !== null && html` · ${style}`} · ${steps_done} of ${step_count} steps · started ${instantMark(began, now)}${ended_at !== null && html` · took ${spellMark(ended_at - began)}`}${session_id !== null && html` · <a href="/sessions/${session_id}">session</a>`} · <a href="/policies/${project_id}">policy</a></p>`
+}
+
+type Planned = Pick<StepResult, 'what' | 'expected'>
+
+const stepTable = (planned: readonly Planned[], { steps, ended_at }: PlaygroundRun): Html => {
+  const coming = ended_at === null ? planned.slice(steps.length) : []
+  return html`<table class="list stacks steps"><thead><tr><th scope="col" class="figure">#</th><th scope="col" class="free">Step</th><th scope="col">Expected</th><th scope="col">Came</th><th scope="col"><span class="hidden-label">Verdict</span></th><th scope="col" class="figure">Took</th><th scope="col">Replay</th></tr></thead><tbody>
+${steps.map(stepRow)}
+${coming.map(
+  (
+    { what, expected },
+    at,
+  ) => html`<tr id="step-${steps.length + at + 1}" class="quiet"><td class="figure">${steps.length + at + 1}</td><th scope="row">${what}</th><td>${expectedMark(expected)}</td><td>waits</td><td></td><td></td><td></td></tr>
+`,
+)}</tbody></table>`
+}
+
+const stepRow = (step: StepResult): Html => {
+  const { index, what, expected, matched, missed, duration_ms, trace_id, span_id, http_status } = step
+  return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td>${expectedMark(expected)}</td>
+<td>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
+<td>${matched ? html`<span class="ok"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed: ${missed.join(', ')}</span>`}</td>
+<td class="figure">${spellMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
+`
+}
+
+const spanUrl = (trace_id: string, span_id: string | null): string => {
+  const run = `/replay/${encodeURIComponent(trace_id)}`
+  const span = encodeURIComponent(span_id ?? '')
+  return span === '' ? run : `${run}?span=${span}#span-${span}`
+}
+
+const cancelButton = ({ id }: PlaygroundRun): Html =>
+  html`<form class="inline" method="post" action="/ui/playground/runs/${id}/cancel"><button>Cancel</button></form>`
+
+/** The same scenario once more, in either mode. */
+const again = ({ scenario_id, style }: PlaygroundRun): Html =>
+  html`<form class="filters" method="post" action="/ui/playground/runs"><input type="hidden" name="scenario" value="${scenario_id}">${style !== null && html`<input type="hidden" name="style" value="${style}">`}<button name="mode" value="enforce">Run again, enforced</button> <button name="mode" value="shadow">Run again in shadow</button> <a href="/playground">All scenarios</a></form>`
