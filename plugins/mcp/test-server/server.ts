@@ -36,10 +36,7 @@ export class TestServer {
     const start = cursor === undefined ? 0 : Number(cursor)
     if (!Number.isSafeInteger(start) || start < 0) return undefined
     if (start === 0) this.#lists++
-    if (this.misbehave === 'endless-cursor') {
-      const tool = { name: `endless_${start}`, description: 'One more', inputSchema: { type: 'object' } }
-      return { tools: [tool], nextCursor: String(start + 1) }
-    }
+    if (this.misbehave === 'endless-cursor') return endless(start)
     const tools = this.#listed()
     if (start > tools.length) return undefined
     const end = start + this.#pageSize
@@ -62,3 +59,14 @@ export class TestServer {
     return this.misbehave === 'duplicate-json' ? doubled(result) : JSON.stringify(result)
   }
 }
+
+const ENDLESS = 100
+
+const endless = (start: number): object => ({
+  tools: Array.from({ length: ENDLESS }, (_, index) => ({
+    name: `endless_${start + index}`,
+    description: 'One more',
+    inputSchema: { type: 'object' },
+  })),
+  nextCursor: String(start + ENDLESS),
+})

@@ -8,9 +8,9 @@ import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 import { type McpService, startMcp } from '../../kit/mcp.ts'
 import { runPlace, testServerCommand } from '../../kit/mcp-place.ts'
+import { sendJson } from '../../kit/mcp-upstream.ts'
 
 const allow = (rules: string): string => `version: 1\ndefault: allow\nrules: [${rules}]\n`
-const DENY_SLOW = '{ id: stop, tools: [slow], action: deny }'
 
 const start = async (opened: AsyncDisposableStack): Promise<McpService> => {
   const server = opened.adopt(await serveHttp(new TestServer(), 0), (one) => one.close())
@@ -22,22 +22,22 @@ const start = async (opened: AsyncDisposableStack): Promise<McpService> => {
 describe('a policy that is swapped in the middle of a call', { timeout: 30_000 }, () => {
   it('lets the call end as it began, and judges the next', async () => {
     await using opened = new AsyncDisposableStack()
-    const service = await start(opened)
-    const client = await service.session({}, 'http')
-    await client.request('tools/list')
-    const begun = client.call('slow', { ms: 300 })
-    while (!(await isUnderWay(service))) await new Promise(setImmediate)
-    await service.policy(allow(DENY_SLOW))
-    assert.match((await client.call('slow', { ms: 0 })).text, /Denied by rule 'stop'/)
-    assert.match((await begun).text, /Took 300 ms/)
+    const service = opened.use(await startMcp({ policy: allow('') }))
+    const client = await service.session()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    service.upstream.answering = async ({ message }, response) => {
+      if (message?.params?.name !== 'slow') return false
+      await released
+      return sendJson(response, JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { content: [] } }))
+    }
+    const begun = client.call('slow')
+    await service.upstream.until('tools/call')
+    await service.policy(allow('{ id: stop, tools: [slow], action: deny }'))
+    assert.match((await client.call('slow')).text, /Denied by rule 'stop'/)
+    release()
+    assert.deepEqual((await begun).json?.result, { content: [] })
   })
 })
-
-/** A call has been forwarded, and its end is not on record yet. */
-const isUnderWay = async ({ gateway }: McpService): Promise<boolean> => {
-  const { rows } = await gateway.gateway.storage.find('mcp_audit', { where: { kind: 'decision' } })
-  return rows.some(({ forwarded, outcome }) => forwarded === true && outcome === null)
-}
 
 describe('a large answer to a client that reads slowly', { timeout: 30_000 }, () => {
   for (const door of ['http', 'stdio']) {
