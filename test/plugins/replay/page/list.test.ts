@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { aSessionRow, NOON } from 'guard-gateway/test'
 import { at, type PageBench, partOf, rowIds, startPages, textOf } from './kit.ts'
 
 let bench: PageBench
@@ -137,4 +138,32 @@ test('hostile names are shown as text, with what they would hide made visible', 
   const text = await bench.page('/replay?project_id=hostile')
   assert.match(text, /&quot;&gt;&lt;img src=x onerror=alert\(1\)&gt;U\+202E&lt;\/script&gt;/)
   assert.doesNotMatch(text, /<img|\u202e|href="javascript:/)
+})
+
+test('the runs of a session stand under its sums, with what may be done with it', async () => {
+  const row = {
+    ...aSessionRow(),
+    id: 'ses_sums',
+    external_id: 'chat 7',
+    requests: 12,
+    total_tokens: 34_000,
+    cost_micro: 5_000,
+    flagged: 2,
+    blocked: 1,
+    created_at: NOON,
+    last_seen_at: NOON + 90_000,
+  }
+  await bench.gateway.storage.put('sessions', row)
+  await bench.trace(run('in-session', { session_id: 'ses_sums' }))
+  const text = await bench.page('/replay?session_id=ses_sums')
+  assert.deepEqual(rowIds(text), ['run-in-session'])
+  assert.match(
+    textOf(text),
+    /Session ses_sums chat 7 .*1 min 30 s from first to last request · 12 requests · 34\.0k tokens · 0\.005 cost · 2 flagged · 1 blocked/,
+  )
+  assert.match(text, /action="\/ui\/sessions\/ses_sums\/pause"/)
+  assert.match(
+    textOf(await bench.page('/replay?session_id=theirs')),
+    /Runs of session theirs , which this gateway has not led itself/,
+  )
 })
