@@ -189,15 +189,21 @@ describe('the timeline', { skip: noBrowser }, () => {
     await visit.close()
   })
 
-  it('of thirty thousand spans stays usable', async () => {
+  it('of ten thousand spans is usable soon, and draws only what is seen', async (test) => {
     const id = await world.trace(longRun(10_000, start))
-    const whole = await world.open()
-    await whole.to(`/replay/${id}`)
-    await whole.page.locator('#load-all').click()
-    await whole.page.waitForURL(/all=1/)
-    await whole.page.evaluate(() => document.querySelector('#timeline')?.scrollIntoView({ block: 'end' }))
-    await whole.page.locator('#span-s9999').waitFor()
-    assert.ok((await whole.page.locator('#timeline tbody tr').count()) < 1000, 'only what is seen is drawn')
-    await whole.close()
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to(`/replay/${id}`)
+    const began = performance.now()
+    await page.locator('#load-all').click()
+    await page.waitForFunction(() => document.documentElement.scrollHeight > 200_000)
+    const took = performance.now() - began
+    test.diagnostic(`all rows after ${Math.round(took)} ms`)
+    // 1,500 ms is what it is to take; here others may want the processor too
+    assert.ok(took < 5000, `${took} ms`)
+    await page.locator('#timeline').evaluate((table) => table.scrollIntoView({ block: 'end' }))
+    await page.locator('#span-s9999').waitFor()
+    assert.ok((await page.locator('#timeline tbody tr').count()) < 1000)
+    await visit.close()
   })
 })
