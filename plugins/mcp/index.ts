@@ -50,6 +50,8 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
       })
       await app.register(transportRoutes(proxy))
       await app.register(management, { prefix: '/api/v1/mcp' })
+      const { addPages } = await import('./page/index.ts')
+      addPages({ mcp: proxy, approver: approver(options.approver_key) })
       await app.register(policyRoutes(gateway, { ...options, tools: () => seenTools(proxy) }), {
         prefix: '/api/v1/mcp',
       })

@@ -1,0 +1,88 @@
+import {
+  type Ask,
+  choice,
+  cursorLinks,
+  decisionMark,
+  GuardError,
+  type Html,
+  html,
+  instantMark,
+  pageUrl,
+  type Where,
+} from 'guard-gateway/core'
+import type { AuditRow } from '../audit/tables.ts'
+import { auditKinds, judgedActions } from '../audit/words.ts'
+import type { ServersView } from '../management/server-schemas.ts'
+import type { Mcp } from '../mcp.ts'
+import { findingList, spanLink } from './shown.ts'
+
+const PAGE_ROWS = 50
+
+/** What was decided about calls, newest first, and what else is on record, as far as it is asked for. */
+export const decisionsSection = async (mcp: Mcp, ask: Ask, view: ServersView): Promise<Html> => {
+  const { query } = ask
+  const cursor = query.get('cursor')
+  const found = await mcp.gateway.storage.find('mcp_audit', {
+    where: whereOf(query),
+    order: ['at', 'desc'],
+    limit: PAGE_ROWS,
+    ...(cursor ? { cursor } : {}),
+  })
+  const { rows } = found
+  return html`<div class="head"><h2 id="decisions">Decisions</h2><p class="acts"><a href="${exportUrl(query)}">Export audit</a></p></div>
+${filterForm(query, view)}
+${rows.length === 0 ? html`<p class="quiet">${isNarrowed(query) ? html`Nothing is like this. <a href="/mcp#decisions">Clear the filters</a>` : 'No call of a tool has come by yet.'}</p>` : auditTable(ask, rows)}
+${cursorLinks(ask, found.next_cursor)}`
+}
+
+const filters = ['server_id', 'tool', 'action', 'session_id'] as const
+
+const isNarrowed = (query: URLSearchParams): boolean => [...filters, 'kind'].some((name) => Boolean(query.get(name)))
+
+/** The rows that are asked for: decisions unless another kind is named. Throws INVALID_FILTER. */
+const whereOf = (query: URLSearchParams): Where<AuditRow> => {
+  const equal: Record<string, string> = {}
+  for (const name of filters) {
+    const value = query.get(name) ?? ''
+    if (value !== '') equal[name] = value
+  }
+  const kind = query.get('kind') || 'decision'
+  known('kind', kind, [...auditKinds, 'all'])
+  known('action', equal.action, judgedActions)
+  return { ...equal, ...(kind === 'all' ? {} : { kind: auditKinds.find((one) => one === kind) ?? 'decision' }) }
+}
+
+const known = (name: string, value: string | undefined, choices: readonly string[]): void => {
+  if (value === undefined || choices.includes(value)) return
+  throw new GuardError('INVALID_FILTER', `"${name}" must be one of ${choices.join(', ')}.`, { path: `/${name}` })
+}
+
+const exportUrl = (query: URLSearchParams): string =>
+  pageUrl('/api/v1/mcp/export', Object.fromEntries(filters.map((name) => [name, query.get(name)])))
+
+const filterForm = (query: URLSearchParams, { servers }: ServersView): Html => {
+  const value = (name: string): string => query.get(name) ?? ''
+  const same = (words: readonly string[]) => words.map((word) => [word, word] as const)
+  return html`<form class="filters" action="/mcp#decisions" role="search">
+<label>What${choice('kind', value('kind'), [['', 'decisions'], ...same(auditKinds.filter((kind) => kind !== 'decision')), ['all', 'all']])}</label>
+<label>Action${choice('action', value('action'), [['', 'any'], ...same(judgedActions)])}</label>
+<label>Tool<input type="search" name="tool" value="${value('tool')}" size="16" placeholder="all"></label>
+<label>Server${choice('server_id', value('server_id'), [['', 'any'], ...same(servers.map(({ id }) => id))])}</label>
+<label>Session<input name="session_id" value="${value('session_id')}" size="20" placeholder="all"></label>
+<button>Show</button>${isNarrowed(query) && html` <a class="clear" href="/mcp#decisions">Clear</a>`}</form>`
+}
+
+const auditTable = ({ now }: Ask, rows: readonly AuditRow[]): Html =>
+  html`<table class="list stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Why</th><th scope="col">What happened</th><th scope="col">Replay</th></tr></thead><tbody>
+${rows.map(
+  (
+    row,
+  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${row.tool}</td><td>${row.server_id}</td><td>${row.rule_ids?.join(', ')}</td><td>${row.reason}${findingList(row.findings)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
+`,
+)}</tbody></table>`
+
+const happened = ({ kind, forwarded, outcome, mode, duration_ms }: AuditRow): Html => {
+  if (kind !== 'decision') return html``
+  const words = forwarded === true ? `forwarded, ${outcome ?? 'no answer yet'}` : 'not forwarded'
+  return html`${words}${forwarded === true && duration_ms !== null && html` <span class="quiet">${duration_ms} ms</span>`}${mode === 'shadow' && html` <span class="quiet">shadow</span>`}`
+}

@@ -1,0 +1,18 @@
+import type { Approver } from '../approvals/index.ts'
+import type { Mcp } from '../mcp.ts'
+import { approvalForm, pinsForm } from './forms.ts'
+import { mcpPage } from './mcp-page.ts'
+
+/** What the page serves from. */
+export interface PageParts {
+  readonly mcp: Mcp
+  readonly approver: Approver
+}
+
+/** Adds the page of the MCP proxy, and its forms. */
+export const addPages = (parts: PageParts): void => {
+  const { gateway } = parts.mcp
+  gateway.pages.add(mcpPage(parts))
+  gateway.forms.add(approvalForm(parts))
+  gateway.forms.add(pinsForm(parts))
+}

@@ -1,0 +1,82 @@
+import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
+import type { ServersView, ServerView } from '../management/server-schemas.ts'
+import type { PageParts } from './index.ts'
+import { shortHash } from './shown.ts'
+
+type Tool = ServerView['tools'][number]
+
+/** By server and tool: the definition that is trusted, null where none is. */
+type Trusted = ReadonlyMap<string, string | null>
+
+/** The servers behind the proxy: what they are, what they offer, and which definitions wait for a person. */
+export const serversSection = async (parts: PageParts, ask: Ask, { servers }: ServersView): Promise<Html> => {
+  if (servers.length === 0) return html``
+  const { storage } = parts.mcp.gateway
+  const waiting = servers.flatMap(({ id, tools }) => tools.filter(needsTrust).map(({ name }) => [id, name] as const))
+  const rows = await Promise.all(waiting.map((key) => storage.get('mcp_tools', key)))
+  const trusted: Trusted = new Map(
+    rows.flatMap((row) => (row === undefined ? [] : [[`${row.server_id}\0${row.tool}`, row.fingerprint]])),
+  )
+  return html`<h2 id="servers">Servers</h2>${servers.map((server) => serverPart(parts, ask, server, trusted))}`
+}
+
+const needsTrust = ({ pin }: Tool): boolean => pin === 'new' || pin === 'changed'
+
+const statuses = {
+  ok: ['ok', 'ok'],
+  failing: ['error', 'failing'],
+  unknown: ['quiet', 'not asked yet'],
+} as const
+
+const serverPart = (parts: PageParts, { now }: Ask, server: ServerView, trusted: Trusted): Html => {
+  const { id, name, transport, target, status, protocol_version, server_info, fingerprint, tools, sessions } = server
+  const [kind, word] = statuses[status]
+  const waiting = tools.filter(needsTrust)
+  const known = [
+    transport,
+    server_info !== null && `${server_info.name} ${server_info.version ?? ''}`.trim(),
+    protocol_version,
+    `${sessions} open session${sessions === 1 ? '' : 's'}`,
+  ].filter((part) => part !== false && part !== null)
+  return html`<section class="server" id="server-${id}" aria-label="Server ${id}">
+<div class="head"><h3>${name}${name !== id && html` <span class="quiet">${id}</span>`}</h3><p class="${kind}">${word}</p><p>${known.map((part, at) => html`${at > 0 && ' · '}${part}`)}</p>${fingerprint !== null && html`<p>fingerprint ${shortHash(fingerprint)}</p>`}${server.last_seen_at !== null && html`<p class="quiet">last seen ${instantMark(Date.parse(server.last_seen_at), now)}</p>`}</div>
+${target !== null && html`<p><code class="quiet">${target}</code></p>`}
+${server.last_error !== null && html`<p class="error">${server.last_error}</p>`}
+${waiting.length > 0 && pinForm(parts, id, waiting, trusted)}
+${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tools: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
+</section>`
+}
+
+const effectCounts = (tools: readonly Tool[]): string => {
+  const counts = new Map<string, number>()
+  for (const { effect } of tools) counts.set(effect, (counts.get(effect) ?? 0) + 1)
+  return [...counts].map(([effect, count]) => `${count} ${effectWords[effect] ?? effect}`).join(', ')
+}
+
+const effectWords: Readonly<Record<string, string>> = {
+  allow: 'allowed',
+  deny: 'denied',
+  confirm: 'ask a person',
+  depends: 'depend on the arguments',
+}
+
+const effectColours: Readonly<Record<string, string>> = { allow: 'ok', deny: 'error', confirm: 'warning' }
+
+const toolTable = (tools: readonly Tool[]): Html =>
+  html`<table class="list"><thead><tr><th scope="col" class="free">Tool</th><th scope="col">Calls are</th><th scope="col">Definition</th></tr></thead><tbody>${tools.map(
+    ({ name, effect, hidden, fingerprint, pin }) =>
+      html`<tr><th scope="row">${name}</th><td><span class="${effectColours[effect] ?? 'quiet'}">${effectWords[effect]}</span>${hidden && html` <span class="quiet">and hidden</span>`}</td><td>${fingerprint !== null && shortHash(fingerprint)} ${pin !== 'known' && html`<span class="${pin === 'off' ? 'quiet' : 'warning'}">${pin === 'off' ? 'not pinned' : pin}</span>`}</td></tr>
+`,
+  )}</tbody></table>`
+
+/** The definitions that nobody has trusted yet, each to be chosen, and the button that trusts the chosen. */
+const pinForm = ({ approver }: PageParts, id: string, tools: readonly Tool[], trusted: Trusted): Html =>
+  html`<form class="pins" method="post" action="/ui/mcp/servers/${encodeURIComponent(id)}/pins"><input type="hidden" name="return_to" value="/mcp">
+<p class="warning"><span aria-hidden="true">⚠</span> ${tools.length === 1 ? 'One tool is' : `${tools.length} tools are`} not as trusted. Calls wait until a person has looked at what the server says of them.</p>
+<ul class="findings">${tools.map(
+    ({ name, pin, fingerprint }) =>
+      html`<li><label><input type="checkbox" name="tools" value="${name}"> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}</li>`,
+  )}</ul>
+<p class="filters">${approver.needsKey && html`<label>Approver key<input type="password" name="approver_key" autocomplete="off" required></label>`}<button>Trust the chosen definitions</button></p></form>`
+
+const hashOr = (hash: string | null | undefined): Html => (hash ? shortHash(hash) : html`none`)

@@ -1,0 +1,24 @@
+import { type Html, html } from 'guard-gateway/core'
+import type { RuleFinding } from '../verdict.ts'
+
+const HASH_CHARS = 8
+
+/** The beginning of a hash, with all of it to hover over. */
+export const shortHash = (hash: string): Html => html`<code title="${hash}">${hash.slice(0, HASH_CHARS)}…</code>`
+
+/** A link to the place in Replay where a call stands. */
+export const spanLink = (trace_id: string | null, span_id: string | null, words: string): Html => {
+  if (trace_id === null) return html``
+  const run = `/replay/${encodeURIComponent(trace_id)}`
+  const span = span_id === null ? '' : encodeURIComponent(span_id)
+  return html`<a href="${span === '' ? run : `${run}?span=${span}#span-${span}`}">${words}</a>`
+}
+
+/** What checks found in the arguments of a call. */
+export const findingList = (findings: readonly RuleFinding[] | null): Html =>
+  findings === null || findings.length === 0
+    ? html``
+    : html`<ul class="findings">${findings.map(
+        ({ check, pointer, reason, certain, rule_id }) =>
+          html`<li><strong class="warning">${check}</strong> <code>${pointer}</code> ${reason}${!certain && html` <span class="quiet">could not tell</span>`} <span class="quiet">rule ${rule_id}</span></li>`,
+      )}</ul>`

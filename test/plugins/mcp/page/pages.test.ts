@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type McpClient, type McpService, resultOf, startMcp } from '../../../kit/mcp.ts'
+import { sendJson, TOOLS } from '../../../kit/mcp-upstream.ts'
+
+const POLICY = `version: 1
+default: allow
+rules:
+  - { id: no-delete, tools: [delete_file], action: deny }
+  - { id: ask-before-writing, tools: [write_file], action: confirm, message: Writes to the disk. }
+`
+
+const accept = { accept: 'text/html' }
+
+const get = (service: McpService, path = '/mcp') => fetch(service.gateway.url + path, { headers: accept })
+
+const page = async (service: McpService, path = '/mcp'): Promise<string> => {
+  const answer = await get(service, path)
+  assert.equal(answer.status, 200, path)
+  return answer.text()
+}
+
+const send = (service: McpService, path: string, fields: Readonly<Record<string, string>>) =>
+  fetch(service.gateway.url + path, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers: accept,
+    redirect: 'manual',
+  })
+
+/** Asks for a call that needs consent, and gives the id of the question. */
+const asking = async (client: McpClient, args: object): Promise<string> => {
+  const { structuredContent } = resultOf(await client.call('write_file', args))
+  return String((structuredContent as { readonly approval_id: unknown }).approval_id)
+}
+
+test('a question shows what would be done, to be allowed once: one retry passes', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  const args = { path: 'out/<b>.md', content: 'x'.repeat(300) }
+  const id = await asking(client, args)
+  const text = await page(service)
+  assert.match(text, /data-key="m" aria-current="page">MCP <span class="count">1<\/span>/)
+  assert.match(text, /Pending approvals \(1\)/)
+  assert.match(text, /<th scope="row">path<\/th><td><code>out\/&lt;b&gt;\.md<\/code>/)
+  assert.match(text, /Writes to the disk\./)
+  assert.match(text, /data-until="\d{4}-/)
+  assert.match(text, /Any process on this machine can approve/)
+  const answer = await send(service, `/ui/approvals/${id}`, { action: 'allow', reason: 'fine' })
+  assert.equal(answer.status, 303)
+  assert.equal(answer.headers.get('location'), '/mcp?notice=approval-allowed')
+  assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
+  assert.equal(resultOf(await client.call('write_file', args)).isError, true)
+})
+
+test('for the session every retry passes; denied is denied', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  const args = { path: 'a' }
+  await send(service, `/ui/approvals/${await asking(client, args)}`, { action: 'allow:session' })
+  for (let turn = 0; turn < 3; turn++) assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
+  const other = { path: 'b' }
+  const answer = await send(service, `/ui/approvals/${await asking(client, other)}`, { action: 'deny' })
+  assert.equal(answer.headers.get('location'), '/mcp?notice=approval-denied')
+  assert.match(await page(service), /Answered lately \(2\)[\s\S]*denied[\s\S]*for the session/)
+})
+
+test('a second decision is told what is true now', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const id = await asking(await service.session(), { path: 'a' })
+  await send(service, `/ui/approvals/${id}`, { action: 'allow' })
+  const answer = await send(service, `/ui/approvals/${id}`, { action: 'deny' })
+  assert.equal(answer.status, 409)
+  assert.match(await answer.text(), /<h1>Decided already<\/h1><p>Approval apr_\w+ is allowed already/)
+  assert.equal((await send(service, '/ui/approvals/apr_none', { action: 'deny' })).status, 404)
+})
+
+test('where an approver key is set it must be given', async () => {
+  await using service = await startMcp({ policy: POLICY, mcp: 'approver_key: only_a_person_knows_this' })
+  const id = await asking(await service.session(), { path: 'a' })
+  assert.match(await page(service), /type="password" name="approver_key" autocomplete="off" required/)
+  const without = await send(service, `/ui/approvals/${id}`, { action: 'allow', reason: 'typed', approval: id })
+  assert.equal(without.status, 422)
+  const text = await without.text()
+  assert.match(text, /This needs the approver key\./)
+  assert.match(text, /name="reason"[^>]*value="typed"/)
+  const wrong = await send(service, `/ui/approvals/${id}`, { action: 'allow', approver_key: 'guess' })
+  assert.match(await wrong.text(), /The approver key is wrong\./)
+  const right = await send(service, `/ui/approvals/${id}`, {
+    action: 'allow',
+    approver_key: 'only_a_person_knows_this',
+  })
+  assert.equal(right.status, 303)
+})
+
+test('a button that the page does not have is refused', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const id = await asking(await service.session(), { path: 'a' })
+  assert.equal((await send(service, `/ui/approvals/${id}`, { action: 'perhaps' })).status, 422)
+  assert.equal((await send(service, `/ui/approvals/${id}`, { action: 'allow:ever' })).status, 422)
+})
+
+test('decisions are listed with rule and Replay link, and narrowed by the query', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  await client.call('read_file', { path: 'a' })
+  await client.call('delete_file', { path: 'a' })
+  const text = await page(service)
+  assert.match(text, /<span class="error">deny<\/span><\/td><td>delete_file<\/td><td>up<\/td><td>no-delete/)
+  assert.match(text, /href="\/replay\/[^"]+\?span=/)
+  const narrowed = await page(service, '/mcp?action=deny')
+  assert.doesNotMatch(narrowed, /<td>read_file<\/td>/)
+  assert.match(narrowed, /href="\/api\/v1\/mcp\/export\?action=deny"/)
+  assert.match(await page(service, '/mcp?tool=nothing'), /Nothing is like this/)
+  assert.equal((await get(service, '/mcp?action=explode')).status, 400)
+})
+
+test('a server shows its tools with what the policy does to them, and a changed definition to be trusted', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  await client.request('tools/list')
+  const before = await page(service)
+  assert.match(before, /3 tools: 1 allowed, 1 ask a person, 1 denied/)
+  const { answering } = service.upstream
+  service.upstream.answering = (asked, response) => {
+    const { id, method } = asked.message ?? {}
+    if (method !== 'tools/list') return answering(asked, response)
+    const tools = TOOLS.map((tool) => (tool.name === 'read_file' ? { ...tool, description: 'Now reads all.' } : tool))
+    return sendJson(response, JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }))
+  }
+  await client.request('tools/list')
+  const text = await page(service)
+  assert.match(text, /One tool is<\/p>|One tool is not as trusted/)
+  assert.match(text, /name="tools" value="read_file"/)
+  assert.match(text, /has changed: trusted <code title="[0-9a-f]{64}"/)
+  assert.equal((await send(service, '/ui/mcp/servers/up/pins', {})).status, 422)
+  const answer = await send(service, '/ui/mcp/servers/up/pins', { tools: 'read_file' })
+  assert.equal(answer.headers.get('location'), '/mcp?notice=pins-accepted')
+  assert.doesNotMatch(await page(service), /not as trusted/)
+  assert.equal((await send(service, '/ui/mcp/servers/none/pins', { tools: 'a' })).status, 404)
+})
