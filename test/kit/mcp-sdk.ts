@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as v2 from '@modelcontextprotocol/client'
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
@@ -52,11 +55,15 @@ const accepted = { action: 'accept' as const, content: { username: 'ann', email:
 const headers = (key: string | undefined) =>
   key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } }
 
+/** Compiled code is kept for all commands that one test file starts. */
+const cache = mkdtempSync(join(tmpdir(), 'guard-cache-'))
+process.once('exit', () => rmSync(cache, { recursive: true, force: true }))
+
 const stdioOf = ({ command, args, cwd, env = {} }: Extract<SdkWay, { command: string }>) => ({
   command,
   args: [...args],
   cwd,
-  env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
+  env: { PATH: process.env.PATH ?? '', HOME: cwd, XDG_CACHE_HOME: cache, ...env },
   stderr: 'ignore' as const,
 })
 
