@@ -216,6 +216,8 @@ export {
 } from './text.ts'
 export { type Place, place, tipsOf } from './threads.ts'
 export { argumentText, callKey } from './tool-calls.ts'
+export type { ToolRecord, ToolRecording } from './tool-record.ts'
+export { toolDecision, toolEventId, toolRecords, toolTimes } from './tool-trace.ts'
 export {
   type Artifact,
   type Attributes,

@@ -42,9 +42,11 @@ const NO_TESTS: AnyWhere = Object.freeze({})
 const reader = (
   driver: DriverReader,
   capabilities: Driver['capabilities'],
+  has: (name: string) => boolean,
   plan: (name: string) => Plan,
   cleaning: Cleaning,
 ) => ({
+  has,
   get: async (name: string, key: Key): Promise<AnyRow | undefined> => {
     const found = plan(name)
     return driver.get(found.table, cleanKey(found, keyParts(found, key), cleaning))
@@ -97,9 +99,11 @@ export const createStore = (
       )
     return found
   }
-  const plain = reader(driver, driver.capabilities, plan, cleaning)
+  const has = (name: string): boolean => plans.has(name)
+  const plain = reader(driver, driver.capabilities, has, plan, cleaning)
   const putOff = new Map<string, PutOff>()
   const read: typeof plain = {
+    has,
     get: async (name, key) => {
       await putOff.get(name)?.(key)
       return plain.get(name, key)
@@ -140,7 +144,7 @@ export const createStore = (
   ): Promise<T> => {
     const found = plan(name)
     return lock.call(driver, found.table, cleanKey(found, keyParts(found, key), cleaning), async (inner) => {
-      const [result, batch] = await work(reader(inner, driver.capabilities, plan, cleaning) as Reader)
+      const [result, batch] = await work(reader(inner, driver.capabilities, has, plan, cleaning) as Reader)
       return [result, prepared(batch)] as const
     }) as Promise<T>
   }

@@ -97,6 +97,8 @@ export interface WriteOptions {
 }
 
 export interface Reader {
+  /** Whether there is such a table, for readers of what a feature keeps that may not be there. */
+  has(table: TableName): boolean
   get<N extends TableName>(table: N, key: Key): Promise<Tables[N] | undefined>
   find<N extends TableName>(table: N, query?: Query<Tables[N]>): Promise<Found<Tables[N]>>
 }

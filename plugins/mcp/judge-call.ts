@@ -48,7 +48,7 @@ interface Case {
 
 const CANCELLED: Answer = { form: 'none', status: 202 }
 
-/** The judge of a session's calls: pin, schema, rules, consent; what is decided is on record before anything is forwarded. */
+/** The judge of a session's calls: pin, schema, rules, consent. An approval is used up before its call is forwarded; any other decision is on record before the client learns what came of it. */
 export const judgeCalls =
   (parts: JudgeParts): JudgeCall =>
   async (frame, request, passed) => {
@@ -62,12 +62,13 @@ export const judgeCalls =
   }
 
 const open = async (
-  { gateway, session, policies, tools, key }: JudgeParts,
+  parts: JudgeParts,
   frame: Frame,
   request: PendingRequest,
   call: ToolCall,
   passed: PassedHeaders,
 ): Promise<Case | Answer> => {
+  const { session, policies, tools, key } = parts
   const { tool } = call
   const policy = await policies.current()
   const valid = await tools.validate(tool, call.arguments)
@@ -84,9 +85,7 @@ const open = async (
   const found = { frame, request, call, entry, facts, policy }
   if (valid.state !== 'failed') return found
   const fault = valid.error ?? 'they do not fit'
-  return recorded(gateway, session, found, { ...invalid(policy), reason: fault }, () =>
-    result(frame, invalidResult(tool, fault)),
-  )
+  return recorded(parts, found, { ...invalid(policy), reason: fault }, () => result(frame, invalidResult(tool, fault)))
 }
 
 /** The place in a trace that a call names for itself; it goes before that of the connection. */
@@ -106,18 +105,20 @@ const result = (frame: Frame, value: unknown): Answer => local(resultFrame(frame
 
 /** Puts a decision on record, then goes on; a call that cannot be recorded is refused, or passes where that was chosen for trials. */
 const recorded = async <T extends Answer | Frame>(
-  gateway: Gateway,
-  { book }: Session,
-  { entry, facts, frame }: Case,
+  { gateway, session: { book } }: JudgeParts,
+  { entry, facts, frame, request }: Case,
   judgement: Judgement,
   next: () => T,
 ): Promise<T | Answer> => {
+  const mayPass = judgement.forwarded && judgement.mode === 'shadow' && gateway.onStorageFailure === 'forward'
+  request.unrecorded = mayPass
   try {
-    await book.judged(entry, facts, judgement)
+    // what is answered here waits for its record now, what is forwarded when it is answered
+    if (judgement.forwarded && !entry.join_refused) book.pass(entry, facts, judgement)
+    else await book.judged(entry, facts, judgement)
   } catch (error) {
     gateway.fault(error, 'mcp:record')
-    const passes = judgement.forwarded && judgement.mode === 'shadow' && gateway.onStorageFailure === 'forward'
-    if (!passes) return unrecorded(frame)
+    if (!mayPass) return unrecorded(frame)
   }
   return next()
 }
@@ -126,7 +127,7 @@ const unrecorded = ({ id }: Frame): Answer =>
   refusal(503, id, -32603, 'The call cannot be recorded, so it is not forwarded. Try again.', 'STORAGE_UNAVAILABLE')
 
 const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> => {
-  const { gateway, session, tools } = parts
+  const { gateway, tools } = parts
   const { call, policy, facts } = found
   const more = await opinionsOf(gateway, call, policy, facts.pin)
   const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).error)
@@ -134,12 +135,12 @@ const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> =
   const judgement = fromVerdict(verdict)
   if (verdict.mode === 'shadow' || passes.has(verdict.action)) {
     const sent = verdict.mode === 'shadow' ? undefined : verdict.sent
-    return recorded(gateway, session, found, { ...judgement, forwarded: true, ...sentHash(parts, sent) }, () =>
+    return recorded(parts, found, { ...judgement, forwarded: true, ...sentHash(parts, sent) }, () =>
       forwarded(found, sent?.text),
     )
   }
   if (verdict.action === 'confirm') return consented(parts, found, verdict)
-  return recorded(gateway, session, found, { ...judgement, forwarded: false }, () =>
+  return recorded(parts, found, { ...judgement, forwarded: false }, () =>
     result(found.frame, refusedResult(call.tool, verdict, pinOf(facts))),
   )
 }
@@ -204,13 +205,13 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
 }
 
 const overLimit = (
-  { gateway, session }: JudgeParts,
+  parts: JudgeParts,
   found: Case,
   judgement: ReturnType<typeof fromVerdict>,
   limit: Opinion,
 ): Promise<Frame | Answer> => {
   const said = { ...judgement, action: limit.action, rule_ids: [limit.rule_id], forwarded: false }
-  return recorded(gateway, session, found, said, () => result(found.frame, limitResult(limit)))
+  return recorded(parts, found, said, () => result(found.frame, limitResult(limit)))
 }
 
 const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, { approval }: Decided) => ({

@@ -11,6 +11,8 @@ export interface PendingRequest {
   /** Of a `tools/call`: which tool, and its place among the records once it is forwarded. */
   tool?: string
   entry?: Entry
+  /** Its answer may be passed on although the call cannot be recorded. */
+  unrecorded?: boolean
   state: 'judging' | 'forwarded' | 'cancelled'
 }
 

@@ -19,6 +19,10 @@ import type { Session } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const INTERNAL = -32603
+const UNRECORDED = 'The call was forwarded, but cannot be recorded, so its result is withheld.'
+
+const isDone = () => true
+const isNotDone = () => false
 
 /** Takes what a server says of one session: pairs answers with requests, reads the few that matter, and passes on everything else as it came. */
 export class Relay {
@@ -100,8 +104,8 @@ export class Relay {
 
   async #answered(frame: Frame, request: PendingRequest): Promise<Frame | string> {
     if (request.method === 'tools/call') {
-      await this.settle(request, outcomeOf(frame), frame.raw.length)
-      return frame
+      const isRecorded = await this.settle(request, outcomeOf(frame), frame.raw.length)
+      return isRecorded || request.unrecorded === true ? frame : errorFrame(request.id, INTERNAL, UNRECORDED)
     }
     if (frame.result === undefined) {
       if (request.method === 'initialize') this.#around.over('initialize was refused')
@@ -111,20 +115,22 @@ export class Relay {
     return request.method === 'tools/list' ? this.#listed(frame, request) : frame
   }
 
-  /** Puts the end of a forwarded call on record. */
-  async settle(request: PendingRequest, outcome: ReturnType<typeof outcomeOf>, bytes: number | null): Promise<void> {
+  /** Puts the end of a forwarded call on record; false if the call cannot be recorded at all. */
+  async settle(request: PendingRequest, outcome: ReturnType<typeof outcomeOf>, bytes: number | null): Promise<boolean> {
     const { entry, tool = '' } = request
-    if (entry === undefined) return
+    if (entry === undefined) return true
     delete request.entry
     const { id: session_id, server, book } = this.#session
-    void book.outcome(entry, outcome, bytes)
+    const recorded = book.ended(entry, outcome, bytes)?.then(isDone, isNotDone)
     const { outcome: hook } = mcpHooks(this.#gateway)
-    if (!hook.isUsed()) return
-    try {
-      await hook.promise({ server_id: server.id, session_id, tool, outcome, result_bytes: bytes })
-    } catch (error) {
-      this.#gateway.fault(error, 'mcp:outcome')
+    if (hook.isUsed()) {
+      try {
+        await hook.promise({ server_id: server.id, session_id, tool, outcome, result_bytes: bytes })
+      } catch (error) {
+        this.#gateway.fault(error, 'mcp:outcome')
+      }
     }
+    return recorded ?? true
   }
 
   #initialized(frame: Frame, { id }: PendingRequest): Frame | string {

@@ -1,4 +1,12 @@
-import { allInput, type CallRecord, type CallTrace, type TraceSpan, toolSpanId } from 'guard-gateway/core'
+import {
+  allInput,
+  type CallRecord,
+  type CallTrace,
+  type ToolRecord,
+  type TraceSpan,
+  toolSpanId,
+  toolTimes,
+} from 'guard-gateway/core'
 import type { Bone } from './skeleton.ts'
 
 const NS = 1_000_000n
@@ -34,3 +42,13 @@ export const callBones = (call: CallRecord, { span_id, parent_span_id }: CallTra
   )
   return [request, ...tools]
 }
+
+/** The same of a call of a tool that went well. */
+export const toolBone = (record: ToolRecord): Bone => ({
+  id: record.span_id ?? '',
+  parent: record.parent_span_id,
+  status: 'ok',
+  ...toolTimes(record),
+  guarded: true,
+  use: null,
+})

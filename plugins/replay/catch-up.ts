@@ -1,4 +1,4 @@
-import type { CallRecord, Gateway } from 'guard-gateway/core'
+import type { Gateway, ToolRecord } from 'guard-gateway/core'
 import { loadRun } from './open-runs.ts'
 import { callChange } from './run-change.ts'
 import type { RunRow } from './tables.ts'
@@ -8,26 +8,58 @@ const PAGE = 500
 /** No row was ever further behind the last record than this, many times what is put off. */
 const FURTHEST_MS = 30_000
 
-/** Makes up for what an earlier process did not come to: sums of runs whose last requests are on record. Gives how many runs that were. */
+/** When a call of a run ended. */
+interface Ended {
+  readonly trace_id: string | null
+  readonly ended_at: number
+}
+
+interface Page {
+  readonly ends: readonly Ended[]
+  readonly next_cursor: string | null
+}
+
+/** Makes up for what an earlier process did not come to: sums of runs whose last calls are on record. Gives how many runs that were. */
 export const catchUp = async (gateway: Gateway): Promise<number> => {
+  const { storage } = gateway
+  const models = await caughtUp(gateway, async (more) => {
+    const { rows, next_cursor } = await storage.find('calls', { limit: PAGE, ...more })
+    return { ends: rows, next_cursor }
+  })
+  if (!storage.has('mcp_audit')) return models
+  const tools = await caughtUp(gateway, async (more) => {
+    const { rows, next_cursor } = await storage.find('mcp_audit', { limit: PAGE, ...more })
+    return { ends: rows.map(toolEnd), next_cursor }
+  })
+  return models + tools
+}
+
+const toolEnd = (row: ToolRecord): Ended => ({
+  trace_id: row.traced === true ? row.trace_id : null,
+  ended_at: Math.floor(row.at + (row.duration_us ?? 0) / 1000),
+})
+
+const caughtUp = async (
+  gateway: Gateway,
+  read: (more: { readonly cursor?: string }) => Promise<Page>,
+): Promise<number> => {
   let caught = 0
   let since: number | undefined
   let cursor: string | null = null
   do {
-    const page: { readonly rows: readonly CallRecord[]; readonly next_cursor: string | null } =
-      await gateway.storage.find('calls', { limit: PAGE, ...(cursor === null ? {} : { cursor }) })
-    since ??= (page.rows[0]?.ended_at ?? 0) - FURTHEST_MS
-    for (const trace_id of await behind(gateway, page.rows)) if (await written(gateway, trace_id)) caught++
-    const oldest = page.rows.at(-1)
+    const page: Page = await read(cursor === null ? {} : { cursor })
+    since ??= (page.ends[0]?.ended_at ?? 0) - FURTHEST_MS
+    for (const trace_id of await behind(gateway, page.ends)) if (await written(gateway, trace_id)) caught++
+    const oldest = page.ends.at(-1)
     cursor = oldest !== undefined && oldest.ended_at >= since ? page.next_cursor : null
   } while (cursor !== null)
   return caught
 }
 
 /** Runs that were last written before one of these calls ended. */
-const behind = async (gateway: Gateway, calls: readonly CallRecord[]): Promise<readonly string[]> => {
+const behind = async (gateway: Gateway, ends: readonly Ended[]): Promise<readonly string[]> => {
   const ended = new Map<string, number>()
-  for (const { trace_id, ended_at } of calls)
+  for (const { trace_id, ended_at } of ends)
     if (trace_id !== null) ended.set(trace_id, Math.max(ended_at, ended.get(trace_id) ?? 0))
   const rows = await Promise.all([...ended.keys()].map((trace_id) => gateway.storage.get('runs', trace_id)))
   const isBehind = (row: RunRow) => row.updated_ns < BigInt(ended.get(row.trace_id) ?? 0) * NS

@@ -14,6 +14,7 @@ import { routes } from './routes.ts'
 import { Stream } from './stream.ts'
 import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
+import { ToolCalls } from './tool-calls.ts'
 import { Upkeep } from './upkeep.ts'
 
 export { asking } from './ask.ts'
@@ -37,6 +38,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const retention = new Retention(gateway, keeper, options.retention)
     const idle_ms = (options.idle_timeout_minutes ?? 30) * MINUTE_MS
     const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.size > 0)
+    const tools = new ToolCalls(keeper, () => stream.size > 0)
     const pricing = new Pricing(gateway, options.pricing)
     const upkeep = new Upkeep(gateway, retention)
     const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
@@ -71,6 +73,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       const event = stream.wantsEvents && recording.attempt === 0 ? decisionOf(recording.record) : undefined
       if (event !== undefined) stream.eventKept(event)
     })
+    gateway.hooks.tool.tap('replay', (recording) => tools.take(recording))
     gateway.hooks.trace.tap('replay', (fragment) => pricing.price(fragment))
     gateway.hooks.keep.tapPromise({ name: 'replay', stage: -100 }, (fragments) => keeper.keep(fragments))
     gateway.hooks.keep.tap('replay', (fragments) => {

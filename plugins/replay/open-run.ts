@@ -1,9 +1,9 @@
-import { type CallRecord, type CallTrace, callRecords } from 'guard-gateway/core'
-import { boneOf, callBones } from './bones.ts'
+import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/core'
+import { boneOf, callBones, toolBone } from './bones.ts'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from './failure-tags.ts'
 import { Skeleton } from './skeleton.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
-import { addCallWords, addEventWords, addRunWords, addSpanWords, facet } from './words.ts'
+import { addCallWords, addEventWords, addRunWords, addSpanWords, facet, toolWords } from './words.ts'
 
 const NS = 1_000_000n
 
@@ -25,11 +25,8 @@ export type Summary = Pick<
 
 const asItIs = (text: string): string => text
 
-/** A model request whose record may still be on its way to the storage. */
-export interface Lately {
-  readonly record: CallRecord
-  readonly trace: CallTrace
-}
+/** A model request or a call of a tool whose record may still be on its way to the storage. */
+export type Lately = { readonly record: CallRecord; readonly trace: CallTrace } | { readonly tool: ToolRecord }
 
 /** Nothing of the call speaks for a failure tag. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
@@ -92,6 +89,29 @@ export class OpenRun {
     this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
   }
 
+  /** A call of a tool that says nothing of words or failures that the run does not say already. */
+  addTool(record: ToolRecord): void {
+    this.#events++
+    this.skeleton.set(toolBone(record))
+  }
+
+  /** The same of one that was read from storage: its span may have a row of its own. */
+  addStoredTool(record: ToolRecord): void {
+    const { span, event } = toolRecords(record)
+    this.#events++
+    this.tags = noted(this.tags, evidenceOfEvent(event))
+    for (const word of toolWords(record)) this.words.add(word)
+    if (this.skeleton.get(span.id) !== undefined) return
+    this.skeleton.set(boneOf(span))
+    this.tags = noted(this.tags, evidenceOfSpan(span))
+  }
+
+  /** Whether a call that went well leaves the status as it is stored. */
+  staysOk(): boolean {
+    const status = this.#status(this.row.given)
+    return this.stored && status === 'ok' && this.row.status === 'ok'
+  }
+
   /** Whether the stored row needs no more than new sums for a request that was added, and shows that it is behind: its last write is older. */
   isPlain(call: CallRecord): boolean {
     return (
@@ -105,8 +125,10 @@ export class OpenRun {
   /** Takes in requests that were not stored yet when this run was read. */
   regain(lately: readonly Lately[]): void {
     for (const late of lately) {
-      if (this.skeleton.get(late.trace.span_id) !== undefined) continue
-      this.addCall(late.record, late.trace)
+      const span_id = 'tool' in late ? late.tool.span_id : late.trace.span_id
+      if (this.skeleton.get(span_id ?? '') !== undefined) continue
+      if ('tool' in late) this.addTool(late.tool)
+      else this.addCall(late.record, late.trace)
       this.lately.push(late)
     }
   }

@@ -1,4 +1,12 @@
-import { type Gateway, type Reader, type TableName, type Tables, traceOf, type Where } from 'guard-gateway/core'
+import {
+  type Gateway,
+  type Reader,
+  type TableName,
+  type Tables,
+  type ToolRecord,
+  traceOf,
+  type Where,
+} from 'guard-gateway/core'
 import { type Lately, OpenRun } from './open-run.ts'
 import type { EventRow, Given, RunRow, SpanRow } from './tables.ts'
 
@@ -120,6 +128,10 @@ export const allRows = async <N extends TableName>(
   return rows
 }
 
+/** The calls of tools of a run that are read from their records, where tools are called through the gateway. */
+export const tracedTools = async (storage: Reader, trace_id: string): Promise<readonly ToolRecord[]> =>
+  storage.has('mcp_audit') ? allRows(storage, 'mcp_audit', { trace_id, traced: true }) : []
+
 /** Rows that stand for those in storage. */
 interface Replaced {
   readonly spans: ReadonlyMap<string, SpanRow>
@@ -136,11 +148,12 @@ export const loadRun = async (
   const row = await storage.get('runs', trace_id)
   if (row === undefined) return undefined
   const where = { trace_id }
-  const [spans, events, artifacts, calls] = await Promise.all([
+  const [spans, events, artifacts, calls, tools] = await Promise.all([
     allRows(storage, 'spans', where),
     allRows(storage, 'events', where),
     allRows(storage, 'artifacts', where),
     allRows(storage, 'calls', where),
+    tracedTools(storage, trace_id),
   ])
   const run = new OpenRun({ ...row, given: givenOf(row) }, true)
   for (const span of spans) run.addSpan(replaced.spans.get(span.id) ?? span)
@@ -150,6 +163,7 @@ export const loadRun = async (
     const trace = traceOf(call)
     if (trace !== undefined) run.addCall(call, trace)
   }
+  for (const tool of tools) run.addStoredTool(tool)
   return run
 }
 

@@ -7,6 +7,7 @@ import {
   type Reader,
   type TableName,
   type Tables,
+  toolEventId,
 } from 'guard-gateway/core'
 import { evidenceOfEvent, evidenceOfSpan } from './failure-tags.ts'
 import { type Merged, type Moment, mergeArtifact, mergeEvent, mergeSpan } from './merge.ts'
@@ -96,11 +97,21 @@ const refuseGuardedEvents = async (
   storage: Reader,
 ): Promise<void> => {
   const requests = events.filter(({ id }) => id.startsWith('evt_')).map(({ id }) => `guardreq_${id.slice(4)}`)
+  const audits = requests.map((id) => id.replace('guardreq_', 'aud_'))
   const calls =
     requests.length === 0
       ? []
       : (await storage.find('calls', { where: { trace_id: run.trace_id, id: { in: requests } }, limit: 1 })).rows
-  const taken = new Set(calls.map(({ id }) => decisionEventId(id)))
+  const tools =
+    requests.length === 0 || !storage.has('mcp_audit')
+      ? []
+      : (
+          await storage.find('mcp_audit', {
+            where: { trace_id: run.trace_id, id: { in: audits }, traced: true },
+            limit: 1,
+          })
+        ).rows
+  const taken = new Set([...calls.map(({ id }) => decisionEventId(id)), ...tools.map(({ id }) => toolEventId(id))])
   const at = events.findIndex(({ id }) => taken.has(id) || (old.get(id)?.owner ?? 'client') !== 'client')
   const event = events[at]
   if (event !== undefined)

@@ -6,9 +6,10 @@ import {
   type Trace,
   type TraceEvent,
   type TraceSpan,
+  toolRecords,
   traceOf,
 } from 'guard-gateway/core'
-import { allRows } from './open-runs.ts'
+import { allRows, tracedTools } from './open-runs.ts'
 import type { RunRow, SpanRow } from './tables.ts'
 
 /** A stored run. Throws RUN_NOT_FOUND. */
@@ -23,11 +24,12 @@ export const runById = async (storage: Reader, trace_id: string): Promise<RunRow
 export const readTrace = async (storage: Reader, trace_id: string): Promise<Trace> => {
   const run = await runById(storage, trace_id)
   const where = { trace_id }
-  const [spanRows, eventRows, artifacts, calls] = await Promise.all([
+  const [spanRows, eventRows, artifacts, calls, tools] = await Promise.all([
     allRows(storage, 'spans', where),
     allRows(storage, 'events', where),
     allRows(storage, 'artifacts', where),
     allRows(storage, 'calls', where),
+    tracedTools(storage, trace_id),
   ])
   const spans: TraceSpan[] = run.root_auto ? [autoRoot(run)] : []
   const events: TraceEvent[] = []
@@ -38,6 +40,11 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
     const records = callRecords(call, trace)
     spans.push(...records.spans)
     events.push(records.event)
+  }
+  for (const tool of tools) {
+    const { span, event } = toolRecords(tool)
+    spans.push(span)
+    events.push(event)
   }
   for (const event of eventRows) events.push(event)
   return arrange(run, run.root_span_id, { spans, events, artifacts })

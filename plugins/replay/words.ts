@@ -1,4 +1,4 @@
-import { type Attributes, addTokens, type CallRecord, type FragmentRun } from 'guard-gateway/core'
+import { type Attributes, addTokens, type CallRecord, type FragmentRun, type ToolRecord } from 'guard-gateway/core'
 import type { EventRow, RunRow, SpanRow } from './tables.ts'
 
 const VALUE_CHARS = 256
@@ -69,6 +69,16 @@ export const addCallWords = (words: Set<string>, call: CallRecord, redact: (text
     addName(words, 'tool.call', 'call')
     addThing(words, 'tool', tool)
   }
+}
+
+/** Words of a call of a tool: what it was about, not the ids and hashes that no other call shares. */
+export const toolWords = (record: ToolRecord): ReadonlySet<string> => {
+  const words = new Set<string>()
+  const { tool, action, mode, reason_code, reason, outcome, server_id, rule_ids } = record
+  for (const text of ['tool.call', 'policy.decision', 'execute_tool', 'tools/call', tool, server_id]) add(words, text)
+  for (const text of [action, mode, reason_code, reason, outcome, rule_ids?.[0]]) add(words, text)
+  addFacet(words, 'tool', tool)
+  return words
 }
 
 /** Adds a name unless this word of it is there already. */

@@ -3,9 +3,12 @@ import { AuditBook } from './book.ts'
 import type { AuditSession } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
 import { Lane, type Piece } from './lane.ts'
+import { PassingCalls } from './passing.ts'
 
 /** The record of all MCP traffic of this process: what was decided, what happened, and where it stands in Replay. */
 export class Audit {
+  /** Calls that go on while their records are written. */
+  readonly passing: PassingCalls
   readonly #gateway: Gateway
   readonly #lanes = new Map<string, Lane>()
   readonly #writing = new Set<Promise<unknown>>()
@@ -13,6 +16,7 @@ export class Audit {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
+    this.passing = new PassingCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
   }
 
   /** The records of one session. */
@@ -57,6 +61,7 @@ export class Audit {
 
   /** Resolves when everything that was handed over is written. */
   async flush(): Promise<void> {
+    await this.passing.flush()
     for (const lane of [...this.#lanes.values()]) await lane.flush()
     await Promise.allSettled([...this.#writing])
   }

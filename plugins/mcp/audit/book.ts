@@ -15,7 +15,9 @@ import type { Audit } from './audit.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
 import type { CallFacts, Judgement } from './judgement.ts'
-import { callSpan, decisionEvent, decisionRow, endedSpan, runOf, type Told } from './records.ts'
+import { type End, PassingCall } from './passing.ts'
+import { decisionRow, endOf, recordsOf, runOf, type Told } from './records.ts'
+import type { AuditRow } from './tables.ts'
 import type { Outcome } from './words.ts'
 
 /** A session that made so many calls goes on in a new run. */
@@ -37,8 +39,9 @@ export class AuditBook {
   #seq = 0
   #trace_id: string | undefined
   #calls = 0
-  /** Spans of calls that were forwarded and have no outcome yet. */
-  readonly #running = new WeakMap<Entry, SpanDraft>()
+  /** Calls that were forwarded and have no outcome yet, by how they are on record. */
+  readonly #running = new WeakMap<Entry, AuditRow>()
+  readonly #passing = new WeakMap<Entry, PassingCall>()
   /** The run that the last call named, if calls may join it. */
   #joinable: string | undefined
 
@@ -89,13 +92,13 @@ export class AuditBook {
     })
     const changes = approval?.changes ?? []
     const conditional = changes.length > 0
-    const span = callSpan(entry, this.#told, row, duration_ms)
-    if (judgement.forwarded) this.#running.set(entry, span)
+    const { span, event } = recordsOf(row, entry.join_refused)
+    if (judgement.forwarded) this.#running.set(entry, row)
     const piece = {
       origin: this.#origin,
       run: runOf(entry, this.#told),
       spans: [span, ...(approval?.spans ?? [])],
-      events: [decisionEvent(entry, row)],
+      events: [event],
       rows: [{ table: 'mcp_audit', put: row } as const, ...changes],
       whole: true,
       conditional,
@@ -110,18 +113,43 @@ export class AuditBook {
     }
   }
 
-  /** Puts the end of a forwarded call on record with the next batch; resolves when it is durable. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
+  /**
+   * Takes up the record of a call that may be forwarded before it is durable: `ended` waits for it.
+   * Throws STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be written: the call must not be forwarded.
+   */
+  pass(entry: Entry, facts: CallFacts, judgement: Judgement): void {
+    const { state } = this.#gateway.storage
+    if (state === 'full') throw new GuardError('STORAGE_FULL')
+    if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
+    const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
+    const call = new PassingCall(this.#origin, runOf(entry, this.#told), row)
+    this.#passing.set(entry, call)
+    this.#audit.passing.add(call)
+  }
+
+  /** Takes up the end of a forwarded call. Resolves when its decision is durable, so that it may be answered; rejects if it cannot be. */
+  ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
+    const call = this.#passing.get(entry)
+    if (call === undefined) {
+      void this.outcome(entry, outcome, result_bytes)
+      return undefined
+    }
+    this.#passing.delete(entry)
+    this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
+    return call.decided.promise
+  }
+
+  /** Puts the end of a call whose decision is durable on record with the next batch; resolves when it is, too. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
   async outcome(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> {
-    const duration_ms = this.#since(entry)
-    const patch = { outcome, duration_ms: Math.round(duration_ms), result_bytes }
-    const span = this.#running.get(entry)
+    const row = this.#running.get(entry)
     // of a call that could not be recorded there is nothing to end
-    if (span === undefined) return
+    if (row === undefined) return
     this.#running.delete(entry)
+    const patch: End = endOf(outcome, this.#since(entry), result_bytes)
     const piece = {
       origin: this.#origin,
       run: { trace_id: entry.trace_id },
-      spans: [endedSpan(span, entry, outcome, duration_ms)],
+      spans: [recordsOf({ ...row, ...patch }, false).span],
       events: [],
       rows: [{ table: 'mcp_audit', key: entry.id, patch } as const],
       whole: true,

@@ -69,6 +69,9 @@ export const eventRow = (event: AuditEvent, at: number, placed: Placed = nowhere
   result_bytes: null,
   trace_id: null,
   span_id: null,
+  parent_span_id: null,
+  duration_us: null,
+  traced: null,
 })
 
 /** The audit record of what became of an approval. */

@@ -1,12 +1,4 @@
-import {
-  type Attributes,
-  cutText,
-  type FragmentEvent,
-  type FragmentRun,
-  newId,
-  type SpanDraft,
-  sha256,
-} from 'guard-gateway/core'
+import { cutText, type FragmentEvent, type FragmentRun, type SpanDraft, sha256, toolRecords } from 'guard-gateway/core'
 import type { AuditSession, Entry } from './entry.ts'
 import { type CallFacts, type Judgement, reasonCode } from './judgement.ts'
 import type { AuditRow } from './tables.ts'
@@ -75,96 +67,37 @@ export const decisionRow = (
   result_bytes: null,
   trace_id: entry.trace_id,
   span_id: entry.span_id,
+  parent_span_id: entry.parent_span_id,
+  duration_us: judgement.forwarded ? null : Math.round(more.duration_ms * 1000),
+  traced: null,
 })
 
-/** The `tool.call` span of a judged call: running where it is forwarded, over where it is answered here. */
-export const callSpan = (entry: Entry, told: Told, row: AuditRow, duration_ms: number): SpanDraft => ({
-  id: entry.span_id,
-  parent_id: entry.parent_span_id,
-  name: 'tool.call',
-  kind: 'tool',
-  start_ns: ns(entry.at),
-  ...(row.forwarded === true
-    ? { status: 'running' }
-    : {
-        status: row.action === 'confirm' && row.reason_code !== 'MCP_DENIED' ? 'ok' : 'error',
-        status_message: row.reason,
-        end_ns: ns(entry.at + duration_ms),
-      }),
-  attributes: present({
-    'gen_ai.operation.name': 'execute_tool',
-    'gen_ai.tool.name': row.tool,
-    'mcp.method.name': 'tools/call',
-    'mcp.session.id': sessionMark(told.id),
-    'mcp.protocol.version': told.protocol_version,
-    'jsonrpc.request.id': row.request_id,
-    'network.transport': networks[told.transport] ?? null,
-    'guard.mcp.server_id': told.server_id,
-    'guard.argument_hash': row.argument_hash,
-    'guard.decision': decisionOf(row),
-    'guard.forwarded': row.forwarded,
-    'guard.reason': row.reason_code,
-    'guard.approval_id': row.approval_id,
-  }),
-})
-
-/** How a client's door is called in semantic conventions; one inside the process is no network. */
-const networks: Readonly<Record<string, string>> = { http: 'tcp', stdio: 'pipe' }
-
-/** The first characters of a session's id: enough to tell sessions apart, too few to take part in one. */
-export const sessionMark = (id: string): string => id.slice(0, 16)
-
-const decisionOf = ({ action }: AuditRow): string | null =>
-  action === 'invalid' || action === 'refused' ? 'deny' : action
-
-/** The `policy.decision` event of a judged call. */
-export const decisionEvent = (entry: Entry, row: AuditRow): FragmentEvent => ({
-  id: newId('evt_', entry.at),
-  span_id: entry.span_id,
-  name: 'policy.decision',
-  time_ns: ns(entry.at),
-  severity: row.action === 'allow' || row.action === 'transform' ? 'info' : 'warn',
-  attributes: { ...decisionAttributes(row), ...(entry.join_refused ? { trace_join_refused: true } : {}) },
-})
-
-/** A decision in the words of event.v1: `decision` is what the policy said, `forwarded` what happened. */
-export const decisionAttributes = (row: AuditRow): Attributes =>
-  present({
-    decision: decisionOf(row),
-    action: decisionOf(row),
-    mode: row.mode,
-    reason_code: row.reason_code,
-    rule_id: row.rule_ids?.[0] ?? null,
-    rule_ids: row.rule_ids,
-    policy_version: row.policy_version,
-    argument_hash: row.argument_hash,
-    approval_id: row.approval_id,
-    forwarded: row.forwarded,
-    reason: row.reason,
-    server_id: row.server_id,
-    tool: row.tool,
-  })
-
-const statuses: Readonly<Record<Outcome, string>> = {
-  ok: 'ok',
-  tool_error: 'error',
-  rpc_error: 'error',
-  lost: 'error',
-  cancelled: 'cancelled',
-  timeout: 'timeout',
-  none: 'error',
+/** The span and the event of a judged call as its run is told of them: running where it was forwarded and has no outcome. */
+export const recordsOf = (
+  row: AuditRow,
+  join_refused: boolean,
+): { readonly span: SpanDraft; readonly event: FragmentEvent } => {
+  const { span, event } = toolRecords(row)
+  const { id, parent_id, name, kind, status, status_message, start_ns, end_ns, attributes } = span
+  return {
+    span: { id, parent_id, name, kind, status, status_message, start_ns, end_ns, attributes },
+    event: {
+      id: event.id,
+      span_id: event.span_id,
+      name: event.name,
+      time_ns: event.time_ns,
+      severity: event.severity,
+      attributes: join_refused ? { ...event.attributes, trace_join_refused: true } : event.attributes,
+    },
+  }
 }
 
-/** The span of a forwarded call when it has ended. */
-export const endedSpan = (running: SpanDraft, entry: Entry, outcome: Outcome, duration_ms: number): SpanDraft => ({
-  ...running,
-  status: statuses[outcome],
-  end_ns: ns(entry.at + duration_ms),
-  attributes: {
-    ...running.attributes,
-    'guard.outcome': outcome,
-    ...(outcome === 'ok' || outcome === 'cancelled' ? {} : { 'error.type': outcome }),
-  },
+/** The record of a forwarded call when it has ended. */
+export const endOf = (outcome: Outcome, duration_ms: number, result_bytes: number | null) => ({
+  outcome,
+  duration_ms: Math.round(duration_ms),
+  duration_us: Math.round(duration_ms * 1000),
+  result_bytes,
 })
 
 /** Id of the span that shows how long a person was waited for: 16 hex digits. */
@@ -180,8 +113,3 @@ export const waitSpan = (approval_id: string, asked: Entry, now: number): SpanDr
   start_ns: ns(now),
   attributes: { 'guard.approval_id': approval_id },
 })
-
-const present = (attributes: Record<string, unknown>): Attributes => {
-  for (const name in attributes) if (attributes[name] === null) delete attributes[name]
-  return attributes
-}

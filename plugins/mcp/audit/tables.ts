@@ -1,9 +1,9 @@
-import { type Table, table } from 'guard-gateway/core'
+import { type Table, type ToolRecord, table } from 'guard-gateway/core'
 import type { RuleFinding } from '../verdict.ts'
 import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './words.ts'
 
 /** One thing on record about MCP traffic: a judged call, a refused frame, or an event. Never an argument. */
-export interface AuditRow {
+export interface AuditRow extends ToolRecord {
   /** `aud_…`. */
   readonly id: string
   /** Milliseconds since 1970. */
@@ -49,6 +49,9 @@ export interface AuditRow {
   readonly result_bytes: number | null
   readonly trace_id: string | null
   readonly span_id: string | null
+  readonly parent_span_id: string | null
+  readonly duration_us: number | null
+  readonly traced: boolean | null
 }
 
 /** A policy that was in force once. */
@@ -104,8 +107,11 @@ const audit = table<'mcp_audit'>({
     result_bytes: 'integer',
     trace_id: 'text',
     span_id: 'text',
+    parent_span_id: 'text',
+    duration_us: 'integer',
+    traced: 'boolean',
   },
-  indexes: [['at'], ['session_id', 'at']],
+  indexes: [['at'], ['session_id', 'at'], ['trace_id', 'recorded']],
   exact: [
     'id',
     'kind',
@@ -128,6 +134,7 @@ const audit = table<'mcp_audit'>({
     'outcome',
     'trace_id',
     'span_id',
+    'parent_span_id',
   ],
 })
 

@@ -1,5 +1,5 @@
+import { toolDecision } from 'guard-gateway/core'
 import type { ApprovalRow } from '../approvals/index.ts'
-import { decisionAttributes } from '../audit/records.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ApprovalView } from './approval-schemas.ts'
 import type { AuditEventView } from './event-schemas.ts'
@@ -8,27 +8,39 @@ const iso = (at: number): string => new Date(at).toISOString()
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
 
 /** A record of the audit as events are delivered. */
-export const eventView = ({ at, schema: schema_state, rule_ids, findings, ...row }: AuditRow): AuditEventView => ({
-  ...row,
-  schema: 'event.v1',
-  time_ns: BigInt(at) * 1_000_000n,
-  time: iso(at),
-  origin: 'mcp',
-  severity: severityOf(row),
-  attributes:
-    row.kind === 'decision'
-      ? { ...decisionAttributes({ ...row, at, schema: schema_state, rule_ids, findings }) }
-      : { reason: row.reason, approval_id: row.approval_id, server_id: row.server_id, tool: row.tool },
-  schema_state,
-  rule_ids: [...(rule_ids ?? [])],
-  findings: (findings ?? []).map(({ rule_id, check, pointer, reason, certain }) => ({
-    rule_id,
-    check,
-    pointer,
-    reason,
-    certain,
-  })),
-})
+export const eventView = (record: AuditRow): AuditEventView => {
+  const {
+    at,
+    schema: schema_state,
+    rule_ids,
+    findings,
+    parent_span_id: _parent,
+    duration_us: _us,
+    traced: _traced,
+    ...row
+  } = record
+  return {
+    ...row,
+    schema: 'event.v1',
+    time_ns: BigInt(at) * 1_000_000n,
+    time: iso(at),
+    origin: 'mcp',
+    severity: severityOf(row),
+    attributes:
+      row.kind === 'decision'
+        ? { ...toolDecision(record) }
+        : { reason: row.reason, approval_id: row.approval_id, server_id: row.server_id, tool: row.tool },
+    schema_state,
+    rule_ids: [...(rule_ids ?? [])],
+    findings: (findings ?? []).map(({ rule_id, check, pointer, reason, certain }) => ({
+      rule_id,
+      check,
+      pointer,
+      reason,
+      certain,
+    })),
+  }
+}
 
 const severityOf = ({ kind, action, name }: Pick<AuditRow, 'kind' | 'action' | 'name'>): 'info' | 'warn' => {
   if (kind === 'decision') return action === 'allow' || action === 'transform' ? 'info' : 'warn'
