@@ -51,7 +51,19 @@ export const conversation = (items: readonly Item[], extra = ''): Conversation =
         ? [{ id: item.id, result: resultOf(item.text), error: item.error }]
         : [],
     ),
+    resultTexts: (turns) => resultTexts(items, turns),
   }
+}
+
+/** Results before the first turn are one more turn. */
+const resultTexts = (items: readonly Item[], turns: number): string[][] => {
+  const texts: string[][] = [[]]
+  for (const item of items) {
+    if (item.kind === 'turn') texts.push([])
+    if (item.kind === 'result') texts.at(-1)?.push(item.text)
+  }
+  const [loose = [], ...told] = texts
+  return (loose.length > 0 ? texts : told).slice(-Math.min(turns, texts.length))
 }
 
 /** What an item says, without its ids. */

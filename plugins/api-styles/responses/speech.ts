@@ -21,26 +21,27 @@ export const responsesSpeech = (): Speech => {
     },
     ending() {
       if (response === undefined || over) return ''
-      const output = [...items.values()].map(({ item, text }) => (text === '' ? item : { ...item, ...spoken(text) }))
+      const open = [...items].filter(([, { done }]) => !done)
+      const events = open.flatMap(([index, item]) => closing(index, item))
       const last = {
         type: 'response.incomplete',
-        sequence_number: sequence + 1,
         response: {
           ...response,
           status: 'incomplete',
           incomplete_details: { reason: 'max_output_tokens' },
-          output: output.map((item) => ({ ...item, status: item.status === 'completed' ? 'completed' : 'incomplete' })),
+          output: [...items.values()].map((item) => (item.done ? item.item : whole(item))),
         },
       }
-      return `event: ${last.type}\ndata: ${JSON.stringify(last)}\n\n`
+      return [...events, last].map((event) => eventText({ ...event, sequence_number: ++sequence })).join('')
     },
   }
 }
 
-/** An item of the output as far as it has come; `text` while it is still arriving. */
+/** An item of the output as far as it has come. */
 interface Item {
   item: Shape
   text: string
+  done: boolean
 }
 
 const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
@@ -48,10 +49,11 @@ const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.inco
 const note = (items: Map<unknown, Item>, event: Shape, listener: Listener): void => {
   const { type, output_index } = event
   if (type === 'response.output_item.added') {
-    items.set(output_index, { item: shapeOf(event.item), text: '' })
+    items.set(output_index, { item: shapeOf(event.item), text: '', done: false })
     if (shapeOf(event.item).type !== 'message') listener.gap()
-  } else if (type === 'response.output_item.done') items.set(output_index, { item: shapeOf(event.item), text: '' })
-  else if (type === 'response.output_text.delta') {
+  } else if (type === 'response.output_item.done') {
+    items.set(output_index, { item: shapeOf(event.item), text: '', done: true })
+  } else if (type === 'response.output_text.delta') {
     const piece = wordOf(event.delta) ?? ''
     const item = items.get(output_index)
     if (item !== undefined) item.text += piece
@@ -59,4 +61,27 @@ const note = (items: Map<unknown, Item>, event: Shape, listener: Listener): void
   }
 }
 
-const spoken = (text: string) => ({ content: [{ type: 'output_text', text, annotations: [], logprobs: [] }] })
+const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+
+const whole = ({ item, text }: Item): Shape => ({
+  ...item,
+  status: 'incomplete',
+  ...(item.type === 'message' ? { content: [partOf(text)] } : {}),
+})
+
+/** The events with which an item that is still arriving is said to be done. */
+const closing = (output_index: unknown, open: Item): (Shape & { readonly type: string })[] => {
+  const { item, text } = open
+  const place = { item_id: item.id, output_index, content_index: 0 }
+  const said =
+    item.type === 'message'
+      ? [
+          { type: 'response.output_text.done', ...place, text, logprobs: [] },
+          { type: 'response.content_part.done', ...place, part: partOf(text) },
+        ]
+      : []
+  return [...said, { type: 'response.output_item.done', output_index, item: whole(open) }]
+}
+
+const eventText = (event: { readonly type: string; readonly sequence_number: number }): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

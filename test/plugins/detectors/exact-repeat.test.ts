@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Row } from 'guard-gateway/core'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
 import { detectorConforms } from '../../conformance/detector.ts'
 import { evidence } from '../../kit/evidence.ts'
@@ -34,5 +35,24 @@ describe('exact_repeat: 3 in 8', () => {
     const finding = detect('a'.repeat(30), { window_size: 40 })
     assert.equal(typeof finding === 'object' ? finding.where?.length : 0, 16)
     assert.deepEqual(typeof finding === 'object' ? finding.where?.at(-1) : undefined, { request: 'request_29' })
+  })
+})
+
+describe('exact_repeat with params', () => {
+  const repeated = (outcome: Row['outcome'], params = {}) => {
+    const shown = evidence(exactRepeat, 'aaa', { rule: { params } })
+    return exactRepeat.detect({ ...shown, past: shown.past.map((row) => ({ ...row, outcome })) })
+  }
+  it('ignore_in_flight leaves requests out that have not ended', () => {
+    assert.notEqual(repeated(null), undefined)
+    assert.equal(repeated(null, { ignore_in_flight: true }), undefined)
+    assert.notEqual(repeated('ok', { ignore_in_flight: true }), undefined)
+  })
+  it('ignore_failed lets a repeat take the place of a request that failed', () => {
+    for (const outcome of ['upstream_error', 'unreachable', 'truncated'] as const) {
+      assert.notEqual(repeated(outcome), undefined)
+      assert.equal(repeated(outcome, { ignore_failed: true }), undefined)
+    }
+    assert.notEqual(repeated('ok', { ignore_failed: true }), undefined)
   })
 })

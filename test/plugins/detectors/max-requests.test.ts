@@ -19,8 +19,11 @@ describe('max_requests: 50', () => {
     })
   })
   it('takes its threshold from the rule', () => assert.notEqual(detect(2, { threshold: 2 }), undefined))
-  it('counts requests under way with and without reserve', () => {
-    assert.equal(detect(49, { params: { reserve: true } }), undefined)
-    assert.notEqual(detect(50, { params: { reserve: true } }), undefined)
+  it('says of what it counts the requests', () => {
+    assert.deepEqual(detect(50, { params: { scope: 'thread' } }), {
+      message: 'the thread has sent 50 of 50 requests',
+      evidence: 'budget',
+      count: 50,
+    })
   })
 })

@@ -101,3 +101,26 @@ describe('sequence_repeat over turns', () => {
     assert.equal(turnsOf(cycle('', '', '', '', '', ''), aware), undefined)
   })
 })
+
+describe('sequence_repeat with params', () => {
+  it('reset_on_user_message compares the requests since the last one', () => {
+    const shown = evidence(sequenceRepeat, 'ababab', { rule: { params: { reset_on_user_message: true } } })
+    const spoken = conversation([...step('x'), user('go on'), ...step('y')]).turns
+    const past = (root: boolean) =>
+      shown.past.map((row, index) => ({ ...row, root, new_turns: index === 1 ? spoken : [] }))
+    assert.notEqual(sequenceRepeat.detect({ ...shown, past: past(true) }), undefined)
+    assert.equal(sequenceRepeat.detect({ ...shown, past: past(false) }), undefined)
+    const { params: _, ...literal } = shown.rule
+    assert.notEqual(sequenceRepeat.detect({ ...shown, rule: literal, past: past(false) }), undefined)
+  })
+  it('exempt_tools do not count beside other calls, and alone break a sequence', () => {
+    const exempt = { params: { exempt_tools: ['note*'] } }
+    let n = 0
+    const both = (tool: string): Item[] => [turn(called(tool), called('note', { n: ++n }))]
+    const noted = ['a', 'b', 'a', 'b', 'a', 'b'].flatMap(both)
+    assert.equal(turnsOf(noted), undefined)
+    assert.equal(turnsOf(noted, exempt)?.count, 3)
+    const parted = [...step('a'), ...step('b'), ...step('note'), ...step('a'), ...step('b'), ...step('a'), ...step('b')]
+    assert.equal(turnsOf(parted, exempt), undefined)
+  })
+})

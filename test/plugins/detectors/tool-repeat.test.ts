@@ -96,6 +96,65 @@ describe('tool_repeat with result_aware', () => {
   })
 })
 
+describe('tool_repeat with params', () => {
+  const poll = () => step('job_status', { id: 7 }, 'running')
+  const polls = (count: number) => Array.from({ length: count }, poll).flat()
+  const times = (count: number, items: () => Item[]) => Array.from({ length: count }, items).flat()
+
+  it('reset_on_user_message counts what came after the last one', () => {
+    const reset = { params: { reset_on_user_message: true } }
+    const items = [...read(), ...read(), user('once more'), ...read()]
+    assert.notEqual(inHistory(items), undefined)
+    assert.equal(inHistory(items, reset), undefined)
+    assert.equal(inHistory([...items, ...read(), ...read()], reset)?.count, 3)
+  })
+  it('reset_on_user_message ends the search in the session, too', () => {
+    const key = keyOf('read_file', { path: 'a' })
+    const rows = (users: boolean) => {
+      const turns = conversation([...read(), ...(users ? [user('again')] : []), ...other(1)]).turns
+      return [
+        aRow({ root: false, thread: 't', keys: [key], new_turns: turns }),
+        aRow({ root: false, thread: 't', keys: [key], new_turns: [] }),
+      ]
+    }
+    const detect = (users: boolean) =>
+      toolRepeat.detect(
+        shown(read(), {
+          past: rows(users),
+          row: { root: false, thread: 't', keys: [key], new_turns: conversation(read()).turns },
+          rule: { params: { reset_on_user_message: true } },
+        }),
+      ) as Finding | undefined
+    assert.equal(detect(false)?.evidence, 'session')
+    assert.equal(detect(true), undefined)
+  })
+  it('exempt_tools have no calls that count, in the history and in the session', () => {
+    const key = keyOf('read_file', { path: 'a' })
+    const exempt = { params: { exempt_tools: ['read_*'] } }
+    assert.equal(inHistory(times(4, read), exempt), undefined)
+    const given = { past: [aRow({ keys: [key] }), aRow({ keys: [key] })], row: { root: true, keys: [key] } }
+    assert.equal(toolRepeat.detect(shown(read(), { ...given, rule: exempt })), undefined)
+  })
+  it('poll_tools may be asked nine times, and the tenth equal answer in 24 turns is one too many', () => {
+    const rule = { params: { poll_tools: ['*_status'] } }
+    assert.equal(inHistory(polls(9), rule), undefined)
+    assert.equal(inHistory(polls(10), rule)?.count, 10)
+    assert.equal(inHistory([...polls(9), ...step('job_status', { id: 7 }, 'done')], rule), undefined)
+    assert.equal(inHistory(polls(4), { params: { poll_tools: ['*_status'], poll_threshold: 4 } })?.count, 4)
+    assert.notEqual(inHistory(times(3, read), rule), undefined)
+  })
+  it('mutating_tools count in consecutive turns whatever the result, if results count at all', () => {
+    const append = (n: number) => step('append_file', { text: 'x' }, `file has ${n} lines`)
+    const aware = { params: { result_aware: true } }
+    const mutating = { params: { result_aware: true, mutating_tools: ['append*'] } }
+    const growing = [...append(1), ...append(2), ...append(3)]
+    assert.equal(inHistory(growing, aware), undefined)
+    assert.equal(inHistory(growing, mutating)?.count, 3)
+    assert.equal(inHistory(growing, mutating)?.results_equal, false)
+    assert.equal(inHistory([...append(1), ...other(1), ...append(2), ...append(3)], mutating), undefined)
+  })
+})
+
 describe('tool_repeat in the session: 3 in 8 requests', () => {
   const key = keyOf('read_file', { path: 'a' })
   const turns = conversation(read()).turns
