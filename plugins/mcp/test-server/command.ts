@@ -45,7 +45,9 @@ const overHttp = async (server: TestServer, port: number, io: Io): Promise<numbe
   const onSignal = () => resolve()
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
-    const served = await serveHttp(server, port)
+    const served = await serveHttp(server, port).catch((cause: unknown) => {
+      throw taken(port, cause)
+    })
     io.err.write(`MCP test server on ${served.url}\n`)
     await asked
     await served.close()
@@ -54,6 +56,13 @@ const overHttp = async (server: TestServer, port: number, io: Io): Promise<numbe
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
 }
+
+const taken = (port: number, cause: unknown): unknown =>
+  (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
+    ? new GuardError('PORT_TAKEN', `127.0.0.1:${port} is taken. Choose another port with --port; 0 takes a free one.`, {
+        cause,
+      })
+    : cause
 
 const serverOptions = (input: Input): TestServerOptions => {
   const misbehave = wordOf(input, 'misbehave')

@@ -51,6 +51,9 @@ describe('guard mcp test-server', () => {
     const code = main(['mcp', 'test-server', '--port', '0'], io)
     await io.errHolds('/mcp\n')
     const [url = ''] = /http:\S+/.exec(io.errText()) ?? []
+    const second = fakeIo()
+    assert.notEqual(await main(['mcp', 'test-server', '--port', new URL(url).port], second), 0)
+    assert.match(second.errText(), /is taken\. Choose another port/)
     const response = await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } })
     assert.equal(response.status, 415)
     process.emit('SIGTERM', 'SIGTERM')
