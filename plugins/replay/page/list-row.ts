@@ -30,9 +30,9 @@ export const listRow = (run: RunSummary, context: RowContext): Html => {
 <td>${tagMark(run)}</td>
 <td class="figure">${durationMark(took)}</td>
 <td class="share"><svg class="share" height="8" aria-hidden="true"><rect width="${share(took, context)}%" height="8"/></svg></td>
-<td class="figure">${countMark(run.total_tokens)}<span class="unit"> tokens</span></td>
-<td class="figure">${costMark(run.cost_micro)}<span class="unit"> cost</span></td>
-<td class="figure">${countMark(run.span_count)}<span class="unit"> spans</span></td>
+<td class="figure">${countMark(run.total_tokens)}</td>
+<td class="figure">${costMark(run.cost_micro)}</td>
+<td class="figure">${countMark(run.span_count)}</td>
 <td>${session_id !== null && html`<a class="id" href="/replay?session_id=${encodeURIComponent(session_id)}">${shortId(session_id)}</a>`}</td>
 </tr>`
 }

@@ -1,5 +1,15 @@
-import { type Ask, failureTags, type Gateway, type Html, html, raw, type Trace } from 'guard-gateway/core'
+import {
+  type Ask,
+  failureTags,
+  type Gateway,
+  type Html,
+  html,
+  raw,
+  type Trace,
+  type TreeSpan,
+} from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
+import { toldBy } from './decisions.ts'
 import { runLink } from './folding.ts'
 import { pinButton, pinForm } from './pin-button.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
@@ -24,12 +34,20 @@ const why = (trace: Trace, ask: Ask): Html => {
   if (failure_tag === null) return html``
   const shape = shapeOfTrace(trace)
   const span = trace.spans[(evidence?.span_id ? shape.places.get(evidence.span_id) : undefined) ?? -1]
-  const event = span?.events.find(({ id }) => id === evidence?.event_id)
-  const reason = event?.attributes.reason_code
+  const reason = span === undefined ? '' : reasonIn(span, evidence?.event_id ?? null)
   return html` · <strong>${failure_tag}</strong>${
     span !== undefined &&
-    html` ← ${typeof reason === 'string' && html`<code>${reason}</code> at `}<a href="${runLink(ask.query, { span: span.id, view: null, after: null }, rowId(span.id))}">${spanTitle(shape, span)}</a>`
+    html` ← ${reason !== '' && html`<code>${reason}</code> at `}<a href="${runLink(ask.query, { span: span.id, view: null, after: null }, rowId(span.id))}">${spanTitle(shape, span)}</a>`
   }`
+}
+
+/** The reason that the event gives which shows why a run failed, else the first reason among those of the span. */
+const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
+  const told = events
+    .filter(({ id }) => id === event_id)
+    .concat(events)
+    .map((event) => toldBy(event)?.reason ?? '')
+  return told.find((reason) => reason !== '') ?? ''
 }
 
 const sums = ({ run }: Trace, now: number): Html =>

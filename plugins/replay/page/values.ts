@@ -1,4 +1,4 @@
-import { type Attributes, type Html, html, writeJson } from 'guard-gateway/core'
+import { type Attributes, type Html, html, raw, writeJson } from 'guard-gateway/core'
 
 const LONG_CHARS = 400
 const LONG_LINES = 10
@@ -9,9 +9,13 @@ export const attributeTable = (attributes: Attributes): Html => {
   const names = Object.keys(attributes).sort(ownLast)
   if (names.length === 0) return html`<p class="quiet">None.</p>`
   return html`<table class="attributes"><tbody>${names.map(
-    (name) => html`<tr><th scope="row">${name}</th><td>${valueMark(attributes[name])}</td></tr>`,
+    (name) => html`<tr><th scope="row">${breakable(name)}</th><td>${valueMark(attributes[name])}</td></tr>`,
   )}</tbody></table>`
 }
+
+/** A dotted name that breaks between its words alone, where it can. */
+const breakable = (name: string): readonly Html[] =>
+  name.split(/(?<=[._])/).map((word, at) => html`${at > 0 && raw`<wbr>`}${word}`)
 
 const isOwn = (name: string): number => (name.startsWith('guard.') ? 1 : 0)
 const ownLast = (a: string, b: string): number => isOwn(a) - isOwn(b) || (a < b ? -1 : a > b ? 1 : 0)

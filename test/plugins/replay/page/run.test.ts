@@ -143,7 +143,7 @@ test('details show attributes as text, ours last, addresses of the web alone as 
   assert.match(details, /<a href="https:\/\/example\.com\/report\?id=1" rel="noopener noreferrer" target="_blank">/)
   assert.match(details, /<span class="text">javascript:alert\(1\)<\/span>/)
   assert.match(details, /<details><summary class="text">line\n(?:line\n)+line…<\/summary>/)
-  assert.ok(details.indexOf('>guard.note<') > details.indexOf('>script<'))
+  assert.ok(details.indexOf('>guard.<wbr>note<') > details.indexOf('>script<'))
 })
 
 test('script asks for the details alone', async () => {
