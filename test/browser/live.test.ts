@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startChildGateway } from '../kit/child-gateway.ts'
 import { noBrowser } from './chromium.ts'
 import { threeSteps } from './data.ts'
 import { startWorld, type World } from './world.ts'
@@ -20,11 +19,6 @@ describe('live pages', { skip: noBrowser }, () => {
     await world.trace(threeSteps('the first', Date.now() - 1000))
   })
   after(() => world.close())
-
-  const listeners = async (): Promise<number> => {
-    const text = await (await fetch(`${world.url}/metrics`)).text()
-    return Number(/^guard_stream_listeners (\d+)/m.exec(text)?.[1] ?? Number.NaN)
-  }
 
   it('a new run appears, and what was checked and focused stays', async () => {
     const visit = await world.open()
@@ -80,20 +74,9 @@ describe('live pages', { skip: noBrowser }, () => {
     const { page } = visit
     await visit.to('/replay')
     await page.locator('#live', { hasText: 'live' }).waitFor()
-    const port = new URL(world.url).port
-    await world.gateway.end('SIGTERM')
-    const again = await startChildGateway(world.folder, 'http://127.0.0.1:9', `server: { port: ${port} }`, port)
-    try {
-      const answer = await fetch(`${world.url}/api/v1/traces`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(threeSteps('after the restart', Date.now())),
-      })
-      const { trace_id } = (await answer.json()) as { readonly trace_id: string }
-      await page.locator(`#run-${trace_id}`).waitFor()
-    } finally {
-      await again.end('SIGKILL')
-    }
+    await world.restart()
+    const id = await world.trace(threeSteps('after the restart', Date.now()))
+    await page.locator(`#run-${id}`).waitFor()
     // the browser writes down that the stream broke off
     await page.context().close()
   })

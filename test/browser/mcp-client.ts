@@ -19,7 +19,11 @@ export class McpCaller {
 
   async call(name: string, args: object): Promise<CallResult> {
     this.#id++
-    const answer = await ask(this.#world, this.#session, { id: this.#id, method: 'tools/call', params: { name, arguments: args } })
+    const answer = await ask(this.#world, this.#session, {
+      id: this.#id,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    })
     const { result } = (await answer.json()) as { readonly result?: CallResult }
     if (result === undefined) throw new Error(`${answer.status}`)
     return result

@@ -95,7 +95,10 @@ describe('/mcp', { skip: noBrowser }, () => {
     await server.locator('summary').click()
     assert.match(await server.innerText(), /delete_file/)
     const decided = page.locator('tr', { hasText: 'never-delete' }).first()
-    await decided.getByRole('link', { name: /show|replay/i }).first().click()
+    await decided
+      .getByRole('link', { name: /show|replay/i })
+      .first()
+      .click()
     await page.waitForURL(/\/replay\//)
     assert.match(await page.locator('main').innerText(), /tool\.call/)
     await visit.close()

@@ -13,6 +13,9 @@ export interface ApiAnswer {
   readonly json: Readonly<Record<string, unknown>>
 }
 
+/** Nobody listens there: what needs a provider is played by the Playground. */
+const NO_UPSTREAM = 'http://127.0.0.1:9'
+
 const policy = `version: 1
 mode: enforce
 default: allow
@@ -23,16 +26,18 @@ rules:
 
 /** A gateway in a process of its own with its database, a server behind its MCP proxy, and a browser. */
 export class World {
-  readonly gateway: ChildGateway
+  gateway: ChildGateway
   readonly browser: Browser
   readonly upstream: McpUpstream
   readonly folder: string
+  readonly #config: string
 
-  constructor(gateway: ChildGateway, browser: Browser, upstream: McpUpstream, folder: string) {
+  constructor(gateway: ChildGateway, browser: Browser, upstream: McpUpstream, folder: string, config: string) {
     this.gateway = gateway
     this.browser = browser
     this.upstream = upstream
     this.folder = folder
+    this.#config = config
   }
 
   get url(): string {
@@ -73,6 +78,13 @@ export class World {
     return json
   }
 
+  /** Ends the gateway in order and starts it again at the same address, with the same database. */
+  async restart(): Promise<void> {
+    const port = Number(new URL(this.url).port)
+    await this.gateway.end('SIGTERM')
+    this.gateway = await startChildGateway(this.folder, NO_UPSTREAM, this.#config, port)
+  }
+
   async close(): Promise<void> {
     await this.browser.close()
     // its folder goes with it, so that there is nothing to end in order
@@ -87,10 +99,7 @@ export const startWorld = async ({ config = '', mcp = '' } = {}): Promise<World>
   const folder = await mkdtemp(join(tmpdir(), 'guard-browser-'))
   const upstream = await mcpUpstream()
   await writeFile(join(folder, 'policy.yml'), policy)
-  const section = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${upstream.url}" } } }`
-  const [gateway, browser] = await Promise.all([
-    startChildGateway(folder, 'http://127.0.0.1:9', `${section}\n${config}`),
-    openBrowser(),
-  ])
-  return new World(gateway, browser, upstream, folder)
+  const all = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${upstream.url}" } } }\n${config}`
+  const [gateway, browser] = await Promise.all([startChildGateway(folder, NO_UPSTREAM, all), openBrowser()])
+  return new World(gateway, browser, upstream, folder, all)
 }

@@ -18,12 +18,17 @@ const KEY = 'guard_test_key_of_a_child_process'
 const bin = join(import.meta.dirname, `../../presets/default/bin${extname(import.meta.filename)}`)
 const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
 
-/** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML. */
-export const startChildGateway = async (folder: string, upstream: string, config = ''): Promise<ChildGateway> => {
+/** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any. */
+export const startChildGateway = async (
+  folder: string,
+  upstream: string,
+  config = '',
+  port = 0,
+): Promise<ChildGateway> => {
   const file = join(folder, 'guard-config.yml')
   const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions] }]`
   await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
-  const argv = ['gateway', 'run', '--config', file, '--port', '0', '--quiet']
+  const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
   const child = spawn(process.execPath, [...conditions, bin, ...argv], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder },

@@ -3,6 +3,7 @@ import { Idiomorph } from './idiomorph.js'
 const GATHER_MS = 250
 const AT_MOST_EVERY_MS = 1000
 const GIVE_UP_MS = 30_000
+const AGAIN_MS = 3000
 
 const mark = (text) => {
   const element = document.getElementById('live')
@@ -70,15 +71,23 @@ export const live = (renewed) => {
     if (source !== undefined || document.querySelector('[data-live]') === null) return
     source = new EventSource('/api/v1/stream')
     source.onopen = () => {
+      // what happened while nobody listened is not told afterwards
+      if (lost !== undefined) update()
       clearTimeout(lost)
       lost = undefined
       mark('live')
     }
     source.onerror = () => {
       lost ??= setTimeout(() => mark('reload'), GIVE_UP_MS)
+      // a refusal, as by a gateway that is about to end, the browser takes for final
+      if (source.readyState === EventSource.CLOSED) setTimeout(again, AGAIN_MS)
     }
     for (const name of ['run.updated', 'approval.updated', 'session.updated', 'message'])
       source.addEventListener(name, changed)
+  }
+  const again = () => {
+    close()
+    if (!document.hidden) open()
   }
   const close = () => {
     source?.close()

@@ -64,7 +64,7 @@ const seenIn = (rows, { isClosed }, path) => {
 const spacer = () => {
   const row = document.createElement('tr')
   row.append(document.createElement('td'))
-  row.firstChild.className = 'spacer'
+  row.cells[0].className = 'spacer'
   return row
 }
 
@@ -86,8 +86,8 @@ export const longTimeline = async (table, url) => {
     if (range === `${start} ${end}`) return
     range = `${start} ${end}`
     const at = body.querySelector('.at')?.id
-    above.firstChild.style.height = `${start * height}px`
-    below.firstChild.style.height = `${(seen.length - end) * height}px`
+    above.cells[0].style.height = `${start * height}px`
+    below.cells[0].style.height = `${(seen.length - end) * height}px`
     body.replaceChildren(above, ...seen.slice(start, end).map(make), below)
     if (at !== undefined) document.getElementById(at)?.classList.add('at')
   }

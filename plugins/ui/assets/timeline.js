@@ -155,7 +155,8 @@ export const timeline = () => {
   document.addEventListener('submit', (event) => {
     if (!event.target.matches('.find')) return
     event.preventDefault()
-    go(`?${new URLSearchParams(new FormData(event.target))}`)
+    const fields = new FormData(/** @type {HTMLFormElement} */ (event.target))
+    go(`?${new URLSearchParams(/** @type {any} */ (fields))}`)
   })
   addEventListener('popstate', () => {
     if (rowsOf(new URL(location.href)) !== rowsOf(shown) || location.search !== shown.search)

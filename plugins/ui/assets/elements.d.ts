@@ -1,0 +1,16 @@
+// What scripts of the pages find there are HTML elements, and what they hear of begins at one.
+
+interface ParentNode {
+  querySelector<E extends HTMLElement = HTMLElement>(selectors: string): E | null
+  querySelectorAll<E extends HTMLElement = HTMLElement>(selectors: string): NodeListOf<E>
+}
+
+interface Element {
+  blur?(): void
+}
+
+interface EventTarget {
+  closest?<E extends Element = HTMLElement>(selectors: string): E | null
+  matches?(selectors: string): boolean
+  readonly form?: HTMLFormElement | null
+}
