@@ -1,3 +1,4 @@
+import { GuardError } from 'guard-gateway/core'
 import { type BenchOptions, isChosen, readOptions, usage } from './options.ts'
 
 type Say = (text: string) => void
@@ -94,7 +95,7 @@ try {
     (text) => process.stderr.write(`${text}\n`),
   )
 } catch (error) {
-  if (!(error instanceof TypeError)) throw error
-  process.stderr.write(`${error.message}\n${usage}\n`)
+  if (!(error instanceof TypeError || error instanceof GuardError)) throw error
+  process.stderr.write(`${error.message}\n${error instanceof TypeError ? `${usage}\n` : ''}`)
   process.exitCode = 2
 }

@@ -15,6 +15,7 @@ export const caseOf = (suite: Case['suite'], trajectory: Trajectory): Case => ({
   label: trajectory.label,
   loop_start_step: trajectory.loop_start_step,
   resolved: trajectory.resolved,
+  tokens_estimated: trajectory.tokens === undefined,
   holds: new Set<Evidence>(hasText(trajectory) ? ['result text'] : []),
   asks: () => asksOf(trajectory),
 })
@@ -24,7 +25,7 @@ function* asksOf(trajectory: Trajectory): Iterable<Ask> {
   let chars = trajectory.system_chars + trajectory.task_chars
   for (const [number, step] of trajectory.steps.entries()) {
     const replied = repliedChars(step)
-    yield { body: Buffer.from(`${body}]}`), tokens: tokensOf(chars + replied) }
+    yield { body: Buffer.from(`${body}]}`), tokens: trajectory.tokens?.[number] ?? tokensOf(chars + replied) }
     body += messagesOf(step, number)
     chars += replied + step.results.reduce((sum, result) => sum + result.chars, 0) + (step.user_chars ?? 0)
   }

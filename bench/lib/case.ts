@@ -4,14 +4,14 @@ import type { StepCall } from './trajectory.ts'
 export interface Ask {
   /** A Messages body. */
   readonly body: Buffer
-  /** Of request and reply, estimated from characters. */
+  /** Of request and reply. */
   readonly tokens: number
   /** The upstream's error instead of a reply. */
   readonly fails?: { readonly status: number; readonly type: string; readonly message: string }
 }
 
 /** What detectors need that not every collection holds. */
-export type Evidence = 'result text' | 'upstream errors' | 'reply text'
+export type Evidence = 'result text' | 'upstream errors' | 'reply text' | 'prices'
 
 /** A run to be judged, and what is known of it. */
 export interface Case {
@@ -24,6 +24,8 @@ export interface Case {
   /** Counted from 1. */
   readonly loop_start_step: number | null
   readonly resolved: boolean | null
+  /** From characters, since nobody recorded them. */
+  readonly tokens_estimated: boolean
   readonly holds: ReadonlySet<Evidence>
   asks(): Iterable<Ask>
 }

@@ -54,7 +54,7 @@ export interface Observation {
   readonly latency_ns: Latency | null
   readonly ops_per_second: number | null
   readonly body_bytes_p50: number | null
-  /** What the session remembers at the end, serialised. */
+  /** What the session remembers at the end, serialised without findings. */
   readonly state_bytes: number | null
   readonly error: string | null
 }

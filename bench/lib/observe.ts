@@ -1,5 +1,5 @@
 import { serialize } from 'node:v8'
-import type { Match, Row } from 'guard-gateway/core'
+import type { Match } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { callOf, NOON } from '../kit.ts'
 import type { Case } from './case.ts'
@@ -47,7 +47,7 @@ export const watch = (
   const watched = subjects.map((subject, place) => ({
     subject,
     rule_ids: (rules[place] ?? []).map(({ id }) => id),
-    flags_count: subject.rules.every(({ action, enabled }) => enabled === false || (action ?? 'block') !== 'block'),
+    flags_count: subject.rules.every(({ action = 'block' }) => action !== 'block'),
   }))
   return { watched, rules: rules.flat() }
 }
@@ -77,7 +77,7 @@ const play = async (
   const session = sessionAt(`bench ${one.id}`, NOON)
   const tokens: number[] = []
   const bytes: number[] = []
-  const rows: Row[] = []
+  const rows: object[] = []
   for (const ask of one.asks()) {
     const call = callOf(messages, ask.body, session.row.id, NOON + tokens.length * 10 * SECOND)
     call.session = session
@@ -85,7 +85,7 @@ const play = async (
     const decision = await judge.decide(call)
     tokens.push(ask.tokens)
     bytes.push(ask.body.length)
-    if (decision.row !== null) rows.push(decision.row)
+    if (decision.row !== null) rows.push({ ...decision.row, matches: undefined })
     tell(tokens.length, decision.matches)
     await judge.settle(call, decision, ask)
     session.open--
@@ -130,6 +130,7 @@ const observation = (one: Case, { subject }: Watched, seen: Seen, played: Played
     matches,
     ...verdictOf(one, alarm?.step ?? null, missing),
     ...savings(played, alarm?.step ?? null),
+    tokens_estimated: one.tokens_estimated,
     ...speedOf(took),
     body_bytes_p50: quantile(played.bytes, 0.5),
     state_bytes: played.state_bytes,
@@ -163,7 +164,6 @@ const savings = ({ tokens }: Played, step: number | null) => {
     steps_saved: after.length,
     tokens_total: sum(tokens),
     tokens_saved: sum(after),
-    tokens_estimated: true,
     cost_saved_micro: null,
   }
 }

@@ -34,7 +34,7 @@ const table = (summaries: readonly Summary[]): string =>
 const nameOf = ({ detector, group }: Summary): string => (group === 'all' ? detector.id : `${detector.id} (${group})`)
 
 const figures = (one: Summary): string[] => {
-  if (one.loops + one.cleans === 0) return ['no evidence', '', '', '', '', '']
+  if (one.loops + one.cleans === 0) return [unlabelled(one), '', '', '', '', '']
   return [
     share(one.precision, one.loops + one.cleans) + delta(one, 'precision'),
     share(one.recall, one.loops) + delta(one, 'recall'),
@@ -44,6 +44,10 @@ const figures = (one: Summary): string[] => {
     one.tokens_saved_share === null ? '' : percent(one.tokens_saved_share),
   ]
 }
+
+/** Without labels only the number of runs that it speaks of is known. */
+const unlabelled = ({ alarms, n, ns_per_decision }: Summary): string =>
+  ns_per_decision === null ? 'no evidence' : `${alarms} of ${n} flagged`
 
 const share = (rate: number | null, of: number): string => {
   if (rate === null) return '-'

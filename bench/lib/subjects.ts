@@ -13,6 +13,7 @@ export interface Subject {
   /** Null for a set of rules. */
   readonly rule_type: string | null
   readonly params: Readonly<Record<string, unknown>> | null
+  /** Those that are on. */
   readonly rules: readonly RuleInput[]
   /** A collection without this cannot say how good it is. */
   readonly needs: readonly Evidence[]
@@ -96,6 +97,7 @@ const asSubject = (detector: Detector): Subject => ({
 /** Errors of upstreams for what looks at outcomes, texts for what measures or watches them. */
 const needsOf = (detector: Detector): Evidence[] => {
   if (detector.kind === 'outcome') return ['upstream errors']
+  if (detector.code === 'LIMIT_COST') return ['prices']
   if ('stream' in detector && detector.stream !== undefined) return ['reply text']
   return 'measure' in detector && detector.measure !== undefined ? ['result text'] : []
 }
@@ -123,5 +125,5 @@ const rulesIn = async (file: string, preset: string): Promise<readonly RuleInput
   const { value } = readYaml(await import('yaml'), text)
   const rules = Array.isArray(value) ? value : (value as { readonly rules?: unknown } | null)?.rules
   if (!Array.isArray(rules)) throw new TypeError(`${file} holds no list of rules.`)
-  return rules as RuleInput[]
+  return (rules as RuleInput[]).filter(({ enabled }) => enabled !== false)
 }

@@ -13,6 +13,8 @@ export interface Summary {
   readonly loops: number
   readonly cleans: number
   readonly solved: number
+  /** Runs in which it spoke, whatever their label. */
+  readonly alarms: number
   readonly precision: number | null
   readonly recall: number | null
   readonly f1: number | null
@@ -71,6 +73,7 @@ const summaryOf = (group: string, members: readonly Observation[]): Summary => {
     loops,
     cleans,
     solved: solved.length,
+    alarms: members.filter((one) => one.first_detection_step !== null).length,
     precision,
     recall,
     f1: precision === null || recall === null ? null : rate(2 * precision * recall, precision + recall),

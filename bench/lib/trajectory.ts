@@ -17,6 +17,8 @@ export interface Trajectory {
   readonly loop_start_step: number | null
   readonly system_chars: number
   readonly task_chars: number
+  /** What each request took, where that was recorded. */
+  readonly tokens?: readonly number[]
   readonly steps: readonly Step[]
 }
 

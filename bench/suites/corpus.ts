@@ -4,10 +4,12 @@ import { openJudge } from '../lib/judge.ts'
 import type { Corpus } from '../lib/load.ts'
 import type { Observation, RunFacts } from '../lib/observation.ts'
 import { observe, watch } from '../lib/observe.ts'
-import type { Subjects } from '../lib/subjects.ts'
+import type { Subject, Subjects } from '../lib/subjects.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
 const SMOKE_CASES = 40
+/** Of one policy. */
+const MOST_RULES = 64
 
 /** Plays recorded runs through every subject. */
 export const runCorpus = (
@@ -31,13 +33,30 @@ export const observeAll = async (
   { detectors, subjects }: Subjects,
   facts: RunFacts,
 ): Promise<readonly Observation[]> => {
-  const { watched, rules } = watch(subjects)
-  const judge = await openJudge(detectors, rules)
-  try {
-    const observations: Observation[] = []
-    for (const one of cases) observations.push(...(await observe(one, watched, judge, facts)))
-    return observations
-  } finally {
-    await judge.gateway.close()
+  const observations: Observation[] = []
+  for (const some of atOnce(subjects)) {
+    const { watched, rules } = watch(some)
+    const judge = await openJudge(detectors, rules)
+    try {
+      for (const one of cases) observations.push(...(await observe(one, watched, judge, facts)))
+    } finally {
+      await judge.gateway.close()
+    }
   }
+  return observations
+}
+
+/** Subjects that are watched together: as many as a policy has room for. */
+const atOnce = (subjects: readonly Subject[]): readonly (readonly Subject[])[] => {
+  const groups: Subject[][] = [[]]
+  let rules = 0
+  for (const subject of subjects) {
+    rules += subject.rules.length
+    if (rules > MOST_RULES && groups.at(-1)?.length !== 0) {
+      groups.push([])
+      rules = subject.rules.length
+    }
+    groups.at(-1)?.push(subject)
+  }
+  return groups.filter((group) => group.length > 0)
 }

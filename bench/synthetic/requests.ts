@@ -51,6 +51,7 @@ export const requestCases = (seed: number, start: number): readonly Case[] =>
       label: loop_start_step === null ? 'clean' : 'loop',
       loop_start_step,
       resolved: null,
+      tokens_estimated: true,
       holds: new Set<Evidence>(['upstream errors']),
       asks: () => asks,
     }

@@ -2,6 +2,7 @@ import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
+import { bench } from 'guard-gateway/plugins/bench'
 import { printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
@@ -111,6 +112,7 @@ const withRun = async (config: Config, io: Io, file: string, command?: Command, 
       playgroundCommands({ address: where.address, asking: asked }),
       sessionCommands({ asking: asked }),
       policyCommands({ asking: asked, presets }),
+      bench({ asking: asked }),
     )
   }
   return gateway.use(

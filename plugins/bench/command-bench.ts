@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command, Input, Io } from 'guard-gateway/core'
+
+/** Flag to what it means; each stands for the flag of the same name of the bench. */
+const options: Readonly<Record<string, string>> = {
+  '--suite <names>': 'vectors, corpus, synthetic (how right), throughput, load, replay (how fast); separated by commas',
+  '--detector <id_or_file...>': 'a detector, also a file of your own',
+  '--preset <name_or_file...>': 'a list of rules',
+  '--data <folder>': 'trajectories: .jsonl or .jsonl.gz files; else GUARD_BENCH_DATA',
+  '--split <name>': 'trajectories of this part alone',
+  '--out <file>': 'write observations and summaries here, a JSON object a line',
+  '--baseline <file>': 'set the figures beside those that were written with --out',
+  '--fail-if <bound...>': 'exit 1 if it holds, for example "clean_fp_rate>0.01"',
+  '--groups': 'figures by source and kind, too',
+  '--smoke': 'seconds: shows that everything runs',
+  '--seed <number>': 'of the synthetic runs; 1 if not said',
+  '--rounds <number>': 'of the suites load and replay',
+  '--profile <folder>': 'write profiles of the gateway under load',
+  '--list': 'names of what would run',
+}
+
+/** `guard bench`: runs the bench in a process of its own, since it measures time. */
+export const benchCommand: Command = {
+  id: 'bench',
+  args: '[...cases]',
+  summary: 'measure how right and how fast the detectors are',
+  options,
+  example: 'guard bench --detector ./my-detector.ts --data trajectories',
+  standalone: true,
+  run: (input, io) => runBench(argumentsOf(input), io),
+}
+
+/** The arguments that the bench would have been given itself. */
+const argumentsOf = ({ args, options: given }: Input): string[] => {
+  const list = [...args]
+  for (const name of [...Object.keys(options).map(nameOf), 'json']) {
+    const value = given[camel(name)]
+    if (value === true) list.push(`--${name}`)
+    else if (value !== undefined && value !== false) for (const one of [value].flat()) list.push(`--${name}=${one}`)
+  }
+  return list
+}
+
+const nameOf = (flag: string): string => flag.slice(2).split(' ')[0] ?? ''
+
+const camel = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const runBench = (args: readonly string[], io: Io): Promise<number> => {
+  const kit = fileURLToPath(import.meta.resolve('guard-gateway/bench'))
+  const script = join(dirname(kit), `run${extname(kit)}`)
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
+      cwd: io.cwd,
+      env: { ...process.env, ...io.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.pipe(io.out, { end: false })
+    child.stderr.pipe(io.err, { end: false })
+    child.on('error', reject)
+    child.on('close', (code) => resolve(code ?? 1))
+  })
+}

@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Command, GuardError, type Input, type Io, terminalLine } from 'guard-gateway/core'
+
+/** Sends a request to the interface and gives the answer's body; rejects with the error that it answers with. */
+export type Ask = (method: 'GET', path: string) => Promise<unknown>
+
+type Asking = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+
+interface Page {
+  readonly trajectories: readonly object[]
+  readonly next_cursor: string | null
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `guard bench export`: writes stored conversations as lines of `bench.trajectory.v1`, for a bench on one's own traffic. */
+export const exportCommand = (asking: Asking): Command => ({
+  id: 'bench export',
+  summary: 'write stored conversations as trajectories for a bench: tools, hashes and flags, no text',
+  options: {
+    '--since <time>': 'sessions since: an age such as 7d, or a time',
+    '--project <id>': 'of this project',
+    '--output <file>': 'write here instead of stdout; replaces no file',
+  },
+  example: 'guard bench export --since 7d --output mine/week.jsonl',
+  run: (input, io) => asking((ask) => exportTrajectories(ask, input, io)),
+})
+
+const exportTrajectories = async (ask: Ask, { options }: Input, io: Io): Promise<number> => {
+  const query = new URLSearchParams({ limit: '200' })
+  if (options.since !== undefined) query.set('since', String(timeOf(String(options.since), Date.now())))
+  if (options.project !== undefined) query.set('project_id', String(options.project))
+  const lines: string[] = []
+  let cursor: string | null = null
+  do {
+    if (cursor !== null) query.set('cursor', cursor)
+    const page = (await ask('GET', `/api/export/trajectories?${query}`)) as Page
+    for (const trajectory of page.trajectories) lines.push(`${JSON.stringify(trajectory)}\n`)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  await write(lines.join(''), options.output, io)
+  io.err.write(`${lines.length} conversations\n`)
+  return 0
+}
+
+const write = async (text: string, output: unknown, io: Io): Promise<void> => {
+  if (output === undefined) {
+    io.out.write(text)
+    return
+  }
+  await writeFile(resolve(io.cwd, String(output)), text, { flag: 'wx', mode: 0o600 }).catch((cause: Error) => {
+    throw new GuardError('USAGE', `${terminalLine(String(output))} cannot be written: ${cause.message}.`, { cause })
+  })
+}
+
+const timeOf = (text: string, now: number): number => {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0)
+  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  throw new GuardError(
+    'USAGE',
+    `--since takes an age such as 7d, or a time such as 2026-01-31, not "${terminalLine(text)}".`,
+  )
+}

@@ -1,0 +1,23 @@
+import type { Plugin } from 'guard-gateway/core'
+import { benchCommand } from './command-bench.ts'
+import { type Ask, exportCommand } from './command-export.ts'
+
+/** Where commands find stored sessions. */
+export interface BenchOptions {
+  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
+  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+}
+
+/** Gives the command line `bench` and `bench export`, and the interface the trajectories that the latter writes. */
+export const bench = ({ asking }: BenchOptions): Plugin => ({
+  name: 'bench',
+  requires: ['recorder'],
+  apply(gateway) {
+    gateway.commands.add(benchCommand)
+    gateway.commands.add(exportCommand(asking))
+    gateway.hooks.http.tapPromise('bench', async (app) => {
+      const { trajectoryRoutes } = await import('./routes.ts')
+      await app.register(trajectoryRoutes(gateway), { prefix: '/api' })
+    })
+  },
+})

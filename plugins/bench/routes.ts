@@ -1,0 +1,71 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { CallRecord, Found, Gateway, SessionRow } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { trajectoriesOf } from './trajectory.ts'
+
+const PAGE = 500
+const MOST_CALLS = 5000
+
+const Query = Type.Object({
+  since: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Sessions with requests since; milliseconds since 1970' }),
+  ),
+  project_id: Type.Optional(Type.String()),
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Sessions looked at' }),
+  cursor: Type.Optional(Type.String()),
+})
+
+const Answer = Type.Object({
+  trajectories: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    description: 'bench.trajectory.v1: tools, hashes and flags of stored conversations, no text',
+  }),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+})
+
+/** Stored sessions as trajectories for a bench, below `/api`. */
+export const trajectoryRoutes =
+  (gateway: Gateway): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/export/trajectories',
+      {
+        schema: {
+          summary: 'Export stored conversations as trajectories for a bench, newest sessions first',
+          tags: ['export'],
+          querystring: Query,
+          response: { 200: Answer },
+        },
+      },
+      async ({ query: { since = 0, project_id, limit, cursor } }) => {
+        const page: Found<SessionRow> = await gateway.storage.find('sessions', {
+          where: project_id === undefined ? {} : { project_id },
+          limit,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        const sessions = page.rows.filter(({ last_seen_at }) => last_seen_at >= since)
+        return { trajectories: await trajectoriesIn(gateway, sessions), next_cursor: page.next_cursor }
+      },
+    )
+  }
+
+const trajectoriesIn = async (gateway: Gateway, sessions: readonly SessionRow[]) => {
+  const found = []
+  for (const session of sessions) found.push(...trajectoriesOf(session, await callsOf(gateway, session.id)))
+  return found.map((one) => ({ ...one }))
+}
+
+const callsOf = async ({ storage }: Gateway, session_id: string): Promise<readonly CallRecord[]> => {
+  const records: CallRecord[] = []
+  let cursor: string | null = null
+  do {
+    const page: Found<CallRecord> = await storage.find('calls', {
+      where: { session_id },
+      order: ['recorded', 'asc'],
+      limit: PAGE,
+      ...(cursor === null ? {} : { cursor }),
+    })
+    records.push(...page.rows)
+    cursor = page.next_cursor
+  } while (cursor !== null && records.length < MOST_CALLS)
+  return records.sort((a, b) => a.received_at - b.received_at)
+}
