@@ -82,10 +82,15 @@ const runAll = async (ask: Ask, { args, options }: Input, io: Io, address: strin
 
 /** Flags as members of an order. */
 const choices = ({ mode, style, pace }: Input['options']): object => ({
-  ...(typeof mode === 'string' ? { mode } : {}),
+  ...(typeof mode === 'string' ? { mode: modeIn(mode) } : {}),
   ...(typeof style === 'string' ? { style } : {}),
   ...(typeof pace === 'string' ? { pace_ms: paceIn(pace) } : {}),
 })
+
+const modeIn = (text: string): string => {
+  if (text === 'shadow' || text === 'enforce') return text
+  throw new GuardError('USAGE', `--mode is shadow or enforce, not "${terminalLine(text)}".`)
+}
 
 const paceIn = (text: string): number => {
   if (/^\d{1,4}$/.test(text) && Number(text) <= MAX_PACE_MS) return Number(text)

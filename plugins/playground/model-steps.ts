@@ -26,7 +26,8 @@ const request = async (stage: Stage, part: Part, step: RequestStep, index: numbe
   const script = scriptOf(style, `${scenario_id}-${index}`, step)
   const call = callOf(gateway, style, script.request, names, mode)
   const client = new CollectingClient()
-  const settled = await send(call, script.reply, client)
+  const cost = 'error_type' in step.reply ? undefined : step.reply.cost_micro
+  const settled = await send(call, script.reply, client, cost)
   const decision = settled?.decision
   return {
     ...unseen,

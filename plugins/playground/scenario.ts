@@ -22,6 +22,8 @@ export interface Answer {
   readonly calls?: readonly ScriptedCall[]
   readonly input_tokens: number
   readonly output_tokens: number
+  /** What it costs, in millionths of the billing currency; if absent, what the price file says. */
+  readonly cost_micro?: number
   /** The client asks for a stream and gets one. */
   readonly stream?: boolean
   /** The stream breaks off behind so many events. */

@@ -4,7 +4,7 @@ const textOrNull = Type.Union([Type.String(), Type.Null()])
 const time = Type.String({ format: 'date-time' })
 const timeOrNull = Type.Union([time, Type.Null()])
 const countOrNull = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])
-const mode = Type.Union([Type.Literal('shadow'), Type.Literal('enforce')])
+const mode = Type.Unsafe<'shadow' | 'enforce'>({ type: 'string', enum: ['shadow', 'enforce'] })
 const status = Type.Union([
   Type.Literal('queued'),
   Type.Literal('running'),

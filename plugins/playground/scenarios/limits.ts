@@ -34,3 +34,22 @@ export const tokenLimit = scenario({
         : both({ decision: 'allow', status: 200, outcome: 'ok', total_tokens: 40_000 }),
   })),
 })
+
+const REPLY_COST = 400_000
+
+export const costLimit = scenario({
+  id: 'cost-limit',
+  title: 'A session that may cost 1.00',
+  summary: 'Replies of 0.40 each: three go over the limit, so the fourth request is stopped.',
+  kind: 'model',
+  rules: [
+    { id: 'max_cost', rule_type: 'max_cost', threshold: 1_000_000, window_size: 0, action: 'block', enabled: true },
+  ],
+  steps: upTo(4).map((index) => ({
+    what: `drawing ${index}`,
+    do: 'request',
+    say: [{ user: `Describe drawing ${index}.` }],
+    reply: { text: 'It shows a bridge.', input_tokens: 2_000, output_tokens: 300, cost_micro: REPLY_COST },
+    expect: index === 4 ? caught('LIMIT_COST') : allowed,
+  })),
+})

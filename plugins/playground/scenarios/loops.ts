@@ -76,6 +76,36 @@ export const toolLoop = scenario({
   ),
 })
 
+const tries = ['npm run tset', 'npm run tset --silent', 'npx npm run tset', 'npm run-script tset']
+
+export const toolErrorLoop = scenario({
+  id: 'tool-error-loop',
+  title: 'A tool that fails the same way',
+  summary: 'Commands that all differ, and all end in the same error: after four of them the next request is stopped.',
+  kind: 'model',
+  rules: [
+    {
+      id: 'tool_error_streak',
+      rule_type: 'tool_error_streak',
+      threshold: 4,
+      window_size: 0,
+      action: 'block',
+      enabled: true,
+    },
+  ],
+  steps: agentWork(
+    TASK,
+    tries.map((command, place) => ({
+      what: `command ${place + 1}`,
+      call: 'run_command',
+      arguments: { command },
+      returns: '{"exit_code":1,"stderr":"npm error Missing script: tset"}',
+    })),
+    { what: 'brings the fourth error', says: 'I will try once more.' },
+    (index) => (index === 5 ? caught('LOOP_TOOL_ERROR') : allowed),
+  ),
+})
+
 const overloaded = { decision: 'allow', status: 503, outcome: 'upstream_error', sees: 'overloaded_error' } as const
 
 const failing = (index: number, expect: Expect): RequestStep => ({

@@ -5,9 +5,11 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
+import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
+import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
@@ -111,6 +113,8 @@ const everything = ({ storage = memory(), more = [], default_mode = 'shadow' }: 
   sequenceRepeat,
   maxRequests,
   maxTokens,
+  maxCost,
+  toolErrorStreak,
   http({ gateway_key: KEY }),
   upstream(),
   sessions(),

@@ -20,10 +20,12 @@ const stylesFor = ({ kind, steps }: Scenario): readonly (string | undefined)[] =
 const reasons: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'exact-loop': { 3: 'LOOP_EXACT', 4: 'LOOP_EXACT' },
   'tool-loop': { 4: 'LOOP_TOOL_CALL' },
+  'tool-error-loop': { 5: 'LOOP_TOOL_ERROR' },
   'error-retry': { 6: 'LOOP_ERROR_RETRY' },
   'sequence-loop': { 12: 'LOOP_SEQUENCE' },
   'request-limit': { 6: 'LIMIT_REQUESTS' },
   'token-limit': { 4: 'LIMIT_TOKENS' },
+  'cost-limit': { 4: 'LIMIT_COST' },
   recovery: { 3: 'LOOP_EXACT' },
   'flag-only': { 3: 'LOOP_EXACT' },
   'paused-session': { 3: 'PAUSED_SESSION' },
