@@ -67,7 +67,7 @@ export const printUsage = (message: string, options: Input['options'], io: Io): 
   const hint = 'Run "guard --help" for what there is.'
   if (options.json === true)
     io.err.write(`${JSON.stringify({ error: { type: 'usage_error', code: 'USAGE', message, hint } })}\n`)
-  else io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}\n${hint}\n`)
+  else io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)} ${hint}\n`)
 }
 
 /** A line that deserves attention; `--quiet` hides it. */

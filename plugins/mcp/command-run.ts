@@ -104,7 +104,8 @@ const serve = async (seat: Seat, io: Io, asked: Promise<void>): Promise<number> 
   const { link } = seat.session
   const door = new StdioDoor({ in: io.in ?? process.stdin, out: io.out }, seat)
   const served = door.serve().then(() => door.taken())
-  await Promise.race([served, link.lost, asked])
+  const gone = await Promise.race([served.then(() => undefined), link.lost, asked.then(() => undefined)])
+  if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
   await seat.end('the client ended it')
   const { reason, exit_code = 1 } = await link.lost
   await door.abandon(reason)

@@ -23,7 +23,8 @@ export const explainPolicy = async (gateway: Gateway, { options }: Input, io: Io
   if (loaded.policy === undefined) {
     const [first] = loaded.errors
     const place = first?.line === null ? '' : `:${first?.line}:${first?.column}`
-    throw new GuardError('INVALID_POLICY', `${file}${place}: ${first?.path.slice(1)}: ${first?.message}`)
+    const path = first === undefined || first.path.length <= 1 ? '' : `${first.path.slice(1)}: `
+    throw new GuardError('INVALID_POLICY', `${file}${place}: ${path}${first?.message}`)
   }
   const call = await callOf(tool, options, io, gateway.clock.now())
   const explanation = await explainCall(gateway, loaded.policy, call)

@@ -83,7 +83,7 @@ const MAX_TOLD = 20
 const faultText = ({ errors, tests }: Pick<LoadedPolicy, 'errors' | 'tests'>, name: string): string => {
   const faults = errors.map(({ line, column, path, message }) => {
     const place = line === null ? name : `${name}:${line}:${column}`
-    return `${place}: ${path === '' ? '' : `${path.slice(1)}: `}${message}`
+    return `${place}: ${path.length <= 1 ? '' : `${path.slice(1)}: `}${message}`
   })
   const failed = tests
     .filter(({ pass }) => !pass)

@@ -104,7 +104,7 @@ describe('a wrong command line', () => {
     assert.equal(out, '')
     assert.equal(
       err,
-      'error: Unknown command "explian". Did you mean "explain"?\nRun "guard --help" for what there is.\n',
+      'error: Unknown command "explian". Did you mean "explain"? Run "guard --help" for what there is.\n',
     )
   })
   it('is one object with --json', async () => {
