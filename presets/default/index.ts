@@ -1,4 +1,4 @@
-import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
+import { type Clock, Gateway, type Mode, type Plugin, systemClock } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
@@ -45,15 +45,22 @@ import { addSecrets } from './credentials.ts'
 import { mcpOptions } from './mcp-options.ts'
 import { patternFinders } from './patterns.ts'
 import { pluginsFrom } from './plugin-files.ts'
-import { shippedRules } from './policies.ts'
+import { type ShippedPolicy, shippedRules } from './policies.ts'
 import { checkStyles } from './styles.ts'
 import { version } from './version.ts'
 
 export { type Config, loadConfig } from './config.ts'
 export { mcpOptions } from './mcp-options.ts'
 
-/** The whole service. Where plugins share a hook, they run in this order. */
-export const defaultPreset = (config: Config): readonly Plugin[] => [
+/**
+ * The whole service. Where plugins share a hook, they run in this order.
+ * `rules` names the shipped policy of projects without one of their own; `mode` is asked for every request.
+ */
+export const defaultPreset = (
+  config: Config,
+  rules: ShippedPolicy = 'default',
+  mode: () => Mode = () => config.default_mode,
+): readonly Plugin[] => [
   sqlite({ ...config.storage, address: `http://${config.server.host}:${config.server.port}` }),
   memory(),
   responses,
@@ -79,9 +86,9 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   sessions(config.sessions),
   policy({
     get default_mode() {
-      return config.default_mode
+      return mode()
     },
-    load: shippedRules,
+    load: () => shippedRules(rules),
   }),
   recorder(config.storage),
   replay({ ...config.replay, ...config.sessions }),
@@ -98,7 +105,7 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
   metrics(),
   ui({
     get default_mode() {
-      return config.default_mode
+      return mode()
     },
     version,
   }),
@@ -109,6 +116,9 @@ export const defaultPreset = (config: Config): readonly Plugin[] => [
 const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
   const { preset } = config
   if (preset === 'minimal') return (await import('guard-gateway/presets/minimal')).minimalPreset(config)
+  if (preset === 'enforce-recommended') {
+    return (await import('guard-gateway/presets/enforce-recommended')).enforceRecommendedPreset(config)
+  }
   if (preset === 'mcp-stdio') return (await import('guard-gateway/presets/mcp-stdio')).mcpStdioPreset(config)
   if (preset === 'mcp-serve') return (await import('guard-gateway/presets/mcp-serve')).mcpServePreset(config)
   return defaultPreset(config)

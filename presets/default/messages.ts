@@ -29,7 +29,7 @@ export const nextSteps =
 
 /** The line printed at start tells these. */
 export const facts = (config: Config, cwd: string) => ({
-  mode: config.default_mode,
+  mode: config.preset === 'enforce-recommended' ? 'enforce' : config.default_mode,
   storage:
     config.storage.backend === 'memory' || config.preset === 'minimal' ? 'memory' : shown(config.storage.file, cwd),
 })

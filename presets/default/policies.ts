@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { readYaml } from 'guard-gateway/core'
 
 /** Names of the lists of rules that come with the gateway, a file each. */
-type ShippedPolicy = 'default' | 'enforce-recommended' | 'observe'
+export type ShippedPolicy = 'default' | 'enforce-recommended' | 'observe'
 
 /** The lists of rules that come with the gateway, by name, and which of them is that of projects without a policy of their own. */
 export const shippedRules = async (unlessSet: ShippedPolicy = 'default') => {

@@ -108,7 +108,7 @@ export const configSchema = Type.Object(
     ),
     upstreams: upstreamsSchema,
     passthrough: passthroughSchema,
-    preset: oneOf(['default', 'minimal', 'mcp-stdio', 'mcp-serve'], 'which set of plugins runs'),
+    preset: oneOf(['default', 'minimal', 'enforce-recommended', 'mcp-stdio', 'mcp-serve'], 'which set of plugins runs'),
     plugins: words('files with plugins of your own, relative to this file'),
   },
   strict,
