@@ -32,7 +32,7 @@ describe('9 versioning', () => {
   it('9.3 model paths are under /v1, administration under /api', async () => {
     for (const path of ['/v1/responses', '/v1/chat/completions', '/v1/messages'])
       assert.equal((await service.request('GET', path)).headers.get('allow'), 'POST')
-    assert.equal((await service.request('GET', '/sessions')).status, 404)
+    assert.equal((await service.request('GET', '/agents')).status, 404)
     assert.equal((await service.request('GET', '/api/sessions')).status, 200)
   })
   it('9.2 exports are trace.v1, lines with a type, and resourceSpans', async () => {

@@ -14,10 +14,10 @@ const notes: Plugin = {
       path: '/notes/:id',
       nav: { label: 'Notes', order: 90, key: 'n', count: () => 3 },
       render: async ({ params, query, refused }) => {
-        if (params['id'] === 'absent') throw new GuardError('NOT_FOUND')
+        if (params.id === 'absent') throw new GuardError('NOT_FOUND')
         return {
-          title: `Note ${params['id']}`,
-          main: html`<h1>${params['id']}</h1><p>${query.get('q')}</p><p>${refused?.fields.get('name')}${refused?.faults.map(({ message }) => message)}</p>`,
+          title: `Note ${params.id}`,
+          main: html`<h1>${params.id}</h1><p>${query.get('q')}</p><p>${refused?.fields.get('name')}${refused?.faults.map(({ message }) => message)}</p>`,
         }
       },
     })
