@@ -16,6 +16,8 @@ export class LateRuns {
   readonly #gateway: Gateway
   readonly #runs: OpenRuns
   readonly #waiting = new Set<OpenRun>()
+  /** Of these: those that must be read again before. */
+  readonly #unsure = new Set<string>()
   /** Writes under way, by trace id. */
   readonly #writing = new Map<string, Promise<void>>()
   /** Runs that are read for a write, which must not wait for itself. */
@@ -38,6 +40,13 @@ export class LateRuns {
     this.#timer ??= setTimeout(() => this.#turn(), BEHIND_MS).unref()
   }
 
+  /** The run's row is behind, and what is known of the run counts records that could not be written. */
+  addUnsure(run: OpenRun): void {
+    this.#unsure.add(run.row.trace_id)
+    this.#runs.drop(run.row.trace_id)
+    this.add(run)
+  }
+
   /** The run's row is written with something else. */
   delete(run: OpenRun): void {
     this.#waiting.delete(run)
@@ -46,9 +55,10 @@ export class LateRuns {
   /** Writes the row of one run, or of all; undefined where none is behind. Never rejects: what could not be written is tried again. */
   write(trace_id?: string): Promise<unknown> | undefined {
     if (this.#waiting.size === 0 && this.#writing.size === 0) return undefined
+    const isOwn = trace_id !== undefined && this.#reading.has(trace_id)
     for (const run of this.#waiting) if (trace_id === undefined || run.row.trace_id === trace_id) this.#write(run)
     if (trace_id === undefined) return Promise.all(this.#writing.values())
-    return this.#reading.has(trace_id) ? undefined : this.#writing.get(trace_id)
+    return isOwn ? undefined : this.#writing.get(trace_id)
   }
 
   /** Writes all and puts nothing off any more. */
@@ -77,7 +87,10 @@ export class LateRuns {
   async #written(late: OpenRun): Promise<void> {
     const { trace_id } = late.row
     // it may have been read again meanwhile
-    let run = this.#runs.at(trace_id) ?? late
+    const known = this.#runs.at(trace_id) ?? (this.#unsure.has(trace_id) ? await this.#again(trace_id) : late)
+    this.#unsure.delete(trace_id)
+    if (known === undefined) return
+    let run = known
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const change = callChange(run, false, BigInt(this.#gateway.clock.now()) * NS)
       const count = run.lately.length

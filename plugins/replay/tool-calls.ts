@@ -34,8 +34,7 @@ export class ToolCalls {
     written.catch(() => {
       const at = run.lately.indexOf(kept)
       if (at !== -1) run.lately.splice(at, 1)
-      runs.drop(run.row.trace_id)
-      late.delete(run)
+      late.addUnsure(run)
     })
     return true
   }
