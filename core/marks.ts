@@ -29,7 +29,7 @@ const colours: Readonly<Record<string, string>> = {
 
 /** A decision as its word, coloured by how grave it is. */
 export const decisionMark = (decision: string): Html =>
-  html`<span class="${colours[decision] ?? 'warning'}">${decision}</span>`
+  html`<span class="${colours[decision] ?? 'warning'} status">${decision}</span>`
 
 /** A field with choices, each its value and its label; a value that is none of them stands among them, so that it is not lost. */
 export const choice = (name: string, value: string, choices: readonly (readonly [string, string])[]): Html => {

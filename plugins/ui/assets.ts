@@ -23,6 +23,7 @@ const sources: Readonly<Record<string, string>> = {
   'timeline.js': 'guard-gateway/assets/timeline.js',
   'timeline-row.js': 'guard-gateway/assets/timeline-row.js',
   'long-timeline.js': 'guard-gateway/assets/long-timeline.js',
+  'forms.css': 'guard-gateway/assets/forms.css',
   'icon.svg': 'guard-gateway/assets/icon.svg',
   'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
 }

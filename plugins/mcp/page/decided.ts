@@ -19,7 +19,7 @@ export const decidedSection = async ({ gateway, approvals }: Mcp, ask: Ask): Pro
   const over = rows.map((row) => shownAs(approvals, row)).filter(({ status }) => status !== 'pending')
   if (over.length === 0) return html``
   return html`<details id="decided"><summary>Answered lately (${Math.min(over.length, MOST_SHOWN)})</summary>
-<table class="list stacks"><thead><tr><th scope="col">Asked</th><th scope="col">Answer</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col" class="free">Reason</th><th scope="col">Through</th><th scope="col">Replay</th></tr></thead><tbody>
+<table class="list rows stacks"><thead><tr><th scope="col">Asked</th><th scope="col">Answer</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col" class="free">Reason</th><th scope="col">Through</th><th scope="col">Replay</th></tr></thead><tbody>
 ${over.slice(0, MOST_SHOWN).map((row) => decidedRow(ask, row))}</tbody></table></details>`
 }
 

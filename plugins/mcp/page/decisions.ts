@@ -14,7 +14,7 @@ import type { AuditRow } from '../audit/tables.ts'
 import { auditKinds, judgedActions } from '../audit/words.ts'
 import type { ServersView } from '../management/server-schemas.ts'
 import type { Mcp } from '../mcp.ts'
-import { findingList, spanLink } from './shown.ts'
+import { findingList, nameMark, spanLink } from './shown.ts'
 
 const PAGE_ROWS = 50
 
@@ -73,13 +73,17 @@ const filterForm = (query: URLSearchParams, { servers }: ServersView): Html => {
 }
 
 const auditTable = ({ now }: Ask, rows: readonly AuditRow[]): Html =>
-  html`<table class="list stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Why</th><th scope="col">What happened</th><th scope="col">Replay</th></tr></thead><tbody>
+  html`<table class="list rows stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Why</th><th scope="col">What happened</th><th scope="col">Replay</th></tr></thead><tbody>
 ${rows.map(
   (
     row,
-  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${row.tool}</td><td>${row.server_id}</td><td>${row.rule_ids?.join(', ')}</td><td>${row.reason}${findingList(row.findings)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
+  ) => html`<tr id="audit-${row.id}" data-row><td>${instantMark(row.at, now)}</td><td>${row.action === null ? row.name : decisionMark(row.action)}</td><td>${nameMark(row.tool)}</td><td>${nameMark(row.server_id)}</td><td>${row.rule_ids?.join(', ')}</td><td>${whyText(row)}</td><td>${happened(row)}</td><td>${spanLink(row.trace_id, row.span_id, 'Show')}</td></tr>
 `,
 )}</tbody></table>`
+
+/** The reason; where checks found more than it tells, what they found. */
+const whyText = ({ reason, findings }: AuditRow): Html =>
+  reason === null || (findings?.length ?? 0) > 1 ? html`${reason}${findingList(findings)}` : html`${reason}`
 
 const happened = ({ kind, forwarded, outcome, mode, duration_ms }: AuditRow): Html => {
   if (kind !== 'decision') return html``

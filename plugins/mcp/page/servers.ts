@@ -63,7 +63,7 @@ const effectWords: Readonly<Record<string, string>> = {
 const effectColours: Readonly<Record<string, string>> = { allow: 'ok', deny: 'error', confirm: 'warning' }
 
 const toolTable = (tools: readonly Tool[]): Html =>
-  html`<table class="list"><thead><tr><th scope="col" class="free">Tool</th><th scope="col">Calls are</th><th scope="col">Definition</th></tr></thead><tbody>${tools.map(
+  html`<table class="list rows"><thead><tr><th scope="col" class="free">Tool</th><th scope="col">Calls are</th><th scope="col">Definition</th></tr></thead><tbody>${tools.map(
     ({ name, effect, hidden, fingerprint, pin }) =>
       html`<tr><th scope="row">${name}</th><td><span class="${effectColours[effect] ?? 'quiet'}">${effectWords[effect]}</span>${hidden && html` <span class="quiet">and hidden</span>`}</td><td>${fingerprint !== null && shortHash(fingerprint)} ${pin !== 'known' && html`<span class="${pin === 'off' ? 'quiet' : 'warning'}">${pin === 'off' ? 'not pinned' : pin}</span>`}</td></tr>
 `,

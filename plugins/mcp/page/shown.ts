@@ -6,6 +6,12 @@ const HASH_CHARS = 8
 /** The beginning of a hash, with all of it to hover over. */
 export const shortHash = (hash: string): Html => html`<code title="${hash}">${hash.slice(0, HASH_CHARS)}…</code>`
 
+const ONE_LINE_CHARS = 28
+
+/** A name of a server or tool, on one line if it is not long. */
+export const nameMark = (name: string | null): Html =>
+  name !== null && name.length <= ONE_LINE_CHARS ? html`<span class="status">${name}</span>` : html`${name}`
+
 /** A link to the place in Replay where a call stands. */
 export const spanLink = (trace_id: string | null, span_id: string | null, words: string): Html => {
   if (trace_id === null) return html``

@@ -4,7 +4,7 @@ import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun } from '../tables.ts'
 import { endMark, expectedMark } from './marks.ts'
 
-const LATEST = 10
+const LATEST = 5
 
 /** The scenarios, each with what it shows and the button that runs it, and the runs of late. */
 export const scenariosPage = (gateway: Gateway): Page => ({
@@ -43,7 +43,7 @@ ${kinds.map(([kind, title]) =>
 const scenarioTable = (title: string, scenarios: readonly Scenario[]): Html =>
   scenarios.length === 0
     ? html``
-    : html`<h2>${title}</h2><table class="list stacks scenarios"><thead><tr><th scope="col" class="free">What it shows</th><th scope="col">Ends with</th><th scope="col" class="figure">Steps</th><th scope="col"><span class="hidden-label">Run</span></th></tr></thead><tbody>
+    : html`<h2>${title}</h2><table class="list rows stacks scenarios"><thead><tr><th scope="col" class="free">What it shows</th><th scope="col">Expected</th><th scope="col" class="figure">Steps</th><th scope="col"><span class="hidden-label">Run</span></th></tr></thead><tbody>
 ${scenarios.map((scenario) => scenarioRow(scenario))}</tbody></table>`
 
 const scenarioRow = (scenario: Scenario): Html => {
@@ -62,7 +62,7 @@ const ends = ({ steps }: Scenario): Html => {
 }
 
 const runTable = ({ now }: Ask, rows: readonly PlaygroundRun[]): Html =>
-  html`<table class="list stacks"><thead><tr><th scope="col">Started</th><th scope="col" class="free">Scenario</th><th scope="col">Mode</th><th scope="col">Steps</th><th scope="col">Ended</th></tr></thead><tbody>
+  html`<table class="list rows stacks"><thead><tr><th scope="col">Started</th><th scope="col" class="free">Scenario</th><th scope="col">Mode</th><th scope="col">Steps</th><th scope="col">Ended</th></tr></thead><tbody>
 ${rows.map(
   (
     run,

@@ -13,7 +13,7 @@ export const historySection = async (
   const { rows } = await gateway.storage.find('policy_versions', { where: { project_id }, limit: VERSIONS + 1 })
   if (rows.length === 0) return html``
   return html`<h2>Versions</h2>
-<table class="list stacks"><thead><tr><th scope="col">Version</th><th scope="col">Saved</th><th scope="col" class="free">Changed</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+<table class="list rows stacks"><thead><tr><th scope="col">Version</th><th scope="col">Saved</th><th scope="col" class="free">Changed</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.slice(0, VERSIONS).map(
   (row, at) => html`<tr id="version-${row.version}"><td>${row.version}</td><td>${instantMark(row.updated_at, now)}</td>
 <td>${changeText(row, rows[at + 1])}</td><td>${at === 0 ? html`<span class="quiet">in force</span>` : html`<button class="plain" form="policy" name="intent" value="restore:${row.version}">Put into the form</button>`}</td></tr>

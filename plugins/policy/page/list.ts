@@ -43,7 +43,7 @@ const policyTable = (
   { now }: Ask,
   policies: readonly Policy[],
   changed: ReadonlyMap<string, number>,
-): Html => html`<table class="list stacks"><thead><tr><th scope="col" class="free">Project</th><th scope="col">Mode</th><th scope="col">Rules</th><th scope="col">Policy</th><th scope="col">Changed</th></tr></thead><tbody>
+): Html => html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Project</th><th scope="col">Mode</th><th scope="col">Rules</th><th scope="col">Policy</th><th scope="col">Changed</th></tr></thead><tbody>
 ${policies.map(({ project_id, mode, rules, version }) => {
   const at = changed.get(project_id)
   return html`<tr id="policy-${project_id}" data-row><th scope="row"><a href="/policies/${project_id}">${project_id}</a></th>

@@ -34,10 +34,10 @@ export const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
   return html`<tr id="rule-${rule.id}">
 <td class="order">${index + 1}</td>
 <td>${labelled(label('Type'), name('rule_type'), choice(name('rule_type'), rule.rule_type, known))}${typed('id', 'Id', 'id', 16)}${said(context, 'rule_type', 'id')}</td>
-<td>${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${said(context, 'threshold')}</td>
-<td>${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${said(context, 'window_size')}</td>
-<td>${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${said(context, 'action')}</td>
-<td><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>
+<td data-label="Threshold">${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${said(context, 'threshold')}</td>
+<td data-label="Window">${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${said(context, 'window_size')}</td>
+<td data-label="Action">${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${said(context, 'action')}</td>
+<td data-label="On"><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>
 <td class="params">${typed('params', 'Params', paramNames(detector), 24)}${typed('note', 'Note', 'note', 24)}${said(context, 'params', 'note')}</td>
 <td class="moves">${index > 0 && html`<button class="plain" name="intent" value="up:${index}" aria-label="${label('Up')}">↑</button>`}${!context.last && html`<button class="plain" name="intent" value="down:${index}" aria-label="${label('Down')}">↓</button>`}<button class="plain" name="intent" value="remove:${index}" aria-label="${label('Remove')}">Remove</button></td></tr>
 `

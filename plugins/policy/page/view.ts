@@ -15,6 +15,7 @@ import type { PageParts } from './index.ts'
 import { modeText } from './list.ts'
 import { readPolicy } from './read.ts'
 import { ruleRow } from './rule-row.ts'
+import { triedSection } from './tried.ts'
 
 /** A policy that can be used, as a form says it. */
 export interface Tried {
@@ -48,6 +49,7 @@ export const policyView = async (parts: PageParts, shown: Shown): Promise<View> 
 ${overtaken && html`<div class="faults" role="alert"><p>Somebody has saved version ${policy.version} meanwhile. Your changes stand below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
+${shown.tried !== undefined && (await triedSection(parts.gateway, shown, shown.tried, parts.default_mode()))}
 ${shown.edited && !overtaken && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
 ${await form(parts, shown)}
 ${await historySection(parts.gateway, shown, project_id)}`
@@ -81,7 +83,7 @@ ${rules.map((rule, index) =>
 )}</tbody></table>
 <p class="quiet">The first rule that matches is the reason that is reported. An empty threshold or window takes its type's default.</p>
 <p class="buttons"><button name="intent" value="add">Add a rule</button>${presetButtons(parts)}</p>
-<p class="buttons"><button class="${draft.mode === 'enforce' ? 'grave' : 'main'}" name="intent" value="save">${draft.mode === 'enforce' ? 'Save and enforce' : 'Save'}</button> <a class="button" href="/policies/${project_id}">Discard</a></p>
+<p class="buttons"><button class="${draft.mode === 'enforce' ? 'grave' : 'main'}" name="intent" value="save">${draft.mode === 'enforce' ? 'Save and enforce' : 'Save'}</button> <button name="intent" value="simulate">Try on stored traffic</button> <a class="button" href="/policies/${project_id}">Discard</a></p>
 </form>`
 }
 

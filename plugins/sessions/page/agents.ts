@@ -10,7 +10,7 @@ export const agentSection = async ({ gateway, keys }: PageParts, { now, url }: A
   if (rows.length === 0) return html``
   const [path = ''] = url.split('#', 1)
   return html`<h2 id="agents">Agents</h2>
-<table class="list stacks"><thead><tr><th scope="col" class="free">Agent</th><th scope="col">Project</th><th scope="col">Known since</th><th scope="col">Keys</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+<table class="list rows stacks"><thead><tr><th scope="col" class="free">Agent</th><th scope="col">Project</th><th scope="col">Known since</th><th scope="col">Keys</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map(
   (
     row,

@@ -8,14 +8,23 @@ export const pauseButton = (
 ): Html => {
   const act = paused ? 'resume' : 'pause'
   const [word, thing] = [paused ? 'Resume' : 'Pause', kind === 'sessions' ? 'session' : 'agent']
-  return html`<form class="inline" method="post" action="/ui/${kind}/${encodeURIComponent(id)}/${act}"><input type="hidden" name="return_to" value="${back}"><button aria-label="${word} ${thing} ${id}">${word}</button></form>`
+  return html`<form class="inline" method="post" action="/ui/${kind}/${encodeURIComponent(id)}/${act}"><input type="hidden" name="return_to" value="${back}"><button class="plain" aria-label="${word} ${thing} ${id}">${word}</button></form>`
 }
 
 /** Whether something is paused, as a shape and a word. */
 export const pausedMark = (paused: boolean): Html =>
   paused
-    ? html`<strong class="warning"><span aria-hidden="true">■</span> paused</strong>`
+    ? html`<strong class="warning status"><span aria-hidden="true">■</span> paused</strong>`
     : html`<span class="quiet">open</span>`
+
+const LONG_CHARS = 24
+
+/** A name cut in its middle, where both ends tell it from its neighbours. */
+const middled = (name: string): string =>
+  name.length <= LONG_CHARS ? name : `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${name.slice(-8).toWellFormed()}`
+
+/** A name on one line, with all of it to hover over. */
+export const nameMark = (name: string): Html => html`<span class="status" title="${name}">${middled(name)}</span>`
 
 const SHORT_CHARS = 12
 

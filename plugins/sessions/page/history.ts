@@ -29,7 +29,7 @@ export const historySection = async (gateway: Gateway, ask: Ask, { id, project_i
 ${
   calls.rows.length === 0
     ? html`<p class="quiet">No request is on record.</p>`
-    : html`<table class="list stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Reason</th><th scope="col" class="free">Evidence</th><th scope="col">Model</th><th scope="col">Outcome</th><th scope="col" class="figure">Tokens</th><th scope="col">Replay</th></tr></thead><tbody>
+    : html`<table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Reason</th><th scope="col" class="free">Evidence</th><th scope="col">Model</th><th scope="col">Outcome</th><th scope="col" class="figure">Tokens</th><th scope="col">Replay</th></tr></thead><tbody>
 ${calls.rows.map((call) => callRow(ask, call, project_id))}</tbody></table>`
 }
 ${cursorLinks(ask, calls.next_cursor)}`
@@ -65,7 +65,7 @@ const words: Readonly<Record<string, string>> = {
 }
 
 const changeTable = ({ now }: Ask, rows: readonly SessionEvent[]): Html =>
-  html`<table class="list stacks"><tbody>${rows.map(
+  html`<table class="stacks"><tbody>${rows.map(
     ({ id, at, name, attributes }) =>
       html`<tr id="change-${id}"><td>${instantMark(at, now)}</td><td class="free">${words[name] ?? name}${typeof attributes?.reason === 'string' && html` <span class="quiet">${attributes.reason}</span>`}</td></tr>`,
   )}</tbody></table>`

@@ -14,7 +14,7 @@ import {
 } from 'guard-gateway/core'
 import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
-import { pauseButton, pausedMark, shortId } from './buttons.ts'
+import { nameMark, pauseButton, pausedMark, shortId } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
 const PAGE_ROWS = 50
@@ -80,14 +80,14 @@ const emptyText = ({ query }: Ask): Html =>
 <pre>guard playground run exact-loop</pre> <button class="plain" data-copy="guard playground run exact-loop">Copy</button></div>`
 
 const sessionTable = (ask: Ask, rows: readonly SessionRow[], budgets: ReadonlyMap<string, Budgets>): Html =>
-  html`<table class="list stacks sessions"><thead><tr><th scope="col">Last seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">Cost</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+  html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">Cost</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id)))}</tbody></table>`
 
 const sessionRow = ({ now, url }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => {
   const { id, name, external_id, project_id, agent_id, requests, total_tokens, cost_micro, last_seen_at, paused } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
-<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? external_id ?? shortId(id)}</a>${(name ?? external_id) !== null && html` <code class="quiet">${shortId(id)}</code>`}</th>
-<td>${project_id}</td><td>${agent_id}</td>
+<th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a></th>
+<td>${nameMark(project_id)}</td><td>${agent_id !== null && nameMark(agent_id)}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', total_tokens, budgets?.tokens)}</td>
 <td class="figure">${priceMark(cost_micro)}<span class="unit"> cost</span></td>

@@ -100,5 +100,9 @@ export const live = (renewed) => {
   })
   addEventListener('pagehide', close)
   addEventListener('pageshow', open)
+  // not every step of what is under way is an event of the stream
+  setInterval(() => {
+    if (!document.hidden && !waiting && document.querySelector('[data-unfinished]') !== null) update()
+  }, AT_MOST_EVERY_MS)
   if (!document.hidden) open()
 }

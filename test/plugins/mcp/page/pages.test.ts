@@ -106,10 +106,13 @@ test('decisions are listed with rule and Replay link, and narrowed by the query'
   await client.call('read_file', { path: 'a' })
   await client.call('delete_file', { path: 'a' })
   const text = await page(service)
-  assert.match(text, /<span class="error">deny<\/span><\/td><td>delete_file<\/td><td>up<\/td><td>no-delete/)
+  assert.match(
+    text,
+    /<span class="error status">deny<\/span><\/td><td><span class="status">delete_file<\/span><\/td><td><span class="status">up<\/span><\/td><td>no-delete/,
+  )
   assert.match(text, /href="\/replay\/[^"]+\?span=/)
   const narrowed = await page(service, '/mcp?action=deny')
-  assert.doesNotMatch(narrowed, /<td>read_file<\/td>/)
+  assert.doesNotMatch(narrowed, /<td><span class="status">read_file/)
   assert.match(narrowed, /href="\/api\/v1\/mcp\/export\?action=deny"/)
   assert.match(await page(service, '/mcp?tool=nothing'), /Nothing is like this/)
   assert.equal((await get(service, '/mcp?action=explode')).status, 400)

@@ -46,7 +46,7 @@ test('a run shows each step with what was expected of it and what came, and lead
   assert.match(path, /^\/playground\/runs\/play_/)
   const text = await ended(path)
   assert.match(text, /as expected/)
-  assert.match(text, /<span class="error">block<\/span> LOOP_EXACT/)
+  assert.match(text, /<span class="error status">block<\/span> LOOP_EXACT/)
   assert.match(text, /href="\/replay\/[^"]+\?span=/)
   assert.match(text, /href="\/policies\/playground-exact-loop"/)
   assert.doesNotMatch(text, /missed:/)
@@ -55,7 +55,7 @@ test('a run shows each step with what was expected of it and what came, and lead
 
 test('a run in shadow flags and forwards', async () => {
   const text = await ended(await run({ scenario: 'exact-loop', mode: 'shadow' }))
-  assert.match(text, /<span class="warning">shadow_flag<\/span> LOOP_EXACT/)
+  assert.match(text, /<span class="warning status">shadow_flag<\/span> LOOP_EXACT/)
 })
 
 test('a run under way asks again by itself without script, shows what is to come, and can be cancelled', async () => {

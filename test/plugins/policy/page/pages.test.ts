@@ -168,3 +168,35 @@ test('to begin enforcing takes a second press', async () => {
   assert.equal((await send('strict', again)).status, 303)
   assert.equal((await stored('strict')).mode, 'enforce')
 })
+
+/** Runs a scenario of the Playground to its end. */
+const played = async (scenario: string): Promise<void> => {
+  const run = await started.request('POST', '/api/v1/playground/runs', { scenario, mode: 'shadow' })
+  const { id } = run.json as { readonly id: string }
+  for (;;) {
+    const { json } = await started.request('GET', `/api/v1/playground/runs/${id}`)
+    if ((json as { readonly ended_at: string | null }).ended_at !== null) return
+  }
+}
+
+test('rules are tried on stored traffic before they are saved', async () => {
+  await played('exact-loop')
+  const project = 'playground-exact-loop'
+  const { version } = await stored(project)
+  const fields = await changed(project, { 'rules/0/threshold': '2', intent: 'simulate' })
+  const answer = await send(project, fields)
+  assert.equal(answer.status, 200)
+  const text = await answer.text()
+  assert.match(text, /1 session with 4 requests\. In 1 of them a rule would have flagged something/)
+  assert.match(text, /<th scope="row">exact_repeat<\/th><td class="figure">1/)
+  assert.match(text, /<a href="\/sessions\/ses_/)
+  assert.match(text, /name="rules\/0\/threshold" value="2"/)
+  assert.equal((await stored(project)).version, version)
+  const wrong = await send(project, await changed(project, { 'rules/0/threshold': '0', intent: 'simulate' }))
+  assert.equal(wrong.status, 422)
+})
+
+test('where nothing is on record there is nothing to try rules on, and enforcing shows that first', async () => {
+  const answer = await send('fresh', await changed('fresh', { mode: 'enforce', intent: 'save' }))
+  assert.match(await answer.text(), /No request of this project is on record/)
+})
