@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser } from './chromium.ts'
 import { threeSteps } from './data.ts'
+import { mcpCaller } from './mcp-client.ts'
 import { startWorld, type World } from './world.ts'
 
 const press = async (page: Page, ...keys: readonly string[]): Promise<void> => {
@@ -93,6 +94,28 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
     await page.locator('#span-s2').waitFor({ state: 'detached' })
     await press(page, ']')
     await page.locator('#span-s2').waitFor()
+    await visit.close()
+  })
+
+  it('approves a call', async () => {
+    const caller = await mcpCaller(world)
+    const asked = await caller.call('write_file', { path: 'typed.md' })
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay')
+    await press(page, 'g', 'm')
+    await page.waitForURL('**/mcp')
+    const allow = page
+      .locator(`#approval-${asked.structuredContent?.approval_id}`)
+      .getByRole('button', { name: 'Allow once' })
+    await allow.waitFor()
+    for (let step = 0; step < 60; step++) {
+      if (await allow.evaluate((button) => button === document.activeElement)) break
+      await press(page, 'Tab')
+    }
+    await press(page, 'Enter')
+    await page.locator('.notice', { hasText: 'Allowed' }).waitFor()
+    assert.notEqual((await caller.call('write_file', { path: 'typed.md' })).isError, true)
     await visit.close()
   })
 

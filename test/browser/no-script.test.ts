@@ -118,7 +118,7 @@ describe('without JavaScript', { skip: noBrowser }, () => {
     await page.locator('#scenario-exact-loop').getByRole('button').click()
     await page.waitForURL(/\/playground\/runs\//)
     await page.locator('.ok', { hasText: 'as expected' }).waitFor()
-    await page.getByRole('link', { name: 'session' }).click()
+    await page.getByRole('link', { name: 'session', exact: true }).click()
     await page.waitForURL(/\/sessions\/ses_/)
     const id = new URL(page.url()).pathname.split('/').at(-1)
     const paused = async () =>

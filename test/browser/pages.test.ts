@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
 import { seriousFindings } from './axe.ts'
 import { noBrowser } from './chromium.ts'
 import { seed } from './data.ts'
@@ -30,6 +32,23 @@ const pages: readonly (readonly [name: string, path: (data: Seeded) => string, s
   ['what is not there', () => '/nowhere', 404],
 ]
 
+/** Where pictures of all pages are put, for people to look at; nowhere if absent. */
+const album = process.env.GUARD_SCREENSHOTS
+
+/** A page in three widths and both schemes. */
+const photographed = async (page: Page, name: string): Promise<void> => {
+  if (album === undefined) return
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [360, 1280, 1920]) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 900 })
+      await page.screenshot({
+        path: join(album, `${name.replaceAll(' ', '-')}-${width}-${colorScheme}.png`),
+        fullPage: true,
+      })
+    }
+}
+
 describe('every page', { skip: noBrowser }, () => {
   let world: World
   let data: Seeded
@@ -59,6 +78,7 @@ describe('every page', { skip: noBrowser }, () => {
         await page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `wider than ${width} px by ${await visit.overflow()}`)
       }
+      await photographed(visit.page, name)
       await visit.close()
     })
   }
