@@ -34,7 +34,15 @@ const importsOf = (file: string): Import[] =>
     typeOnly: match[1] !== undefined,
   }))
 
-const contributions = ['detectors', 'api-styles', 'export-formats', 'storage', 'mcp-checks', 'mcp-transports', 'upstream-clients']
+const contributions = [
+  'detectors',
+  'api-styles',
+  'export-formats',
+  'storage',
+  'mcp-checks',
+  'mcp-transports',
+  'upstream-clients',
+]
 const isPackage = (specifier: string): boolean =>
   !specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('guard-gateway')
 
@@ -111,7 +119,9 @@ describe('import rules', () => {
 describe('rooms', () => {
   const things = (folder: string): string[] =>
     existsSync(join(root, folder))
-      ? [...new Set(readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')))]
+      ? [...new Set(readdirSync(join(root, folder)).map((name) => name.replace(/\.ts$/, '')))].filter(
+          (name) => name !== 'README.md',
+        )
       : []
   for (const [folder, helper] of [
     ['detectors', 'detector'],
