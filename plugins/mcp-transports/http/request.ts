@@ -1,11 +1,14 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
 import type { McpServer } from 'guard-gateway/core'
 
 const CONNECT_MS = 10_000
 /** How long an idle connection may wait for the next message. */
 const IDLE_MS = 30_000
+/** Bodies up to so many bytes go out in one piece with their head: as text whose characters are the bytes. */
+const ONE_WRITE = 16_384
 
 /** A server that gave no answer: it was not reached, or did not answer in time. */
 export class NoAnswer extends Error {
@@ -26,13 +29,15 @@ export interface Asked {
 
 /** Sends requests to one address. Redirects are answers like any other. */
 export class Caller {
-  readonly #url: URL
+  /** Read out of the address once. */
+  readonly #place: ReturnType<typeof urlToHttpOptions>
   readonly #agent: HttpAgent
   readonly #request: typeof httpRequest
 
   constructor(target: string) {
-    this.#url = new URL(target)
-    const secure = this.#url.protocol === 'https:'
+    const url = new URL(target)
+    this.#place = urlToHttpOptions(url)
+    const secure = url.protocol === 'https:'
     this.#agent = new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: 0, keepAliveMsecs: IDLE_MS })
     this.#request = secure ? httpsRequest : httpRequest
   }
@@ -40,7 +45,7 @@ export class Caller {
   /** Resolves to the head of the answer. Rejects with NoAnswer. */
   ask({ method, headers, body, timeout_ms }: Asked): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const request = this.#request(this.#url, { method, headers, agent: this.#agent })
+      const request = this.#request({ ...this.#place, method, headers, agent: this.#agent })
       let fault: NoAnswer | undefined
       const stop = (why: NoAnswer) => {
         fault = why
@@ -59,7 +64,8 @@ export class Caller {
         clearTimeout(late)
         reject(fault ?? unreachable(error))
       })
-      request.end(body)
+      if (body !== undefined && body.length <= ONE_WRITE) request.end(body.toString('latin1'), 'latin1')
+      else request.end(body)
     })
   }
 }

@@ -19,6 +19,7 @@ import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
 import { pump } from './stream.ts'
 
+const ONE_WRITE = 16_384
 const PASSED = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as const
 
 /** One request of the transport, whose caller, server, verb and media types are fine. */
@@ -143,7 +144,9 @@ export class Exchange {
       ...headers,
       ...answer.headers,
     })
-    raw.end(message)
+    // text whose characters are the bytes goes out in one piece with the head
+    if (typeof message !== 'string' && message.length <= ONE_WRITE) raw.end(message.toString('latin1'), 'latin1')
+    else raw.end(message)
   }
 
   #checkVersion(): void {
