@@ -1,10 +1,10 @@
 import { type Ended, type Known, type RepliedCall, type Row, type Session, tipsOf } from 'guard-gateway/core'
+import { Memories } from './memories.ts'
 
 const BLOCKED_ROWS = 16
 const REPLIED_CALLS = 512
-/** Conversations of a session of which totals are kept, and those of which detectors remember something. */
+/** Conversations of a session of which totals are kept. */
 const THREADS = 64
-const REMEMBERED_THREADS = 8
 
 /** What the forwarded requests of one conversation have used. */
 export interface Used {
@@ -30,12 +30,14 @@ export class History implements Known {
   probe: string | null = null
   readonly #session: Session
   readonly #used = new Map<string, Used>()
-  readonly #memories = new Map<string, Map<string, Map<string, unknown>>>()
+  readonly #memories: Memories
   #tips: readonly string[] = []
   #seen: ReadonlySet<string> = new Set()
 
-  constructor(session: Session) {
+  /** `memories` is shared by all sessions, so that all of them together are bounded. */
+  constructor(session: Session, memories: Memories = new Memories()) {
     this.#session = session
+    this.#memories = memories
     session.tips = () => tipsOf(this.rows)
     session.cleared = () => this.clear()
   }
@@ -63,17 +65,15 @@ export class History implements Known {
   /** What a conversation has used so far; kept of the last 64, after a restart counted from the rows that are remembered. */
   usedBy(thread: string): Used {
     const used = this.#used.get(thread) ?? { requests: 0, tokens: 0, cost_micro: 0, reserved: 0 }
-    touch(this.#used, thread, used, THREADS)
+    this.#used.delete(thread)
+    this.#used.set(thread, used)
+    if (this.#used.size > THREADS) this.#used.delete(this.#used.keys().next().value ?? '')
     return used
   }
 
-  /** What a detector remembers of a conversation; kept of the last 8. */
+  /** What a detector remembers of a conversation. */
   memory(thread: string, detector: string): Map<string, unknown> {
-    const memories = this.#memories.get(thread) ?? new Map<string, Map<string, unknown>>()
-    touch(this.#memories, thread, memories, REMEMBERED_THREADS)
-    const memory = memories.get(detector) ?? new Map<string, unknown>()
-    memories.set(detector, memory)
-    return memory
+    return this.#memories.of(this.#session.row.id, thread, detector)
   }
 
   /** Begins the loop windows and the error streak anew; what is known of threads stays. */
@@ -116,16 +116,5 @@ export class History implements Known {
       if (index < this.fresh) this.fresh--
       index--
     }
-  }
-}
-
-/** Makes an entry the newest, and drops the oldest beyond `most`. */
-const touch = <T>(map: Map<string, T>, key: string, value: T, most: number): void => {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= most) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
   }
 }

@@ -1,5 +1,6 @@
 import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
 import { History } from './history.ts'
+import { Memories } from './memories.ts'
 
 const BLOCKED_ROWS = 16
 
@@ -7,6 +8,7 @@ const BLOCKED_ROWS = 16
 export class Histories {
   readonly #gateway: Gateway
   readonly #known = new WeakMap<Session, History>()
+  readonly #memories = new Memories()
   readonly #reading = new WeakMap<Session, Promise<History>>()
 
   constructor(gateway: Gateway) {
@@ -19,7 +21,7 @@ export class Histories {
     if (known !== undefined) return known
     const { requests, blocked } = session.row
     if (requests + blocked > 0 || this.#reading.has(session)) return undefined
-    return this.#keep(session, new History(session))
+    return this.#keep(session, new History(session, this.#memories))
   }
 
   /** The history, read once however many ask; `limit` is how many rows are wanted. */
@@ -35,7 +37,7 @@ export class Histories {
       this.#rows(session, ['allow', 'shadow_flag'], limit),
       this.#rows(session, ['block'], BLOCKED_ROWS),
     ])
-    const history = new History(session)
+    const history = new History(session, this.#memories)
     history.limit = limit
     const rows = [...forwarded, ...blocked].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
     restore(history, rows, session.row.resumed_at ?? -1)

@@ -1,0 +1,18 @@
+/** Conversations of which detectors remember something; each of at most 256 KiB a detector, as the contract says. */
+const CONVERSATIONS = 1024
+
+/** What detectors remember of conversations, least recently used first out: what is dropped is rebuilt from the next body. */
+export class Memories {
+  readonly #known = new Map<string, Map<string, Map<string, unknown>>>()
+
+  of(session: string, thread: string, detector: string): Map<string, unknown> {
+    const name = `${session} ${thread}`
+    const memories = this.#known.get(name) ?? new Map<string, Map<string, unknown>>()
+    this.#known.delete(name)
+    this.#known.set(name, memories)
+    if (this.#known.size > CONVERSATIONS) this.#known.delete(this.#known.keys().next().value ?? '')
+    const memory = memories.get(detector) ?? new Map<string, unknown>()
+    memories.set(detector, memory)
+    return memory
+  }
+}
