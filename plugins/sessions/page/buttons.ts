@@ -17,7 +17,7 @@ export const pausedMark = (paused: boolean): Html =>
     ? html`<strong class="warning status"><span aria-hidden="true">■</span> paused</strong>`
     : html`<span class="quiet">open</span>`
 
-const LONG_CHARS = 24
+const LONG_CHARS = 22
 
 /** A name cut in its middle, where both ends tell it from its neighbours. */
 const middled = (name: string): string =>

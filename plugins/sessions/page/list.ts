@@ -98,9 +98,9 @@ const sessionRow = ({ now, url }: Ask, row: SessionRow, budgets: Budgets | undef
 /** How many requests were flagged, blocked or failed; only what happened is named. */
 export const decisionsText = ({ flagged, blocked, errors }: SessionRow): Html => {
   const parts = [
-    blocked > 0 && html`<span class="error">${amountMark(blocked)} blocked</span>`,
-    flagged > 0 && html`<span class="warning">${amountMark(flagged)} flagged</span>`,
-    errors > 0 && html`${amountMark(errors)} failed`,
+    blocked > 0 && html`<span class="error status">${amountMark(blocked)} blocked</span>`,
+    flagged > 0 && html`<span class="warning status">${amountMark(flagged)} flagged</span>`,
+    errors > 0 && html`<span class="status">${amountMark(errors)} failed</span>`,
   ].filter((part) => part !== false)
   if (parts.length === 0) return html`<span class="quiet">none</span>`
   return html`${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}`
