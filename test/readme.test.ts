@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -49,6 +49,24 @@ const program = async (part: string, file: string): Promise<string> => {
   } finally {
     await rm(script)
   }
+}
+
+/** What `npm run guard` starts. */
+const guard = ['--conditions=guard-source', join(root, 'presets/default/bin.ts')]
+
+/** What the commands of a block print, each run as it stands with the configuration of this test; what they find wrong with it does not matter. */
+const guardLines = async (text: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+  const own = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml'), HOME: folder, ...env }
+  let printed = ''
+  for (const line of text.trim().split('\n')) {
+    const words = line.split(' ')
+    assert.deepEqual(words.slice(0, 4), ['npm', 'run', 'guard', '--'])
+    const told = await run(process.execPath, [...guard, ...words.slice(4)], { cwd: root, env: own }).catch(
+      (error) => error,
+    )
+    printed += told.stdout
+  }
+  return printed
 }
 
 describe('README.md', () => {
@@ -173,6 +191,32 @@ describe('README.md', () => {
       seen.add(text)
       const { stdout, stderr } = await run('npm', ['run', '-s', ...text.trim().split(' ').slice(2)], { cwd: root, env })
       assert.match(stdout + stderr, said)
+    }
+  })
+  it('connects an agent, and leaves nothing behind', async () => {
+    const text = block('sh', 'run -- claude')
+    seen.add(text)
+    const agent = join(folder, 'bin/claude')
+    await mkdir(join(folder, 'bin'))
+    await writeFile(agent, '#!/bin/sh\necho "talks to $ANTHROPIC_BASE_URL $*"\n', { mode: 0o755 })
+    const before = readdirSync(root)
+    assert.match(
+      await guardLines(text, { PATH: `${join(folder, 'bin')}:${process.env.PATH}` }),
+      /talks to [^\n]*http:\/\/127/,
+    )
+    const profile = block('sh', 'setup claude-code --print')
+    seen.add(profile)
+    assert.match(await guardLines(profile), /ANTHROPIC_BASE_URL/)
+    assert.deepEqual(readdirSync(root), before)
+  })
+  it('looks after the installation, and tries the Playground', async () => {
+    for (const [part, said] of [
+      ['-- doctor', /✓[^\n]*\n[\s\S]*\d+ sessions, \d+ requests/],
+      ['playground list', /mcp-confirm +mcp[\s\S]*block {2}LOOP_EXACT {2}429[\s\S]*matched {2}4\/4/],
+    ] as const) {
+      const text = block('sh', part)
+      seen.add(text)
+      assert.match(await guardLines(text), said)
     }
   })
   it('explains a code', async () => {
