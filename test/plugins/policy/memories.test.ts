@@ -7,12 +7,9 @@ describe('what detectors remember of conversations', () => {
     const memories = new Memories()
     const first = memories.of('ses_a', 't', 'novelty_stall')
     assert.equal(memories.of('ses_a', 't', 'novelty_stall'), first)
-    for (const other of [
-      ['ses_b', 't', 'novelty_stall'],
-      ['ses_a', 'u', 'novelty_stall'],
-      ['ses_a', 't', 'mine'],
-    ] as const)
-      assert.notEqual(memories.of(...other), first)
+    assert.notEqual(memories.of('ses_b', 't', 'novelty_stall'), first)
+    assert.notEqual(memories.of('ses_a', 'u', 'novelty_stall'), first)
+    assert.notEqual(memories.of('ses_a', 't', 'mine'), first)
   })
   it('is dropped, least recently used first, beyond 1,024 conversations', () => {
     const memories = new Memories()
