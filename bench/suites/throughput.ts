@@ -5,10 +5,11 @@ import { register as headers } from '../cases/headers.ts'
 import { register as mcp } from '../cases/mcp.ts'
 import { register as pipeline } from '../cases/pipeline.ts'
 import { register as redact } from '../cases/redact.ts'
+import { register as start } from '../cases/start.ts'
 import { register as storage } from '../cases/storage.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
-const cases = [fingerprint, detectors, headers, storage, pipeline, redact, mcp]
+const cases = [fingerprint, detectors, headers, storage, pipeline, redact, mcp, start]
 
 /** One measured operation; times in milliseconds. */
 export interface Timing {

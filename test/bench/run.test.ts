@@ -67,6 +67,18 @@ describe('npm run bench', () => {
       [[name, true]],
     )
   })
+  it('measures how soon the command line answers', async () => {
+    const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', 'start: guard')
+    assert.equal(code, 0, err)
+    const { throughput } = JSON.parse(out) as { throughput: { name: string; p50_ms: number }[] }
+    assert.deepEqual(
+      throughput.map(({ name, p50_ms }) => [name, p50_ms > 0]),
+      [
+        ['start: guard --help', true],
+        ['start: guard mcp run with that server', true],
+      ],
+    )
+  })
   it('makes a store of runs once, and measures answers from it', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'guard-bench-test-'))
     try {

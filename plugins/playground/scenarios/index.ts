@@ -2,6 +2,7 @@ import * as limits from './limits.ts'
 import * as loops from './loops.ts'
 import * as actions from './mcp-actions.ts'
 import * as checks from './mcp-checks.ts'
+import * as definitions from './mcp-definitions.ts'
 import * as pauses from './pauses.ts'
 import * as streams from './streams.ts'
 
@@ -33,9 +34,9 @@ export const builtInScenarios = [
   actions.mcpTransform,
   actions.mcpRateLimit,
   actions.mcpShadowDeny,
-  actions.mcpInvalidArguments,
+  definitions.mcpInvalidArguments,
   actions.mcpUnknownTool,
-  actions.mcpChangedTool,
+  definitions.mcpChangedTool,
   checks.mcpPath,
   checks.mcpShell,
   checks.mcpHttp,

@@ -1,0 +1,60 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** A program whose start is measured. */
+export interface Program {
+  readonly name: string
+  /** What follows `node`. */
+  readonly args: readonly string[]
+  /** Sent on its standard input; the first line that comes back is the answer. Without one, its end is. */
+  readonly asks?: string
+}
+
+const bin = fileURLToPath(new URL('../../presets/default/bin.ts', import.meta.url))
+const guard = ['--conditions=guard-source', bin]
+
+/** An MCP server that answers one question, in as little as that takes. */
+const SERVER = `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"least","version":"1"}}}\\n'))`
+const INITIALIZE =
+  '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}\n'
+
+/** Those without the gateway first: what is above them is its own. */
+export const programs: readonly Program[] = [
+  { name: 'node', args: ['-e', '0'] },
+  { name: 'guard --help', args: [...guard, '--help'] },
+  { name: 'an MCP server', args: ['-e', SERVER], asks: INITIALIZE },
+  {
+    name: 'guard mcp run with that server',
+    args: [...guard, 'mcp', 'run', '--server-id', 'least', '--', process.execPath, '-e', SERVER],
+    asks: INITIALIZE,
+  },
+]
+
+/** Starts a program in a folder that is its home, and resolves when it has answered; it has ended then. Throws if it ends without an answer. */
+export const answered = async ({ name, args, asks }: Program, folder: string): Promise<number> => {
+  const began = performance.now()
+  const env = { PATH: process.env.PATH, HOME: folder }
+  const child = spawn(process.execPath, args, { cwd: folder, env })
+  const ended = once(child, 'exit')
+  if (asks === undefined) {
+    child.stdout.resume()
+    await ended
+    return performance.now() - began
+  }
+  child.stdin.write(asks)
+  const spent = await firstAnswer(child, name, began)
+  child.stdin.end()
+  await ended
+  return spent
+}
+
+const firstAnswer = (child: ChildProcessWithoutNullStreams, name: string, began: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr.on('data', (bytes: Buffer) => {
+      said += bytes
+    })
+    child.once('exit', (code) => reject(new Error(`"${name}" ended with ${code} before it answered: ${said}`)))
+    child.stdout.once('data', () => resolve(performance.now() - began))
+  })
