@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncBailHook, SyncHook } from 'tapable'
+import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable'
 import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
@@ -28,8 +28,8 @@ export const createHooks = () => {
     settle: isolated(new AsyncSeriesHook<[settled: Settled]>(['settled']), 'settle', fault),
     /** A settled call is about to be recorded: push what commits with it. A tap that throws loses the record. */
     record: new AsyncSeriesHook<[recording: Recording]>(['recording']),
-    /** A call of a tool has ended: true if its trace is read from its record. Otherwise its writer tells of it in a fragment. */
-    tool: new SyncBailHook<[recording: ToolRecording], boolean | undefined>(['recording']),
+    /** A call of a tool has ended: true if its trace is read from its record. Otherwise its writer tells of it in a fragment. Watchers come behind the store. */
+    tool: new SyncWaterfallHook<[isRead: boolean, recording: ToolRecording]>(['isRead', 'recording']),
     /** Amend what a writer says of a run, before it is redacted. What a tap throws reaches the writer. */
     trace: new AsyncSeriesWaterfallHook<[fragment: Fragment]>(['fragment']),
     /** Redacted fragments that are kept together or not at all. What a tap throws reaches the writer; watchers come behind the store. */

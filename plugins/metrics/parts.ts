@@ -1,4 +1,4 @@
-import type { Fragment, Gateway } from 'guard-gateway/core'
+import type { Fragment, Gateway, ToolRecord } from 'guard-gateway/core'
 import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
 
@@ -22,6 +22,18 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
     }
     for (const { attributes } of decisionsIn(fragment)) tools.add([decisions.of(String(attributes?.decision ?? ''))])
   }
+  const countTool = ({ action }: ToolRecord): void => {
+    for (const kind of ['spans', 'events'] as const) kept.add(['mcp', kind])
+    tools.add([decisions.of(action ?? '')])
+  }
+  gateway.hooks.tool.tap('metrics', (isRead, { record, written }) => {
+    if (isRead)
+      written.then(
+        () => countTool(record),
+        () => {},
+      )
+    return isRead
+  })
   gateway.hooks.keep.tap('metrics', (fragments) => {
     for (const fragment of fragments) count(fragment)
   })

@@ -22,11 +22,11 @@ export class ToolCalls {
     this.#isWatched = isWatched
   }
 
-  /** True: the span and the event of the call are read from its record. Undefined: the run has to be told. */
-  take({ record, written }: ToolRecording): true | undefined {
+  /** True: the span and the event of the call are read from its record. False: the run has to be told. */
+  take({ record, written }: ToolRecording): boolean {
     const { runs, late } = this.#keeper
     const run = record.trace_id === null ? undefined : runs.peek(record.trace_id)
-    if (run === undefined || this.#isWatched() || !this.#fits(run, record)) return undefined
+    if (run === undefined || this.#isWatched() || !this.#fits(run, record)) return false
     run.addTool(record)
     const kept = { tool: record }
     run.lately.push(kept)

@@ -94,7 +94,7 @@ export class PassingCalls {
     const plain: PassingCall[] = []
     for (const call of calls) {
       const record: AuditRow = { ...call.row, ...call.end, traced: true }
-      if (call.state !== 'told' && this.#gateway.hooks.tool.call({ record, written: written.promise }) === true) {
+      if (call.state !== 'told' && this.#gateway.hooks.tool.call(false, { record, written: written.promise })) {
         changes.push(changeOf(call, { ...call.end, traced: true }))
         plain.push(call)
       } else this.#tell(call)

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { Change } from 'guard-gateway/core'
 import type { AuditBook, CallFacts, Entry, Judgement } from '../../../../plugins/mcp/audit/index.ts'
+import { partMetrics } from '../../../../plugins/metrics/parts.ts'
+import { exposition } from '../../../../plugins/metrics/samples.ts'
 import { readTrace } from '../../../../plugins/replay/read.ts'
 import { bookOf, factsOf, judgementOf, type Kit, recordsOf, spansOf, startKit, withFolder } from '../records-kit.ts'
 
@@ -111,6 +113,14 @@ describe('a call that is forwarded while its record is written', () => {
     const rows = await recordsOf(kit)
     assert.deepEqual([rows.at(-1)?.id, rows.at(-1)?.outcome, rows.at(-1)?.traced], [entry.id, 'ok', true])
     assert.equal((await spansOf(kit, entry.trace_id, 'tool.call')).length, 2)
+  })
+
+  it('is counted, however it is recorded', async () => {
+    const metrics = partMetrics(kit.gateway)
+    for (let n = 0; n < 3; n++) await call()
+    const text = exposition(metrics)
+    assert.match(text, /^guard_mcp_decisions_total\{decision="allow"\} 3$/m)
+    assert.match(text, /^guard_kept_records_total\{origin="mcp",kind="events"\} 3$/m)
   })
 
   it('of many at once all are on record, each once', async () => {
