@@ -23,6 +23,7 @@ html.dark-mode { color-scheme: dark; }
 .guard-bar a:hover { text-decoration: underline; }
 @media (max-width: 640px) {
   .swagger-ui .opblock .opblock-summary-description { display: none; }
+  .swagger-ui .opblock-body { overflow-x: auto; }
   .swagger-ui .opblock-body table, .swagger-ui .opblock-body tbody { display: block; overflow-x: auto; }
 }
 `

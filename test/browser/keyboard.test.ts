@@ -71,7 +71,9 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
         links.map((link) => [link.getAttribute('data-key') ?? '', link.getAttribute('href') ?? ''] as const),
       )
     assert.ok(entries.length >= 5)
-    for (const [key, path] of entries.filter(([, path]) => path !== '/docs')) {
+    // the page one is on comes last: that its address is reached would say nothing
+    const [here, ...others] = entries
+    for (const [key, path] of [...others, here ?? ['', '']].filter(([, path]) => path !== '/docs')) {
       await press(page, 'g', key)
       await page.waitForURL(`**${path}`)
     }

@@ -51,7 +51,8 @@ export class World {
       viewport: { width: 1280, height: 800 },
       ...options,
     })
-    context.setDefaultTimeout(10_000)
+    // patient, since other tests may want the processor too
+    context.setDefaultTimeout(30_000)
     return new Visit(await context.newPage(), this.url)
   }
 
