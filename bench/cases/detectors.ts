@@ -1,11 +1,12 @@
 import type { Call, Detector } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import type { Bench } from 'tinybench'
-import { detectors } from '../kit/gateway.ts'
 import { body, callOf, fullEvidence, times } from '../kit.ts'
+import { findSubjects } from '../lib/subjects.ts'
 
 /** What does one rule's decision cost, with every window full and nothing to find, by the size of the body? */
-export const register = (bench: Bench): void => {
+export const register = async (bench: Bench): Promise<void> => {
+  const { detectors } = await findSubjects({ detectors: [], presets: ['default'] }, process.cwd())
   for (const kib of [1, 32, 512]) {
     const call = callOf(chatCompletions, body('chat_completions', kib))
     for (const detector of detectors) bench.add(`detectors: ${detector.id}, ${kib} KB`, decision(detector, call))

@@ -10,7 +10,14 @@ export const fullEvidence = <P extends TSchema>(detector: Detector<P>, call: Cal
     row: { ...rowOf(call, 'in hand', call.at), fingerprint: call.conversation.fingerprint },
     past,
     turns: call.conversation.turns,
-    session: { requests: rows, tokens: 0, cost_micro: 0, reserved: 0, outcomes: past.map(endedOf).reverse(), probe_open: false },
+    session: {
+      requests: rows,
+      tokens: 0,
+      cost_micro: 0,
+      reserved: 0,
+      outcomes: past.map(endedOf).reverse(),
+      probe_open: false,
+    },
   }
 }
 

@@ -96,10 +96,10 @@ const asSubject = (detector: Detector): Subject => ({
 
 /** Errors of upstreams for what looks at outcomes, texts for what measures or watches them. */
 const needsOf = (detector: Detector): Evidence[] => {
+  if (detector.stream !== undefined) return ['reply text']
   if (detector.kind === 'outcome') return ['upstream errors']
   if (detector.code === 'LIMIT_COST') return ['prices']
-  if ('stream' in detector && detector.stream !== undefined) return ['reply text']
-  return 'measure' in detector && detector.measure !== undefined ? ['result text'] : []
+  return detector.measure !== undefined ? ['result text'] : []
 }
 
 const policyFile = (name: string): string => fileURLToPath(import.meta.resolve(`guard-gateway/policies/${name}.yml`))
