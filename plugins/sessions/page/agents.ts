@@ -2,13 +2,12 @@ import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
 import { pauseButton, pausedMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
-const MOST_ROWS = 50
+const MOST_ROWS = 20
 
 /** The agents with their keys, of which only the beginning is known. */
-export const agentSection = async ({ gateway, keys }: PageParts, { now, url }: Ask): Promise<Html> => {
+export const agentSection = async ({ gateway, keys }: PageParts, { now }: Ask): Promise<Html> => {
   const { rows, next_cursor } = await gateway.storage.find('agents', { limit: MOST_ROWS })
   if (rows.length === 0) return html``
-  const [path = ''] = url.split('#', 1)
   return html`<h2 id="agents">Agents</h2>
 <table class="list rows stacks"><thead><tr><th scope="col" class="free">Agent</th><th scope="col">Project</th><th scope="col">Known since</th><th scope="col">Keys</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map(
@@ -17,7 +16,7 @@ ${rows.map(
   ) => html`<tr id="agent-${row.id}"><th scope="row"><a href="/sessions?agent_id=${encodeURIComponent(row.id)}">${row.id}</a>${row.name !== null && html` <span class="quiet">${row.name}</span>`}</th>
 <td>${row.project_id}</td><td>${instantMark(row.created_at, now)}</td>
 <td>${keyList(keys.of(row.id).map(({ prefix }) => prefix))}</td>
-<td>${pausedMark(row.paused)}</td><td class="act">${pauseButton('agents', row, `${path}#agents`)}</td></tr>
+<td>${pausedMark(row.paused)}</td><td class="act">${pauseButton('agents', row)}</td></tr>
 `,
 )}</tbody></table>
 ${next_cursor !== null && html`<p class="quiet">The newest ${MOST_ROWS}; all of them are at <code>GET /api/agents</code>.</p>`}`

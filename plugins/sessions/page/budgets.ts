@@ -44,7 +44,7 @@ export const budgetMark = (
   if (budget === undefined) return amountMark(used)
   const { most, rule_id } = budget
   const near = used >= most * NEAR
-  return html`<span class="budget"><span>${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span></span> <meter min="0" max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} used of the budget">${used} of ${most}</meter></span>${
+  return html`<span class="status">${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span> <meter max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} of the budget"></meter></span>${
     raise && near && html` <a href="/policies/${encodeURIComponent(project_id)}#rule-${rule_id}">Change this budget</a>`
   }`
 }

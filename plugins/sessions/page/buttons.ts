@@ -1,15 +1,18 @@
 import { type Html, html } from 'guard-gateway/core'
 
-/** A button that pauses or resumes a session or an agent. `back`: where it leads when it is done. */
+/** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (
   kind: 'sessions' | 'agents',
   { id, paused }: { readonly id: string; readonly paused: boolean },
-  back: string,
 ): Html => {
   const act = paused ? 'resume' : 'pause'
   const [word, thing] = [paused ? 'Resume' : 'Pause', kind === 'sessions' ? 'session' : 'agent']
-  return html`<form class="inline" method="post" action="/ui/${kind}/${encodeURIComponent(id)}/${act}"><input type="hidden" name="return_to" value="${back}"><button class="plain" aria-label="${word} ${thing} ${id}">${word}</button></form>`
+  return html`<button class="plain" form="pause" formaction="/ui/${kind}/${encodeURIComponent(id)}/${act}" aria-label="${word} ${thing} ${id}">${word}</button>`
 }
+
+/** The one form of all these buttons. `back`: where it leads when it is done. */
+export const pauseForm = (back: string): Html =>
+  html`<form id="pause" method="post"><input type="hidden" name="return_to" value="${back}"></form>`
 
 /** Whether something is paused, as a shape and a word. */
 export const pausedMark = (paused: boolean): Html =>
@@ -19,12 +22,14 @@ export const pausedMark = (paused: boolean): Html =>
 
 const LONG_CHARS = 22
 
-/** A name cut in its middle, where both ends tell it from its neighbours. */
 const middled = (name: string): string =>
-  name.length <= LONG_CHARS ? name : `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${name.slice(-8).toWellFormed()}`
+  `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${name.slice(-8).toWellFormed()}`
 
-/** A name on one line, with all of it to hover over. */
-export const nameMark = (name: string): Html => html`<span class="status" title="${name}">${middled(name)}</span>`
+/** A name on one line; of one that is cut, all to hover over. */
+export const nameMark = (name: string): Html =>
+  name.length <= LONG_CHARS
+    ? html`<span class="status">${name}</span>`
+    : html`<span class="status" title="${name}">${middled(name)}</span>`
 
 const SHORT_CHARS = 12
 

@@ -14,7 +14,7 @@ import {
 } from 'guard-gateway/core'
 import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
-import { nameMark, pauseButton, pausedMark, shortId } from './buttons.ts'
+import { nameMark, pauseButton, pausedMark, pauseForm, shortId } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
 const PAGE_ROWS = 50
@@ -30,7 +30,7 @@ export const listPage = (parts: PageParts): Page => ({
       parts.gateway,
       found.rows.map(({ project_id }) => project_id),
     )
-    const main = html`<div data-live="*"><h1>Sessions</h1>
+    const main = html`<div data-live="*"><h1>Sessions</h1>${pauseForm(ask.url)}
 ${filterForm(ask)}
 ${found.rows.length === 0 ? emptyText(ask) : sessionTable(ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
@@ -83,7 +83,7 @@ const sessionTable = (ask: Ask, rows: readonly SessionRow[], budgets: ReadonlyMa
   html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">Cost</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id)))}</tbody></table>`
 
-const sessionRow = ({ now, url }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => {
+const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => {
   const { id, name, external_id, project_id, agent_id, requests, total_tokens, cost_micro, last_seen_at, paused } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
 <th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a></th>
@@ -91,7 +91,7 @@ const sessionRow = ({ now, url }: Ask, row: SessionRow, budgets: Budgets | undef
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', total_tokens, budgets?.tokens)}</td>
 <td class="figure">${priceMark(cost_micro)}<span class="unit"> cost</span></td>
-<td>${decisionsText(row)}</td><td>${pausedMark(paused)}</td><td class="act">${pauseButton('sessions', row, url)}</td></tr>
+<td>${decisionsText(row)}</td><td>${pausedMark(paused)}</td><td class="act">${pauseButton('sessions', row)}</td></tr>
 `
 }
 

@@ -38,7 +38,7 @@ test('the list shows what a session used of its budgets, and leads to it', async
   const text = await page('/sessions')
   const id = await firstId()
   assert.match(text, new RegExp(`href="/sessions/${id}"`))
-  assert.match(text, /<meter min="0" max="50" high="40" optimum="0" value="\d+"/)
+  assert.match(text, /<meter max="50" high="40" optimum="0" value="\d+"/)
   assert.match(text, /of <span title="100,000">100\.0k<\/span>|of <span title="100,000">100k<\/span>/)
   assert.match(text, /\d+ blocked/)
   assert.match(text, /id="agent-playground"/)
@@ -91,4 +91,16 @@ test('an agent is paused and resumed by its forms; one that is not there is told
   assert.match(await page('/sessions?notice=agent-paused'), /Agent paused\.[\s\S]*aria-label="Resume agent playground"/)
   assert.equal((await send('/ui/agents/playground/resume')).status, 303)
   assert.equal((await send('/ui/agents/nobody/pause')).status, 404)
+})
+
+test('a page of fifty sessions stays within 60 KB', async () => {
+  const known = await started.gateway.storage.find('sessions', { limit: 1 })
+  const [first] = known.rows
+  assert.ok(first !== undefined)
+  for (let number = 10; number < 60; number++)
+    await started.gateway.storage.put('sessions', { ...first, id: `ses_k6eieym4w2cblopvejc7ya${number}`, name: null })
+  const text = await page('/sessions')
+  assert.equal(text.match(/<tr id="session-/g)?.length, 50)
+  assert.ok(Buffer.byteLength(text) < 60_000, String(Buffer.byteLength(text)))
+  assert.match(text, /older →/)
 })
