@@ -46,7 +46,7 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     policy_version: decision.policy_version,
     probe: decision.probe,
     faults: unlessEmpty(decision.faults),
-    notes: hasMembers(call.notes) ? call.notes : null,
+    notes: memberedOrNull(call.notes),
     outcome: settled.outcome,
     status: settled.status,
     error_type: errorType(settled, redact),
@@ -86,7 +86,7 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     root: row.root,
     keys: row.keys,
     new_turns: row.new_turns.map((turn) => storedTurn(turn, redact)),
-    measures: Object.keys(row.measures).length === 0 ? null : row.measures,
+    measures: memberedOrNull(row.measures),
     request_preview: previews.request,
     response_preview: previews.response,
     trace_id: call.trace?.trace_id ?? null,
@@ -135,9 +135,9 @@ const errorType = ({ error }: Settled, redact: Redactor): string | null =>
 
 const unlessEmpty = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list)
 
-const hasMembers = (notes: Readonly<Record<string, unknown>>): boolean => {
-  for (const _ in notes) return true
-  return false
+const memberedOrNull = <T extends object>(value: T): T | null => {
+  for (const _ in value) return value
+  return null
 }
 
 const shortOrNull = (text: string | null, redact: Redactor): string | null =>
