@@ -106,6 +106,25 @@ export const toolErrorLoop = scenario({
   ),
 })
 
+const FOUND = 'src/tax.ts:3: return net * 0.19'
+const places = ['tax', 'tax.ts', 'src/tax', 'net', 'return net', '0.19', 'net * 0.19']
+
+export const noProgress = scenario({
+  id: 'no-progress',
+  title: 'Work that brings nothing new',
+  summary: 'Searches that all differ, and all find what is known: after six of them the next request is stopped.',
+  kind: 'model',
+  rules: [
+    { id: 'novelty_stall', rule_type: 'novelty_stall', threshold: 6, window_size: 0, action: 'block', enabled: true },
+  ],
+  steps: agentWork(
+    TASK,
+    places.map((text) => ({ what: `searches for "${text}"`, call: 'search', arguments: { text }, returns: FOUND })),
+    { what: 'brings the same once more', says: 'I will search again.' },
+    (index) => (index === 8 ? caught('LOOP_NO_PROGRESS') : allowed),
+  ),
+})
+
 const overloaded = { decision: 'allow', status: 503, outcome: 'upstream_error', sees: 'overloaded_error' } as const
 
 const failing = (index: number, expect: Expect): RequestStep => ({

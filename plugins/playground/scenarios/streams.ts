@@ -55,6 +55,40 @@ export const brokenStream = scenario({
   ],
 })
 
+const CHANT = 'I will now look at the file once more and then answer. '
+const LAST_WORDS = 'That was all.'
+
+export const chant = scenario({
+  id: 'content-chant',
+  title: 'A reply that says the same over and over',
+  summary: 'With a rule that may cut, the stream ends as if its tokens had run out; elsewhere it passes to its end.',
+  kind: 'model',
+  rules: [
+    {
+      id: 'content_chant',
+      rule_type: 'content_chant',
+      threshold: 10,
+      window_size: 0,
+      action: 'block',
+      enabled: true,
+      params: { cut: true },
+    },
+  ],
+  steps: [
+    {
+      what: 'a chant of twenty rounds',
+      do: 'request',
+      say: [{ user: 'What does src/tax.ts do?' }],
+      reply: { text: CHANT.repeat(20) + LAST_WORDS, input_tokens: 900, output_tokens: 300, stream: true },
+      expect: {
+        shadow: { decision: 'allow', status: 200, outcome: 'ok', sees: 'all.' },
+        enforce: { decision: 'allow', status: 200, sees: 'once', lacks: 'all.' },
+      },
+    },
+    asking('the next request', 'What does src/tax.ts do, in short?', allowed),
+  ],
+})
+
 const TOO_LONG = 'This conversation is longer than the model can read.'
 
 export const upstreamError = scenario({

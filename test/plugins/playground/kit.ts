@@ -3,11 +3,13 @@ import { Gateway, type Plugin } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { contentChant } from 'guard-gateway/plugins/detectors/content-chant'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
+import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
@@ -115,6 +117,8 @@ const everything = ({ storage = memory(), more = [], default_mode = 'shadow' }: 
   maxTokens,
   maxCost,
   toolErrorStreak,
+  noveltyStall,
+  contentChant,
   http({ gateway_key: KEY }),
   upstream(),
   sessions(),
