@@ -12,6 +12,9 @@ playground().apply(gateway)
 const scenarios: readonly Scenario[] = [...scenariosOf(gateway)]
 const styles = ['chat_completions', 'messages', 'responses']
 const modes = ['shadow', 'enforce'] as const
+const detectorFiles = readdirSync(join(import.meta.dirname, '../../../plugins/detectors')).filter((name) =>
+  name.endsWith('.ts'),
+)
 
 const stylesFor = ({ kind, steps }: Scenario): readonly (string | undefined)[] =>
   kind === 'mcp' || steps.every((step) => step.do === 'request' && step.style !== undefined) ? [undefined] : styles
@@ -234,7 +237,7 @@ describe('the scenarios show all that the model side does', () => {
     for (const code of ['PAUSED_SESSION', 'PAUSED_AGENT']) assert.ok(seen('reason').has(code), code)
   })
 
-  for (const file of readdirSync(join(import.meta.dirname, '../../../plugins/detectors'))) {
+  for (const file of detectorFiles) {
     it(`the rule of detectors/${file}, flagged and blocked`, async () => {
       const module: Record<string, { readonly id: string; readonly code: string }> = await import(
         `guard-gateway/plugins/detectors/${file.replace(/\.ts$/, '')}`
