@@ -78,6 +78,6 @@ describe('the section mcp of a configuration', () => {
     const gateway = await createGateway(
       await parse('storage: { backend: memory }\nmcp: { servers: { a: { transport: pigeon } } }'),
     )
-    await assert.rejects(gateway.open(), /There is no MCP transport "pigeon"; there is stdio, http\./)
+    await assert.rejects(gateway.open(), /There is no MCP transport "pigeon"; there is stdio, http, playground\./)
   })
 })
