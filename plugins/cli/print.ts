@@ -56,7 +56,8 @@ export const printError = (
   }
   const code = known ? ` (${error.code})` : ''
   io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}\n`)
-  if ((options.verbose === true || options.debug === true) && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
+  if ((options.verbose === true || options.debug === true) && error instanceof Error)
+    io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
 }
 
 const firstLine = (error: unknown): string =>

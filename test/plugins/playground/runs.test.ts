@@ -148,9 +148,7 @@ describe('runs', () => {
   it('do not influence one another when they run beside one another', () =>
     inHouse(async (house) => {
       const { body } = await house.ask<{ scenarios: { id: string }[] }>('GET', '/api/v1/playground/scenarios')
-      const orders = body.scenarios.flatMap(({ id }) =>
-        ['shadow', 'enforce', 'enforce'].map((mode) => ({ scenario: id, mode })),
-      )
+      const orders = body.scenarios.flatMap(({ id }) => ['shadow', 'enforce'].map((mode) => ({ scenario: id, mode })))
       const started = await Promise.all(orders.map((order) => house.start(order)))
       const runs = await Promise.all(started.map(({ id }) => ended(house, id)))
       assert.deepEqual(

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
+import { playground, type Scenario, scenariosOf } from 'guard-gateway/plugins/playground'
+import { judgedActions, reasonCodes } from '../../../plugins/mcp/audit/words.ts'
+
+const gateway = new Gateway()
+playground().apply(gateway)
+const scenarios: readonly Scenario[] = [...scenariosOf(gateway)]
+const modes = ['shadow', 'enforce'] as const
+const detectorFiles = readdirSync(join(import.meta.dirname, '../../../plugins/detectors')).filter((name) =>
+  name.endsWith('.ts'),
+)
+
+describe('the scenarios show all that the MCP side does', () => {
+  const outcomes = scenarios.flatMap(({ kind, steps }) =>
+    kind === 'mcp' ? steps.flatMap(({ expect }) => modes.map((mode) => expect[mode])) : [],
+  )
+
+  // a frame that cannot be used is refused before anything is judged, so no call shows it
+  for (const action of judgedActions.filter((name) => name !== 'refused'))
+    it(`the action ${action}`, () => assert.ok(outcomes.some((outcome) => outcome.action === action)))
+
+  for (const code of reasonCodes)
+    it(`the reason ${code}`, () => assert.ok(outcomes.some(({ reason }) => reason === code)))
+
+  for (const file of readdirSync(join(import.meta.dirname, '../../../plugins/mcp-checks'))) {
+    const id = file.replace(/\.ts$/, '')
+    it(`the check ${id}`, () => {
+      const used = scenarios.filter(
+        (one) => one.kind === 'mcp' && JSON.stringify(one.policy).includes(`"checks":[{"${id}":`),
+      )
+      assert.ok(used.some(({ steps }) => steps.some(({ expect }) => expect.enforce.action === 'deny')))
+    })
+  }
+})
+
+describe('the scenarios show all that the model side does', () => {
+  const expectations = scenarios.flatMap(({ steps }) =>
+    steps.flatMap(({ expect }) => modes.map((mode) => expect[mode])),
+  )
+  const seen = (name: 'decision' | 'reason') => new Set(expectations.map((outcome) => outcome[name]))
+
+  it('every decision', () => {
+    for (const decision of ['allow', 'shadow_flag', 'block'] as const)
+      assert.ok(seen('decision').has(decision), decision)
+  })
+
+  it('both pauses', () => {
+    for (const code of ['PAUSED_SESSION', 'PAUSED_AGENT']) assert.ok(seen('reason').has(code), code)
+  })
+
+  for (const file of detectorFiles) {
+    it(`the rule of detectors/${file}, flagged and blocked`, async () => {
+      const module: Record<string, { readonly id: string; readonly code: string }> = await import(
+        `guard-gateway/plugins/detectors/${file.replace(/\.ts$/, '')}`
+      )
+      const [detector] = Object.values(module)
+      assert.ok(detector)
+      // what is found in a reply is on record behind its head, so that no client reads of it there
+      if ('stream' in detector) {
+        assert.ok(
+          scenarios.some((one) => one.kind === 'model' && one.rules?.some((rule) => rule.rule_type === detector.id)),
+        )
+        return
+      }
+      const shown = new Set(
+        expectations.flatMap(({ reason, decision }) => (reason === detector.code ? [decision] : [])),
+      )
+      assert.deepEqual([...shown].sort(), ['block', 'shadow_flag'])
+    })
+  }
+})
