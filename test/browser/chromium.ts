@@ -28,7 +28,7 @@ export const noBrowser: string | false =
   found === undefined && !required && 'no Chromium here: install one, or name it in CHROMIUM_PATH'
 
 /** A browser that asks nobody anything of its own accord. */
-export const openBrowser = (): Promise<Browser> => {
+export const openBrowser = async (): Promise<Browser> => {
   if (found === undefined) throw new Error('There is no Chromium, and GUARD_BROWSER_TESTS=required.')
   return chromium.launch({
     executablePath: found,

@@ -97,10 +97,15 @@ export class World {
 
 /** Starts all of it. `config`: further sections of the configuration; `mcp`: further members of its section `mcp`, as flow YAML. */
 export const startWorld = async ({ config = '', mcp = '' } = {}): Promise<World> => {
+  // first: where there is none, nothing else is to be ended again
+  const browser = await openBrowser()
   const folder = await mkdtemp(join(tmpdir(), 'guard-browser-'))
   const upstream = await mcpUpstream()
   await writeFile(join(folder, 'policy.yml'), policy)
   const all = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${upstream.url}" } } }\n${config}`
-  const [gateway, browser] = await Promise.all([startChildGateway(folder, NO_UPSTREAM, all), openBrowser()])
+  const gateway = await startChildGateway(folder, NO_UPSTREAM, all).catch(async (error: unknown) => {
+    await Promise.all([browser.close(), upstream.close()])
+    throw error
+  })
   return new World(gateway, browser, upstream, folder, all)
 }
