@@ -115,7 +115,7 @@ export {
 export { EventReader, messageEvent, type RawEvent, withData } from './frame/events.ts'
 export { roundedKey } from './frame/ids.ts'
 export { LineReader } from './frame/lines.ts'
-export { foldName, lookAlikesIn } from './frame/look-alike.ts'
+export { foldName } from './frame/look-alike.ts'
 export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './frame/scan.ts'
 export type { JsonMember, JsonValue } from './frame/token.ts'
 export { errorFrame, type Frame, type FrameFault, readFrame, resultFrame } from './frame.ts'
