@@ -39,6 +39,13 @@ export const prepare = (argv: readonly string[], commands: readonly Command[]): 
   return { id, argv: [id, ...before, ...joined(typed.slice(length), { ...globalFlags, ...command?.options })], rest }
 }
 
+/** Whether a command line is for this command, whatever flags stand before its name. */
+export const begins = (argv: readonly string[], id: string): boolean => {
+  const words = spelledOut(argv)
+  const at = firstWord(words)
+  return at >= 0 && words.slice(at, at + id.split(' ').length).join(' ') === id
+}
+
 /** `guard help x` and `guard version` are the flags of that name. */
 const spelledOut = (argv: readonly string[]): readonly string[] => {
   const [first, ...others] = argv

@@ -1,3 +1,4 @@
+export { begins } from './argv.ts'
 export { cli } from './explain.ts'
 export { nearest, suggestion } from './nearest.ts'
 export { exits, paint, printError, printWarning } from './print.ts'

@@ -103,13 +103,3 @@ const pricingFile = (file: string, folder: string, env: Environment): string => 
   if (env.GUARD_MODEL_PRICING) return resolve(env.GUARD_MODEL_PRICING)
   return file === '' ? '' : resolve(folder, file)
 }
-
-/** Where the configuration file is looked for, and whether somebody named it. */
-export const configFile = (
-  named: string | undefined,
-  env: Environment,
-  cwd: string,
-): { readonly file: string; readonly named: boolean } => {
-  const chosen = named ?? (env.GUARD_CONFIG || undefined)
-  return { file: resolve(cwd, chosen ?? 'guard-config.yml'), named: chosen !== undefined }
-}

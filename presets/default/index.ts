@@ -1,4 +1,4 @@
-import { type Clock, Gateway, type Mode, type Plugin, systemClock } from 'guard-gateway/core'
+import type { Mode, Plugin } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
@@ -39,17 +39,13 @@ import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
-import { checkClients } from './clients.ts'
 import type { Config } from './config.ts'
-import { addSecrets } from './credentials.ts'
 import { mcpOptions } from './mcp-options.ts'
-import { patternFinders } from './patterns.ts'
-import { pluginsFrom } from './plugin-files.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
-import { checkStyles } from './styles.ts'
 import { version } from './version.ts'
 
 export { type Config, loadConfig } from './config.ts'
+export { createGateway } from './gateway.ts'
 export { mcpOptions } from './mcp-options.ts'
 
 /**
@@ -112,37 +108,3 @@ export const defaultPreset = (
   docs({ version }),
   cli(),
 ]
-
-const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
-  const { preset } = config
-  if (preset === 'minimal') return (await import('guard-gateway/presets/minimal')).minimalPreset(config)
-  if (preset === 'enforce-recommended') {
-    return (await import('guard-gateway/presets/enforce-recommended')).enforceRecommendedPreset(config)
-  }
-  if (preset === 'mcp-stdio') return (await import('guard-gateway/presets/mcp-stdio')).mcpStdioPreset(config)
-  if (preset === 'mcp-serve') return (await import('guard-gateway/presets/mcp-serve')).mcpServePreset(config)
-  return defaultPreset(config)
-}
-
-/** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
-export const createGateway = async (
-  config: Config,
-  more: readonly Plugin[] = [],
-  clock: Clock = systemClock,
-): Promise<Gateway> => {
-  const { preset, plugins, storage, redaction } = config
-  const shipped = await pluginsOf(config)
-  const { names, emails, patterns } = redaction
-  const gateway = new Gateway({
-    clock,
-    ...(preset === 'minimal' ? {} : { storage: storage.backend }),
-    onStorageFailure: storage.on_failure,
-    redaction: { names, emails, finders: await patternFinders(patterns) },
-  })
-  addSecrets(gateway.secrets, config)
-  gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
-  if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
-  checkStyles(gateway, config)
-  checkClients(gateway, config)
-  return gateway
-}

@@ -12,7 +12,8 @@ import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
-import { type Config, mcpOptions } from 'guard-gateway/presets/default'
+import type { Config } from 'guard-gateway/presets/default'
+import { mcpOptions } from '../default/mcp-options.ts'
 
 /** What `guard mcp run` needs: the proxy in front of one server, its checks and its records, and nothing that listens. */
 export const mcpStdioPreset = (config: Config): readonly Plugin[] => [

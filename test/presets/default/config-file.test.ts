@@ -3,7 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { configFile, loadConfig, parseConfig } from '../../../presets/default/config.ts'
+import { loadConfig, parseConfig } from '../../../presets/default/config.ts'
+import { configFile } from '../../../presets/default/config-file.ts'
 
 const key = 'gateway_key: guard_0123456789abcdef\n'
 const warnings = async (text: string, env = {}) =>
