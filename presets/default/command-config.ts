@@ -1,0 +1,48 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command, Input, Io } from 'guard-gateway/core'
+import { configFile } from './config-file.ts'
+import { emptyConfig } from './defaults.ts'
+import type { Config } from './schema.ts'
+
+/** A configuration that can be used, and what deserves a word about it. */
+export interface CommandConfig {
+  readonly config: Config
+  readonly warnings: readonly string[]
+}
+
+/** Where a command line finds its configuration, and whether somebody named the file. */
+export const located = (options: Input['options'], io: Io) =>
+  configFile(typeof options.config === 'string' ? options.config : undefined, io.env, io.cwd)
+
+/** The configuration, or built-in values where there is no file and the command can do without. Throws INVALID_CONFIG. */
+export const configFor = async (
+  command: Command | undefined,
+  options: Input['options'],
+  io: Io,
+): Promise<CommandConfig> => {
+  const { file, named } = located(options, io)
+  const backend = command?.unconfigured
+  if (backend === undefined || named || (await exists(file)))
+    return read(file, io, command)
+  const config = emptyConfig()
+  const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
+  return { config: { ...config, storage }, warnings: [] }
+}
+
+const read = async (file: string, io: Io, command: Command | undefined): Promise<CommandConfig> => {
+  const { loadConfig } = await import('./config.ts')
+  const { config, warnings } = await loadConfig(file, io.env)
+  return { config, warnings: warnings.filter((text) => concerns(text, command)) }
+}
+
+/** While a command is only looked for, nothing does; that no upstream is there concerns who serves model requests. */
+const concerns = (warning: string, command: Command | undefined): boolean =>
+  command !== undefined && (command.id === 'gateway run' || !warning.startsWith('No upstream'))
+
+/** Whether there is a file of this name. */
+export const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,41 @@
+import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
+import { addSecrets } from './credentials.ts'
+import { patternFinders } from './patterns.ts'
+import { pluginsFrom } from './plugin-files.ts'
+import type { Config } from './schema.ts'
+
+/** The plugins of a preset; only those that it has are loaded. */
+const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
+  const { preset } = config
+  if (preset === 'minimal') return (await import('guard-gateway/presets/minimal')).minimalPreset(config)
+  if (preset === 'enforce-recommended') {
+    return (await import('guard-gateway/presets/enforce-recommended')).enforceRecommendedPreset(config)
+  }
+  if (preset === 'mcp-stdio') return (await import('guard-gateway/presets/mcp-stdio')).mcpStdioPreset(config)
+  if (preset === 'mcp-serve') return (await import('guard-gateway/presets/mcp-serve')).mcpServePreset(config)
+  return (await import('guard-gateway/presets/default')).defaultPreset(config)
+}
+
+/** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
+export const createGateway = async (
+  config: Config,
+  more: readonly Plugin[] = [],
+  clock: Clock = systemClock,
+): Promise<Gateway> => {
+  const { preset, plugins, storage, redaction } = config
+  const shipped = await pluginsOf(config)
+  const { names, emails, patterns } = redaction
+  const gateway = new Gateway({
+    clock,
+    ...(preset === 'minimal' ? {} : { storage: storage.backend }),
+    onStorageFailure: storage.on_failure,
+    redaction: { names, emails, finders: await patternFinders(patterns) },
+  })
+  addSecrets(gateway.secrets, config)
+  gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
+  if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
+  const [{ checkStyles }, { checkClients }] = await Promise.all([import('./styles.ts'), import('./clients.ts')])
+  checkStyles(gateway, config)
+  checkClients(gateway, config)
+  return gateway
+}
