@@ -90,6 +90,9 @@ describe('looksSecret', () => {
       'my-project',
       'ses_7ndkq5xk2vbq4z6w3mzt5rjh2a',
       '1732180132000123456',
+      // digits alone, with the check digit of a card
+      '4354832038200820',
+      'evt_3571973607467132',
     ]) {
       assert.equal(redact.looksSecret(id), false, id)
     }

@@ -31,7 +31,7 @@ export interface SdkResult {
 
 export interface SdkOptions {
   readonly signal?: AbortSignal
-  readonly onprogress?: (told: { readonly progress: number }) => void
+  readonly onprogress?: () => void
 }
 
 /** An official client at work. Asked for a completion it says `sampled`, asked for input it accepts with `username: ann`. */
@@ -39,6 +39,8 @@ export interface SdkClient {
   /** Names of all tools, page by page. */
   list(): Promise<readonly string[]>
   call(name: string, args?: Record<string, unknown>, options?: SdkOptions): Promise<SdkResult>
+  /** The progress that arrived; what comes in one piece with the answer no client reports to `onprogress`. */
+  readonly progress: readonly number[]
   /** Ends the session as the client's transport does. */
   close(): Promise<void>
 }
@@ -70,6 +72,18 @@ const stdioOf = ({ command, args, cwd, env = {} }: Extract<SdkWay, { command: st
 export const sdkClient = (name: SdkName, way: SdkWay): Promise<SdkClient> =>
   name === 'v1' ? clientV1(way) : clientV2(way, name === 'v2 auto')
 
+/** Notes the progress of all messages that come in over a connected transport. */
+const progressOf = (transport: { onmessage?: unknown } | undefined): readonly number[] => {
+  const progress: number[] = []
+  if (transport === undefined) return progress
+  const next = transport.onmessage as (message: unknown, ...more: readonly unknown[]) => void
+  transport.onmessage = (message: { method?: string; params?: { progress?: number } }, ...more: readonly unknown[]) => {
+    if (message.method === 'notifications/progress') progress.push(Number(message.params?.progress))
+    next.call(transport, message, ...more)
+  }
+  return progress
+}
+
 const clientV1 = async (way: SdkWay): Promise<SdkClient> => {
   const client = new ClientV1(about, { capabilities })
   client.setRequestHandler(CreateMessageRequestSchema, () => sampled)
@@ -78,6 +92,7 @@ const clientV1 = async (way: SdkWay): Promise<SdkClient> => {
   const stdio = 'url' in way ? undefined : new StdioV1(stdioOf(way))
   await client.connect((http ?? stdio) as Parameters<typeof client.connect>[0])
   return {
+    progress: progressOf(http ?? stdio),
     list: () => everyPage((cursor) => client.listTools(cursor)),
     call: async (tool, args = {}, options = {}) =>
       (await client.callTool({ name: tool, arguments: args }, undefined, options)) as SdkResult,
@@ -99,6 +114,7 @@ const clientV2 = async (way: SdkWay, auto: boolean): Promise<SdkClient> => {
   const stdio = 'url' in way ? undefined : new StdioV2(stdioOf(way))
   await client.connect((http ?? stdio) as v2.Transport)
   return {
+    progress: progressOf(http ?? stdio),
     list: () => everyPage((cursor) => client.listTools(cursor)),
     call: async (tool, args = {}, options = {}) =>
       (await client.callTool({ name: tool, arguments: args }, options)) as SdkResult,

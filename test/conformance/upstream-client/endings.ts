@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import type { ReplyBody, UpstreamClient } from 'guard-gateway/core'
 import { type RawServer, rawServer } from '../../kit/raw-server.ts'
+import { refusingPort } from '../../kit/refusing-port.ts'
 import { connectTo, hear, readBody, readInto, send } from '../../kit/upstream-client.ts'
 
 const FOUR = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n'
@@ -27,12 +29,8 @@ export const endsExchanges = (client: UpstreamClient): void => {
         connections.close()
       })
     it('because nothing listens fails', async () => {
-      const server = createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const { port } = server.address() as { port: number }
-      server.close()
-      await once(server, 'close')
-      const connections = connectTo(client, port)
+      await using refusing = await refusingPort()
+      const connections = connectTo(client, refusing.port)
       assert.deepEqual(await hear(connections), { failed: 'ECONNREFUSED' })
     })
     it('because no connection is made in time fails', async () => {
@@ -130,26 +128,44 @@ export const endsExchanges = (client: UpstreamClient): void => {
     })
     it('that its reader holds back is not silent', async () => {
       await using server = await rawServer()
-      const connections = connectTo(client, server.port, { idle_ms: 30 })
+      const connections = connectTo(client, server.port)
       server.script(`${FOUR}ok`)
+      const outgoing = nextConnection()
       const { body } = await send(connections).response
       assert.ok(!(body instanceof Uint8Array))
-      const { promise, resolve } = Promise.withResolvers<void>()
+      const held = Promise.withResolvers<void>()
+      const ended = Promise.withResolvers<void>()
       let text = ''
       const data = (chunk: Uint8Array) => {
         text += Buffer.from(chunk).toString()
-        if (text === 'ok') body.pause()
+        if (text !== 'ok') return
+        body.pause()
+        held.resolve()
       }
-      readInto(body, { data, end: resolve, cut: assert.fail })
-      await new Promise((done) => setTimeout(done, 100))
+      readInto(body, { data, end: ended.resolve, cut: () => ended.reject(new Error('cut')) })
+      await held.promise
+      const socket = await outgoing
+      // as if the time of silence had passed, twice
+      socket.emit('timeout')
+      socket.emit('timeout')
       server.sockets[0]?.write('ay')
       body.resume()
-      await promise
+      await ended.promise
       assert.equal(text, 'okay')
       connections.close()
     })
   })
 }
+
+/** The next connection that this process opens. */
+const nextConnection = (): Promise<Socket> =>
+  new Promise((resolve) => {
+    const opened = (message: unknown) => {
+      unsubscribe('net.client.socket', opened)
+      resolve((message as { readonly socket: Socket }).socket)
+    }
+    subscribe('net.client.socket', opened)
+  })
 
 /** How a body ends whose server does this within it, for one who reads it at once or only then. */
 const endedBy = async (

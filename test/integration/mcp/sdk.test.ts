@@ -24,10 +24,8 @@ const works = async (client: SdkClient, { allow }: McpPlace): Promise<void> => {
   assert.match(said(denied), /Denied by rule 'no-mail'/)
   assert.match(said(await client.call('read_file', { path: 3 })), /Invalid arguments for 'read_file'/)
 
-  const progress: number[] = []
-  await client.call('test_tool_with_progress', {}, { onprogress: (told) => void progress.push(told.progress) })
-  // The last may come in one piece with the answer: the client of version 1 has stopped listening by then.
-  assert.deepEqual(progress.slice(0, 2), [0, 50])
+  await client.call('test_tool_with_progress', {}, { onprogress: () => {} })
+  assert.deepEqual(client.progress, [0, 50, 100])
   assert.equal(said(await client.call('test_sampling', { prompt: 'hello' })), 'LLM response: sampled')
   assert.match(said(await client.call('test_elicitation', { message: 'who?' })), /action=accept.*"username":"ann"/)
 

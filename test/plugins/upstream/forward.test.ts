@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { headerOf } from 'guard-gateway/core'
 import { fakeProvider } from '../../kit/provider.ts'
+import { refusingPort } from '../../kit/refusing-port.ts'
 import { ask, chatBody, jsonOf, KEY, messagesBody, styles } from '../http/kit.ts'
 import { anUpstream, overEachClient } from './kit.ts'
-
-/** A port on which nobody listens. */
-const closedPort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 overEachClient((start) => {
   describe('an upstream that does not answer', () => {
     it('for lack of a listener is 502 in each dialect, with the decision, recorded, and no address in the text', async () => {
-      const port = await closedPort()
+      await using refusing = await refusingPort()
+      const { port } = refusing
       await using running = await start({ upstreams: () => [anUpstream('local', `http://127.0.0.1:${port}`)] })
       for (const [path, body] of styles) {
         const got = await ask(running.port, { path, body })
