@@ -11,7 +11,7 @@ export interface Finding {
   readonly key?: string
   /** Request ids for session evidence, turns counted from the end for history evidence, each with the request that first held it where that is known; at most 16. */
   readonly where?: readonly ({ readonly request: string } | { readonly turn: number; readonly request?: string })[]
-  /** Whether the repeated calls had equal results; null if unknown. */
+  /** Whether the rule would have spoken had it asked for equal results, too: false means that result-awareness would have suppressed it; null if unknown, or if no results are involved. */
   readonly results_equal?: boolean | null
   /** The call passes although the rule matched: it probes whether the upstream works again. */
   readonly probe?: boolean

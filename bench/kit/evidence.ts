@@ -12,6 +12,8 @@ export const fullEvidence = <P extends TSchema>(detector: Detector<P>, call: Cal
     turns: call.conversation.turns,
     session: {
       requests: rows,
+      failed: rows,
+      unpriced: 0,
       tokens: 0,
       cost_micro: 0,
       reserved: 0,

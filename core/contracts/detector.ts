@@ -27,6 +27,10 @@ export interface Ended {
 export interface Totals {
   /** Forwarded, those under way and retries included. */
   readonly requests: number
+  /** Of these, those that the upstream refused, that broke off, or that never reached it. */
+  readonly failed: number
+  /** Of these, those that used tokens for which nobody knows a price. */
+  readonly unpriced: number
   readonly tokens: number
   /** Millionths of the billing currency; models without a price count 0. */
   readonly cost_micro: number
@@ -71,6 +75,8 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly params?: Params
   /** Loop rules are inherited by another attempt of the same request and quieted by a resume; budget and outcome rules are judged anew. */
   readonly kind: 'loop' | 'outcome' | 'budget'
+  /** Without these its silence says nothing: whoever sets, records or simulates a rule of it is told where they are missing. */
+  readonly needs?: 'prices'
   /** Whether a rule with these numbers can ever match; who writes a policy is warned of one that cannot. */
   reachable?(rule: Rule): boolean
   /**

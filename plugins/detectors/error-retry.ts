@@ -35,6 +35,8 @@ export const errorRetry = detector({
       evidence: 'outcomes',
       count,
       where: requestPlaces(errors.map((ended) => ended.id).reverse()),
+      // The same error is what is counted.
+      results_equal: true,
       probe,
     }
   },

@@ -41,6 +41,8 @@ export const exactRepeat = detector({
       evidence: 'session',
       count,
       where: requestPlaces([row.id, ...same.map((earlier) => earlier.id)]),
+      // Identical requests carry identical results.
+      results_equal: true,
     }
   },
 })

@@ -10,6 +10,7 @@ export const maxCost = detector({
   code: 'LIMIT_COST',
   version: '1',
   kind: 'budget',
+  needs: 'prices',
   defaults: { threshold: 5 * UNIT, window_size: 0 },
   params: Type.Object(
     {
@@ -26,12 +27,14 @@ export const maxCost = detector({
   ),
 
   detect({ rule, session }): Finding | undefined {
+    const { unpriced } = session
     const held = rule.params?.reserve === true ? heldBy(session) : 0
     const count = session.cost_micro + held
     if (count < rule.threshold) return undefined
     const under = held === 0 ? '' : `, ${amount(held)} of it held by requests under way`
+    const more = unpriced === 0 ? '' : `; ${unpriced} request${unpriced === 1 ? '' : 's'} without a price not counted`
     return {
-      message: `the ${rule.params?.scope ?? 'session'} has cost ${amount(count)} of ${amount(rule.threshold)}${under}`,
+      message: `the ${rule.params?.scope ?? 'session'} has cost ${amount(count)} of ${amount(rule.threshold)}${under}${more}`,
       evidence: 'budget',
       count,
     }

@@ -1,7 +1,7 @@
 import { detector, type Finding } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
-/** The session has had its number of requests, those under way included. */
+/** The session has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
 export const maxRequests = detector({
   id: 'max_requests',
   code: 'LIMIT_REQUESTS',
@@ -10,6 +10,11 @@ export const maxRequests = detector({
   defaults: { threshold: 50, window_size: 0 },
   params: Type.Object(
     {
+      reserve: Type.Optional(
+        Type.Boolean({
+          description: 'A request only holds a place while it is under way: one that failed gives it back',
+        }),
+      ),
       scope: Type.Optional(
         Type.Union([Type.Literal('session'), Type.Literal('thread')], {
           description: 'What is counted together: the session, or one conversation of it',
@@ -20,11 +25,14 @@ export const maxRequests = detector({
   ),
 
   detect({ rule, session }): Finding | undefined {
-    if (session.requests < rule.threshold) return undefined
+    const returned = rule.params?.reserve === true ? session.failed : 0
+    const count = session.requests - returned
+    if (count < rule.threshold) return undefined
+    const failed = returned === 0 ? '' : `, ${returned} that failed not counted`
     return {
-      message: `the ${rule.params?.scope ?? 'session'} has sent ${session.requests} of ${rule.threshold} requests`,
+      message: `the ${rule.params?.scope ?? 'session'} has sent ${count} of ${rule.threshold} requests${failed}`,
       evidence: 'budget',
-      count: session.requests,
+      count,
     }
   },
 })

@@ -43,7 +43,10 @@ const params = Type.Object(
       'With `result_aware`: calls of these tools in consecutive turns count whatever their results',
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    dependentRequired: { poll_threshold: ['poll_tools'], mutating_tools: ['result_aware'] },
+  },
 )
 
 /** What is counted, and from how many on. */

@@ -36,6 +36,11 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
     streams: new Counter('guard_streams_ended_total', 'Forwarded streams, by how they ended.', ['outcome']),
     cost: new Counter('guard_cost_micro_total', 'Cost in millionths of the billing currency.', ['upstream']),
     lookups: new Counter('guard_cost_lookups_total', 'Replies that were priced, and that had no price.', ['status']),
+    unpriced: new Counter(
+      'guard_unpriced_budgets_total',
+      'Replies without a price that a rule about cost had to count.',
+      [],
+    ),
     usage: new Counter('guard_usage_total', 'Replies by where their token counts come from.', ['source']),
   }
   let in_flight = 0
@@ -65,6 +70,7 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
     if (cost === undefined) return
     m.cost.add([upstream], cost.cost_micro)
     m.lookups.add([cost.cost_source])
+    if (call.notes.unpriced_rules !== undefined) m.unpriced.add([])
   }
 
   // behind whoever prices the call

@@ -70,6 +70,8 @@ const matchOf = (
 
 const totalsOf = ({ row }: Session, history: History): Totals => ({
   requests: row.requests,
+  failed: row.errors,
+  unpriced: history.unpriced,
   tokens: row.total_tokens,
   cost_micro: row.cost_micro,
   reserved: history.reserved,
@@ -87,7 +89,9 @@ const inThread = (evidence: Evidence, session: Session, history: History): Evide
   }
 }
 
-/** A finding as a rule's match. */
+const NOWHERE: NonNullable<Finding['where']> = Object.freeze([])
+
+/** A finding as a rule's match; what it leaves open about results and places is told as such. */
 export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({
   rule_id: rule.id,
   rule_type: rule.rule_type,
@@ -95,6 +99,8 @@ export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match
   action: rule.action,
   threshold: rule.threshold,
   window_size: rule.window_size,
+  where: NOWHERE,
+  results_equal: null,
   ...finding,
   message: finding.message.slice(0, MESSAGE_CHARS),
 })

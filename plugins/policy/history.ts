@@ -9,10 +9,14 @@ const THREADS = 64
 /** What the forwarded requests of one conversation have used. */
 export interface Used {
   requests: number
+  failed: number
+  unpriced: number
   tokens: number
   cost_micro: number
   reserved: number
 }
+
+const NOTHING: Used = Object.freeze({ requests: 0, failed: 0, unpriced: 0, tokens: 0, cost_micro: 0, reserved: 0 })
 
 /** What a session's past means to its rules: hashes, counts and outcomes of its last requests. */
 export class History implements Known {
@@ -26,6 +30,8 @@ export class History implements Known {
   limit = 64
   /** Tokens held by requests under way. */
   reserved = 0
+  /** Requests that used tokens without a price; after a restart counted from the rows that are remembered. */
+  unpriced = 0
   /** Id of the request that probes the upstream. */
   probe: string | null = null
   readonly #session: Session
@@ -64,11 +70,17 @@ export class History implements Known {
 
   /** What a conversation has used so far; kept of the last 64, after a restart counted from the rows that are remembered. */
   usedBy(thread: string): Used {
-    const used = this.#used.get(thread) ?? { requests: 0, tokens: 0, cost_micro: 0, reserved: 0 }
+    const used = this.#used.get(thread) ?? { ...NOTHING }
     this.#used.delete(thread)
     this.#used.set(thread, used)
     if (this.#used.size > THREADS) this.#used.delete(this.#used.keys().next().value ?? '')
     return used
+  }
+
+  /** A request of this conversation used tokens that nobody knows a price of. */
+  noteUnpriced(thread: string): void {
+    this.unpriced++
+    this.usedBy(thread).unpriced++
   }
 
   /** What a detector remembers of a conversation. */

@@ -1,6 +1,7 @@
 import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
 import { History } from './history.ts'
 import { Memories } from './memories.ts'
+import { hasFailed, isUnpriced } from './settle.ts'
 
 const BLOCKED_ROWS = 16
 
@@ -39,16 +40,22 @@ export class Histories {
     ])
     const history = new History(session, this.#memories)
     history.limit = limit
-    const rows = [...forwarded, ...blocked].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+    const rows = [...forwarded, ...blocked].map(rowOf).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
     restore(history, rows, session.row.resumed_at ?? -1)
+    for (const record of forwarded)
+      if (isUnpriced(record.total_tokens, record.cost_source)) history.noteUnpriced(record.thread)
     return this.#keep(session, history)
   }
 
-  async #rows(session: Session, decisions: readonly CallRecord['decision'][], limit: number): Promise<Row[]> {
+  async #rows(
+    session: Session,
+    decisions: readonly CallRecord['decision'][],
+    limit: number,
+  ): Promise<readonly CallRecord[]> {
     if (this.#gateway.tables.get('calls') === undefined) return []
     const where = { session_id: session.row.id, decision: { in: decisions } }
     const { rows } = await this.#gateway.storage.find('calls', { where, order: ['recorded', 'desc'], limit })
-    return rows.map(rowOf)
+    return rows
   }
 
   #keep(session: Session, history: History): History {
@@ -66,6 +73,7 @@ const restore = (history: History, rows: readonly Row[], resumedAt: number): voi
     newest.set(row.thread, row)
     const used = history.usedBy(row.thread)
     used.requests++
+    if (hasFailed(row)) used.failed++
     used.tokens += row.total_tokens
     used.cost_micro += row.cost_micro
   }

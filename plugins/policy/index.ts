@@ -73,6 +73,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     const { call, decision } = settled
     if (call.session === null || decision.row === null) return
     const history = histories.at(call.session)
-    if (history !== undefined) settle(settled, decision.row, call.session.row, history)
+    const priced = policies.at(call.project_id)?.priced ?? []
+    if (history !== undefined) settle(settled, decision.row, call.session.row, history, priced)
   })
 }

@@ -30,8 +30,17 @@ const checkOne = async (
   if (unknown.length > 0 || detector.params === undefined) return
   // The checker takes longer to load than everything else here, and most rules have no params.
   const { Errors } = await import('typebox/value')
-  for (const { instancePath, message } of Errors(detector.params, params))
-    problems.push({ path: path + instancePath, message })
+  for (const error of Errors(detector.params, params)) {
+    if (error.keyword !== 'dependentRequired')
+      problems.push({ path: path + error.instancePath, message: error.message })
+    else {
+      const { property, dependencies } = error.params
+      problems.push({
+        path: `${path}/${pointerPart(property)}`,
+        message: `does nothing without ${dependencies.join(', ')}`,
+      })
+    }
+  }
 }
 
 const namesOf = ({ params }: Detector): string[] =>

@@ -23,6 +23,8 @@ export interface Policy {
   readonly measuring: readonly Detector[]
   /** The active rules whose detectors listen to replies. */
   readonly streaming: readonly ActiveRule[]
+  /** Ids of the active rules that say nothing where prices are missing. */
+  readonly priced: readonly string[]
   /** How many rows and outcomes its rules look at. */
   readonly reach: number
 }
@@ -43,7 +45,8 @@ export const policyOf = (
   }
   const measuring = [...new Set(active.map(({ detector }) => detector))].filter(({ measure }) => measure !== undefined)
   const streaming = active.filter(({ detector }) => detector.stream !== undefined)
-  return { ...about, active, measuring, streaming, reach: Math.min(reach, MOST_ROWS) }
+  const priced = active.filter(({ detector }) => detector.needs === 'prices').map(({ rule }) => rule.id)
+  return { ...about, active, measuring, streaming, priced, reach: Math.min(reach, MOST_ROWS) }
 }
 
 const asParams = (params: unknown): Readonly<Record<string, unknown>> =>

@@ -16,13 +16,13 @@ export const routes =
     presets: Readonly<Record<string, readonly Rule[]>>,
   ): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const answer = ({ project_id, version, source, mode, rules }: Policy): PolicyAnswer => ({
+    const answer = async ({ project_id, version, source, mode, rules }: Policy): Promise<PolicyAnswer> => ({
       project_id,
       version,
       source,
       mode,
       rules: rules.map((rule) => ({ ...rule })),
-      warnings: warningsOf(rules, gateway.detectors),
+      warnings: await warningsOf(rules, project_id, gateway),
     })
     // The schemas describe; the document is checked where every wrong field gets its own words.
     const validatorCompiler = () => () => true

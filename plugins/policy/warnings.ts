@@ -1,21 +1,31 @@
-import type { Detector, Registry, Rule } from 'guard-gateway/core'
+import type { Detector, Gateway, Registry, Rule } from 'guard-gateway/core'
+import { unpricedIn } from './unpriced.ts'
 
 /** Something in a policy that works, but hardly as it was meant. */
 export interface Warning {
-  readonly code: 'NO_EVALUATOR' | 'UNREACHABLE' | 'BUDGET_BEFORE_LOOP'
+  readonly code: 'NO_EVALUATOR' | 'UNREACHABLE' | 'BUDGET_BEFORE_LOOP' | 'UNPRICED'
   readonly rule_id: string
   /** JSON pointer. */
   readonly path: string
   readonly message: string
 }
 
-/** What whoever wrote these rules should know. */
-export const warningsOf = (rules: readonly Rule[], detectors: Registry<Detector>): Warning[] => {
+/** What whoever wrote these rules for a project should know. */
+export const warningsOf = async (rules: readonly Rule[], project_id: string, gateway: Gateway): Promise<Warning[]> => {
+  const { detectors } = gateway
   const lastLoop = rules.findLastIndex((rule) => rule.enabled && detectors.get(rule.rule_type)?.kind === 'loop')
-  return rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, detectors))
+  const priced = rules.some((rule) => rule.enabled && detectors.get(rule.rule_type)?.needs === 'prices')
+  const unpriced = priced ? await unpricedIn(gateway, project_id) : null
+  return rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, unpriced, detectors))
 }
 
-const warningsOfRule = (rule: Rule, path: string, beforeLoop: boolean, detectors: Registry<Detector>): Warning[] => {
+const warningsOfRule = (
+  rule: Rule,
+  path: string,
+  beforeLoop: boolean,
+  unpriced: string | null,
+  detectors: Registry<Detector>,
+): Warning[] => {
   const { id: rule_id, rule_type, threshold, window_size } = rule
   const detector = detectors.get(rule_type)
   if (detector === undefined) {
@@ -32,5 +42,7 @@ const warningsOfRule = (rule: Rule, path: string, beforeLoop: boolean, detectors
       'The budget stands above a loop rule, so that it is reported where both match. Put loop rules first.'
     warnings.push({ code: 'BUDGET_BEFORE_LOOP', rule_id, path, message })
   }
+  if (rule.enabled && unpriced !== null && detector.needs === 'prices')
+    warnings.push({ code: 'UNPRICED', rule_id, path, message: unpriced })
   return warnings
 }

@@ -89,8 +89,19 @@ export const evidence = <P extends TSchema>(
     row: { ...inHand, outcome: null, ...given.row },
     past: given.past ?? rows.slice(0, -1).reverse(),
     turns: given.turns ?? [],
-    session: { requests: 0, tokens: 0, cost_micro: 0, reserved: 0, outcomes: [], probe_open: false, ...given.session },
+    session: { ...nothingUsed, ...given.session },
   }
+}
+
+const nothingUsed: Totals = {
+  requests: 0,
+  failed: 0,
+  unpriced: 0,
+  tokens: 0,
+  cost_micro: 0,
+  reserved: 0,
+  outcomes: [],
+  probe_open: false,
 }
 
 const letterRow = (letter: string, index: number): Row =>

@@ -59,7 +59,7 @@ ${await historySection(parts.gateway, shown, project_id)}`
 
 const form = async (parts: PageParts, shown: Shown): Promise<Html> => {
   const { project_id, draft, faults = [], confirming = false } = shown
-  const warnings = await warningsIn(parts, draft)
+  const warnings = await warningsIn(parts, project_id, draft)
   const { detectors } = parts.gateway
   const { rules } = draft
   return html`<form id="policy" method="post" action="/ui/policies/${project_id}">
@@ -92,7 +92,7 @@ const presetButtons = ({ presets }: PageParts): Html => {
   return html`${names.length > 0 && html`<span class="quiet">Rules of a preset:</span>`}${names.map((name) => html`<button name="intent" value="preset:${name}">${name}</button>`)}`
 }
 
-const warningsIn = async ({ gateway }: PageParts, draft: Draft): Promise<readonly Warning[]> => {
+const warningsIn = async ({ gateway }: PageParts, project_id: string, draft: Draft): Promise<readonly Warning[]> => {
   const read = await readPolicy(gateway, draft)
-  return 'faults' in read ? [] : warningsOf(read.rules, gateway.detectors)
+  return 'faults' in read ? [] : warningsOf(read.rules, project_id, gateway)
 }

@@ -21,6 +21,7 @@ describe('error_retry: 5 in a row', () => {
       evidence: 'outcomes',
       count: 5,
       where: [0, 1, 2, 3, 4].map((index) => ({ request: `request_${index}` })),
+      results_equal: true,
       probe: false,
     })
   })

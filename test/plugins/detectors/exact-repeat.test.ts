@@ -19,6 +19,7 @@ describe('exact_repeat: 3 in 8', () => {
       evidence: 'session',
       count: 3,
       where: [{ request: 'request_0' }, { request: 'request_2' }, { request: 'request_4' }],
+      results_equal: true,
     })
   })
   it('counts the request in hand as one of the eight', () => {

@@ -18,6 +18,15 @@ describe('max_cost: 5 units', () => {
       count: 5_250_000,
     })
   })
+  it('says how many requests it could not count', () => {
+    const said = (unpriced: number) =>
+      (detect({ cost_micro: 5_000_000, unpriced }) as { message: string }).message.split('; ')[1]
+    assert.deepEqual([0, 1, 7].map(said), [
+      undefined,
+      '1 request without a price not counted',
+      '7 requests without a price not counted',
+    ])
+  })
   it('tells small amounts to the millionth', () => {
     assert.equal(
       (detect({ cost_micro: 12 }, { threshold: 10 }) as { message: string }).message,

@@ -36,6 +36,12 @@ describe('GET /metrics', () => {
     assert.equal(value('guard_sessions_open'), 1)
     assert.equal(value('guard_storage_state', { state: 'ok' }), 1)
   })
+  it('counts replies that a rule about cost could not count', async () => {
+    await using service = await startService()
+    await service.policy({ rules: [{ rule_type: 'max_cost', action: 'flag' }] })
+    await service.send(chat, [{ user: 'a' }])
+    assert.equal((await asked(service)).value('guard_unpriced_budgets_total'), 1)
+  })
   it('counts failed attempts by status, and how streams ended', async () => {
     await using service = await startService()
     service.provider.script({ status: 529 }, { reset: true }, {}, { cut_at: 20 })

@@ -61,6 +61,7 @@ describe('what matching rules decide', () => {
       evidence: 'session',
       count: 1,
       where: [{ request: decision.row?.id }],
+      results_equal: true,
     })
   })
   it('leaves disabled rules and unknown types out', async () => {

@@ -148,8 +148,8 @@ export const resume = (session: Session, at: number): void => {
 }
 
 /** The same with its routes: `get` and `put` the policy of a project. */
-export const startApi = async (options: PolicyOptions = {}) => {
-  const bench = await startBench({ defaults: defaultRules, ...options })
+export const startApi = async (options: PolicyOptions = {}, more: readonly Plugin[] = []) => {
+  const bench = await startBench({ defaults: defaultRules, ...options }, more)
   const app = fastify()
   app.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send({ error: errorBody(error) }))
   await bench.gateway.hooks.http.promise(app)

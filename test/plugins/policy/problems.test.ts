@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { startApi, startBench } from './kit.ts'
+import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
+import { call } from '../../kit/evidence.ts'
+import { newSession, startApi, startBench } from './kit.ts'
 
 const rule = (over: object = {}) => ({ rule_type: 'exact_repeat', ...over })
 
@@ -37,6 +39,12 @@ describe('a policy that cannot be used', () => {
       { rules: [{ rule_type: 'error_retry', params: { cooldown_seconds: 4 } }] },
       '/rules/0/params/cooldown_seconds',
     ],
+    ['a param of another rule', { rules: [rule({ params: { reserve: true } })] }, '/rules/0/params/reserve'],
+    [
+      'a param that does nothing without another',
+      { rules: [{ rule_type: 'tool_repeat', params: { mutating_tools: ['edit*'] } }] },
+      '/rules/0/params/mutating_tools',
+    ],
     ['an unknown type without a threshold', { rules: [{ rule_type: 'mine' }] }, '/rules/0/threshold'],
   ]
   for (const [what, document, path] of cases) {
@@ -54,6 +62,11 @@ describe('a policy that cannot be used', () => {
       body.error.message,
       '/rules/0/threshold must be an integer from 1 to 1000000000000000, is 0; /rules/0/action must be a text of 1 to 32 characters, is 7.',
     )
+  })
+  it('is told what a param needs beside it', async () => {
+    const { put } = await startApi()
+    const { body } = await put([{ rule_type: 'tool_repeat', params: { poll_threshold: 4 } }])
+    assert.equal(body.error.message, '/0/params/poll_threshold does nothing without poll_tools.')
   })
   it('stops the start if it is the default', async () => {
     await assert.rejects(startBench({ defaults: [rule({ threshold: 0 })] }), { code: 'INVALID_POLICY' })
@@ -91,5 +104,21 @@ describe('warnings of a policy', () => {
   it('name a budget above a loop rule', async () => {
     assert.deepEqual(await warned({ rule_type: 'max_requests' }, rule()), [['BUDGET_BEFORE_LOOP', '/rules/0']])
     assert.deepEqual(await warned({ rule_type: 'max_requests' }, rule({ enabled: false })), [])
+  })
+  it('name a rule about cost where nothing has a price, and the models that have none', async () => {
+    const { gateway, put, send } = await startApi({}, [maxCost])
+    const costly = [{ rule_type: 'max_cost' }]
+    const said = async () => (await put(costly)).body.warnings as { code: string; path: string; message: string }[]
+    const [none] = await said()
+    assert.deepEqual([none?.code, none?.path], ['UNPRICED', '/rules/0'])
+    assert.match(none?.message ?? '', /^No model has a price, so that every request costs 0 and the rule never matches/)
+    gateway.health.set('pricing', () => ({ status: 'ok', models: 3 }))
+    assert.deepEqual(await said(), [])
+    await send(call({ session: newSession() }), {
+      cost: { cost_micro: 0, cost_source: 'unpriced', price_version: 'a' },
+    })
+    const [some] = await said()
+    assert.match(some?.message ?? '', /^There is no price for m-1: their requests cost 0 in this rule/)
+    assert.deepEqual((await put([{ ...costly[0], enabled: false }])).body.warnings, [])
   })
 })
