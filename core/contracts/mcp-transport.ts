@@ -1,4 +1,5 @@
 import type { Frame, FrameFault } from '../frame.ts'
+import type { Connections, UpstreamAddress } from './upstream-client.ts'
 
 /** A server behind the proxy, as it is configured. Times in milliseconds. */
 export interface McpServer {
@@ -30,6 +31,8 @@ export interface McpSession {
   readonly merged: boolean
   /** The largest message, in bytes. */
   readonly frame_bytes: number
+  /** Connections to an address, the same for all sessions; they end with the gateway. Throws MISSING_PLUGIN if nothing here speaks HTTP. */
+  connect(address: UpstreamAddress): Connections
   /** Says one line to whoever runs the proxy. */
   notice(text: string): void
   /** Takes what a child process writes on its standard error. */

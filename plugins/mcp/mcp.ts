@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
 import { Approvals, argumentKey } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
+import { connectionsOf } from './connections.ts'
 import type { ServerFacts } from './initialize.ts'
 import { limitDefaults, type McpLimits, type McpOptions } from './options.ts'
 import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
@@ -61,6 +62,7 @@ export class Mcp {
     clearInterval(this.#looking)
     this.approvals.end()
     await this.sessions.endAll('the gateway stops')
+    connectionsOf(this.gateway).close()
     await this.audit.flush()
   }
 

@@ -1,6 +1,16 @@
-import { type Frame, type Gateway, type McpLink, type McpServer, type McpSession, newKey } from 'guard-gateway/core'
+import {
+  type Connections,
+  type Frame,
+  type Gateway,
+  type McpLink,
+  type McpServer,
+  type McpSession,
+  newKey,
+  type UpstreamAddress,
+} from 'guard-gateway/core'
 import type { Outgoing } from './answer.ts'
 import type { AuditBook } from './audit/index.ts'
+import { connectionsOf } from './connections.ts'
 import type { McpLimits } from './options.ts'
 import { Pending } from './pending.ts'
 
@@ -81,6 +91,10 @@ export class Session implements McpSession {
 
   touch(): void {
     this.used = this.#gateway.clock.tick()
+  }
+
+  connect(address: UpstreamAddress): Connections {
+    return connectionsOf(this.#gateway).to(address)
   }
 
   notice(text: string): void {

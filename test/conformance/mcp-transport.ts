@@ -10,6 +10,7 @@ import {
   readFrame,
   type StreamEvent,
 } from 'guard-gateway/core'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
 
 /** A server to test a transport with: it answers `initialize`, and any other request with a result. */
 export interface TransportSubject {
@@ -25,6 +26,7 @@ export const transportSession = (about: Partial<McpSession> = {}): McpSession & 
     protocol_version: '2025-11-25',
     merged: false,
     frame_bytes: 1_000_000,
+    connect: (address) => net.connect(address),
     notice: () => {},
     stderr: () => {},
     ...about,
@@ -52,10 +54,14 @@ const INITIALIZE =
   '{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 
 /** What every way to an MCP server must do. */
-export const mcpTransportConforms = (transport: McpTransport, subject: () => Promise<TransportSubject>): void => {
+export const mcpTransportConforms = (
+  transport: McpTransport,
+  subject: () => Promise<TransportSubject>,
+  about: Partial<McpSession> = {},
+): void => {
   const using = async (work: (link: McpLink) => Promise<void>): Promise<void> => {
     const { server, close } = await subject()
-    const link = await transport.open(server, transportSession())
+    const link = await transport.open(server, transportSession(about))
     try {
       await work(link)
     } finally {

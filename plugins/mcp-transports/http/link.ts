@@ -1,8 +1,22 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import type { Frame, Lost, McpLink, McpReply, McpServer, McpSession, PassedHeaders } from 'guard-gateway/core'
-import { readFrame } from 'guard-gateway/core'
-import { bodyOf, eventsOf, typeOf } from './body.ts'
-import { type Asked, type Caller, callerOf, NoAnswer } from './request.ts'
+import {
+  type Connections,
+  type Frame,
+  headerOf,
+  type Lost,
+  type McpLink,
+  type McpReply,
+  type McpServer,
+  type McpSession,
+  type PassedHeaders,
+  type ReplyBody,
+  readFrame,
+  type UpstreamResponse,
+} from 'guard-gateway/core'
+import { bodyOf, eventsOf } from './body.ts'
+import { Chunks } from './chunks.ts'
+import { RequestHeaders, SESSION_ID } from './headers.ts'
+import { placeOf } from './place.ts'
+import { ask, NoAnswer } from './request.ts'
 
 const END_MS = 5_000
 const PRINTABLE = /^[\x21-\x7e]{1,1024}$/
@@ -15,144 +29,142 @@ class HttpLink implements McpLink {
   readonly lost: Promise<Lost>
   readonly #server: McpServer
   readonly #session: McpSession
-  readonly #caller: Caller
-  readonly #open = new Set<IncomingMessage>()
+  readonly #connections: Connections
+  readonly #path: string
+  readonly #headers: RequestHeaders
+  /** Bodies that have not come to their end. */
+  readonly #open = new Set<Chunks>()
   readonly #lose: (lost: Lost) => void
   /** The server's own name for the session; the client never sees it. */
   #id: string | undefined
 
   constructor(server: McpServer, session: McpSession) {
+    const { address, host, path } = placeOf(server)
     this.#server = server
     this.#session = session
-    this.#caller = callerOf(server)
+    this.#connections = session.connect(address)
+    this.#path = path
+    this.#headers = new RequestHeaders(host, server.headers)
     const { promise, resolve } = Promise.withResolvers<Lost>()
     this.lost = promise
     this.#lose = resolve
   }
 
   async post(frame: Frame, passed: PassedHeaders = {}): Promise<McpReply> {
-    const headers = {
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      'content-length': frame.raw.length,
-      ...this.#headers(passed, frame.method !== 'initialize'),
+    try {
+      const headers = this.#headers.post(passed, frame.method === 'initialize' ? undefined : this.#known())
+      const response = await this.#ask('POST', headers, frame.raw)
+      return await this.#answered(response, frame)
+    } catch (error) {
+      return unanswered(error)
     }
-    const timeout_ms = this.#server.timeout_ms
-    return this.#ask({ method: 'POST', headers, body: frame.raw, timeout_ms }, (response) =>
-      this.#answered(response, frame),
-    )
   }
 
   async listen(lastEventId?: string, passed: PassedHeaders = {}): Promise<McpReply> {
-    const headers = {
-      accept: 'text/event-stream',
-      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-      ...this.#headers(passed, true),
-    }
-    return this.#ask({ method: 'GET', headers, timeout_ms: this.#server.timeout_ms }, async (response) => {
-      if (response.statusCode === 200 && typeOf(response) === 'text/event-stream') return this.#stream(response)
-      if (response.statusCode !== 405) return this.#refused(response)
-      response.resume()
+    try {
+      const response = await this.#ask('GET', this.#headers.get(passed, this.#known(), lastEventId), undefined)
+      if (response.status === 200 && typeOf(response) === 'text/event-stream') return this.#stream(response.body)
+      if (response.status !== 405) return this.#refused(response)
+      this.#drain(response.body)
       return { form: 'none', status: 405 }
-    })
+    } catch (error) {
+      return unanswered(error)
+    }
   }
 
   async end(): Promise<void> {
     this.#lose({ reason: 'The session has ended.' })
-    for (const response of this.#open) response.destroy()
+    for (const chunks of [...this.#open]) chunks.stop(new Error('The session has ended.'))
     if (this.#id === undefined) return
-    const headers = this.#headers({}, true)
+    const headers = this.#headers.end(this.#known())
     this.#id = undefined
     try {
-      const response = await this.#caller.ask({ method: 'DELETE', headers, timeout_ms: END_MS })
-      response.resume()
+      const { body } = await this.#ask('DELETE', headers, undefined, END_MS)
+      this.#drain(body)
     } catch {
       // over here the session is over, whatever the server makes of it
     }
   }
 
-  /** Headers are made, not copied: nothing that lets the client in anywhere goes along. */
-  #headers(passed: PassedHeaders, known: boolean): OutgoingHttpHeaders {
-    const { protocol_version: version } = this.#session
-    return {
-      'accept-encoding': 'identity',
-      ...passed,
-      ...(version === undefined || !known ? {} : { 'mcp-protocol-version': version }),
-      ...(this.#id === undefined || !known ? {} : { 'mcp-session-id': this.#id }),
-      ...this.#server.headers,
-    }
+  #known() {
+    return { version: this.#session.protocol_version, id: this.#id }
   }
 
-  async #ask(asked: Asked, read: (response: IncomingMessage) => Promise<McpReply>): Promise<McpReply> {
-    try {
-      return await read(await this.#caller.ask(asked))
-    } catch (error) {
-      if (error instanceof NoAnswer) {
-        const status = error.code === 'UPSTREAM_TIMEOUT' ? 504 : 502
-        return { form: 'failed', status, code: error.code, message: error.message }
-      }
-      return failed(`The answer of the MCP server cannot be used: ${(error as Error).message}`)
-    }
+  #ask(
+    method: 'POST' | 'GET' | 'DELETE',
+    headers: readonly string[],
+    body: Buffer | undefined,
+    timeout_ms = this.#server.timeout_ms,
+  ): Promise<UpstreamResponse> {
+    return ask(this.#connections, { method, path: this.#path, headers, body }, timeout_ms)
   }
 
-  async #answered(response: IncomingMessage, frame: Frame): Promise<McpReply> {
-    const { statusCode: status = 0 } = response
+  async #answered(response: UpstreamResponse, frame: Frame): Promise<McpReply> {
+    const { status } = response
     if (status === 400) return this.#badRequest(response)
     if (status < 200 || status > 299) return this.#refused(response)
     if (frame.method === 'initialize') this.#id = sessionIdOf(response)
     if (frame.kind !== 'request') {
-      this.#keep(response).resume()
+      this.#drain(response.body)
       return { form: 'none', status: 202 }
     }
     const type = typeOf(response)
-    if (type === 'text/event-stream') return this.#stream(response)
+    if (type === 'text/event-stream') return this.#stream(response.body)
     if (type === 'application/json') return this.#single(response, status)
-    response.destroy()
+    discard(response.body)
     return failed(`The MCP server answered with the content type "${printable(type)}".`)
   }
 
-  async #single(response: IncomingMessage, status: number): Promise<McpReply> {
+  async #single(response: UpstreamResponse, status: number): Promise<McpReply> {
     const frame = readFrame(await this.#body(response), 'server')
     if (frame.kind === 'fault') return failed(`The MCP server sent no usable message: ${frame.message}`)
     return { form: 'json', status, event: { frame } }
   }
 
   /** A server may say in JSON-RPC what is wrong with a request; then the client gets to read it. */
-  async #badRequest(response: IncomingMessage): Promise<McpReply> {
+  async #badRequest(response: UpstreamResponse): Promise<McpReply> {
     const frame = readFrame(await this.#body(response), 'server')
     if (frame.kind === 'response' && frame.error !== undefined) return { form: 'json', status: 400, event: { frame } }
     return failed('The MCP server answered 400.')
   }
 
-  #body(response: IncomingMessage): Promise<Buffer> {
-    return bodyOf(response, this.#session.frame_bytes, this.#server.timeout_ms)
+  async #body({ body }: UpstreamResponse): Promise<Buffer> {
+    return bodyOf(this.#opened(body), this.#session.frame_bytes, this.#server.timeout_ms)
   }
 
-  #stream(response: IncomingMessage): McpReply {
-    this.#keep(response)
+  /** Reads what nobody wants, so that the connection can be used again. */
+  #drain(body: ReplyBody): void {
+    if (body instanceof Uint8Array) return
+    bodyOf(this.#opened(body), this.#session.frame_bytes, this.#server.timeout_ms).catch(() => {})
+  }
+
+  #stream(body: ReplyBody): McpReply {
+    const opened = this.#opened(body)
+    const chunks = opened instanceof Chunks ? opened.read() : [opened]
     return {
       form: 'sse',
-      events: eventsOf(response, this.#session.frame_bytes),
-      stop: () => void response.destroy(),
+      events: eventsOf(chunks, this.#session.frame_bytes),
+      stop: () => opened instanceof Chunks && opened.stop(new Error('Nobody reads on.')),
     }
   }
 
   /** What is not over yet ends with the session. */
-  #keep(response: IncomingMessage): IncomingMessage {
-    this.#open.add(response)
-    return response.once('close', () => this.#open.delete(response))
+  #opened(body: ReplyBody): Buffer | Chunks {
+    if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.length)
+    const chunks = new Chunks(body, () => this.#open.delete(chunks))
+    this.#open.add(chunks)
+    return chunks.begin()
   }
 
-  #refused(response: IncomingMessage): McpReply {
-    const { statusCode: status = 0, headers } = response
-    response.destroy()
+  #refused({ status, headers, body }: UpstreamResponse): McpReply {
+    discard(body)
     if (status === 404 && this.#id !== undefined) return this.#over()
     if (status === 401 || status === 403) {
       const message = `The MCP server refused the gateway (${status}). Check mcp.servers.${this.#server.id}.headers.`
       return { form: 'failed', status: 502, code: 'UPSTREAM_REFUSED', message }
     }
     if (status === 429 || status === 503) {
-      const retry = headers['retry-after']
+      const retry = headerOf(headers, 'retry-after')
       const wait = retry !== undefined && PRINTABLE.test(retry) ? { retry_after: retry } : {}
       return { ...failed(`The MCP server answered ${status}.`), status, ...wait }
     }
@@ -169,9 +181,26 @@ class HttpLink implements McpLink {
 
 const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const
 
-const sessionIdOf = ({ headers }: IncomingMessage): string | undefined => {
-  const id = headers['mcp-session-id']
-  return typeof id === 'string' && PRINTABLE.test(id) ? id : undefined
+const unanswered = (error: unknown): McpReply => {
+  if (!(error instanceof NoAnswer))
+    return failed(`The answer of the MCP server cannot be used: ${(error as Error).message}`)
+  const { code, message } = error
+  return { form: 'failed', status: code === 'UPSTREAM_TIMEOUT' ? 504 : 502, code, message }
+}
+
+/** The essence of a response's content type. */
+const typeOf = ({ headers }: UpstreamResponse): string =>
+  (headerOf(headers, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+/** The name that a server gives its session; one that it gives two is not to be told. */
+const sessionIdOf = ({ headers }: UpstreamResponse): string | undefined => {
+  const named = headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === SESSION_ID)
+  const [id] = named
+  return named.length === 1 && id !== undefined && PRINTABLE.test(id) ? id : undefined
+}
+
+const discard = (body: ReplyBody): void => {
+  if (!(body instanceof Uint8Array)) body.destroy()
 }
 
 const printable = (type: string): string => type.replace(/[^\x21-\x7e]/g, '').slice(0, 100)

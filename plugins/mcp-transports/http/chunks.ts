@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream'
+import type { BodyReader, PushedBody } from 'guard-gateway/core'
+
+/** Bytes that may wait for whoever reads before the sender is held back. */
+const MAX_WAITING = 65_536
+
+/** A body that is taken piece by piece: nothing is read far ahead of who takes it. */
+export class Chunks implements BodyReader {
+  readonly #body: Readable | PushedBody
+  readonly #over: () => void
+  #waiting: Buffer[] = []
+  #bytes = 0
+  #isPaused = false
+  #isWhole = false
+  #fault: Error | undefined
+  #wake: (() => void) | undefined
+
+  /** `over` is told when the body has come to its end, whatever that is. */
+  constructor(body: Readable | PushedBody, over: () => void) {
+    this.#body = body
+    this.#over = over
+  }
+
+  /** Takes what comes from now on; done once. */
+  begin(): this {
+    const body = this.#body
+    if (body instanceof Readable) readStream(body, this)
+    else body.read(this)
+    return this
+  }
+
+  data(chunk: Uint8Array): void {
+    this.#waiting.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+    this.#bytes += chunk.length
+    if (this.#bytes >= MAX_WAITING && !this.#isPaused) {
+      this.#isPaused = true
+      this.#body.pause()
+    }
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#isWhole = this.#fault === undefined
+    this.#ended()
+  }
+
+  cut(): void {
+    if (!this.#isWhole) this.#fault ??= new Error('The answer broke off.')
+    this.#ended()
+  }
+
+  /** Gives the body up; whoever reads gets this error. */
+  stop(fault: Error): void {
+    if (this.#isOver) return
+    this.#fault = fault
+    this.#body.destroy()
+    this.#ended()
+  }
+
+  /** The pieces to the end. Throws if it broke off or was given up; who leaves before the end gives it up. */
+  async *read(): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        yield* this.#taken()
+        if (this.#waiting.length > 0) continue
+        if (this.#fault !== undefined) throw this.#fault
+        if (this.#isWhole) return
+        await this.#more()
+      }
+    } finally {
+      this.stop(new Error('Nobody reads on.'))
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#isWhole || this.#fault !== undefined
+  }
+
+  #ended(): void {
+    this.#over()
+    this.#wake?.()
+  }
+
+  #taken(): readonly Buffer[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    this.#bytes = 0
+    return taken
+  }
+
+  async #more(): Promise<void> {
+    if (this.#isPaused) {
+      this.#isPaused = false
+      this.#body.resume()
+    }
+    // what the sender had ready is told at once
+    if (this.#waiting.length > 0 || this.#isOver) return
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    this.#wake = undefined
+  }
+}
+
+const readStream = (body: Readable, reader: BodyReader): void => {
+  body.on('data', (chunk: Uint8Array) => reader.data(chunk))
+  body.once('end', () => reader.end())
+  body.once('error', () => reader.cut())
+  body.once('close', () => reader.cut())
+  // it broke before anybody listened
+  if (body.destroyed) reader.cut()
+}

@@ -1,0 +1,31 @@
+import type { McpServer, UpstreamAddress } from 'guard-gateway/core'
+
+const CONNECT_MS = 10_000
+/** A stream may be silent for as long as it likes: the longest time that a timer takes. */
+const SILENT_MS = 2_147_483_647
+
+/** Where a server is reached, read out of its address once. */
+export interface Place {
+  readonly address: UpstreamAddress
+  /** Host and, unless it is the scheme's own, port. */
+  readonly host: string
+  /** With its query. */
+  readonly path: string
+}
+
+/** Reads the address of a server. Throws TypeError for one that is none. */
+export const placeOf = ({ target = '' }: McpServer): Place => {
+  const { protocol, hostname, port, host, pathname, search } = new URL(target)
+  const secure = protocol === 'https:'
+  return {
+    address: {
+      secure,
+      hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: Number(port === '' ? (secure ? 443 : 80) : port),
+      connect_ms: CONNECT_MS,
+      idle_ms: SILENT_MS,
+    },
+    host,
+    path: pathname + search,
+  }
+}

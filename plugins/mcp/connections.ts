@@ -1,0 +1,45 @@
+import { type Connections, type Gateway, GuardError, type UpstreamAddress } from 'guard-gateway/core'
+
+/** The connections of a gateway to servers that are reached over HTTP, a set for each address. */
+export class ServerConnections {
+  readonly #clients: Gateway['upstreamClients']
+  readonly #sets = new Map<string, Connections>()
+
+  constructor({ upstreamClients }: Gateway) {
+    this.#clients = upstreamClients
+  }
+
+  /** Those to an address, made by the first client there is. Throws MISSING_PLUGIN if there is none. */
+  to(address: UpstreamAddress): Connections {
+    const name = JSON.stringify(address)
+    const known = this.#sets.get(name)
+    if (known !== undefined) return known
+    const [client] = this.#clients
+    if (client === undefined) {
+      throw new GuardError(
+        'MISSING_PLUGIN',
+        'An MCP server that is reached over HTTP needs a plugin that speaks HTTP, for example upstream-clients/net.',
+      )
+    }
+    const made = client.connect(address)
+    this.#sets.set(name, made)
+    return made
+  }
+
+  /** Ends all of them at once. */
+  close(): void {
+    for (const connections of this.#sets.values()) connections.close()
+    this.#sets.clear()
+  }
+}
+
+const known = new WeakMap<Gateway, ServerConnections>()
+
+/** The connections of a gateway to its MCP servers. */
+export const connectionsOf = (gateway: Gateway): ServerConnections => {
+  const found = known.get(gateway)
+  if (found !== undefined) return found
+  const made = new ServerConnections(gateway)
+  known.set(gateway, made)
+  return made
+}
