@@ -5,7 +5,7 @@ import type { Detector, Rule } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
-import type { Form, Page } from './contracts/page.ts'
+import type { Form, Page, Panel } from './contracts/page.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
 import { GuardError } from './errors.ts'
@@ -48,6 +48,7 @@ export class Gateway {
   readonly commands = new Registry<Command>('command')
   readonly pages = new Registry<Page>('page')
   readonly forms = new Registry<Form>('form')
+  readonly panels = new Registry<Panel>('panel')
   /** What `/api/health` shows, one section a feature. */
   readonly health = new Map<string, () => unknown>()
   /** The document that tells a person of an error, where pages are served. */

@@ -39,7 +39,7 @@ export type {
   PassedHeaders,
   StreamEvent,
 } from './contracts/mcp-transport.ts'
-export type { Ask, FieldFault, Form, Page, Posted, Refusal, Sent, View } from './contracts/page.ts'
+export type { Ask, FieldFault, Form, Page, Panel, Posted, Refusal, Sent, View } from './contracts/page.ts'
 export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './contracts/reply.ts'
 export type { Listener, Speech } from './contracts/speech.ts'
 export type {

@@ -55,6 +55,15 @@ export interface Page {
   render?(ask: Ask): Promise<View>
 }
 
+/** A part of the page of what is going on now. `id` is the feature's name, with what tells its parts apart. */
+export interface Panel {
+  readonly id: string
+  /** Lower comes first. */
+  readonly order: number
+  /** Begins with an `h2`; undefined where there is nothing to tell. One that throws is left out and reported. */
+  render(ask: Ask): Promise<Html | undefined>
+}
+
 /** A form as it was sent. */
 export interface Posted {
   readonly params: Readonly<Record<string, string>>

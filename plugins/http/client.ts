@@ -1,11 +1,13 @@
 import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { type Client, headerOf } from 'guard-gateway/core'
+import { type Call, type Client, headerOf } from 'guard-gateway/core'
 
 /** A client on the other end of an HTTP response. */
 export class HttpClient implements Client {
   gone = false
   interrupted = false
+  /** What it asked for, once that is read. */
+  call: Call | undefined
   /** The status the client was told; 0 before that. */
   status = 0
   /** Where it stands among those under way. */

@@ -61,6 +61,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   } catch (error) {
     refuse(exchange, client, error)
   } finally {
+    client.call = undefined
     if (counted) {
       face.buffered -= bytes
       face.exchanges.remove(client)
@@ -95,6 +96,7 @@ export const guarded =
       envelope,
       conversation,
     })
+    client.call = call
     await handle(gateway, call, client)
   }
 

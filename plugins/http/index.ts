@@ -22,9 +22,11 @@ export const http = (options: HttpOptions): Plugin => ({
     const face = setFace(gateway, options)
     gateway.keys.setGateway(options.gateway_key)
     gateway.secrets.add(options.gateway_key)
-    gateway.hooks.http.tap('http', (app) => {
+    gateway.hooks.http.tapPromise('http', async (app) => {
       healthRoute(face, app)
       modelRoutes(face, app)
+      const { addPanels } = await import('./page/index.ts')
+      addPanels(face)
     })
     logEvents(face)
     gateway.hooks.close.tapPromise({ name: 'http', stage: -100 }, () => face.drained())

@@ -1,5 +1,4 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { routes } from './routes.ts'
 import { type RecorderOptions, settler } from './settle.ts'
 import { tables } from './tables.ts'
 
@@ -16,9 +15,10 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     for (const table of tables) gateway.tables.add(table)
     if (options.full_content_logging === true) gateway.heads = PREVIEW_HEADS
     gateway.hooks.settle.tapPromise('recorder', settler(gateway, options))
-    gateway.hooks.http.tapPromise(
-      'recorder',
-      async (app) => void (await app.register(routes(gateway), { prefix: '/api' })),
-    )
+    gateway.hooks.http.tapPromise('recorder', async (app) => {
+      const [{ routes }, { addPanels }] = await Promise.all([import('./routes.ts'), import('./page/index.ts')])
+      await app.register(routes(gateway), { prefix: '/api' })
+      addPanels(gateway)
+    })
   },
 })

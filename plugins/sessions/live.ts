@@ -27,6 +27,13 @@ export class LiveSessions {
     return this.#sessions.size
   }
 
+  /** Sessions with a request under way or one since `from`, milliseconds since 1970; newest first. */
+  lately(from: number): readonly Session[] {
+    return [...this.#sessions.values()]
+      .filter(({ open, row }) => open > 0 || row.last_seen_at >= from)
+      .sort((one, other) => other.row.last_seen_at - one.row.last_seen_at)
+  }
+
   /** The session of this id, if it is in memory. */
   at(id: string): Session | undefined {
     return this.#sessions.get(id)

@@ -23,6 +23,11 @@ export class Recent<T> {
     return this.#values.size
   }
 
+  /** All of them, which does not count as a use. */
+  *values(): Generator<T> {
+    for (const { value } of this.#values.values()) yield value
+  }
+
   /** The value, which counts as used now. */
   get(id: string): T | undefined {
     const kept = this.#values.get(id)

@@ -30,6 +30,6 @@ export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: 
 <dt>Code</dt><dd><code>${code}</code> (${status})</dd>
 <dt>Request</dt><dd><code>${request_id}</code></dd>
 </dl>
-<p><a href="/replay">All runs</a></p>`
+<p><a href="/">What is going on now</a> · <a href="/replay">All runs</a></p>`
   return shell.document({ title, main, status }, url)
 }

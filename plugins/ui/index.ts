@@ -2,6 +2,7 @@ import type { Gateway, Plugin } from 'guard-gateway/core'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
+import { nowPage } from './now.ts'
 import { pageRoutes } from './pages.ts'
 import { Shell } from './shell.ts'
 
@@ -11,11 +12,12 @@ export interface UiOptions {
   readonly version: string
 }
 
-/** The shell of all pages: navigation, assets, forms, errors. The pages themselves are those of the features. */
+/** The shell of all pages: navigation, assets, forms, errors, and the page of what is going on now. All other pages are those of the features. */
 export const ui = (options: UiOptions): Plugin => ({
   name: 'ui',
   requires: ['http'],
   apply(gateway: Gateway) {
+    gateway.pages.add(nowPage(gateway, options))
     gateway.hooks.http.tapPromise({ name: 'ui', stage: 100 }, async (app) => {
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)

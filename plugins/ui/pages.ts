@@ -4,16 +4,17 @@ import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
 import type { Shell } from './shell.ts'
 
-const summary = (page: Page) => ({ schema: { summary: `Page: ${page.id}`, hide: true } as object })
+/** `HEAD /` is not a page: agents ask by it whether anybody is there. */
+const told = ({ id, path }: Page) => ({
+  schema: { summary: `Page: ${id}`, hide: true } as object,
+  ...(path === '/' ? { exposeHeadRoute: false } : {}),
+})
 
-/** Serves every registered page; `/` leads to the runs. */
+/** Serves every registered page. */
 export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
-  app.get('/', { schema: { hide: true } as object, exposeHeadRoute: false }, (_request, reply) =>
-    reply.redirect('/replay', 303),
-  )
   for (const page of gateway.pages) {
     if (page.render === undefined) continue
-    app.get(page.path, summary(page), async (request, reply) =>
+    app.get(page.path, told(page), async (request, reply) =>
       show(shell, page, request, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
     )
   }

@@ -54,7 +54,7 @@ ${
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
-<a class="mark" href="/replay">Guard</a>
+<a class="mark" href="/">Guard</a>
 <nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path))}</nav>
 <p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">v${this.#options.version}</span> <span id="live" hidden></span></p>
 </header>

@@ -11,6 +11,7 @@ type Seeded = Awaited<ReturnType<typeof seed>>
 
 /** Every page there is, by what it shows; the status if it is not 200. */
 const pages: readonly (readonly [name: string, path: (data: Seeded) => string, status?: number])[] = [
+  ['what is going on now', () => '/'],
   ['runs', () => '/replay'],
   ['runs that are looked for', () => '/replay?q=wanderlust&status=error'],
   ['no run that fits', () => '/replay?q=nothinglikeit'],

@@ -72,7 +72,8 @@ const filterForm = (query: URLSearchParams, { servers }: ServersView): Html => {
 <button>Show</button>${isNarrowed(query) && html` <a class="clear" href="/mcp#decisions">Clear</a>`}</form>`
 }
 
-const auditTable = ({ now }: Ask, rows: readonly AuditRow[]): Html =>
+/** Audit records as a table. */
+export const auditTable = ({ now }: Ask, rows: readonly AuditRow[]): Html =>
   html`<table class="list rows stacks audit"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col">Rule</th><th scope="col" class="free">Why</th><th scope="col">What happened</th><th scope="col">Replay</th></tr></thead><tbody>
 ${rows.map(
   (

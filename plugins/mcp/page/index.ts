@@ -2,6 +2,7 @@ import type { Approver } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { approvalForm, pinsForm } from './forms.ts'
 import { mcpPage } from './mcp-page.ts'
+import { approvalsPanel, refusedPanel } from './panels.ts'
 
 /** What the page serves from. */
 export interface PageParts {
@@ -13,6 +14,8 @@ export interface PageParts {
 export const addPages = (parts: PageParts): void => {
   const { gateway } = parts.mcp
   gateway.pages.add(mcpPage(parts))
+  gateway.panels.add(approvalsPanel(parts))
+  gateway.panels.add(refusedPanel(parts))
   gateway.forms.add(approvalForm(parts))
   gateway.forms.add(pinsForm(parts))
 }

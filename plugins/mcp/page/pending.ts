@@ -74,9 +74,9 @@ const valueText = (value: unknown): Html => {
     : html`<pre>${text}</pre><span class="quiet">${bytesText(Buffer.byteLength(text))}</span>`
 }
 
-const answers = ({ refused }: Ask, id: string, needsKey: boolean): Html => {
+const answers = ({ refused, url }: Ask, id: string, needsKey: boolean): Html => {
   const typed = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused.fields : undefined
-  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="return_to" value="/mcp">
+  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="return_to" value="${url}">
 <label>Reason<input name="reason" size="28" placeholder="may be left out" value="${typed?.get('reason')}"></label>
 ${needsKey && html`<label>Approver key<input id="field-approver_key" type="password" name="approver_key" autocomplete="off" required></label>`}
 <button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button> <button class="grave" name="action" value="deny">Deny this call</button></form>`

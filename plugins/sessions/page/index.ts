@@ -4,6 +4,7 @@ import type { AgentKeys } from '../keys.ts'
 import type { LiveSessions } from '../live.ts'
 import { detailPage } from './detail.ts'
 import { agentForms, sessionForms } from './forms.ts'
+import { latelyPanel } from './lately.ts'
 import { listPage } from './list.ts'
 
 /** What the pages serve from. */
@@ -19,5 +20,6 @@ export const addPages = (parts: PageParts): void => {
   const { gateway, live, agents } = parts
   gateway.pages.add(listPage(parts))
   gateway.pages.add(detailPage(parts))
+  gateway.panels.add(latelyPanel(parts))
   for (const form of [...sessionForms(gateway, live), ...agentForms(agents)]) gateway.forms.add(form)
 }

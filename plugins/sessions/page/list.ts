@@ -79,7 +79,8 @@ const emptyText = ({ query }: Ask): Html =>
 <pre>guard run -- claude</pre> <button class="plain" data-copy="guard run -- claude">Copy</button>
 <pre>guard playground run exact-loop</pre> <button class="plain" data-copy="guard playground run exact-loop">Copy</button></div>`
 
-const sessionTable = (ask: Ask, rows: readonly SessionRow[], budgets: ReadonlyMap<string, Budgets>): Html =>
+/** Sessions as a table; its buttons belong to the form of `pauseForm`. */
+export const sessionTable = (ask: Ask, rows: readonly SessionRow[], budgets: ReadonlyMap<string, Budgets>): Html =>
   html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">Cost</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id)))}</tbody></table>`
 

@@ -81,12 +81,6 @@ test('assets are kept for a year under an address that changes with them', async
   assert.match(await script.text(), /Idiomorph/)
 })
 
-test('the start leads to the runs', async () => {
-  const answer = await page('/')
-  assert.equal(answer.status, 303)
-  assert.equal(answer.headers.get('location'), '/replay')
-})
-
 test('a form that is done leads back with a notice', async () => {
   const answer = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes/a?q=1&notice=old' })
   assert.equal(answer.status, 303)

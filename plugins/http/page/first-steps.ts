@@ -1,0 +1,29 @@
+import { html, type Panel } from 'guard-gateway/core'
+import type { HttpFace } from '../face.ts'
+
+/** How a first request is sent, as long as none is on record. */
+export const firstStepsPanel = (face: HttpFace): Panel => ({
+  id: 'http/first-steps',
+  order: 10,
+  render: async () => {
+    const { storage } = face.gateway
+    if (storage.has('calls') && (await storage.find('calls', { limit: 1 })).rows.length > 0) return undefined
+    const commands = [
+      ['Start an agent behind the gateway', 'guard run -- claude'],
+      ['Let a scenario run, which needs no provider', 'guard playground run exact-loop'],
+      ['Send a request by hand', curl(`http://${face.server.host}:${face.port}`)],
+    ] as const
+    return html`<h2>No request has come by yet</h2>
+<dl class="steps">${commands.map(
+      ([what, command]) =>
+        html`<dt>${what} <button class="plain" data-copy="${command}">Copy</button></dt><dd><pre>${command}</pre></dd>`,
+    )}</dl>
+<p>Or open the <a href="/playground">Playground</a>, where each rule shows what it does.</p>`
+  },
+})
+
+const curl = (url: string): string =>
+  `curl ${url}/v1/chat/completions \\
+  -H "authorization: Bearer $(guard key print)" \\
+  -H "content-type: application/json" \\
+  -d '{"model": "MODEL", "messages": [{"role": "user", "content": "Hello"}]}'`

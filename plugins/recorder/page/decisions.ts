@@ -1,0 +1,69 @@
+import {
+  type Ask,
+  amountMark,
+  type CallRecord,
+  decisionMark,
+  type Gateway,
+  type Html,
+  html,
+  instantMark,
+  type Panel,
+} from 'guard-gateway/core'
+
+const DAY_MS = 86_400_000
+const MOST_FLAGGED = 8
+const MOST_LATEST = 5
+
+/** What was flagged or blocked in the last day, and below it the latest requests. */
+export const decisionsPanel = (gateway: Gateway): Panel => ({
+  id: 'recorder/decisions',
+  order: 40,
+  render: async (ask) => {
+    const { storage } = gateway
+    const [flagged, latest] = await Promise.all([
+      storage.find('calls', {
+        where: { decision: { in: ['block', 'shadow_flag'] }, received_at: { gte: ask.now - DAY_MS } },
+        order: ['received_at', 'desc'],
+        limit: MOST_FLAGGED,
+      }),
+      storage.find('calls', { limit: MOST_LATEST }),
+    ])
+    if (latest.rows.length === 0) return undefined
+    return html`<h2>Flagged and blocked in the last 24 hours</h2>
+${flagged.rows.length === 0 ? html`<p class="quiet">Nothing. No rule has spoken.</p>` : flaggedTable(ask, flagged.rows)}
+${flagged.next_cursor !== null && html`<p class="quiet">The newest ${MOST_FLAGGED}; a session tells all of its decisions.</p>`}
+<h2>Latest requests</h2>
+${latestTable(ask, latest.rows)}`
+  },
+})
+
+const flaggedTable = (ask: Ask, calls: readonly CallRecord[]): Html =>
+  html`<table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col">Reason</th><th scope="col" class="free">Evidence</th><th scope="col">Session</th><th scope="col">Model</th><th scope="col">Replay</th></tr></thead><tbody>
+${calls.map((call) => {
+  const { id, received_at, decision, reason, rule_id, matches, model_requested, retries, project_id } = call
+  const told = matches?.find((match) => match.rule_id === rule_id)
+  const policy = `/policies/${encodeURIComponent(project_id)}`
+  return html`<tr id="flag-${id}" data-row><td>${instantMark(received_at, ask.now)}</td><td>${decisionMark(decision)}</td><td>${reason !== null && html`<a class="status" href="${rule_id === null ? policy : `${policy}#rule-${rule_id}`}">${reason}</a>`}</td><td>${told?.message}${retries > 0 && html` <span class="quiet">and ${retries} the same after it</span>`}</td><td>${sessionLink(call)}</td><td>${model_requested}</td><td>${replayLink(call)}</td></tr>
+`
+})}</tbody></table>`
+
+const latestTable = (ask: Ask, calls: readonly CallRecord[]): Html =>
+  html`<table class="list rows stacks"><thead><tr><th scope="col">Time</th><th scope="col">Decision</th><th scope="col" class="free">Model</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Outcome</th><th scope="col" class="figure">Tokens</th><th scope="col">Replay</th></tr></thead><tbody>
+${calls.map((call) => {
+  const { id, received_at, decision, model_requested, project_id, outcome, total_tokens } = call
+  return html`<tr id="call-${id}" data-row><td>${instantMark(received_at, ask.now)}</td><td>${decisionMark(decision)}</td><th scope="row">${model_requested}</th><td>${sessionLink(call)}</td><td>${project_id}</td><td>${outcome}</td><td class="figure">${amountMark(total_tokens)}<span class="unit"> tokens</span></td><td>${replayLink(call)}</td></tr>
+`
+})}</tbody></table>`
+
+const SHORT_CHARS = 12
+
+const sessionLink = ({ session_id }: CallRecord): Html =>
+  session_id === null
+    ? html``
+    : html`<a class="id" href="/sessions/${encodeURIComponent(session_id)}">${session_id.slice(0, SHORT_CHARS).toWellFormed()}…</a>`
+
+const replayLink = ({ trace_id, span_id }: CallRecord): Html => {
+  if (trace_id === null) return html``
+  const span = encodeURIComponent(span_id ?? '')
+  return html`<a href="/replay/${encodeURIComponent(trace_id)}${span !== '' && `?span=${span}#span-${span}`}">Show</a>`
+}

@@ -1,0 +1,63 @@
+import {
+  type Ask,
+  amountMark,
+  type Gateway,
+  type Html,
+  html,
+  instantMark,
+  type Panel,
+  priceMark,
+} from 'guard-gateway/core'
+import { addSums, type LastAnswer, noSums, type Sums, Traffic } from './traffic.ts'
+
+/** What was spent in the last hour and today, and how the upstreams answer. */
+export const spendPanel = (gateway: Gateway): Panel => {
+  const traffic = new Traffic()
+  return {
+    id: 'recorder/spend',
+    order: 50,
+    render: async (ask) => {
+      await traffic.look(gateway.storage, ask.now)
+      const names = [...new Set([...configured(gateway), ...traffic.names()])]
+      return names.length === 0 ? undefined : spendTable(ask, traffic, names)
+    },
+  }
+}
+
+/** Names of upstreams, as the section of that name in the health answer gives them. */
+const configured = (gateway: Gateway): readonly string[] => {
+  const told: unknown = gateway.health.get('upstreams')?.()
+  return Array.isArray(told) ? told.map((one) => String(Reflect.get(Object(one), 'name'))) : []
+}
+
+const spendTable = (ask: Ask, traffic: Traffic, names: readonly string[]): Html => {
+  const [hour, today] = [noSums(), noSums()]
+  for (const name of names) {
+    addSums(hour, traffic.lastHour(name, ask.now))
+    addSums(today, traffic.today(name, ask.now))
+  }
+  return html`<h2>Spend and upstreams</h2>
+<p>Last hour: ${sumsText(hour)}. Today, UTC: ${sumsText(today)}.</p>
+<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Today</th><th scope="col" class="figure">Failed</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">Cost</th></tr></thead><tbody>
+${names.map((name) => upstreamRow(ask, name, traffic))}</tbody></table>`
+}
+
+const sumsText = ({ requests, blocked, flagged, tokens, cost_micro }: Sums): Html => {
+  if (requests === 0) return html`no request`
+  return html`${amountMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${amountMark(flagged)} flagged`}${blocked > 0 && html`, ${amountMark(blocked)} blocked`}, ${amountMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> cost`
+}
+
+const upstreamRow = ({ now }: Ask, name: string, traffic: Traffic): Html => {
+  const hour = traffic.lastHour(name, now)
+  const today = traffic.today(name, now)
+  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${amountMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${amountMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${amountMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${amountMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> cost</span></td></tr>
+`
+}
+
+/** How an upstream answered last. */
+const stateMark = (last: LastAnswer | undefined, now: number): Html => {
+  if (last === undefined) return html`<span class="quiet">not asked today</span>`
+  const [kind, words] =
+    last.outcome === 'ok' ? ['ok', '✓ answers'] : ['error', last.outcome === 'unreachable' ? '✕ no answer' : '✕ errors']
+  return html`<span class="${kind} status">${words}</span> <span class="quiet">${instantMark(last.at, now)}</span>`
+}

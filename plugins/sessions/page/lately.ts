@@ -1,0 +1,26 @@
+import { html, type Panel } from 'guard-gateway/core'
+import { budgetsOf } from './budgets.ts'
+import { pauseForm } from './buttons.ts'
+import type { PageParts } from './index.ts'
+import { sessionTable } from './list.ts'
+
+const LATELY_MS = 15 * 60_000
+const MOST_ROWS = 10
+
+/** The sessions that are at work, each with what it used of its budget and the button that stops it. */
+export const latelyPanel = ({ gateway, live }: PageParts): Panel => ({
+  id: 'sessions/lately',
+  order: 30,
+  render: async (ask) => {
+    const active = live.lately(ask.now - LATELY_MS)
+    if (active.length === 0) return undefined
+    const rows = active.slice(0, MOST_ROWS).map(({ row }) => row)
+    const budgets = await budgetsOf(
+      gateway,
+      rows.map(({ project_id }) => project_id),
+    )
+    return html`<h2>Sessions of the last 15 minutes (${active.length})</h2>${pauseForm(ask.url)}
+${sessionTable(ask, rows, budgets)}
+${active.length > MOST_ROWS && html`<p><a href="/sessions">All sessions</a></p>`}`
+  },
+})

@@ -1,0 +1,34 @@
+import { type Ask, durationText, type Gateway, type Html, html, type Page, type Panel } from 'guard-gateway/core'
+import type { UiOptions } from './index.ts'
+
+const NS_PER_S = 1e9
+
+const meanings: Readonly<Record<string, string>> = {
+  shadow: 'what matches a rule is flagged and forwarded',
+  enforce: 'what matches a blocking rule is refused',
+}
+
+/** What is going on now: how the gateway judges, and a part of each feature that has something to tell. */
+export const nowPage = (gateway: Gateway, options: UiOptions): Page => ({
+  id: 'now',
+  path: '/',
+  nav: { label: 'Now', order: 0, key: 'n' },
+  render: async (ask) => ({ title: 'Now', main: await mainOf(gateway, options, ask) }),
+})
+
+const mainOf = async (gateway: Gateway, { default_mode }: UiOptions, ask: Ask): Promise<Html> => {
+  const panels = [...gateway.panels].sort((one, other) => one.order - other.order)
+  const told = await Promise.all(panels.map((panel) => toldBy(gateway, panel, ask)))
+  return html`<div data-live="*" data-begins><div class="head"><h1>Now</h1><p><strong>${default_mode}</strong>: ${meanings[default_mode] ?? 'requests are judged'}</p><p class="quiet">up for ${durationText(Math.floor(process.uptime()) * NS_PER_S)}</p></div>
+${told.map((part) => part !== undefined && html`<section>${part}</section>`)}</div>`
+}
+
+/** One part that cannot be told does not keep the others back. */
+const toldBy = async (gateway: Gateway, panel: Panel, ask: Ask): Promise<Html | undefined> => {
+  try {
+    return await panel.render(ask)
+  } catch (error) {
+    gateway.fault(error, `panel:${panel.id}`)
+    return undefined
+  }
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { html, type Plugin } from 'guard-gateway/core'
+import { type Started, startGateway, startService } from 'guard-gateway/test'
+import { startMcp } from '../../kit/mcp.ts'
+import { dialectOf, looping } from '../../kit.ts'
+
+const accept = { accept: 'text/html' }
+
+const pageAt = async (url: string): Promise<string> => {
+  const answer = await fetch(`${url}/`, { headers: accept })
+  assert.equal(answer.status, 200)
+  const text = await answer.text()
+  assert.doesNotMatch(text, /<style|\sstyle=|<script>|\son\w+="/)
+  return text
+}
+
+const textOf = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+
+/** A panel that tells, one that has nothing to tell, one that breaks. */
+const panels: Plugin = {
+  name: 'panels',
+  apply(gateway) {
+    gateway.panels.add({ id: 'weather', order: 1, render: async () => html`<h2>Weather</h2><p>${'<fine>'}</p>` })
+    gateway.panels.add({ id: 'silent', order: 2, render: async () => undefined })
+    gateway.panels.add({
+      id: 'broken',
+      order: 3,
+      render: async () => {
+        throw new Error('no panel today')
+      },
+    })
+  },
+}
+
+describe('the page of what is going on now', () => {
+  let started: Started
+  afterEach(() => started.close())
+
+  it('tells what to do as long as nothing has come by, and what each feature has to tell', async () => {
+    const faults: string[] = []
+    started = await startGateway({
+      plugins: [
+        panels,
+        {
+          name: 'listener',
+          apply: (gateway) => gateway.hooks.fault.tap('listener', (_error, where) => void faults.push(where)),
+        },
+      ],
+    })
+    const text = await pageAt(started.url)
+    assert.match(text, /<h1>Now<\/h1><p><strong>shadow<\/strong>/)
+    assert.match(text, /aria-current="page">Now</)
+    assert.match(text, /<section><h2>Weather<\/h2><p>&lt;fine&gt;<\/p><\/section>/)
+    assert.match(text, new RegExp(`curl ${started.url}/v1/chat/completions`))
+    assert.match(text, /guard playground run exact-loop/)
+    assert.match(text, /<a href="\/playground">/)
+    assert.match(textOf(text), /Requests under way None at this moment/)
+    assert.deepEqual(faults, ['panel:broken'])
+    assert.doesNotMatch(text, /Flagged|Sessions of|Pending/)
+  })
+
+  it('leaves HEAD / to agents that ask whether anybody is there', async () => {
+    started = await startGateway()
+    const answer = await fetch(started.url, { method: 'HEAD' })
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
+  })
+})
+
+describe('requests', () => {
+  let service: Awaited<ReturnType<typeof startService>>
+  before(async () => {
+    service = await startService({
+      upstreams: (url) =>
+        `[{ name: near, base_url: "${url}", styles: [messages] }, { name: idle, base_url: "${url}", styles: [responses] }]`,
+    })
+  })
+  after(() => service[Symbol.asyncDispose]())
+  const dialect = dialectOf('messages')
+
+  it('under way are shown with their session, and gone when they end', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    service.provider.script({ until: promise })
+    const arrived = service.provider.next()
+    const answer = service.send(dialect, looping(1), { 'x-guard-session-id': 'at work' })
+    await arrived
+    const during = await pageAt(service.gateway.url)
+    assert.match(during, /<h2 data-unfinished>Requests under way \(1\)/)
+    const row = textOf(/<tr id="guardreq_[\s\S]*?<\/tr>/.exec(during)?.[0] ?? '')
+    assert.match(row, /(?:ns|µs|ms|s) \S+ at work default near waits/)
+    assert.match(during, /Sessions of the last 15 minutes \(1\)/)
+    assert.match(during, /formaction="\/ui\/sessions\/ses_[^"]+\/pause"/)
+    resolve()
+    assert.equal((await answer).status, 200)
+    assert.match(await pageAt(service.gateway.url), /None at this moment/)
+  })
+
+  it('that were flagged or blocked stand before the others, each with its evidence', async () => {
+    for (let turn = 0; turn < 4; turn++)
+      await service.send(dialect, looping(1), { 'x-guard-session-id': 'looping', 'x-guard-project-id': 'loops' })
+    const text = await pageAt(service.gateway.url)
+    assert.ok(text.indexOf('Flagged and blocked') < text.indexOf('Latest requests'))
+    const flagged = /<tr id="flag-[\s\S]*?<\/tr>/.exec(text)?.[0] ?? ''
+    assert.match(textOf(flagged), /shadow_flag LOOP_EXACT \d identical requests/)
+    assert.match(flagged, /href="\/policies\/\w+#rule-exact_repeat">LOOP_EXACT/)
+    assert.match(flagged, /<a href="\/replay\/[0-9a-f]+\?span=[0-9a-f]+#span-[0-9a-f]+">Show/)
+    assert.match(textOf(text), /Last hour: 5 requests, 2 flagged/)
+  })
+
+  it('are summed up by upstream, each counted once, with how it answers', async () => {
+    const rowOf = async (name: string): Promise<string> => {
+      const [, row = ''] = (await pageAt(service.gateway.url)).split(`<tr id="upstream-${name}">`)
+      return textOf(row.slice(0, row.indexOf('</tr>')))
+    }
+    const before = await rowOf('near')
+    assert.match(before, /near ✓ answers .* 5 in the last hour /)
+    assert.match(await rowOf('idle'), /idle not asked today 0 in the last hour/)
+    service.provider.script({ status: 500, body: '{}' })
+    await service.send(dialect, looping(2))
+    assert.match(await rowOf('near'), /near ✕ errors .* 6 in the last hour /)
+    assert.match(await rowOf('near'), / 6 in the last hour /)
+  })
+})
+
+describe('tool calls', () => {
+  it('that wait for a person come first, to be answered there, then those that were refused', async () => {
+    await using service = await startMcp({
+      policy: `version: 1
+default: allow
+rules:
+  - { id: no-delete, tools: [delete_file], action: deny }
+  - { id: ask, tools: [write_file], action: confirm }
+`,
+    })
+    const client = await service.session()
+    await client.call('delete_file', { path: 'a' })
+    await client.call('write_file', { path: 'b' })
+    const text = await pageAt(service.gateway.url)
+    assert.ok(text.indexOf('Pending approvals (1)') < text.indexOf('Requests under way'))
+    assert.match(text, /Tool calls not simply allowed[\s\S]*no-delete/)
+    const id = /action="\/ui\/approvals\/(apr_[^"]+)"/.exec(text)?.[1]
+    const answer = await fetch(`${service.gateway.url}/ui/approvals/${id}`, {
+      method: 'POST',
+      body: new URLSearchParams({ action: 'deny', return_to: '/' }),
+      headers: accept,
+      redirect: 'manual',
+    })
+    assert.equal(answer.headers.get('location'), '/?notice=approval-denied')
+    assert.doesNotMatch(await pageAt(service.gateway.url), /Pending approvals/)
+  })
+})
