@@ -119,6 +119,10 @@ const remember = (decision: Decision, row: Draft, placed: Place, history: Histor
   history.append(row, placed.parent)
 }
 
+/** Tokens that a request of so many bytes holds until it ends; `most` is how many its reply may have. */
+export const reservedFor = (bytes: number, most: number | null): number =>
+  Math.ceil(bytes / BYTES_PER_TOKEN) + (most ?? 0)
+
 const NOTHING: Row['measures'] = Object.freeze({})
 
 const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place): Draft => ({
@@ -147,5 +151,5 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   total_tokens: 0,
   cost_micro: 0,
   measures: NOTHING,
-  reserved: Math.ceil(body.length / BYTES_PER_TOKEN) + (envelope.max_tokens ?? 0),
+  reserved: reservedFor(body.length, envelope.max_tokens),
 })

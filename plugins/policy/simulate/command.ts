@@ -74,7 +74,7 @@ const table = (rows: readonly (readonly string[])[]): readonly string[] =>
   rows.length < 2 ? [] : ['', ...columnLines(rows)]
 
 const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] => [
-  ['rule', 'sessions', 'share', 'requests after', 'tokens after', 'cost after', 'differing results'],
+  ['rule', 'sessions', 'share', 'requests after', 'tokens after', 'cost after', 'differing results', 'not seen'],
   ...rules.map((rule) => [
     terminalLine(rule.rule_id),
     countText(rule.sessions),
@@ -83,6 +83,7 @@ const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] =>
     countText(rule.tokens_after),
     costText(rule.cost_after_micro),
     countText(rule.differing_results),
+    rule.unseen_sessions === 0 ? '' : `${countText(rule.unseen_sessions)} sessions`,
   ]),
 ]
 

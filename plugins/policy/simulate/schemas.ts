@@ -46,7 +46,22 @@ const RuleTotal = Type.Object({
   sessions: Type.Integer({ description: 'In which it would have spoken' }),
   share: Type.Number({ description: 'Of all sessions' }),
   differing_results: Type.Integer({ description: 'Sessions whose repeated calls had differing results' }),
+  unseen_sessions: Type.Integer({ description: 'With requests that it could not look at, see not_simulated' }),
   ...Afterwards,
+})
+
+const NotSimulated = Type.Object({
+  rule_id: Type.String(),
+  reason: Type.Union([
+    Type.Literal('no_detector'),
+    Type.Literal('no_reply_text', { description: 'It listens to replies, whose texts are not stored' }),
+    Type.Literal('no_measure', { description: 'No rule of its type was on then' }),
+    Type.Literal('no_price'),
+    Type.Literal('steers', { description: 'It changes requests: what came after is not known' }),
+  ]),
+  sessions: Type.Integer({ description: 'With requests that it could not look at' }),
+  requests: Type.Integer(),
+  message: Type.String(),
 })
 
 /** What would have happened. */
@@ -58,5 +73,5 @@ export const SimulationAnswer = Type.Object({
   truncated: Type.Boolean({ description: 'A limit has left sessions or requests out' }),
   flagged: Type.Array(Flagged),
   rules: Type.Array(RuleTotal),
-  not_simulated: Type.Array(Type.Object({ rule_id: Type.String(), sessions: Type.Integer(), message: Type.String() })),
+  not_simulated: Type.Array(NotSimulated, { description: 'Rules that are on and could not be tried on everything' }),
 })

@@ -24,7 +24,7 @@ export interface Simulation {
   readonly flagged: readonly FlaggedSession[]
   /** In the order of the policy; rules that are on. */
   readonly rules: readonly RuleTotal[]
-  /** Rules that need what the stored requests do not hold. */
+  /** Rules that are on and could not be tried on everything. */
   readonly not_simulated: readonly NotSimulated[]
 }
 
@@ -61,10 +61,17 @@ export interface RuleTotal extends Afterwards {
   readonly share: number
   /** Of these, those whose repeated calls had differing results. */
   readonly differing_results: number
+  /** Sessions with requests that it could not look at; `not_simulated` says why. */
+  readonly unseen_sessions: number
 }
 
+/** What a rule could not be tried on, and why: in these requests its silence says nothing. */
 export interface NotSimulated {
   readonly rule_id: string
+  readonly reason: 'no_detector' | 'no_reply_text' | 'no_measure' | 'no_price' | 'steers'
+  /** Sessions, and requests in them, that it could not look at. */
   readonly sessions: number
+  readonly requests: number
+  /** The same in words, with what would help. */
   readonly message: string
 }

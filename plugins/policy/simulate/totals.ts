@@ -1,7 +1,8 @@
 import type { CallRecord, Match, Mode } from 'guard-gateway/core'
-import type { ActiveRule, Policy } from '../policy.ts'
+import type { Policy } from '../policy.ts'
 import type { Judged } from './replayed.ts'
 import type { Afterwards, FlaggedSession, NotSimulated, RuleTotal } from './simulation.ts'
+import { messageOf, steering, type Unseen, withoutDetector } from './unseen.ts'
 
 /** The first time that something was found in a session. */
 interface First {
@@ -17,7 +18,9 @@ export class Totals {
   readonly #policy: Policy
   readonly #mode: Mode
   readonly #rules: readonly Sum[]
-  readonly #missing = new Map<string, number>()
+  readonly #unseen = new Map<string, { reason: Unseen; sessions: number; requests: number }>()
+  /** Models without a price that a rule about cost met. */
+  readonly #unpriced = new Set<string>()
   sessions = 0
   requests = 0
 
@@ -31,6 +34,7 @@ export class Totals {
       sessions: 0,
       share: 0,
       differing_results: 0,
+      unseen_sessions: 0,
       requests_after: 0,
       tokens_after: 0,
       cost_after_micro: 0,
@@ -41,7 +45,7 @@ export class Totals {
   add(session_id: string, judged: readonly Judged[], since: number): void {
     this.sessions++
     this.requests += judged.length
-    for (const active of this.#policy.active) if (isMissing(active, judged)) this.#miss(active.rule.id)
+    for (const rule of this.#rules) this.#look(rule, judged)
     const verdict = this.#verdict(judged, since)
     if (verdict !== undefined) this.flagged.push(flaggedBy(session_id, verdict, judged, this.#mode))
     for (const rule of this.#rules) {
@@ -55,11 +59,25 @@ export class Totals {
   }
 
   notSimulated(): readonly NotSimulated[] {
-    return [...this.#missing].map(([rule_id, sessions]) => ({
-      rule_id,
-      sessions,
-      message: `What "${rule_id}" looks at was not recorded in ${sessions} of ${this.sessions} sessions.`,
-    }))
+    return this.#policy.rules.flatMap((rule) => {
+      const { id: rule_id, rule_type, action } = rule
+      if (!rule.enabled) return []
+      const known = this.#rules.find((one) => one.rule_id === rule_id)
+      const all = { sessions: this.sessions, requests: this.requests }
+      if (known === undefined)
+        return { rule_id, reason: 'no_detector', ...all, message: withoutDetector(rule_id, rule_type) }
+      const unseen = this.#unseen.get(rule_id)
+      const told: NotSimulated[] = []
+      if (unseen !== undefined) {
+        const message = messageOf(rule_id, unseen, this.sessions, [...this.#unpriced])
+        told.push({ rule_id, ...unseen, message })
+      }
+      if (action === 'steer' && this.#mode === 'enforce' && known.sessions > 0) {
+        const { sessions, requests_after: requests } = known
+        told.push({ rule_id, reason: 'steers', sessions, requests, message: steering(rule_id, sessions) })
+      }
+      return told
+    })
   }
 
   /** The first block where there would have been one, else the first flag. */
@@ -68,15 +86,18 @@ export class Totals {
     return blocking ?? firstOf(judged, since, () => true)
   }
 
-  #miss(rule_id: string): void {
-    this.#missing.set(rule_id, (this.#missing.get(rule_id) ?? 0) + 1)
+  #look(rule: Sum, judged: readonly Judged[]): void {
+    const blind = judged.filter(({ unseen }) => unseen.has(rule.rule_id))
+    const reason = blind[0]?.unseen.get(rule.rule_id)
+    if (reason === undefined) return
+    rule.unseen_sessions++
+    const sum = this.#unseen.get(rule.rule_id) ?? { reason, sessions: 0, requests: 0 }
+    sum.sessions++
+    sum.requests += blind.length
+    this.#unseen.set(rule.rule_id, sum)
+    if (reason === 'no_price') for (const { record } of blind) this.#unpriced.add(record.model_requested)
   }
 }
-
-/** Texts of replies are never stored, and measures only while a rule asked for them. */
-const isMissing = ({ detector }: ActiveRule, judged: readonly Judged[]): boolean =>
-  detector.stream !== undefined ||
-  (detector.measure !== undefined && judged.every(({ record }) => record.measures?.[detector.id] === undefined))
 
 const firstOf = (judged: readonly Judged[], since: number, wanted: (match: Match) => boolean): First | undefined => {
   for (const [index, { record, matches }] of judged.entries()) {

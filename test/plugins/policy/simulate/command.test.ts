@@ -38,12 +38,21 @@ const answer: Simulation = {
       sessions: 1,
       share: 0.025,
       differing_results: 1,
+      unseen_sessions: 0,
       requests_after: 12,
       tokens_after: 45_000,
       cost_after_micro: 900_000,
     },
   ],
-  not_simulated: [{ rule_id: 'chant', sessions: 40, message: 'What "chant" looks at was not recorded.' }],
+  not_simulated: [
+    {
+      rule_id: 'chant',
+      reason: 'no_reply_text',
+      sessions: 40,
+      requests: 900,
+      message: 'What "chant" looks at was not recorded.',
+    },
+  ],
 }
 
 const start = async (context: TestContext) => {

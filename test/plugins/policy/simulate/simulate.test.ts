@@ -1,41 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Settled } from 'guard-gateway/core'
-import type { Simulation } from '../../../../plugins/policy/simulate/index.ts'
-import { type Item, step, system, user } from '../../../kit/conversation.ts'
+import { step, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
-import { busy, defaultRules, newSession, startApi } from '../kit.ts'
+import { busy, defaultRules } from '../kit.ts'
+import { begin, growing, startSimulations as start } from './kit.ts'
 
-const begin: readonly Item[] = [system('s'), user('fix it')]
 const loose = [{ rule_type: 'tool_repeat', threshold: 3, window_size: 8 }]
-
-/** An API whose sessions are stored, and a way to ask it what rules would have done. */
-const start = async () => {
-  const api = await startApi()
-  /** One request a list of items, ten seconds apart. */
-  const live = async (id: string, requests: readonly (readonly Item[])[], over: Partial<Settled> = {}) => {
-    const session = newSession({ id, created_at: api.clock.now(), last_seen_at: api.clock.now() })
-    await api.gateway.storage.put('sessions', session.row)
-    for (const items of requests) {
-      api.clock.advance(10_000)
-      await api.send(call({ session, items, at: api.clock.now() }), over)
-    }
-    await api.gateway.storage.patch('sessions', id, { last_seen_at: api.clock.now() })
-    return session
-  }
-  const post = async (payload: object, project = 'shop') => {
-    const reply = await api.app.inject({ method: 'POST', url: `/api/policies/${project}/simulate`, payload })
-    return { status: reply.statusCode, body: reply.json() as Simulation }
-  }
-  return { ...api, live, post }
-}
-
-/** Requests of one session, each longer than the last by a step. */
-const growing = (count: number, of: (index: number) => readonly Item[]): Item[][] =>
-  Array.from({ length: count }, (_, index) => [
-    ...begin,
-    ...Array.from({ length: index }, (_none, number) => of(number)).flat(),
-  ])
 
 describe('POST /api/policies/{project_id}/simulate', () => {
   it('says what would have been stopped, at which request, and what was spent after it', async () => {
@@ -151,24 +121,6 @@ describe('POST /api/policies/{project_id}/simulate', () => {
     const { body } = await post({})
     assert.deepEqual([body.flagged[0]?.code, body.flagged[0]?.step, body.mode], ['LIMIT_REQUESTS', 3, 'shadow'])
     assert.equal((await get()).version, 1)
-  })
-  it('says what it could not try', async () => {
-    const { post, live, gateway } = await start()
-    gateway.detectors.add({
-      id: 'reads_texts',
-      code: 'READS_TEXTS',
-      version: '1',
-      kind: 'loop',
-      defaults: { threshold: 1, window_size: 0 },
-      measure: () => 'something',
-      detect: () => undefined,
-    })
-    await live('ses_one', [[...begin]])
-    const { body } = await post({ rules: [{ rule_type: 'reads_texts' }] })
-    assert.deepEqual(
-      body.not_simulated.map(({ rule_id, sessions }) => [rule_id, sessions]),
-      [['reads_texts', 1]],
-    )
   })
   it('refuses what it cannot read, with its place', async () => {
     const { app } = await start()
