@@ -32,10 +32,11 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   if (command === undefined || server_id === undefined)
     throw new GuardError('USAGE', '"guard mcp run" needs --server-id <id>, and the server\'s command behind "--".')
   const labels = labelsOf(input)
+  const mcp = mcpOf(gateway)
+  mcp.readPolicy()
   await gateway.open({ beside: true })
   const stop = stopSignal()
   try {
-    const mcp = mcpOf(gateway)
     await checkConsent(mcp)
     const given = [input.options.env ?? []].flat().map(String)
     const { env, withheld } = childEnv(io.env, gateway.secrets, given)

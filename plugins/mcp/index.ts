@@ -1,16 +1,11 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { limitTable } from './actions/tables.ts'
-import { approvalTables, approver } from './approvals/index.ts'
+import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
 import { runCommand } from './command-run.ts'
-import { transportRoutes } from './door-http/routes.ts'
-import { managementRoutes } from './management/routes.ts'
 import { Mcp, setMcp } from './mcp.ts'
 import type { McpOptions } from './options.ts'
 import { policyCommands } from './policy/commands.ts'
-import { policyRoutes } from './policy/routes.ts'
-import { seenTools } from './seen-tools.ts'
-import { needPlace, serversView } from './servers-view.ts'
 import { testServerCommand } from './test-server/command.ts'
 import { inProcess } from './test-server/in-process.ts'
 import { toolTable } from './tools/index.ts'
@@ -41,20 +36,8 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
     gateway.hooks.close.tapPromise({ name: 'mcp', stage: -50 }, () => proxy.close())
     gateway.hooks.http.tapPromise('mcp', async (app) => {
-      const management = managementRoutes({
-        gateway,
-        approvals: proxy.approvals,
-        approver: approver(options.approver_key),
-        servers: () => serversView(proxy),
-        acceptPins: (server_id, tools) => needPlace(proxy, server_id).tools.accept(tools),
-      })
-      await app.register(transportRoutes(proxy))
-      await app.register(management, { prefix: '/api/v1/mcp' })
-      const { addPages } = await import('./page/index.ts')
-      addPages({ mcp: proxy, approver: approver(options.approver_key) })
-      await app.register(policyRoutes(gateway, { ...options, tools: () => seenTools(proxy) }), {
-        prefix: '/api/v1/mcp',
-      })
+      const { addRoutes } = await import('./routes.ts')
+      await addRoutes(app, proxy)
     })
   },
 })

@@ -35,6 +35,7 @@ export class Mcp {
   readonly approvals: Approvals
   readonly sessions: Sessions
   readonly #places = new Map<string, Place>()
+  #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
   #key: Promise<string> | undefined
   #looking: NodeJS.Timeout | undefined
@@ -95,14 +96,25 @@ export class Mcp {
     return this.#policies
   }
 
-  async #openPolicies(): Promise<Policies> {
+  /** Begins to read the policy, so that it is there soon after the storage is. What is wrong with it is told by `policies`. */
+  readPolicy(): void {
+    this.#read().catch(() => {})
+  }
+
+  #read(): Promise<Policies> {
     const { policy: file = '', hide_denied_tools = false, env } = this.options
-    const policies = await openPolicies(this.gateway, {
+    this.#reading ??= openPolicies(this.gateway, {
       ...(file === '' ? {} : { file }),
       ...(env === undefined ? {} : { env }),
       hide_denied_tools,
       fault: this.gateway.fault,
     })
+    return this.#reading
+  }
+
+  async #openPolicies(): Promise<Policies> {
+    const { policy: file = '' } = this.options
+    const policies = await this.#read()
     await this.#keepText(policies)
     policies.onChange((change) => this.#changed(policies, change))
     if (file !== '') this.#looking = setInterval(() => void this.#look(policies), LOOK_MS).unref()

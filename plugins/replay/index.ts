@@ -1,16 +1,13 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { Automatic } from './automatic.ts'
 import { catchUp } from './catch-up.ts'
-import { importForm } from './import-form-route.ts'
 import { Imports } from './imports.ts'
 import { hashKey, repliedTools } from './installation.ts'
 import { Keeper } from './keeper.ts'
 import { Lately } from './lately.ts'
 import type { ReplayOptions } from './options.ts'
-import { addPages } from './page/index.ts'
 import { Pricing } from './pricing.ts'
 import { Retention } from './retention.ts'
-import { routes } from './routes.ts'
 import { Stream } from './stream.ts'
 import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
@@ -46,7 +43,6 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const parts = { gateway, imports, keeper, lately, retention, stream }
     let key = ''
 
-    addPages(parts)
     for (const table of tables) gateway.tables.add(table)
     gateway.health.set('replay', () => ({ open_runs: keeper.runs.size, listeners: stream.size }))
     gateway.health.set('pricing', () => pricing.health())
@@ -61,6 +57,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, async (decision, call) => {
       const joining = automatic.join(call)
       if (joining !== undefined) await joining
+      stream.callBegun()
       return decision
     })
     // before the recorder, whose row holds both
@@ -89,6 +86,12 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       lately.forget()
     })
     gateway.hooks.http.tapPromise('replay', async (app) => {
+      const [{ routes }, { importForm }, { addPages }] = await Promise.all([
+        import('./routes.ts'),
+        import('./import-form-route.ts'),
+        import('./page/index.ts'),
+      ])
+      addPages(parts)
       await app.register(routes(parts, options), { prefix: '/api/v1' })
       await app.register(importForm(imports))
     })

@@ -1,5 +1,4 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import { agentRoutes } from './agent-routes.ts'
 import { Agents } from './agents.ts'
 import { identifiers } from './identifiers.ts'
 import { AgentKeys } from './keys.ts'
@@ -8,7 +7,6 @@ import { Openings } from './openings.ts'
 import { pausedProxy, pauses } from './pause.ts'
 import { resolver } from './resolve.ts'
 import { Responses } from './responses.ts'
-import { sessionRoutes } from './session-routes.ts'
 import { tables } from './tables.ts'
 
 export { type SessionCommandOptions, sessionCommands } from './commands.ts'
@@ -55,6 +53,10 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
     })
     gateway.hooks.close.tapPromise('sessions', () => keys.noted())
     gateway.hooks.http.tapPromise('sessions', async (app) => {
+      const [{ sessionRoutes }, { agentRoutes }] = await Promise.all([
+        import('./session-routes.ts'),
+        import('./agent-routes.ts'),
+      ])
       await app.register(sessionRoutes(gateway, live), { prefix: '/api' })
       await app.register(agentRoutes(gateway, agents, keys, ids), { prefix: '/api' })
       const { addPages } = await import('./page/index.ts')

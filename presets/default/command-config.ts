@@ -2,7 +2,6 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command, Input, Io } from 'guard-gateway/core'
 import { configFile } from './config-file.ts'
-import { emptyConfig } from './defaults.ts'
 import type { Config } from './schema.ts'
 
 /** A configuration that can be used, and what deserves a word about it. */
@@ -23,9 +22,8 @@ export const configFor = async (
 ): Promise<CommandConfig> => {
   const { file, named } = located(options, io)
   const backend = command?.unconfigured
-  if (backend === undefined || named || (await exists(file)))
-    return read(file, io, command)
-  const config = emptyConfig()
+  if (backend === undefined || named || (await exists(file))) return read(file, io, command)
+  const config = (await import('./defaults.ts')).emptyConfig()
   const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
   return { config: { ...config, storage }, warnings: [] }
 }

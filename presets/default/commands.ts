@@ -24,11 +24,7 @@ import { version } from './version.ts'
 export const withCommands = (io: Io): Promise<Gateway> => withRun(emptyConfig(), io, located({}, io).file)
 
 /** The gateway of the configuration, with its commands, made for one of them. The first start writes a configuration. */
-export const configured = async (
-  options: Input['options'],
-  command: Command | undefined,
-  io: Io,
-): Promise<Gateway> => {
+export const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
   const { file } = located(options, io)
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await configFor(command, options, io)

@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises'
 import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
 import { begins, printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { configFor, located } from './command-config.ts'
-import { emptyConfig } from './defaults.ts'
 import { createGateway } from './gateway.ts'
 import { overridden } from './overrides.ts'
 import { version } from './version.ts'
 
 /** The command line `guard`; resolves to the exit code. `argv` is without node and script. */
 export const main = (argv: readonly string[], io: Io): Promise<number> => {
-  const { builtIn, configured } = begins(argv, 'mcp run') ? proxyAlone(io) : everything(io)
+  const { builtIn, configured } = begins(argv, 'mcp run') ? proxyAlone(argv, io) : everything(io)
   return runCli(argv, io, {
     version,
     builtIn,
@@ -30,8 +29,13 @@ const everything = (io: Io): Assembly => ({
 })
 
 /** An MCP client starts `mcp run` for each of its servers and waits for it: it loads the proxy and what that needs, no more. */
-const proxyAlone = (io: Io): Assembly => ({
-  builtIn: () => createGateway({ ...emptyConfig(), preset: 'mcp-stdio' }),
+const proxyAlone = (argv: readonly string[], io: Io): Assembly => ({
+  async builtIn() {
+    // with a command to run, a database is opened soon
+    if (argv.includes('--')) (await import('guard-gateway/plugins/storage/sqlite')).startAhead()
+    const { emptyConfig } = await import('./defaults.ts')
+    return createGateway({ ...emptyConfig(), preset: 'mcp-stdio' })
+  },
   async configured(options, command) {
     const { config, warnings } = await configFor(command, options, io)
     for (const warning of warnings) printWarning(warning, options, io)

@@ -1,6 +1,4 @@
 import type { Command, Gateway } from 'guard-gateway/core'
-import { explainPolicy } from './command-explain.ts'
-import { validateFile } from './command-validate.ts'
 
 /** `mcp validate-policy` and `mcp explain`; both read a file and need no running gateway. */
 export const policyCommands = (gateway: Gateway): readonly Command[] => [
@@ -14,7 +12,10 @@ export const policyCommands = (gateway: Gateway): readonly Command[] => [
     },
     example: 'guard mcp validate-policy policy.yml --strict',
     standalone: true,
-    run: (input, io) => validateFile(gateway, input, io),
+    async run(input, io) {
+      const { validateFile } = await import('./command-validate.ts')
+      return validateFile(gateway, input, io)
+    },
   },
   {
     id: 'mcp explain',
@@ -27,6 +28,9 @@ export const policyCommands = (gateway: Gateway): readonly Command[] => [
     },
     example: `guard mcp explain --policy policy.yml --tool read_file --arguments '{"path": "a.txt"}'`,
     standalone: true,
-    run: (input, io) => explainPolicy(gateway, input, io),
+    async run(input, io) {
+      const { explainPolicy } = await import('./command-explain.ts')
+      return explainPolicy(gateway, input, io)
+    },
   },
 ]

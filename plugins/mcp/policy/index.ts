@@ -65,8 +65,8 @@ export const openPolicies = async (gateway: Gateway, options: PolicyOptions): Pr
       put(await loadPolicy(gateway, { text }, options), basename(file))
     return PolicyFile.open(file, { read, limits, now: gateway.clock.now, fault: options.fault })
   }
-  const value = options.policy ?? ASK_FOR_EVERYTHING
-  const policy = put(await loadPolicy(gateway, { value }, options), 'policy')
+  const source = options.policy === undefined ? { value: ASK_FOR_EVERYTHING, checked: true } : { value: options.policy }
+  const policy = put(await loadPolicy(gateway, source, options), 'policy')
   return fixed(policy, gateway.clock.now(), (session_id) => limits.endSession(session_id))
 }
 

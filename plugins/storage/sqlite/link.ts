@@ -1,7 +1,7 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
 import type { FromWorker, Start, ToWorker } from './protocol.ts'
+import { threadFor } from './thread.ts'
 
 /** Deaths within `window_ms` after which the storage counts as failing. */
 const DEATHS = { allowed: 3, window_ms: 60_000 }
@@ -40,11 +40,7 @@ export class Link {
 
   #launch(onUp: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      // .ts from source, .js from a build
-      const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
-        workerData: this.#start,
-        name: 'guard-sqlite',
-      })
+      const worker = threadFor(this.#start)
       let last: unknown
       worker.on('message', (message: FromWorker) => {
         if (message.kind === 'open') {

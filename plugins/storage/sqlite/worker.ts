@@ -1,4 +1,4 @@
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Table } from 'guard-gateway/core'
 import type { Shape } from '../kysely/shape.ts'
 import { openDatabase } from './database.ts'
@@ -7,7 +7,11 @@ import { modeWarning } from './file.ts'
 import type { Ask, BatchValues, FromWorker, Start, ToWorker } from './protocol.ts'
 import { Refusal } from './refusal.ts'
 
-const start = workerData as Start
+const told = workerData as MessagePort
+const start = await new Promise<Start>((resolve) => {
+  told.once('message', resolve)
+})
+told.close()
 const port = parentPort
 if (port === null) throw new TypeError('this module runs in a worker thread')
 const say = (message: FromWorker) => port.postMessage(message)

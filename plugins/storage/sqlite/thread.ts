@@ -1,0 +1,50 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname } from 'node:path'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Start } from './protocol.ts'
+
+/** A thread that loads its code, and the way to tell it which file it keeps. */
+interface Thread {
+  readonly worker: Worker
+  keep(start: Start): void
+}
+
+let ahead: Thread | undefined
+
+/** Starts the thread of the next file now, so that it loads its code while the configuration is read; it keeps no process alive. */
+export const startAhead = (): void => {
+  if (ahead !== undefined) return
+  ahead = begin()
+  ahead.worker.unref()
+}
+
+/** The thread that keeps a file. */
+export const threadFor = (start: Start): Worker => {
+  const { worker, keep } = ahead !== undefined && !hasEnded(ahead) ? ahead : begin()
+  ahead = undefined
+  worker.ref()
+  keep(start)
+  return worker
+}
+
+const hasEnded = ({ worker }: Thread): boolean => worker.threadId === -1
+
+const begin = (): Thread => {
+  const { port1: near, port2: far } = new MessageChannel()
+  // .ts from source, .js from a build
+  const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
+    workerData: far,
+    transferList: [far],
+    name: 'guard-sqlite',
+    env: { ...process.env, ...compiled() },
+  })
+  // whoever waits for the thread listens too
+  worker.on('error', () => {})
+  return { worker, keep: (start) => near.postMessage(start) }
+}
+
+/** What this process keeps compiled a thread uses only if its environment says so. */
+const compiled = (): NodeJS.ProcessEnv => {
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
+}
