@@ -153,6 +153,7 @@ export {
   decisionMark,
   faultList,
   instantMark,
+  newsMark,
   pageUrl,
   priceMark,
   spellMark,
@@ -197,12 +198,13 @@ export { headerOf, type Relayed, relay } from './relay.ts'
 export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
 export { type ReadRequest, readRequest } from './request-body.ts'
 export type { Secrets } from './secrets.ts'
-export type { Session, SessionRow } from './session.ts'
+export { newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
 export { sessionById } from './session-id.ts'
 export type { Attempt, Reading, Settled, Usage } from './settled.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './shape.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export type { Known, RepliedCall } from './stateful.ts'
+export { pages } from './store/pages.ts'
 export { Queues } from './store/queue.ts'
 export { createStore, type StoreOptions, table } from './store.ts'
 export {

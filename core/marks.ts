@@ -66,3 +66,7 @@ export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Ht
   ]
   return html`${links.some((link) => link !== false) && html`<nav class="pages" aria-label="Pages of the list">${links}</nav>`}`
 }
+
+/** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` its things. */
+export const newsMark = (first: string, seen: string, what: string): Html =>
+  html`<p id="news" class="news" data-first="${first}" data-seen="${seen}" data-what="${what}" hidden></p>`

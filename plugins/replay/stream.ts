@@ -20,6 +20,7 @@ export class Stream {
   readonly #gateway: Gateway
   readonly #listeners = new Map<PassThrough, StreamKind>()
   readonly #changed = new Map<string, RunRow>()
+  #begun = false
   #gathering: NodeJS.Timeout | undefined
   #timers: readonly NodeJS.Timeout[] = []
   #polled_ns = 0n
@@ -64,6 +65,13 @@ export class Stream {
     this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
   }
 
+  /** A model request has begun, of which nothing is written yet. */
+  callBegun(): void {
+    if (this.#listeners.size === 0) return
+    this.#begun = true
+    this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
+  }
+
   /** An event was kept; `event` is in the form of event.v1. */
   eventKept(event: object): void {
     this.#send('events', `event: event\ndata: ${writeJson(event)}\n\n`)
@@ -81,7 +89,9 @@ export class Stream {
     // in order, so that the last id a listener got is behind all that it got
     const rows = [...this.#changed.values()].sort((a, b) => Number(a.updated_ns - b.updated_ns))
     this.#changed.clear()
-    this.#send('runs', rows.map(messageOf).join(''))
+    const begun = this.#begun ? 'event: call.begun\ndata: {}\n\n' : ''
+    this.#begun = false
+    this.#send('runs', rows.map(messageOf).join('') + begun)
   }
 
   #send(kind: StreamKind | undefined, text: string): void {

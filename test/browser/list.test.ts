@@ -107,24 +107,23 @@ describe('the list of runs', { skip: noBrowser }, () => {
     await visit.close()
   })
 
-  it('a page behind a cursor stands still: it listens to nothing', async () => {
+  it('a page behind a cursor stands still, and says how many came before it', async () => {
     const visit = await world.open()
     const { page } = visit
-    // counted where it is made: its request may go out later
-    await page.addInitScript(() => {
-      window.EventSource = class extends EventSource {
-        constructor(address: string | URL) {
-          super(address)
-          document.documentElement.dataset.listens = String(address)
-        }
-      }
-    })
-    const listens = () => page.evaluate(() => document.documentElement.dataset.listens)
-    await visit.to('/replay?limit=5')
-    assert.equal(await listens(), '/api/v1/stream')
-    const older = await page.getByRole('link', { name: 'older' }).getAttribute('href')
-    await visit.to(older ?? '')
-    assert.equal(await listens(), undefined)
+    await visit.to('/replay?limit=5&project_id=odd')
+    await page.getByRole('link', { name: 'older' }).click()
+    await page.waitForURL(/cursor=/)
+    await page.locator('#live', { hasText: 'live' }).waitFor()
+    const there = await rowsOf(page)
+    assert.equal(await page.locator('#news').isVisible(), false)
+    const runs = [1, 2].map((turn) => world.trace({ name: `new ${turn}`, project_id: 'odd', status: 'ok' }))
+    const [first, second] = await Promise.all([...runs, world.trace({ name: 'elsewhere', project_id: 'even' })])
+    await page.locator('#news', { hasText: '2 new runs' }).waitFor()
+    assert.deepEqual(await rowsOf(page), there)
+    await page.getByRole('link', { name: '2 new runs' }).click()
+    await page.waitForURL((url) => !url.searchParams.has('cursor'))
+    assert.deepEqual(new Set((await rowsOf(page)).slice(0, 2)), new Set([`run-${first}`, `run-${second}`]))
+    assert.equal(await page.locator('#news').count(), 0)
     await visit.close()
   })
 })

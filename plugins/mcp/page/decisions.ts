@@ -7,6 +7,7 @@ import {
   type Html,
   html,
   instantMark,
+  newsMark,
   pageUrl,
   type Where,
 } from 'guard-gateway/core'
@@ -22,17 +23,18 @@ const PAGE_ROWS = 50
 export const decisionsSection = async (mcp: Mcp, ask: Ask, view: ServersView): Promise<Html> => {
   const { query } = ask
   const cursor = query.get('cursor')
-  const found = await mcp.gateway.storage.find('mcp_audit', {
-    where: whereOf(query),
-    order: ['at', 'desc'],
+  const { storage } = mcp.gateway
+  const asked = { where: whereOf(query), order: ['at', 'desc'] } as const
+  const { rows, next_cursor } = await storage.find('mcp_audit', {
+    ...asked,
     limit: PAGE_ROWS,
     ...(cursor ? { cursor } : {}),
   })
-  const { rows } = found
+  const [newest] = cursor ? (await storage.find('mcp_audit', { ...asked, limit: 1 })).rows : []
   return html`<div class="head"><h2 id="decisions">Decisions</h2><p class="acts"><a href="${exportUrl(query)}">Export audit</a></p></div>
 ${filterForm(query, view)}
-${rows.length === 0 ? html`<p class="quiet">${isNarrowed(query) ? html`Nothing is like this. <a href="/mcp#decisions">Clear the filters</a>` : 'No call of a tool has come by yet.'}</p>` : auditTable(ask, rows)}
-${cursorLinks(ask, found.next_cursor)}`
+${newest && newsMark(`${narrowedUrl('/mcp', query)}#decisions`, `audit-${newest.id}`, 'decisions')}${rows.length === 0 ? html`<p class="quiet">${isNarrowed(query) ? html`Nothing is like this. <a href="/mcp#decisions">Clear the filters</a>` : 'No call of a tool has come by yet.'}</p>` : auditTable(ask, rows)}
+${cursorLinks(ask, next_cursor)}`
 }
 
 const filters = ['server_id', 'tool', 'action', 'session_id'] as const
@@ -56,6 +58,9 @@ const known = (name: string, value: string | undefined, choices: readonly string
   if (value === undefined || choices.includes(value)) return
   throw new GuardError('INVALID_FILTER', `"${name}" must be one of ${choices.join(', ')}.`, { path: `/${name}` })
 }
+
+const narrowedUrl = (path: string, query: URLSearchParams): string =>
+  pageUrl(path, Object.fromEntries([...filters, 'kind'].map((name) => [name, query.get(name)])))
 
 const exportUrl = (query: URLSearchParams): string =>
   pageUrl('/api/v1/mcp/export', Object.fromEntries(filters.map((name) => [name, query.get(name)])))

@@ -5,6 +5,7 @@ import {
   GuardError,
   type Html,
   html,
+  newsMark,
   type Page,
   runSummary,
   statusOf,
@@ -13,7 +14,7 @@ import {
 import { runQuery } from '../filters.ts'
 import type { Retention } from '../retention.ts'
 import { firstSteps } from './first-steps.ts'
-import { listQuery } from './links.ts'
+import { FROM_START, linked, listQuery } from './links.ts'
 import { filterChips, filterForm, isNarrowed } from './list-filters.ts'
 import { type ListPage, listTable, pageLinks } from './list-table.ts'
 import { pinForm } from './pin-button.ts'
@@ -25,12 +26,13 @@ export const listPage = (gateway: Gateway, retention: Retention): Page => ({
   path: '/replay',
   nav: { label: 'Replay', order: 10, key: 'r' },
   render: async (ask) => {
-    const [found, session, kept] = await Promise.all([
+    const [found, session, kept, news] = await Promise.all([
       foundRuns(gateway, ask),
       sessionHead(gateway, ask),
       keptText(gateway, retention),
+      newsOf(gateway, ask),
     ])
-    return viewOf(ask, found, session, kept)
+    return viewOf(ask, found, session, kept, news)
   },
 })
 
@@ -51,12 +53,32 @@ const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPag
   }
 }
 
-const viewOf = (ask: Ask, found: ListPage | Fault, session: Html | undefined, kept: string): View => {
+/** On a later page, where script tells of new runs; a list in another order has none before all others. */
+const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html | undefined> => {
+  const isNewestFirst = (query.get('sort') || 'recorded') === 'recorded' && query.get('order') !== 'asc'
+  if (!query.get('cursor') || !isNewestFirst) return undefined
+  const { cursor: _cursor, ...wanted } = listQuery(query)
+  try {
+    const [newest] = (await storage.find('runs', { ...runQuery(wanted, now), limit: 1 })).rows
+    return newest && newsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'runs')
+  } catch (error) {
+    if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
+    return undefined
+  }
+}
+
+const viewOf = (
+  ask: Ask,
+  found: ListPage | Fault,
+  session: Html | undefined,
+  kept: string,
+  news: Html | undefined,
+): View => {
   const fault = 'message' in found ? found : undefined
   const main = html`<div class="head"><h1>Replay</h1><p class="quiet">${kept}</p><a class="button" href="/replay/import">Import file</a></div>
 ${session}${filterForm(ask, fault?.field)}
 ${filterChips(ask)}
-${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
+${news}${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
 ${'runs' in found && bodyOf(ask, found)}`
   return { title: 'Replay', main, ...(fault === undefined ? {} : { status: 400 }) }
 }

@@ -8,6 +8,7 @@ import {
   type Html,
   html,
   instantMark,
+  newsMark,
   type SessionEvent,
   type SessionRow,
 } from 'guard-gateway/core'
@@ -24,7 +25,8 @@ export const historySection = async (gateway: Gateway, ask: Ask, { id, project_i
     storage.find('calls', { where: { session_id: id }, limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) }),
     storage.find('session_events', { where: { session_id: id, decision: null }, limit: CHANGES }),
   ])
-  return html`${changes.rows.length > 0 && html`<h2>Changes</h2>${changeTable(ask, changes.rows)}`}
+  const [newest] = cursor ? (await storage.find('calls', { where: { session_id: id }, limit: 1 })).rows : []
+  return html`${newest && newsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'requests')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeTable(ask, changes.rows)}`}
 <h2>Decisions</h2>
 ${
   calls.rows.length === 0

@@ -8,7 +8,9 @@ import {
   type Html,
   html,
   instantMark,
+  newsMark,
   type Page,
+  pageUrl,
   priceMark,
   type SessionRow,
 } from 'guard-gateway/core'
@@ -32,7 +34,7 @@ export const listPage = (parts: PageParts): Page => ({
     )
     const main = html`<div data-live="*"><h1>Sessions</h1>${pauseForm(ask.url)}
 ${filterForm(ask)}
-${found.rows.length === 0 ? emptyText(ask) : sessionTable(ask, found.rows, budgets)}
+${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(ask) : sessionTable(ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
 ${await agentSection(parts, ask)}</div>`
     return { title: 'Sessions', main }
@@ -42,13 +44,25 @@ ${await agentSection(parts, ask)}</div>`
 const filters = ['project_id', 'agent_id', 'external_id', 'paused'] as const
 
 const foundSessions = ({ storage }: Gateway, { query }: Ask) => {
+  const cursor = query.get('cursor')
+  return storage.find('sessions', { where: whereOf(query), limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) })
+}
+
+const whereOf = (query: URLSearchParams) => {
   const where: Record<string, string | boolean> = {}
   for (const name of filters) {
     const value = query.get(name) ?? ''
     if (value !== '') where[name] = name === 'paused' ? isPaused(value) : value
   }
-  const cursor = query.get('cursor')
-  return storage.find('sessions', { where, limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) })
+  return where
+}
+
+/** On a later page, where script tells of new sessions. */
+const newsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | undefined> => {
+  if (!query.get('cursor')) return undefined
+  const [newest] = (await storage.find('sessions', { where: whereOf(query), limit: 1 })).rows
+  const first = pageUrl('/sessions', Object.fromEntries(filters.map((name) => [name, query.get(name)])))
+  return newest && newsMark(first, `session-${newest.id}`, 'sessions')
 }
 
 const isPaused = (text: string): boolean => {

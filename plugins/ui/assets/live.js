@@ -11,24 +11,37 @@ const mark = (text) => {
   element.textContent = text
 }
 
-/** Whether what happened can be seen here: a page says by `data-live` which run it shows, `*` for all. */
-const concerns = (data) => {
+/** Whether what happened can be seen here: a page says by `data-live` which run it shows, `*` for all, and by `data-begins` that it tells of requests before they have ended. */
+const concerns = ({ type, data }) => {
+  if (type === 'call.begun') return document.querySelector('[data-begins]') !== null
   const scope = document.querySelector('[data-live]')?.dataset.live
-  if (scope === undefined) return false
-  return scope === '*' || data.includes(scope)
+  return scope === '*' || data.includes(scope) || document.getElementById('news') !== null
 }
 
 /** A page as the server has it now; undefined where it has none. */
-const textOf = async (url) => {
-  const answer = await fetch(url, { headers: { accept: 'text/html' } })
-  return answer.ok ? answer.text() : undefined
+const pageAt = async (url) => {
+  const answer = await fetch(url, { headers: { accept: 'text/html' } }).catch(() => undefined)
+  return answer?.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : undefined
+}
+
+/** Says how many rows a list has before the one that was its first when this page was loaded. */
+const countNews = async (note) => {
+  const { first, seen, what } = note.dataset
+  const page = await pageAt(first)
+  const rows = [...(page?.querySelectorAll(`[data-row][id^="${seen.split('-')[0]}-"]`) ?? [])]
+  const at = rows.findIndex(({ id }) => id === seen)
+  if (rows.length === 0 || at === 0) return
+  const link = document.createElement('a')
+  link.href = first
+  link.textContent = `${at === -1 ? `${rows.length} or more` : at} new ${what}`
+  note.replaceChildren(link)
+  note.hidden = false
 }
 
 /** Brings the page up to date from its own address; focus, selection, open parts and what is being typed stay. */
 const refresh = async (renewed) => {
-  const text = await textOf(location.href).catch(() => undefined)
-  if (text === undefined) return
-  const next = new DOMParser().parseFromString(text, 'text/html')
+  const next = await pageAt(location.href)
+  if (next === undefined) return
   renewed(next)
   const chosen = document.querySelector('[data-row].at')?.id
   for (const selector of ['.bar nav', 'main']) {
@@ -37,7 +50,7 @@ const refresh = async (renewed) => {
     Idiomorph.morph(from, to, {
       morphStyle: 'outerHTML',
       ignoreActiveValue: true,
-      callbacks: { beforeAttributeUpdated },
+      callbacks: { beforeAttributeUpdated, beforeNodeMorphed: ({ id }) => id !== 'news' },
     })
   }
   if (chosen !== undefined) document.getElementById(chosen)?.classList.add('at')
@@ -60,15 +73,17 @@ export const live = (renewed) => {
   const update = async () => {
     waiting = false
     last = Date.now()
-    await refresh(renewed)
+    if (document.querySelector('[data-live]') !== null) await refresh(renewed)
+    const note = document.getElementById('news')
+    if (note !== null) await countNews(note)
   }
   const changed = (event) => {
-    if (waiting || !concerns(event.data)) return
+    if (waiting || !concerns(event)) return
     waiting = true
     setTimeout(update, Math.max(GATHER_MS, last + AT_MOST_EVERY_MS - Date.now()))
   }
   const open = () => {
-    if (source !== undefined || document.querySelector('[data-live]') === null) return
+    if (source !== undefined || document.querySelector('[data-live], #news') === null) return
     source = new EventSource('/api/v1/stream')
     source.onopen = () => {
       // what happened while nobody listened is not told afterwards
@@ -82,8 +97,7 @@ export const live = (renewed) => {
       // a refusal, as by a gateway that is about to end, the browser takes for final
       if (source.readyState === EventSource.CLOSED) setTimeout(again, AGAIN_MS)
     }
-    for (const name of ['run.updated', 'approval.updated', 'session.updated', 'message'])
-      source.addEventListener(name, changed)
+    for (const name of ['run.updated', 'call.begun']) source.addEventListener(name, changed)
   }
   const again = () => {
     close()

@@ -115,7 +115,15 @@ test('the first page is kept up to date, later ones stand still', async () => {
   const first = await bench.page('/replay?project_id=paged&limit=3')
   assert.match(first, /<div data-live="\*">/)
   const next = /<a href="([^"]*)" rel="next">/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  assert.doesNotMatch(await bench.page(next), /data-live/)
+  const later = await bench.page(next)
+  assert.doesNotMatch(later, /data-live/)
+  const said =
+    '<p id="news" class="news" data-first="/replay?project_id=paged&amp;limit=3" data-seen="run-page-6" data-what="runs" hidden></p>'
+  assert.ok(later.includes(said))
+  // in another order what is new is not before all others
+  const sorted = await bench.page('/replay?project_id=paged&limit=3&sort=cost')
+  const link = /<a href="([^"]*)" rel="next">/.exec(sorted)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.doesNotMatch(await bench.page(link), /id="news"/)
 })
 
 test('fifty rows are at most 60 KB', async () => {
