@@ -1,10 +1,11 @@
 import type { Mode, Outcome, Turn } from './call.ts'
 import type { Cost, RepliedTool } from './call-trace.ts'
-import type { Change } from './contracts/storage.ts'
+import type { Change, Reader } from './contracts/storage.ts'
 import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
 import type { Settled, Usage } from './settled.ts'
+import { pages } from './store/pages.ts'
 
 declare module './contracts/storage.ts' {
   interface Tables {
@@ -172,4 +173,20 @@ export interface Recording {
   readonly attempt: number
   /** Changes of the same write; more may be pushed. */
   readonly batch: Change[]
+}
+
+/** What is on record of a session's requests, oldest first, at most about so many; `truncated`: there are more. */
+export const recordedCalls = async (
+  storage: Reader,
+  session_id: string,
+  most: number,
+): Promise<{ readonly records: readonly CallRecord[]; readonly truncated: boolean }> => {
+  const records: CallRecord[] = []
+  let truncated = false
+  for await (const page of pages(storage, 'calls', { where: { session_id }, order: ['recorded', 'asc'] })) {
+    truncated = records.length >= most
+    if (truncated) break
+    records.push(...page)
+  }
+  return { records: records.sort((a, b) => a.received_at - b.received_at || (a.id < b.id ? -1 : 1)), truncated }
 }

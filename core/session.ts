@@ -38,3 +38,34 @@ export interface SessionRow {
   created_at: number
   last_seen_at: number
 }
+
+/** What a new session begins with beside its id. */
+export type SessionBeginning = Pick<
+  SessionRow,
+  'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'
+> & {
+  readonly at: number
+}
+
+/** A session of which nothing has been seen yet. */
+export const newSessionRow = (id: string, { at, ...beginning }: SessionBeginning): SessionRow => ({
+  id,
+  ...beginning,
+  name: null,
+  metadata: {},
+  paused: false,
+  paused_at: null,
+  pause_reason: null,
+  resumed_at: null,
+  seen_tips: [],
+  requests: 0,
+  flagged: 0,
+  blocked: 0,
+  errors: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cost_micro: 0,
+  created_at: at,
+  last_seen_at: at,
+})

@@ -1,33 +1,16 @@
-import { type Call, type Decision, noUsage, type Session, type Settled } from 'guard-gateway/core'
+import { type Call, type Decision, newSessionRow, noUsage, type Session, type Settled } from 'guard-gateway/core'
 
 /** A session that nothing is known of yet; milliseconds since 1970. */
 export const sessionAt = (id: string, at: number): Session => ({
   open: 0,
-  row: {
-    id,
+  row: newSessionRow(id, {
     project_id: 'bench',
     agent_id: null,
     external_id: id,
     external_source: 'x-guard-session-id',
-    name: null,
-    metadata: {},
     client: 'guard-bench/1.0',
-    paused: false,
-    paused_at: null,
-    pause_reason: null,
-    resumed_at: null,
-    seen_tips: [],
-    requests: 0,
-    flagged: 0,
-    blocked: 0,
-    errors: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    total_tokens: 0,
-    cost_micro: 0,
-    created_at: at,
-    last_seen_at: at,
-  },
+    at,
+  }),
 })
 
 /** What a decision begins as. */

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { CallRecord, Found, Gateway, SessionRow } from 'guard-gateway/core'
+import { type Found, type Gateway, recordedCalls, type SessionRow } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { trajectoriesOf } from './trajectory.ts'
 
-const PAGE = 500
 const MOST_CALLS = 5000
 
 const Query = Type.Object({
@@ -48,24 +47,11 @@ export const trajectoryRoutes =
     )
   }
 
-const trajectoriesIn = async (gateway: Gateway, sessions: readonly SessionRow[]) => {
+const trajectoriesIn = async ({ storage }: Gateway, sessions: readonly SessionRow[]) => {
   const found = []
-  for (const session of sessions) found.push(...trajectoriesOf(session, await callsOf(gateway, session.id)))
+  for (const session of sessions) {
+    const { records } = await recordedCalls(storage, session.id, MOST_CALLS)
+    found.push(...trajectoriesOf(session, records))
+  }
   return found.map((one) => ({ ...one }))
-}
-
-const callsOf = async ({ storage }: Gateway, session_id: string): Promise<readonly CallRecord[]> => {
-  const records: CallRecord[] = []
-  let cursor: string | null = null
-  do {
-    const page: Found<CallRecord> = await storage.find('calls', {
-      where: { session_id },
-      order: ['recorded', 'asc'],
-      limit: PAGE,
-      ...(cursor === null ? {} : { cursor }),
-    })
-    records.push(...page.rows)
-    cursor = page.next_cursor
-  } while (cursor !== null && records.length < MOST_CALLS)
-  return records.sort((a, b) => a.received_at - b.received_at)
 }

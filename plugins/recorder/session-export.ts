@@ -1,6 +1,5 @@
-import { type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
+import { pages, type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
 import { history } from './history.ts'
-import { pages } from './pages.ts'
 
 /** A session with its calls and its history, oldest first, as the text of one JSON object. */
 export async function* sessionJson(storage: Reader, session: SessionRow, now: number): AsyncGenerator<string> {

@@ -1,15 +1,17 @@
-import { derivedId, type Gateway, type Session, type SessionRow } from 'guard-gateway/core'
+import {
+  derivedId,
+  type Gateway,
+  newSessionRow,
+  type Session,
+  type SessionBeginning,
+  type SessionRow,
+} from 'guard-gateway/core'
 import { Recent } from './recent.ts'
 import type { ExternalId } from './sources.ts'
 
 const MAX_SESSIONS = 10_000
 /** Ids of this form that a client chooses serve as they are. */
 const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
-
-/** What a new session begins with beside its id. */
-export type Beginning = Pick<SessionRow, 'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'> & {
-  readonly at: number
-}
 
 /** The sessions in use: each exists once in the process, so that everything about it happens to one object. */
 export class LiveSessions {
@@ -45,7 +47,7 @@ export class LiveSessions {
   }
 
   /** A session that did not exist before; it is in memory only, until its first request or change is written. */
-  begin(id: string, beginning: Beginning): Session {
+  begin(id: string, beginning: SessionBeginning): Session {
     return this.#sessions.set(id, { row: this.#newRow(id, beginning), open: 0 })
   }
 
@@ -53,7 +55,7 @@ export class LiveSessions {
    * The session that a project knows by an external id, begun if there is none.
    * Projects never share one: an id that another project holds is passed over for the next one derived from both names.
    */
-  async named(named: ExternalId, beginning: Omit<Beginning, keyof ExternalId>): Promise<Session> {
+  async named(named: ExternalId, beginning: Omit<SessionBeginning, keyof ExternalId>): Promise<Session> {
     for (let turn = 0; ; turn++) {
       const id = this.#candidate(beginning.project_id, named.external_id, turn)
       const known = this.#sessions.get(id)
@@ -87,29 +89,8 @@ export class LiveSessions {
     return row === undefined ? undefined : { row, open: 0 }
   }
 
-  #newRow(id: string, { at, client, ...beginning }: Beginning): SessionRow {
-    return {
-      id,
-      ...beginning,
-      name: null,
-      metadata: {},
-      client: this.#gateway.redact.text(client),
-      paused: false,
-      paused_at: null,
-      pause_reason: null,
-      resumed_at: null,
-      seen_tips: [],
-      requests: 0,
-      flagged: 0,
-      blocked: 0,
-      errors: 0,
-      input_tokens: 0,
-      output_tokens: 0,
-      total_tokens: 0,
-      cost_micro: 0,
-      created_at: at,
-      last_seen_at: at,
-    }
+  #newRow(id: string, beginning: SessionBeginning): SessionRow {
+    return newSessionRow(id, { ...beginning, client: this.#gateway.redact.text(beginning.client) })
   }
 }
 

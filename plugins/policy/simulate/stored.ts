@@ -1,11 +1,10 @@
-import type { CallRecord, Found, Gateway, SessionRow } from 'guard-gateway/core'
+import { type CallRecord, type Gateway, pages, recordedCalls, type SessionRow } from 'guard-gateway/core'
 import type { SimulationRange } from './simulation.ts'
 
 const SESSIONS = 200
 /** The most requests of a session that are read, and the most sessions that are looked through for those in range. */
 const MOST_CALLS = 5000
 const MOST_SESSIONS = 10_000
-const PAGE = 500
 
 /** A session as stored, its requests oldest first. */
 export interface StoredSession {
@@ -51,18 +50,15 @@ async function* sessionsOf(
     }
     return
   }
-  let cursor: string | null = null
-  for (let read = 0; read < MOST_SESSIONS; read += PAGE) {
-    const page: Found<SessionRow> = await storage.find('sessions', {
-      where: { project_id },
-      limit: PAGE,
-      ...(cursor === null ? {} : { cursor }),
-    })
-    yield* page.rows
-    cursor = page.next_cursor
-    if (cursor === null) return
+  let read = 0
+  for await (const page of pages(storage, 'sessions', { where: { project_id } })) {
+    if (read >= MOST_SESSIONS) {
+      left.truncated = true
+      return
+    }
+    read += page.length
+    yield* page
   }
-  left.truncated = true
 }
 
 const callsOf = async (
@@ -71,20 +67,7 @@ const callsOf = async (
   until: number,
   left: Left,
 ): Promise<readonly CallRecord[]> => {
-  const records: CallRecord[] = []
-  let cursor: string | null = null
-  do {
-    const page: Found<CallRecord> = await storage.find('calls', {
-      where: { session_id },
-      order: ['recorded', 'asc'],
-      limit: PAGE,
-      ...(cursor === null ? {} : { cursor }),
-    })
-    records.push(...page.rows)
-    cursor = page.next_cursor
-  } while (cursor !== null && records.length < MOST_CALLS)
-  if (cursor !== null) left.truncated = true
-  return records
-    .filter(({ received_at }) => received_at <= until)
-    .sort((a, b) => a.received_at - b.received_at || (a.id < b.id ? -1 : 1))
+  const { records, truncated } = await recordedCalls(storage, session_id, MOST_CALLS)
+  if (truncated) left.truncated = true
+  return records.filter(({ received_at }) => received_at <= until)
 }

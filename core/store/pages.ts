@@ -1,8 +1,8 @@
-import type { Found, Query, Reader, TableName, Tables } from 'guard-gateway/core'
+import type { Found, Query, Reader, TableName, Tables } from '../contracts/storage.ts'
 
 const PAGE_ROWS = 500
 
-/** All rows of a query, page after page. */
+/** All rows of a query, a page at a time, so that nobody holds more than they want. */
 export async function* pages<N extends TableName>(
   storage: Reader,
   table: N,
