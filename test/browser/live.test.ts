@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { type FakeProvider, fakeProvider } from '../kit/provider.ts'
 import { noBrowser } from './chromium.ts'
 import { threeSteps } from './data.ts'
 import { startWorld, type World } from './world.ts'
@@ -14,11 +15,37 @@ const hide = (page: Page, hidden: boolean): Promise<void> =>
 
 describe('live pages', { skip: noBrowser }, () => {
   let world: World
+  let provider: FakeProvider
   before(async () => {
-    world = await startWorld()
+    provider = await fakeProvider()
+    world = await startWorld({ provider: provider.url })
     await world.trace(threeSteps('the first', Date.now() - 1000))
   })
-  after(() => world.close())
+  after(async () => {
+    await provider.close()
+    await world.close()
+  })
+
+  it('a request is shown while it is answered, and among the latest when it has ended', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/')
+    await page.locator('#live', { hasText: 'live' }).waitFor()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    provider.script({ until: promise })
+    const answer = fetch(`${world.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': world.gateway.key },
+      body: '{"model":"slow-model","max_tokens":8,"messages":[{"role":"user","content":"hello"}]}',
+    })
+    await page.getByRole('heading', { name: 'Requests under way (1)' }).waitFor()
+    assert.match(await page.locator('[id^="guardreq_"]').innerText(), /slow-model[\s\S]*waits/)
+    resolve()
+    assert.equal((await answer).status, 200)
+    await page.getByText('None at this moment.').waitFor()
+    await page.locator('[id^="call-"]', { hasText: 'slow-model' }).waitFor()
+    await visit.close()
+  })
 
   it('a new run appears, and what was checked and focused stays', async () => {
     const visit = await world.open()

@@ -31,13 +31,22 @@ export class World {
   readonly upstream: McpUpstream
   readonly folder: string
   readonly #config: string
+  readonly #provider: string
 
-  constructor(gateway: ChildGateway, browser: Browser, upstream: McpUpstream, folder: string, config: string) {
+  constructor(
+    gateway: ChildGateway,
+    browser: Browser,
+    upstream: McpUpstream,
+    folder: string,
+    config: string,
+    provider: string,
+  ) {
     this.gateway = gateway
     this.browser = browser
     this.upstream = upstream
     this.folder = folder
     this.#config = config
+    this.#provider = provider
   }
 
   get url(): string {
@@ -83,7 +92,7 @@ export class World {
   async restart(): Promise<void> {
     const port = Number(new URL(this.url).port)
     await this.gateway.end('SIGTERM')
-    this.gateway = await startChildGateway(this.folder, NO_UPSTREAM, this.#config, port)
+    this.gateway = await startChildGateway(this.folder, this.#provider, this.#config, port)
   }
 
   async close(): Promise<void> {
@@ -95,17 +104,17 @@ export class World {
   }
 }
 
-/** Starts all of it. `config`: further sections of the configuration; `mcp`: further members of its section `mcp`, as flow YAML. */
-export const startWorld = async ({ config = '', mcp = '' } = {}): Promise<World> => {
+/** Starts all of it. `config`: further sections of the configuration; `mcp`: further members of its section `mcp`, as flow YAML; `provider`: address of the upstream. */
+export const startWorld = async ({ config = '', mcp = '', provider = NO_UPSTREAM } = {}): Promise<World> => {
   // first: where there is none, nothing else is to be ended again
   const browser = await openBrowser()
   const folder = await mkdtemp(join(tmpdir(), 'guard-browser-'))
   const upstream = await mcpUpstream()
   await writeFile(join(folder, 'policy.yml'), policy)
   const all = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${upstream.url}" } } }\n${config}`
-  const gateway = await startChildGateway(folder, NO_UPSTREAM, all).catch(async (error: unknown) => {
+  const gateway = await startChildGateway(folder, provider, all).catch(async (error: unknown) => {
     await Promise.all([browser.close(), upstream.close()])
     throw error
   })
-  return new World(gateway, browser, upstream, folder, all)
+  return new World(gateway, browser, upstream, folder, all, provider)
 }
