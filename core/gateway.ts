@@ -5,7 +5,7 @@ import type { Detector, Rule } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
-import type { Form, Page, Panel } from './contracts/page.ts'
+import type { Ask, Form, Page, Panel } from './contracts/page.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
 import { GuardError } from './errors.ts'
@@ -53,6 +53,8 @@ export class Gateway {
   readonly health = new Map<string, () => unknown>()
   /** The document that tells a person of an error, where pages are served. */
   errorPage: ((error: GuardError, asked: { readonly url: string; readonly request_id: string }) => string) | undefined
+  /** A page as a whole document with its status, where pages are served: for a feature that takes a form by itself. */
+  pageDocument: ((page: Page, ask: Ask) => Promise<{ readonly status: number; readonly text: string }>) | undefined
   /** The rules in force for a project; absent where nothing judges requests. */
   rulesOf: ((project_id: string) => Promise<readonly Rule[]>) | undefined
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */

@@ -1,24 +1,63 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { GuardError, writeJson } from 'guard-gateway/core'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Gateway, GuardError, statusOf, writeJson } from 'guard-gateway/core'
 import type { ImportAnswer } from './import.ts'
 import { readImportOptions } from './import-ask.ts'
-import { readFileForm, takeForms } from './import-form.ts'
+import { FileForm, readFileForm, takeForms } from './import-form.ts'
 import type { Imports } from './imports.ts'
 
 /** The page that a form leads to where it names none. */
 const PAGE = '/replay'
 
 /** The import form of a page: done, it leads on by 303, or answers a program with what was imported. */
-export const importForm = (imports: Imports) => async (app: FastifyInstance) => {
+export const importForm = (gateway: Gateway, imports: Imports) => async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   await takeForms(app, imports.max_bytes)
   app.post('/ui/runs/import', { schema: { hide: true } as object }, async (request, reply) => {
     if (!request.isMultipart()) throw new GuardError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as multipart/form-data.')
-    const { file, fields } = await readFileForm(request)
-    const { return_to, ...asked } = fields
-    const answer = await imports.take(file, readImportOptions(asked), reply)
-    if (!wantsPage(request)) return reply.type('application/json; charset=utf-8').send(writeJson(answer))
-    return reply.redirect(targetOf(return_to, answer), 303)
+    const form = new FileForm()
+    const answer = wantsPage(request) ? answerPage : answerProgram
+    return answer(gateway, form, () => taken(imports, form, request, reply), reply)
+  })
+}
+
+const taken = async (imports: Imports, form: FileForm, request: FastifyRequest, reply: FastifyReply) => {
+  const file = await readFileForm(request, form)
+  const { return_to: _return_to, ...asked } = form.fields
+  return imports.take(file, readImportOptions(asked), reply)
+}
+
+type Take = () => Promise<ImportAnswer>
+
+const answerProgram = async (_gateway: Gateway, _form: FileForm, take: Take, reply: FastifyReply) =>
+  reply.type('application/json; charset=utf-8').send(writeJson(await take()))
+
+/** Leads on, or back to the form as it was filled in. */
+const answerPage = async (gateway: Gateway, form: FileForm, take: Take, reply: FastifyReply) => {
+  try {
+    const answer = await take()
+    return reply.redirect(targetOf(form.fields.return_to, answer), 303)
+  } catch (error) {
+    const again = await pageAgain(gateway, form, error)
+    if (again === undefined) throw error
+    return reply.code(again.status).type('text/html; charset=utf-8').send(again.text)
+  }
+}
+
+/** The page once more, with what was chosen and what is wrong with it; undefined where that is not the sender's fault, or nobody serves pages. */
+const pageAgain = async ({ pages, pageDocument, clock }: Gateway, { fields, file_name }: FileForm, error: unknown) => {
+  const page = pages.get('replay/import')
+  if (!(error instanceof GuardError) || statusOf(error) >= 500 || page === undefined) return undefined
+  const typed = new URLSearchParams({ ...fields, file_name })
+  const { path = '', line } = error.place
+  const field = ['on_conflict', 'project_id'].find((name) => path === `/${name}`) ?? 'file'
+  if (field === 'file' && line !== undefined) typed.set('line', String(line))
+  if (field === 'file' && path !== '/file') typed.set('path', path)
+  return pageDocument?.(page, {
+    params: {},
+    query: new URLSearchParams(),
+    url: '/replay/import',
+    now: clock.now(),
+    refused: { form: 'replay/import', fields: typed, faults: [{ field, message: error.message }] },
   })
 }
 

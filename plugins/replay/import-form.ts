@@ -5,10 +5,11 @@ import { GuardError, isPlain, isShape } from 'guard-gateway/core'
 const FIELD_BYTES = 4_096
 const MAX_PARTS = 16
 
-/** A form with a file as it was sent. */
-export interface FileForm {
-  readonly file: Buffer
-  readonly fields: Readonly<Record<string, string>>
+/** A form with a file, as far as it has come. */
+export class FileForm {
+  readonly fields: Record<string, string> = Object.create(null)
+  /** The name that the file has where it comes from. */
+  file_name = ''
 }
 
 /** Lets a scope take `multipart/form-data`, read by `readFileForm`. */
@@ -27,25 +28,25 @@ export const takeForms = async (app: FastifyInstance, max_bytes: number): Promis
   })
 }
 
-/** The file in field `file`, and the other fields. Throws INVALID_IMPORT, BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
-export const readFileForm = async (request: FastifyRequest): Promise<FileForm> => {
+/** The file in field `file`; what else the form says is there as soon as it has come. Throws INVALID_IMPORT, BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
+export const readFileForm = async (request: FastifyRequest, form: FileForm): Promise<Buffer> => {
   // parts are read as they arrive, before anything could have inflated them
   if (!isPlain(request.headers['content-encoding'])) throw new GuardError('UNSUPPORTED_ENCODING')
-  const fields: Record<string, string> = Object.create(null)
   let file: Buffer | undefined
   try {
     for await (const part of request.parts()) {
       if (part.type === 'file') {
+        form.file_name = part.filename
         const bytes = await part.toBuffer()
         if (part.fieldname !== 'file') throw noFile(`The file stands in field "${part.fieldname}".`)
         file = bytes
-      } else fields[part.fieldname] = String(part.value)
+      } else form.fields[part.fieldname] = String(part.value)
     }
   } catch (error) {
     throw refusalOf(error)
   }
   if (file === undefined || file.length === 0) throw noFile('The form has no file, or an empty one.')
-  return { file, fields }
+  return file
 }
 
 const noFile = (what: string): GuardError =>

@@ -7,7 +7,7 @@ import { described } from './described.ts'
 import type { RawQuery } from './filters.ts'
 import type { ImportAnswer } from './import.ts'
 import { readImportOptions } from './import-ask.ts'
-import { readFileForm, takeForms } from './import-form.ts'
+import { FileForm, readFileForm, takeForms } from './import-form.ts'
 import type { Imports } from './imports.ts'
 
 /** Takes in export files as they are, of any content type, or in field `file` of a form. */
@@ -31,8 +31,9 @@ export const importRoute = (imports: Imports) => async (app: FastifyInstance) =>
   app.post<{ Querystring: RawQuery }>('/runs/import', { schema }, async (request, reply) => {
     const asked = readImportOptions(request.query)
     if (!request.isMultipart()) return answer(reply, await imports.take(fileIn(request.body), asked, reply))
-    const { file, fields } = await readFileForm(request)
-    return answer(reply, await imports.take(file, readImportOptions({ ...request.query, ...fields }), reply))
+    const form = new FileForm()
+    const file = await readFileForm(request, form)
+    return answer(reply, await imports.take(file, readImportOptions({ ...request.query, ...form.fields }), reply))
   })
 }
 

@@ -93,7 +93,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       ])
       addPages(parts)
       await app.register(routes(parts, options), { prefix: '/api/v1' })
-      await app.register(importForm(imports))
+      await app.register(importForm(gateway, imports))
     })
   },
 })

@@ -44,7 +44,7 @@ const take = async (
   if ('faults' in sent) return again(gateway, shell, form, request, reply, back, fields, sent.faults)
   if ('view' in sent) {
     const page = { id: form.id, path: form.page, render: async () => sent.view }
-    return show(shell, page, request, reply, askOf(gateway, request))
+    return show(shell, page, reply, askOf(gateway, request))
   }
   return reply.redirect(withNotice(returnTo(sent.location ?? null) ?? back, sent.notice), 303)
 }
@@ -74,5 +74,5 @@ const again = (
   if (page === undefined) throw new GuardError('NOT_FOUND')
   const query = new URLSearchParams(back.split('?', 2)[1] ?? '')
   const ask = { ...askOf(gateway, request), query, url: back, refused: { form: form.id, fields, faults } }
-  return show(shell, page, request, reply, ask)
+  return show(shell, page, reply, ask)
 }

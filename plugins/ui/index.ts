@@ -3,7 +3,7 @@ import { assetRoutes, loadAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
 import { nowPage } from './now.ts'
-import { pageRoutes } from './pages.ts'
+import { documentOf, pageRoutes } from './pages.ts'
 import { Shell } from './shell.ts'
 
 export interface UiOptions {
@@ -22,6 +22,7 @@ export const ui = (options: UiOptions): Plugin => ({
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)
       gateway.errorPage = (error, asked) => errorPage(shell, error, asked)
+      gateway.pageDocument = (page, ask) => documentOf(shell, page, ask)
       await app.register(async (scope) => {
         assetRoutes(scope, assets)
         pageRoutes(scope, gateway, shell)

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Ask, type Gateway, GuardError, type Page } from 'guard-gateway/core'
 import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
@@ -15,25 +15,32 @@ export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
   for (const page of gateway.pages) {
     if (page.render === undefined) continue
     app.get(page.path, told(page), async (request, reply) =>
-      show(shell, page, request, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
+      show(shell, page, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
     )
   }
 }
 
-/** Answers with a page; 422 where it shows a form that was refused. */
+/** A page as a whole document; 422 where it shows a form that was refused. */
+export const documentOf = async (
+  shell: Shell,
+  page: Page,
+  ask: Ask,
+  notice?: string,
+): Promise<{ readonly status: number; readonly text: string }> => {
+  const [view] = await Promise.all([page.render?.(ask), shell.count()])
+  if (view === undefined) throw new GuardError('NOT_FOUND')
+  const status = view.status ?? (ask.refused === undefined ? 200 : 422)
+  return { status, text: shell.document(view, pathOf(ask.url), notice) }
+}
+
+/** Answers with a page. */
 export const show = async (
   shell: Shell,
   page: Page,
-  request: FastifyRequest,
   reply: FastifyReply,
   ask: Ask,
   notice?: string,
 ): Promise<FastifyReply> => {
-  const [view] = await Promise.all([page.render?.(ask), shell.count()])
-  if (view === undefined) throw new GuardError('NOT_FOUND')
-  const status = view.status ?? (ask.refused === undefined ? 200 : 422)
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .send(shell.document(view, pathOf(request.url), notice))
+  const { status, text } = await documentOf(shell, page, ask, notice)
+  return reply.code(status).type('text/html; charset=utf-8').send(text)
 }

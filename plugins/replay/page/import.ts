@@ -1,25 +1,51 @@
-import { bytesText, type Gateway, type Html, html, type Page } from 'guard-gateway/core'
+import {
+  type Ask,
+  bytesText,
+  choice,
+  faultList,
+  type Gateway,
+  type Html,
+  html,
+  type Page,
+  type Refusal,
+  raw,
+} from 'guard-gateway/core'
 
 /** The form that imports a file of runs. */
 export const importPage = (gateway: Gateway, max_bytes: number): Page => ({
   id: 'replay/import',
   path: '/replay/import',
-  render: async () => ({ title: 'Import · Replay', main: form(gateway, max_bytes) }),
+  render: async (ask) => ({ title: 'Import · Replay', main: mainOf(gateway, max_bytes, ask) }),
 })
 
-const form = (gateway: Gateway, max_bytes: number): Html => {
+const conflicts = [
+  ['remap', 'is imported under a new id'],
+  ['skip', 'is left out'],
+  ['fail', 'stops the import'],
+] as const
+
+const mainOf = (gateway: Gateway, max_bytes: number, { refused }: Ask): Html => {
   const formats = [...gateway.exportFormats].filter(({ read, accepts }) => read !== undefined || accepts !== undefined)
+  const typed = (name: string): string => refused?.fields.get(name) ?? ''
   return html`<h1>Import runs</h1>
 <p>A file that was exported as ${formats.map(({ id }) => id).join(', ')}, at most ${bytesText(max_bytes)}. What is secret is hidden before anything is stored.</p>
+${refused !== undefined && refusal(refused)}
 <form class="stacked" method="post" action="/ui/runs/import" enctype="multipart/form-data">
 <input type="hidden" name="return_to" value="/replay">
-<label>File<input type="file" name="file" required></label>
-<label>A run that is here already<select name="on_conflict">
-<option value="remap">is imported under a new id</option>
-<option value="skip">is left out</option>
-<option value="fail">stops the import</option>
-</select></label>
-<label>Project<input name="project_id" placeholder="as the file says"></label>
+<label id="field-on_conflict">A run that is here already${choice('on_conflict', typed('on_conflict') || 'remap', conflicts)}</label>
+<label>Project<input id="field-project_id" name="project_id" placeholder="as the file says" value="${typed('project_id')}"${wrong(refused, 'project_id')}></label>
+<label>File<input id="field-file" type="file" name="file" required${wrong(refused, 'file')}></label>
 <p><button class="main">Import</button> <a href="/replay">All runs</a></p>
 </form>`
+}
+
+const wrong = (refused: Refusal | undefined, name: string): Html | '' =>
+  refused?.faults.some(({ field }) => field === name) === true ? raw` aria-invalid="true"` : ''
+
+/** What is wrong, and where in the file; which file it was, since a browser does not choose it again by itself. */
+const refusal = ({ fields, faults }: Refusal): Html => {
+  const [name, line, path] = ['file_name', 'line', 'path'].map((field) => fields.get(field) ?? '')
+  return html`${faultList(faults)}
+<dl class="facts">${name !== '' && html`<dt>File</dt><dd><code>${name}</code> <span class="quiet">nothing of it was imported; choose it again when it is corrected</span></dd>`}
+${line !== '' && html`<dt>Line</dt><dd>${line}</dd>`}${path !== '' && html`<dt>Path</dt><dd><code>${path}</code></dd>`}</dl>`
 }

@@ -62,6 +62,35 @@ describe('a form with an import file', () => {
     assert.deepEqual([told.status, told.answer.imported[0]?.trace_id], [200, 'told'])
   })
 
+  it('comes back to a browser with what was chosen and typed, and the line and path that are wrong', async () => {
+    const page = async (body: FormData): Promise<readonly [number, string]> => {
+      const reply = await fetch(gateway.url + UI, { method: 'POST', body, headers: browser, redirect: 'manual' })
+      assert.match(reply.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+      return [reply.status, await reply.text()]
+    }
+    const lines = '{"schema":"trace.v1",\n"run":{"trace_id":7}}'
+    const [status, text] = await page(form(lines, { on_conflict: 'skip', project_id: 'mine <b>' }))
+    assert.equal(status, 422)
+    assert.match(text, /<option value="skip" selected>/)
+    assert.match(text, /name="project_id" placeholder="as the file says" value="mine &lt;b&gt;" aria-invalid="true">/)
+    assert.match(text, /<a href="#field-project_id">&quot;project_id&quot; must be 1 to 128/)
+    const [again, wrong] = await page(form(lines, { on_conflict: 'fail', project_id: 'mine' }))
+    assert.equal(again, 422)
+    assert.match(wrong, /<a href="#field-file">Line 2, \/run\/trace_id: /)
+    assert.match(wrong, /<dt>Line<\/dt><dd>2<\/dd><dt>Path<\/dt><dd><code>\/run\/trace_id<\/code>/)
+    assert.match(wrong, /<code>run\.json<\/code>/)
+    assert.match(wrong, /<option value="fail" selected>/)
+    assert.match(wrong, /value="mine">/)
+    const [large, told] = await page(form('x'.repeat(70_000), { project_id: 'large' }))
+    assert.equal(large, 422)
+    assert.match(told, /value="large">[\s\S]*aria-invalid="true"/)
+    const { json } = await gateway.request('GET', '/api/v1/runs?project_id=mine')
+    assert.deepEqual(
+      (json as { runs: { trace_id: string }[] }).runs.map(({ trace_id }) => trace_id),
+      ['formed'],
+    )
+  })
+
   it('is refused where it holds no file, too much, or what nobody asked for', async () => {
     const refusals: readonly (readonly [string | FormData, number, string, Record<string, string>?])[] = [
       [form(run('odd'), {}, 'other'), 400, 'INVALID_IMPORT'],
