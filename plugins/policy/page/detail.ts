@@ -1,18 +1,35 @@
 import type { Page } from 'guard-gateway/core'
 import { projectOf } from '../routes.ts'
 import { draftOf, readDraft } from './draft.ts'
+import type { Unsaved } from './drafts.ts'
 import type { PageParts } from './index.ts'
+import { readPolicy } from './read.ts'
 import { policyView } from './view.ts'
 
 /** The policy of a project as a form. Throws INVALID_REQUEST for what can name no project. */
 export const detailPage = (parts: PageParts): Page => ({
   id: 'policies/policy',
   path: '/policies/:project_id',
-  render: async ({ params, now, refused }) => {
+  render: async ({ params, query, now, refused }) => {
     const project_id = projectOf({ project_id: params.project_id ?? '' })
+    const about = { project_id, now }
+    if (refused !== undefined) {
+      const { fields, faults } = refused
+      return policyView(parts, { ...about, draft: readDraft(fields), edited: true, faults })
+    }
+    const id = query.get('draft')
+    const unsaved = id === null ? undefined : parts.drafts.of(project_id, id)
+    if (unsaved !== undefined) return policyView(parts, { ...about, ...(await unsavedView(parts, unsaved)) })
     const { mode, version, rules } = await parts.policies.load(project_id)
-    const draft = refused === undefined ? draftOf(mode, version, rules) : readDraft(refused.fields)
-    const faults = refused?.faults ?? []
-    return policyView(parts, { project_id, now, draft, edited: refused !== undefined, faults })
+    const lost = id !== null && !query.has('notice')
+    return policyView(parts, { ...about, draft: draftOf(mode, version, rules), edited: false, lost })
   },
 })
+
+/** What is shown of a draft: how it stands, and where it was asked for, what it would have done. */
+const unsavedView = async ({ gateway }: PageParts, { draft, step }: Unsaved) => {
+  if (step === 'changed') return { draft, edited: true }
+  const read = await readPolicy(gateway, draft)
+  if ('faults' in read) return { draft, edited: true, faults: read.faults }
+  return { draft, edited: true, tried: read, confirming: step === 'confirming' }
+}

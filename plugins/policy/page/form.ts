@@ -1,6 +1,7 @@
 import { type Form, GuardError, type Posted, type Rule, type Sent } from 'guard-gateway/core'
 import { projectOf } from '../routes.ts'
 import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
+import type { Unsaved } from './drafts.ts'
 import type { PageParts } from './index.ts'
 import { readPolicy } from './read.ts'
 import { policyView, type Shown } from './view.ts'
@@ -16,49 +17,58 @@ export const policyForm = (parts: PageParts): Form => ({
 
 const submit = async (parts: PageParts, { params, fields, now }: Posted): Promise<Sent> => {
   const project_id = projectOf({ project_id: params.project_id ?? '' })
-  const draft = readDraft(fields)
+  const sent: SentDraft = { parts, project_id, draft: readDraft(fields), now }
   const [intent = '', detail = ''] = split(fields.get('intent') ?? 'save')
-  const shown = async (next: Draft, more: Partial<Shown> = {}): Promise<Sent> => ({
-    view: await policyView(parts, { project_id, now, draft: next, edited: true, ...more }),
-  })
-  if (intent === 'save') return save(parts, project_id, draft, fields.has('confirmed'), shown)
-  if (intent === 'simulate') return tried(parts, draft, shown)
-  return shown({ ...draft, rules: await changed(parts, project_id, draft, intent, detail) })
+  if (intent === 'save') return save(sent, fields.has('confirmed'))
+  if (intent === 'simulate') return tried(sent)
+  const rules = await changed(parts, project_id, sent.draft, intent, detail)
+  return unsaved({ ...sent, draft: { ...sent.draft, rules } }, 'changed')
 }
 
-type Show = (draft: Draft, more?: Partial<Shown>) => Promise<Sent>
+/** A draft on its way. */
+interface SentDraft {
+  readonly parts: PageParts
+  readonly project_id: string
+  readonly draft: Draft
+  readonly now: number
+}
 
 const split = (intent: string): readonly string[] => {
   const at = intent.indexOf(':')
   return at === -1 ? [intent] : [intent.slice(0, at), intent.slice(at + 1)]
 }
 
+/** Leads to the page of what stands in the form, which may be asked for again. */
+const unsaved = ({ parts, project_id, draft, now }: SentDraft, step: Unsaved['step']): Sent => ({
+  location: `/policies/${project_id}?draft=${parts.drafts.keep({ project_id, draft, step }, now)}`,
+})
+
+/** The page at once, for what was not taken. */
+const refused = async ({ parts, ...shown }: SentDraft, more: Partial<Shown>): Promise<Sent> => ({
+  view: await policyView(parts, { ...shown, edited: true, ...more }),
+})
+
 /** Stores what stands in the form. To begin enforcing takes a second press, beside what that would have done so far. */
-const save = async (
-  { gateway, policies }: PageParts,
-  project_id: string,
-  draft: Draft,
-  confirmed: boolean,
-  shown: Show,
-): Promise<Sent> => {
+const save = async (sent: SentDraft, confirmed: boolean): Promise<Sent> => {
+  const { project_id, draft } = sent
+  const { gateway, policies } = sent.parts
   const read = await readPolicy(gateway, draft)
-  if ('faults' in read) return shown(draft, { faults: read.faults })
+  if ('faults' in read) return refused(sent, { faults: read.faults })
   const now = await policies.load(project_id)
-  if (read.mode === 'enforce' && now.mode !== 'enforce' && !confirmed)
-    return shown(draft, { tried: read, confirming: true })
+  if (read.mode === 'enforce' && now.mode !== 'enforce' && !confirmed) return unsaved(sent, 'confirming')
   try {
     await policies.change(project_id, { ...read, expected_version: draft.version })
   } catch (error) {
     if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
     const { version } = await policies.load(project_id)
-    return shown({ ...draft, version }, { overtaken: true })
+    return refused(sent, { draft: { ...draft, version }, overtaken: true })
   }
   return { notice: 'policy-saved', location: `/policies/${project_id}` }
 }
 
-const tried = async ({ gateway }: PageParts, draft: Draft, shown: Show): Promise<Sent> => {
-  const read = await readPolicy(gateway, draft)
-  return 'faults' in read ? shown(draft, { faults: read.faults }) : shown(draft, { tried: read })
+const tried = async (sent: SentDraft): Promise<Sent> => {
+  const read = await readPolicy(sent.parts.gateway, sent.draft)
+  return 'faults' in read ? refused(sent, { faults: read.faults }) : unsaved(sent, 'tried')
 }
 
 /** The rules as a button of the form changes them. Throws INVALID_REQUEST for what is no button of it. */

@@ -1,6 +1,7 @@
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
 import type { Policies } from '../policies.ts'
 import { detailPage } from './detail.ts'
+import { Drafts } from './drafts.ts'
 import { policyForm } from './form.ts'
 import { listPage } from './list.ts'
 
@@ -8,13 +9,15 @@ import { listPage } from './list.ts'
 export interface PageParts {
   readonly gateway: Gateway
   readonly policies: Policies
+  readonly drafts: Drafts
   readonly presets: Readonly<Record<string, readonly Rule[]>>
   /** Mode where neither a request nor its project's policy says one. */
   default_mode(): Mode
 }
 
 /** Adds the pages of policies, and their form. */
-export const addPages = (parts: PageParts): void => {
+export const addPages = (given: Omit<PageParts, 'drafts'>): void => {
+  const parts = { ...given, drafts: new Drafts() }
   const { gateway } = parts
   gateway.pages.add(listPage(parts))
   gateway.pages.add(detailPage(parts))

@@ -38,15 +38,18 @@ export interface Shown {
   readonly confirming?: boolean
   /** Somebody else has saved since the form was shown. */
   readonly overtaken?: boolean
+  /** The draft that an address names is not kept any more. */
+  readonly lost?: boolean
 }
 
 /** The page of a policy: its rules as a form, what trying them gave, and its earlier versions. */
 export const policyView = async (parts: PageParts, shown: Shown): Promise<View> => {
-  const { project_id, faults = [], overtaken = false, confirming = false } = shown
+  const { project_id, faults = [], overtaken = false, confirming = false, lost = false } = shown
   const policy = await parts.policies.load(project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
 <p>${modeText(policy.mode, parts.default_mode())} · ${policy.version === 0 ? 'the default, nothing is saved for this project' : `version ${policy.version}`} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
 ${overtaken && html`<div class="faults" role="alert"><p>Somebody has saved version ${policy.version} meanwhile. Your changes stand below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
+${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
 ${shown.tried !== undefined && (await triedSection(parts.gateway, shown, shown.tried, parts.default_mode()))}

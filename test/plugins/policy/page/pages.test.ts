@@ -19,6 +19,15 @@ const page = async (path: string): Promise<string> => {
 const send = (project: string, fields: URLSearchParams) =>
   fetch(`${started.url}/ui/policies/${project}`, { method: 'POST', body: fields, headers: accept, redirect: 'manual' })
 
+/** Sends a form that is not to be saved, and gives the page that it leads to. */
+const shownAfter = async (project: string, fields: URLSearchParams): Promise<string> => {
+  const answer = await send(project, fields)
+  assert.equal(answer.status, 303)
+  const location = answer.headers.get('location') ?? ''
+  assert.match(location, new RegExp(`^/policies/${project}\\?draft=draft_\\w+$`))
+  return page(location)
+}
+
 const decoded = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&')
 
@@ -83,7 +92,7 @@ test('a change is saved, told among the versions, and can be taken back', async 
   assert.equal(rules[2]?.enabled, false)
   const text = await page('/policies/shop')
   assert.match(text, /exact_repeat: threshold 3 → 5; tool_repeat: params none → .*error_retry: off/)
-  const restored = await (await send('shop', await changed('shop', { intent: 'restore:1' }))).text()
+  const restored = await shownAfter('shop', await changed('shop', { intent: 'restore:1' }))
   assert.match(restored, /name="rules\/0\/threshold" value="3"/)
   assert.equal((await stored('shop')).rules[0]?.threshold, 5)
 })
@@ -118,12 +127,12 @@ test('params are checked by the detector of the rule', async () => {
 })
 
 test('rules are added, moved and removed in the form without anything being stored', async () => {
-  const added = await (await send('moves', await changed('moves', { intent: 'add' }))).text()
+  const added = await shownAfter('moves', await changed('moves', { intent: 'add' }))
   assert.equal(fieldsOf(added).has('rules/6/rule_type'), true)
   assert.match(added, /What stands in the form is not saved/)
-  const down = fieldsOf(await (await send('moves', await changed('moves', { intent: 'down:0' }))).text())
+  const down = fieldsOf(await shownAfter('moves', await changed('moves', { intent: 'down:0' })))
   assert.deepEqual([down.get('rules/0/id'), down.get('rules/1/id')], ['tool_repeat', 'exact_repeat'])
-  const removed = fieldsOf(await (await send('moves', await changed('moves', { intent: 'remove:0' }))).text())
+  const removed = fieldsOf(await shownAfter('moves', await changed('moves', { intent: 'remove:0' })))
   assert.equal(removed.get('rules/0/id'), 'tool_repeat')
   assert.equal((await stored('moves')).version, 0)
   assert.equal((await send('moves', await changed('moves', { intent: 'explode' }))).status, 422)
@@ -131,7 +140,7 @@ test('rules are added, moved and removed in the form without anything being stor
 
 test('a preset fills the form', async () => {
   const fields = await changed('preset', { 'rules/0/threshold': '7', intent: 'preset:default' })
-  const shown = fieldsOf(await (await send('preset', fields)).text())
+  const shown = fieldsOf(await shownAfter('preset', fields))
   assert.equal(shown.get('rules/0/threshold'), '3')
 })
 
@@ -158,9 +167,7 @@ test('whoever was overtaken is told so and keeps the own changes', async () => {
 })
 
 test('to begin enforcing takes a second press', async () => {
-  const first = await send('strict', await changed('strict', { mode: 'enforce', intent: 'save' }))
-  assert.equal(first.status, 200)
-  const text = await first.text()
+  const text = await shownAfter('strict', await changed('strict', { mode: 'enforce', intent: 'save' }))
   assert.match(text, /requests that match a blocking rule are refused/)
   assert.equal((await stored('strict')).mode, null)
   const again = fieldsOf(text)
@@ -184,9 +191,7 @@ test('rules are tried on stored traffic before they are saved', async () => {
   const project = 'playground-exact-loop'
   const { version } = await stored(project)
   const fields = await changed(project, { 'rules/0/threshold': '2', intent: 'simulate' })
-  const answer = await send(project, fields)
-  assert.equal(answer.status, 200)
-  const text = await answer.text()
+  const text = await shownAfter(project, fields)
   assert.match(text, /1 session with 4 requests\. In 1 of them a rule would have flagged something/)
   assert.match(text, /<th scope="row">exact_repeat<\/th><td class="figure">1/)
   assert.match(text, /<a href="\/sessions\/ses_/)
@@ -197,6 +202,19 @@ test('rules are tried on stored traffic before they are saved', async () => {
 })
 
 test('where nothing is on record there is nothing to try rules on, and enforcing shows that first', async () => {
-  const answer = await send('fresh', await changed('fresh', { mode: 'enforce', intent: 'save' }))
-  assert.match(await answer.text(), /No request of this project is on record/)
+  const text = await shownAfter('fresh', await changed('fresh', { mode: 'enforce', intent: 'save' }))
+  assert.match(text, /No request of this project is on record/)
 })
+
+test('what is not saved stands at an address of its project, as often as it is asked for, while it is kept', async () => {
+  const answer = await send('kept', await changed('kept', { 'rules/0/threshold': '8', intent: 'add' }))
+  const location = answer.headers.get('location') ?? ''
+  for (let turn = 0; turn < 2; turn++) assert.equal(fieldsOf(await page(location)).get('rules/0/threshold'), '8')
+  const elsewhere = await page(location.replace('/kept?', '/other?'))
+  assert.match(elsewhere, /not kept any more/)
+  assert.equal(fieldsOf(elsewhere).get('rules/0/threshold'), '3')
+  for (let more = 0; more < 50; more++) await send('kept', fieldsWith('add'))
+  assert.match(await page(location), /not kept any more/)
+})
+
+const fieldsWith = (intent: string) => new URLSearchParams({ intent, expected_version: '0' })

@@ -1,0 +1,33 @@
+import { newId } from 'guard-gateway/core'
+import type { Draft } from './draft.ts'
+
+/** What stands in a form that was sent and is not saved; `step` is what was asked for last. */
+export interface Unsaved {
+  readonly project_id: string
+  readonly draft: Draft
+  readonly step: 'changed' | 'tried' | 'confirming'
+}
+
+const MOST_KEPT = 50
+
+/** Drafts of policies by an id that an address carries, so that reloading a page sends nothing again; the oldest goes first, and all with the process. */
+export class Drafts {
+  readonly #kept = new Map<string, Unsaved>()
+
+  /** Keeps a draft, and gives its id. `now`: milliseconds since 1970. */
+  keep(unsaved: Unsaved, now: number): string {
+    const id = newId('draft_', now)
+    this.#kept.set(id, unsaved)
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MOST_KEPT) break
+      this.#kept.delete(oldest)
+    }
+    return id
+  }
+
+  /** The draft of this id, if it is kept and one of this project. */
+  of(project_id: string, id: string): Unsaved | undefined {
+    const unsaved = this.#kept.get(id)
+    return unsaved?.project_id === project_id ? unsaved : undefined
+  }
+}
