@@ -144,6 +144,8 @@ const ofCommand = ({ words, redirects }: Command, options: Options, rules: Comma
 
 const ofRedirect = ({ operator, target: { literal } }: Redirect, allowed: boolean): string | undefined => {
   if (/^[<>]&$/.test(operator) && /^[012]$/.test(literal ?? '')) return undefined
+  // what is thrown away changes nothing
+  if (literal === '/dev/null') return undefined
   if (!allowed) return 'redirects to or from a file'
   if (literal === undefined) return 'redirects to a file that is not known before it runs'
   return /^\/dev\/(?:tcp|udp)\//.test(literal) ? 'redirects to the network' : undefined

@@ -1,4 +1,8 @@
-import { programName, runsOthers } from './runners.ts'
+import { actsOn } from './acting.ts'
+import { deniedBy } from './denied.ts'
+import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
+import { programName } from './program.ts'
+import { runsOthers, wrapped, wraps } from './runners.ts'
 
 export interface ShellOptions {
   readonly allow?: readonly string[]
@@ -8,52 +12,80 @@ export interface ShellOptions {
 /** An entry of a policy, word by word. */
 type Entry = readonly string[]
 
+type Words = readonly (string | undefined)[]
+
 /** Says what is wrong with a command by its words, as the end of a sentence; undefined for a word that is not known before it runs. */
-export type CommandRules = (words: readonly (string | undefined)[]) => string | undefined
+export type CommandRules = (words: Words) => string | undefined
 
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
   texts.map((text) => text.trim().split(/\s+/)).filter(([first]) => first !== '')
 
-const startsWith = (
-  words: readonly (string | undefined)[],
-  entry: Entry,
-  same: (word: string, wanted: string) => boolean,
-) =>
-  entry.every((wanted, index) => {
-    const word = words[index]
-    return word !== undefined && (index === 0 ? same(word, wanted) : word === wanted)
-  })
-
-const isSame = (word: string, wanted: string): boolean => word === wanted
-const isSameProgram = (word: string, wanted: string): boolean => programName(word) === programName(wanted)
-
-/** Whether a word that decides over an entry is not known before it runs. */
-const mayStartWith = (words: readonly (string | undefined)[], entry: Entry): boolean => {
-  const [first] = words
-  if (first === undefined || !isSameProgram(first, entry[0] ?? '')) return false
-  return entry.slice(1).every((wanted, index) => index + 1 < words.length && (words[index + 1] ?? wanted) === wanted)
-}
+const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted, index) => words[index] === wanted)
 
 /** Makes the rules of one check ready for use. */
 export const rulesOf = (options: ShellOptions): CommandRules => {
   const allow = options.allow === undefined ? undefined : entriesOf(options.allow)
   const deny = entriesOf(options.deny)
-  return (words) => {
+  const rules: CommandRules = (words) => {
     const [first] = words
     if (first === undefined) return 'runs a command whose name is not known before it runs'
-    const shown = first.slice(0, 60)
-    const denied = deny.find((entry) => startsWith(words, entry, isSameProgram) || mayStartWith(words, entry))
+    const denied = deny.find((entry) => deniedBy(words, entry))
     if (denied !== undefined) return `runs ${denied.join(' ')}, which is denied`
-    if (allow === undefined)
-      return runsOthers(programName(first), words.slice(1))
-        ? `runs ${shown}, which can run other commands that no deny sees`
-        : undefined
-    return allow.some((entry) => startsWith(words, entry, isSame)) ? undefined : `runs ${shown}, which is not allowed`
+    return allow === undefined ? hidden(words, first, rules) : unlisted(words, first, allow, rules)
   }
+  return rules
+}
+
+/** What an allowed beginning still leaves to the caller. */
+const unlisted = (words: Words, first: string, allow: readonly Entry[], rules: CommandRules): string | undefined => {
+  const shown = first.slice(0, 60)
+  const fitting = allow.filter((entry) => startsWith(words, entry))
+  if (fitting.length === 0) return `runs ${shown}, which is not allowed`
+  const [program, args] = [programName(first), words.slice(1)]
+  if (isTransparent(program)) return fitting.some(({ length }) => length > 1) ? undefined : within(program, args, rules)
+  // what the entry itself names is allowed with it
+  if (fitting.some((entry) => actsOn(program, entry.slice(1)))) return undefined
+  return program === 'find' ? searched(args, rules) : acting(shown, actsOn(program, args))
+}
+
+const acting = (shown: string, acts: boolean): string | undefined =>
+  acts ? `makes ${shown} run or delete what its arguments name, which is not allowed` : undefined
+
+/** What is wrong with the command that a program runs for its caller. */
+const within = (program: string, args: Words, rules: CommandRules): string | undefined => {
+  const inner = innerOf(program, args)
+  if (inner === undefined) return `runs ${program}, and what that runs cannot be told`
+  // what it reads could be an action
+  if (program === 'xargs' && programName(inner[0] ?? '') === 'find') return acting('find', true)
+  return inner.length === 0 ? undefined : rules(inner)
+}
+
+/** What is wrong with what `find` does with what it finds. */
+const searched = (args: Words, rules: CommandRules): string | undefined => {
+  const commands = foundBy(args)
+  if (commands === undefined || actsOn('find', searching(args))) return acting('find', true)
+  return commands.map(rules).find((reason) => reason !== undefined)
+}
+
+/** What no list of denied commands can see. */
+const hidden = (words: Words, first: string, rules: CommandRules): string | undefined => {
+  const [program, args] = [programName(first), words.slice(1)]
+  if (program === 'find') return searched(args, rules)
+  const inner = wraps(program, args) ? wrapped(program, args) : []
+  if (inner === undefined || runsOthers(program, args))
+    return `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
+  for (const one of inner) {
+    const reason = rules(one)
+    if (reason !== undefined) return reason
+  }
+  return undefined
 }
 
 /** Whether an entry of `allow` leaves it to the caller what is run. */
 export const allowsAny = (text: string): boolean => {
   const [first = '', ...rest] = text.trim().split(/\s+/)
-  return runsOthers(programName(first), rest) && (rest.length === 0 || (rest[0] ?? '').startsWith('-'))
+  const program = programName(first)
+  if (isTransparent(program) || actsOn(program, rest)) return false
+  if (wraps(program, rest)) return wraps(program, rest.slice(0, 1)) && rest.length < 2
+  return runsOthers(program, rest) && (rest.length === 0 || (rest[0] ?? '').startsWith('-'))
 }

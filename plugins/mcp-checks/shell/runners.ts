@@ -1,33 +1,89 @@
-/** Programs and built-ins whose work is to run another command, or a text as one. */
+import { actsOn } from './acting.ts'
+import { programName } from './program.ts'
+import { STEERING } from './steering.ts'
+
+/** Programs and built-ins whose work is to run another command, or a text as one, in ways that its words do not tell. */
 const RUNNERS = new Set(
-  `sh ash bash dash zsh ksh mksh fish csh tcsh rbash busybox toybox env xargs sudo doas su runuser pkexec setpriv chroot unshare nsenter
-  nohup setsid nice ionice chrt taskset timeout time stdbuf script expect watch parallel find fd fdfind locate exec eval source . command builtin
-  coproc trap alias enable hash bind complete compgen mapfile readarray ssh mosh rsh docker podman kubectl nerdctl lxc machinectl systemd-run systemctl
-  at batch crontab flock gdb lldb strace ltrace valgrind perf awk gawk mawk nawk vi vim nvim ex ed emacs nano less more man tmux screen
-  powershell pwsh cmd cscript wscript mshta rundll32 regsvr32 osascript open start xdg-open ld.so ld-linux.so.2 ld-linux-x86-64.so.2
-  run-parts start-stop-daemon socat nc ncat netcat if then else elif do while until for case select function`.split(
-    /\s+/,
-  ),
+  `sh ash bash dash zsh ksh mksh fish csh tcsh rbash busybox toybox sudo doas su runuser pkexec setpriv chroot unshare nsenter
+  script expect watch parallel sem locate exec eval source . command builtin
+  coproc trap alias enable hash bind complete compgen mapfile readarray ssh ssh-agent mosh rsh lxc machinectl systemd-run systemctl
+  at batch crontab flock gdb lldb strace ltrace valgrind perf vi vim nvim ex ed emacs nano less more man tmux screen
+  powershell pwsh cmd cscript wscript mshta rundll32 regsvr32 open start xdg-open ld.so ld-linux.so.2 ld-linux-x86-64.so.2
+  run-parts start-stop-daemon daemonize socat nc ncat netcat entr fzf rlwrap unbuffer wsl nix-shell direnv dotenv mise asdf volta
+  nodenv rbenv pyenv flatpak-spawn firejail proot fakeroot dbus-run-session xvfb-run capsh choom prlimit numactl logsave aa-exec setarch
+  linux32 linux64 i386 x86_64 cpulimit torsocks torify proxychains proxychains4 faketime ghci gnuplot m4 bpftrace
+  if then else elif do while until for case select function`.split(/\s+/),
 )
+
+/** Programs that run the rest of their own words. */
+const WRAPPERS = new Set(
+  'env nohup setsid nice ionice chrt taskset timeout time stdbuf caffeinate xargs npx bunx uvx pipx'.split(' '),
+)
+
+/** Package managers and their subcommands that run the rest of their own words. */
+const PACKAGED: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:exec|x)$/,
+  pnpm: /^(?:exec|dlx)$/,
+  yarn: /^(?:exec|dlx)$/,
+  bun: /^x$/,
+  bundle: /^exec$/,
+  pipenv: /^run$/,
+  poetry: /^run$/,
+  conda: /^run$/,
+  uv: /^run$/,
+}
 
 /** Programs that run a file, or a text given in an option. */
 const INTERPRETERS =
-  /^(?:python|pypy|perl|ruby|irb|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|rscript|julia|guile|racket|groovy|scala|erl|elixir|ghc|runghc|jshell)[0-9.]*$/
+  /^(?:python|pypy|perl|ruby|irb|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|rscript|julia|guile|racket|groovy|scala|erl|elixir|ghc|runghc|jshell|swift|octave|osascript)[0-9.]*$/
 
 /** Options after which an interpreter runs no text of its caller. */
-const HARMLESS = new Set(['-m', '-V', '-v', '--version', '--help', '-h', '--test', '--check'])
+const HARMLESS = new Set(['-m', '-V', '-v', '--version', '--help', '-h', '--test', '--check', '--import', '--watch'])
 
-/** The name of a program without its folder and Windows extension, lower case. */
-export const programName = (word: string): string =>
-  word
-    .slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1)
-    .toLowerCase()
-    .replace(/\.(?:exe|cmd|bat|com)$/, '')
+/** Subcommands of programs that start containers, with which they start nothing that their words do not tell. */
+const CONTAINERS = new Set(['docker', 'podman', 'nerdctl', 'kubectl', 'docker-compose'])
+const LOOKING = new Set(
+  `ps images logs inspect build pull push version info network volume stop restart rm rmi tag top stats port up down ls config events
+  get describe apply explain rollout scale delete wait api-resources cluster-info diff`.split(/\s+/),
+)
+
+type Words = readonly (string | undefined)[]
 
 /** Whether a command may run others that its text does not show. `args` holds undefined for what is not known before it runs. */
-export const runsOthers = (program: string, args: readonly (string | undefined)[]): boolean => {
-  if (RUNNERS.has(program)) return true
-  if (!INTERPRETERS.test(program)) return false
+export const runsOthers = (program: string, args: Words): boolean => {
+  if (RUNNERS.has(program) || actsOn(program, args)) return true
+  if (CONTAINERS.has(program)) return !LOOKING.has((args[0] === 'compose' ? firstPlain(args.slice(1)) : args[0]) ?? '')
+  if (!INTERPRETERS.test(program) || wraps(program, args)) return false
   const [first] = args
   return first === undefined || first === '' || first === 'eval' || (first.startsWith('-') && !HARMLESS.has(first))
 }
+
+const firstPlain = (args: Words): string | undefined => {
+  const at = args.findIndex((word) => word !== '-f' && word?.startsWith('-') !== true)
+  return args[at - 1] === '-f' ? args[at + 1] : args[at]
+}
+
+/** Whether a program runs the rest of its words as a command. */
+export const wraps = (program: string, args: Words): boolean =>
+  WRAPPERS.has(program) || (Object.hasOwn(PACKAGED, program) && PACKAGED[program]?.test(args[0] ?? '') === true)
+
+/** Whether an option of a wrapper holds a text that is a whole command. */
+const holdsCommand = (args: Words, at: number): boolean => {
+  const [, option, attached] = /^(-[A-Za-z]*[Sc]|--(?:sp|ca)[a-z-]*)(.*)$/s.exec(args[at] ?? '') ?? []
+  if (option === undefined) return false
+  return (attached !== '' && !/^-[A-Za-z]*c/.test(option)) || !/^[\w./@:=,+-]*$/.test(args[at + 1] ?? '')
+}
+
+/**
+ * Every command that a wrapper might run, from every word on: what options take a value need not be known.
+ * Undefined if it cannot be said.
+ */
+export const wrapped = (program: string, args: Words): readonly Words[] | undefined => {
+  // words that come in from outside follow the last one
+  const given = program === 'xargs' ? [...args, undefined] : args
+  if (args.some((word, at) => word === undefined || STEERING.test(word) || holdsCommand(args, at))) return undefined
+  const inner = args.map((_, at) => given.slice(at)).filter(([first]) => first !== '.')
+  return program === 'xargs' && (args.length === 0 || inner.some(isWrapper)) ? undefined : inner
+}
+
+const isWrapper = ([first, ...args]: Words): boolean => first !== undefined && wraps(programName(first), args)

@@ -17,6 +17,9 @@ const PARAMETER = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/y
 /** A dollar before one of these stands for itself. */
 const LONE_DOLLAR = /[ \t\n"/.,:;)|&<>=%+\]^~]/
 
+/** Letters, marks and digits beyond ASCII. */
+const LETTERS = /^(?:(?=[^\0-~])[\p{L}\p{M}\p{N}])+/u
+
 /** Why a word cannot be read before it runs, as the end of a sentence about the whole text. */
 export class Unreadable extends Error {}
 
@@ -33,6 +36,7 @@ class WordReader {
   at: number
   value = ''
   isLiteral = true
+  #braces = 0
 
   constructor(text: string, start: number) {
     this.text = text
@@ -43,6 +47,7 @@ class WordReader {
   read(): void {
     for (let one = this.text[this.at]; one !== undefined && !METACHARACTER.test(one); one = this.text[this.at])
       this.#step(one)
+    if (this.#braces > 0) throw new Unreadable('holds braces outside of quotes')
   }
 
   #step(one: string): void {
@@ -50,16 +55,35 @@ class WordReader {
     else if (one === '"') this.#double()
     else if (one === '\\') this.#escape()
     else if (one === '$') this.#parameter(true)
+    else if (one > '~') this.#letters()
     else this.#plain(one)
   }
 
   #plain(one: string): void {
     if (one === '`') throw new Unreadable('holds a command substitution')
-    if (one === '{' || one === '}') throw new Unreadable('holds braces outside of quotes')
-    if (one > '~') throw new Unreadable('holds characters outside of quotes that are not ASCII')
+    if (one === '{' || one === '}') this.#brace(one)
+    // braces without a list in them stand for themselves
+    if (this.#braces > 0 && (one === ',' || (one === '.' && this.value.endsWith('.'))))
+      throw new Unreadable('holds a list in braces outside of quotes')
     if (one === '*' || one === '?' || one === '[') this.isLiteral = false
     this.value += one
     this.at++
+  }
+
+  /** Pairs alone: what closes nothing may be the end of a group. */
+  #brace(one: '{' | '}'): void {
+    this.#braces += one === '{' ? 1 : -1
+    if (this.#braces < 0) throw new Unreadable('holds braces outside of quotes')
+  }
+
+  /** Letters of other alphabets in an argument; look-alikes of marks, and of other letters, are refused. */
+  #letters(): void {
+    const one = LETTERS.exec(this.text.slice(this.at, this.at + 64))?.[0] ?? ''
+    if (one === '' || one.normalize('NFKC') !== one.normalize('NFC'))
+      throw new Unreadable('holds characters outside of quotes that are not ASCII letters or those of another alphabet')
+    this.isLiteral = false
+    this.value += one
+    this.at += one.length
   }
 
   #single(): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
-import { attacks, ordinary } from './shell/rows.ts'
+import { actingCalls, agentCalls, agentPrograms, attacks, hiddenCalls, ordinary } from './shell/rows.ts'
 
 const allow = [
   ...['ls', 'cat', 'echo', 'grep', 'git status', 'git log', 'git diff', 'npm test', 'npm run lint'],
@@ -28,6 +28,21 @@ describe('shell patterns', () => {
       assert.equal((await reasons({}, command)).length, 1)
     })
   }
+})
+
+describe('shell patterns that allow what agents use', () => {
+  const agent = { allow: agentPrograms }
+  for (const command of agentCalls) {
+    it(`pass ${JSON.stringify(command)}`, async () => assert.deepEqual(await reasons(agent, command), []))
+  }
+  for (const command of actingCalls) {
+    it(`refuse ${JSON.stringify(command)}`, async () => assert.equal((await reasons(agent, command)).length, 1))
+  }
+  it('let an entry name what its own words run', async () => {
+    const allow = ['find . -exec rm', 'xargs rm', 'env X=1 rm']
+    for (const command of ['find . -exec rm {} +', 'xargs rm -v', 'env X=1 rm y'])
+      assert.deepEqual(await reasons({ allow }, command), [], command)
+  })
 })
 
 const denying = async (command: string): Promise<string[]> => {
@@ -78,7 +93,7 @@ node -e x
 node --eval x
 node
 python "$X"
-awk x
+awk 'BEGIN{system("x")}'
 ssh host rm x
 xargs
 source x
@@ -87,9 +102,22 @@ r? x
 $X x`
     .split('\n')
     .slice(1)
-  for (const command of refused) {
+  for (const command of [...refused, ...hiddenCalls]) {
     it(`refuse ${command}`, async () => assert.equal((await denying(command)).length, 1))
   }
+  it('match options in any order, cluster and spelling', async () => {
+    const find = await loaded(shell, { args: ['/command'], deny: ['rm -rf', 'git push --force', 'chmod 777'] })
+    const findings = async (command: string) => (await find({ command })).length
+    for (const command of `rm -rf x;rm -fr x;rm -r -f x;rm x -rf;rm -vrf x;rm -Rf x;rm --recursive --force x;rm -r --forc x;git push --force;
+      git push origin x --force;git push -f;git -C . push -uf;git --git-dir x push --force=1;chmod -R 777 x;chmod -v 777 x`
+      .split(';')
+      .map((one) => one.trim()))
+      assert.equal(await findings(command), 1, command)
+    for (const command of 'rm x;rm -r x;rm -f x;git push;git push --force-with-lease;git push --follow-tags;git commit -m 777;chmod 755 777'.split(
+      ';',
+    ))
+      assert.equal(await findings(command), 0, command)
+  })
 })
 
 describe('the options of a shell check', () => {
@@ -151,7 +179,7 @@ describe('the options of a shell check', () => {
     const codes = (given: Partial<Options>) => shell.lint?.({ args: ['/c'], ...given }).map(({ code }) => code)
     assert.deepEqual(codes({ deny: ['rm'] }), ['SHELL_DENY_ONLY'])
     assert.deepEqual(codes({ allow: ['ls', 'npm test', 'sudo systemctl'] }), [])
-    assert.deepEqual(codes({ allow: ['xargs', 'bash -c', 'node', 'python3 build.py'] }), [
+    assert.deepEqual(codes({ allow: ['sudo', 'bash -c', 'node', 'python3 build.py', 'xargs', 'find'] }), [
       'SHELL_RUNNER_ALLOWED',
       'SHELL_RUNNER_ALLOWED',
       'SHELL_RUNNER_ALLOWED',

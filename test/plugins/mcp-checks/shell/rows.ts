@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** The lines of a file; ⏎ stands for the end of a line within one. */
 const lines = (name: string): string[] =>
   readFileSync(join(import.meta.dirname, name), 'utf8')
     .split('\n')
     .slice(0, -1)
+    .map((line) => line.replaceAll('⏎', '\n'))
 
 /** Commands that pass under the options of the test, a line each, and those of several lines. */
 export const ordinary: readonly string[] = [
@@ -17,11 +19,17 @@ export const ordinary: readonly string[] = [
   'echo "a\nb"',
   "echo 'a\nb'",
   'ls\t-l',
+  'ls {}',
+  'ls café',
+  'ls 2>/dev/null',
+  'ls >/dev/null 2>&1',
 ]
 
 /** Commands that run something else, or of which it cannot be said what they run. */
 export const attacks: readonly string[] = [
   ...lines('attacks.txt'),
+  ...lines('attacks-programs.txt'),
+  ...lines('attacks-syntax.txt'),
   '',
   ' ',
   '\n',
@@ -57,3 +65,20 @@ export const attacks: readonly string[] = [
   '"$('.repeat(2000),
   `${'if true; then '.repeat(2000)}ls`,
 ]
+
+/** Programs that agents use all day. */
+export const agentPrograms: string[] =
+  `git npm npx pnpm yarn ls cat grep rg echo printf wc sort cut tr diff tree find docker psql kubectl python3 pytest pip cargo go make mvn
+  ./gradlew node curl jq mkdir touch cp mv chmod cd head tail sed uniq which ps lsof du df uname tar unzip stat test true false gh aws
+  terraform helm rsync sqlite3 openssl base64 sleep paste xargs timeout time env pwd whoami hostname date tee`.split(
+    /\s+/,
+  )
+
+/** What agents really send to them. */
+export const agentCalls: readonly string[] = [...lines('ordinary-git.txt'), ...lines('ordinary-agents.txt')]
+
+/** Allowed programs that are made to run others by their arguments. */
+export const actingCalls: readonly string[] = lines('attacks-arguments.txt')
+
+/** Commands that hide `rm`, `curl` or `git push` from a list of denied ones. */
+export const hiddenCalls: readonly string[] = [...lines('attacks-hidden.txt'), ...lines('attacks-hidden-programs.txt')]

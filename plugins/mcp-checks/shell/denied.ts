@@ -1,0 +1,57 @@
+import { programName } from './program.ts'
+
+type Words = readonly (string | undefined)[]
+
+/** Long names of letters that common programs share. */
+const LONG: Readonly<Record<string, string>> = { r: '--recursive', f: '--force' }
+
+/**
+ * Whether a command is one that an entry denies: the same program, the entry's plain words where its subcommand stands,
+ * the entry's options anywhere, in any order and cluster. What is not known before it runs may be anything.
+ */
+export const deniedBy = (words: Words, entry: readonly string[]): boolean => {
+  const [first] = words
+  if (first === undefined || programName(first) !== programName(entry[0] ?? '')) return false
+  const args = words.slice(1)
+  const wanted = entry.slice(1)
+  const plain = wanted.filter((word) => !word.startsWith('-'))
+  const options = wanted.filter((word) => word.startsWith('-'))
+  return options.every((option) => hasOption(args, option)) && (plain.length === 0 || hasPlain(args, plain))
+}
+
+const hasOption = (args: Words, option: string): boolean =>
+  args.some((word) => word === undefined || word === option) ||
+  (/^-[A-Za-z]+$/.test(option) && [...option.slice(1)].every((letter) => hasLetter(args, letter))) ||
+  (option.startsWith('--') && args.some((word) => word !== undefined && isLong(word, option)))
+
+const hasLetter = (args: Words, letter: string): boolean => {
+  const long = LONG[letter.toLowerCase()]
+  // -R and -r are one option where they make a program descend
+  const same = letter === 'r' || letter === 'R' ? /^-[A-Za-z]*[rR]/ : new RegExp(`^-[A-Za-z]*${letter}`)
+  return args.some((word) => word !== undefined && (same.test(word) || (long !== undefined && isLong(word, long))))
+}
+
+/** The option itself, with a value, shortened, or by the letter that stands for it. */
+const isLong = (word: string, option: string): boolean => {
+  const [name = ''] = word.split('=', 1)
+  if (name.length > 4 && option.startsWith(name)) return true
+  const letter = Object.keys(LONG).find((one) => LONG[one] === option)
+  return letter !== undefined && new RegExp(`^-[A-Za-z]*${letter}`).test(word)
+}
+
+/** Whether plain words follow one another behind any options, each of which may or may not take a value. */
+const hasPlain = (args: Words, plain: readonly string[]): boolean => {
+  const starts = new Set([0])
+  for (const at of starts) {
+    const word = args[at]
+    if (word?.startsWith('-') !== true) continue
+    starts.add(at + 1)
+    if (!word.includes('=')) starts.add(at + 2)
+  }
+  return [...starts].some((at) => follow(args.slice(at), plain))
+}
+
+const follow = (args: Words, plain: readonly string[]): boolean => {
+  const own = args.filter((word) => word === undefined || !word.startsWith('-'))
+  return plain.every((wanted, index) => index < own.length && (own[index] ?? wanted) === wanted)
+}

@@ -1,0 +1,81 @@
+import { STEERING } from './steering.ts'
+
+type Words = readonly (string | undefined)[]
+
+/** What a program that runs the rest of its own words takes before them: letters alone, letters with a value, plain words. */
+interface Before {
+  readonly flags: string
+  readonly valued: string
+  readonly operand?: RegExp
+}
+
+const BEFORE: Readonly<Record<string, Before>> = {
+  env: { flags: 'i0v', valued: 'uC', operand: /^[A-Za-z_][A-Za-z0-9_]*=/ },
+  nohup: { flags: '', valued: '' },
+  setsid: { flags: 'cfw', valued: '' },
+  time: { flags: 'pvahl', valued: 'fo' },
+  nice: { flags: '0123456789', valued: 'n' },
+  ionice: { flags: 't', valued: 'cn' },
+  stdbuf: { flags: '', valued: 'ioe' },
+  timeout: { flags: 'v', valued: 'ks', operand: /^[0-9.]+[smhd]?$/ },
+  xargs: { flags: '0rtxp', valued: 'adEILnPs' },
+}
+
+/** Whether a program runs the rest of its words, and where they begin can be told. */
+export const isTransparent = (program: string): boolean => Object.hasOwn(BEFORE, program)
+
+/** The command that such a program runs; empty if it runs none, undefined if that cannot be told. */
+export const innerOf = (program: string, args: Words): Words | undefined => {
+  let at = 0
+  for (let length = before(program, args, at); length !== 0; length = before(program, args, at)) {
+    if (length === undefined) return undefined
+    at += length
+  }
+  const inner = args.slice(at)
+  // what xargs reads follows the words that it is given
+  return program === 'xargs' && inner.length > 0 ? [...inner, undefined] : inner
+}
+
+/** How many words at an offset stand before the command. */
+const before = (program: string, args: Words, at: number): number | undefined => {
+  const word = args[at]
+  if (word === undefined) return at < args.length ? undefined : 0
+  const known = BEFORE[program]
+  if (word.startsWith('-')) return optionLength(word, known)
+  if (known?.operand?.test(word) !== true) return 0
+  return STEERING.test(word) ? undefined : 1
+}
+
+/** How many words an option takes; undefined for one that is not known, so that its value could be taken for the command. */
+const optionLength = (word: string, { flags, valued }: Before = { flags: '', valued: '' }): number | undefined => {
+  if (word.startsWith('--')) return word === '--' || /^--(?!sp)[a-z-]+=/.test(word) || PLAIN.has(word) ? 1 : undefined
+  const [letter = '', ...rest] = word.slice(1)
+  if (valued.includes(letter) && letter !== '') return rest.length === 0 ? 2 : 1
+  return [letter, ...rest].every((one) => one !== '' && flags.includes(one)) ? 1 : undefined
+}
+
+/** Long options without a value. */
+const PLAIN = new Set([
+  ...['--null', '--no-run-if-empty', '--verbose', '--exit', '--ignore-environment', '--foreground'],
+  ...['--preserve-status', '--portability', '--fork', '--wait', '--ctty'],
+])
+
+const RUNNING = new Set(['-exec', '-execdir'])
+const ENDS = new Set([';', '+'])
+
+/** The commands that `find` runs for what it finds. Undefined if one of them is what was found, or does not end. */
+export const foundBy = (args: Words): readonly Words[] | undefined => {
+  const commands: Words[] = []
+  for (let at = 0; at < args.length; at++) {
+    if (!RUNNING.has(args[at] ?? '')) continue
+    const end = args.findIndex((word, index) => index > at && ENDS.has(word ?? ''))
+    const command = args.slice(at + 1, end)
+    if (end === -1 || command[0]?.includes('{}') !== false) return undefined
+    commands.push(command)
+    at = end
+  }
+  return commands
+}
+
+/** `find` without what it runs. */
+export const searching = (args: Words): Words => args.filter((word) => !RUNNING.has(word ?? ''))

@@ -1,0 +1,58 @@
+type Words = readonly (string | undefined)[]
+
+const ADDRESS = String.raw`(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\n]|\\.)*/I?)`
+const LINES = `(?:${ADDRESS}(?:,[ ]*(?:${ADDRESS}|[+~][0-9]+))?[ ]*!?[ ]*)?`
+
+/** A substitution with any mark around its parts, and flags that run and write nothing. */
+const SUBSTITUTION = String.raw`s([^\sA-Za-z0-9\\])(?:(?!\1)[^\\\n]|\\[^])*\1(?:(?!\1)[^\\\n]|\\[^])*\1[gpiIm0-9]*`
+const TRANSLITERATION = String.raw`y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/`
+const TEXT = String.raw`[aic]\\?[^\n]*`
+
+/** One command of a sed script, of those that stay within its lines. */
+const SED = new RegExp(
+  String.raw`[\s;{}]*${LINES}(?:\{|${SUBSTITUTION}|${TRANSLITERATION}|[dDpPgGhHnNxlq=][0-9]*|[tbT:][ ]*[A-Za-z0-9_]*|${TEXT})?[ \t]*(?:[\n;}]+|#[^\n]*|$|(?<=\{))`,
+  'y',
+)
+
+const isPlainSed = (script: string): boolean => {
+  for (let at = 0; at < script.length; ) {
+    SED.lastIndex = at
+    const length = SED.exec(script)?.[0].length ?? 0
+    if (length === 0) return false
+    at += length
+  }
+  return true
+}
+
+/** Whether a sed script could run a command or write a file. */
+export const sedActs = (args: Words): boolean => {
+  const scripts: (string | undefined)[] = []
+  const plain: (string | undefined)[] = []
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at]
+    if (word === undefined || !/^-./.test(word)) plain.push(word)
+    else if (FILE.test(word)) return true
+    else if (APART.test(word)) scripts.push(args[++at])
+    else if (ATTACHED.test(word)) scripts.push(word.replace(ATTACHED, ''))
+  }
+  const run = scripts.length > 0 ? scripts : plain.slice(0, 1)
+  return run.some((script) => script === undefined || !isPlainSed(script))
+}
+
+const FILE = /^(?:-[nErsuz]*f|--f)/
+const APART = /^(?:-[nErsuz]*e|--e[a-z]*)$/
+const ATTACHED = /^(?:-[nErsuz]*e|--e[a-z]*=)/
+
+/** What runs a command, reads from one or loads code in awk. */
+const AWK = /system\s*\(|(?<!\|)\|(?!\|)|\bgetline\b|@|\bclose\s*\(|\bprintf?\b[^;}]*>/
+
+/** Whether an awk program could run a command or write a file. */
+export const awkActs = (args: Words): boolean =>
+  args.some((word, index) => {
+    if (word === undefined || /^(?:-[fEilD]|--(?:f|e|i|l|lo|D))/.test(word)) return true
+    return !/^-[Fv]/.test(word) && !/^-[Fv]$/.test(args[index - 1] ?? '') && AWK.test(withoutTexts(word))
+  })
+
+/** An awk program without its strings, in which marks are only text. A slash may begin an expression that holds quotes. */
+const withoutTexts = (program: string): string =>
+  program.includes('/') ? program : program.replace(/"(?:[^"\\]|\\.)*"/g, '""')

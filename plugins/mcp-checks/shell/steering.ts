@@ -1,0 +1,3 @@
+/** Assignments to variables by which a program can be made to load or run something else. */
+export const STEERING =
+  /^(?:LD_|DYLD_|GIT_|BASH_|PERL5|RUBY(?:OPT|LIB)|PYTHON(?:PATH|STARTUP|HOME)|NODE_(?:OPTIONS|PATH)|JAVA_TOOL|JDK_JAVA|MAKEFLAGS|PATH|IFS|ENV|SHELL|PS4|PROMPT_COMMAND|npm_config_|[A-Z_]*(?:PAGER|EDITOR|BROWSER|SSH|ASKPASS)(?:_|\b))/i
