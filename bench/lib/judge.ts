@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8'
 import { type Call, type Decision, type Detector, Gateway, type Plugin } from 'guard-gateway/core'
 import { policy } from 'guard-gateway/plugins/policy'
 import { sessions } from 'guard-gateway/plugins/sessions'
@@ -10,8 +11,11 @@ export interface Judge {
   decide(call: Call): Promise<Decision>
   /** Ends a call that was decided. */
   settle(call: Call, decision: Decision, ending: Ending): Promise<void>
-  /** Nanoseconds that a rule took for the request in hand; 0 if it was not asked. */
+  /** Nanoseconds that a rule took for the request in hand, what its detector measured included; 0 if it was not asked. */
   took(ruleId: string): number
+  /** Bytes of what these detectors remember of the conversations that they measured since the last `forget`. */
+  remembered(detectors: ReadonlySet<string>): number
+  forget(): void
 }
 
 /** A gateway with these detectors and rules; whoever opens it closes `gateway`. Throws what a detector throws. */
@@ -20,11 +24,11 @@ export const openJudge = async (
   rules: readonly object[],
   more: readonly Plugin[] = [],
 ): Promise<Judge> => {
-  const spent = new Map<string, number>()
+  const watched: Watched = { spent: new Map(), measured: new Map(), memories: new Map() }
   const faults: unknown[] = []
   const gateway = new Gateway().use(
     memory(),
-    ...detectors.map((detector) => timed(detector, spent)),
+    ...detectors.map((detector) => timed(detector, watched)),
     ...more,
     sessions(),
     policy({ defaults: rules }),
@@ -34,7 +38,8 @@ export const openJudge = async (
   return {
     gateway,
     async decide(call) {
-      spent.clear()
+      watched.spent.clear()
+      watched.measured.clear()
       const decision = await gateway.hooks.decision.promise(undecided, call)
       if (faults.length > 0) throw faults[0]
       return decision
@@ -42,24 +47,56 @@ export const openJudge = async (
     async settle(call, decision, ending) {
       await gateway.hooks.settle.promise(settledOf(call, decision, ending))
     },
-    took: (ruleId) => spent.get(ruleId) ?? 0,
+    took: (ruleId) => watched.spent.get(ruleId) ?? 0,
+    remembered: (ids) => {
+      let bytes = 0
+      for (const [id, memories] of watched.memories)
+        if (ids.has(id)) for (const memory of memories) bytes += serialize(memory).length
+      return bytes
+    },
+    forget() {
+      for (const memories of watched.memories.values()) memories.clear()
+    },
   }
+}
+
+/** What is seen of detectors: nanoseconds by rule, milliseconds of measuring and memories by detector. */
+interface Watched {
+  readonly spent: Map<string, number>
+  readonly measured: Map<string, number>
+  readonly memories: Map<string, Set<object>>
 }
 
 const NS_PER_MS = 1e6
 
-const timed = (detector: Detector & Plugin, spent: Map<string, number>): Plugin => ({
+/** The same detector under watch. What it measures is done once for all its rules, and counted for each. */
+const timed = (detector: Detector & Plugin, { spent, measured, memories }: Watched): Plugin => ({
   name: detector.name,
-  apply: (gateway) =>
+  apply(gateway) {
+    const { id, measure } = detector
+    const known = new Set<object>()
+    if (measure !== undefined) memories.set(id, known)
     gateway.detectors.add({
       ...detector,
+      ...(measure === undefined
+        ? {}
+        : {
+            measure(call, memory) {
+              known.add(memory)
+              const start = performance.now()
+              const value = measure(call, memory)
+              measured.set(id, performance.now() - start)
+              return value
+            },
+          }),
       detect(evidence) {
         const start = performance.now()
         try {
           return detector.detect(evidence)
         } finally {
-          spent.set(evidence.rule.id, (performance.now() - start) * NS_PER_MS)
+          spent.set(evidence.rule.id, (performance.now() - start + (measured.get(id) ?? 0)) * NS_PER_MS)
         }
       },
-    }),
+    })
+  },
 })

@@ -54,7 +54,7 @@ export interface Observation {
   readonly latency_ns: Latency | null
   readonly ops_per_second: number | null
   readonly body_bytes_p50: number | null
-  /** What the session remembers at the end, serialised without findings. */
+  /** What the session remembers at the end, serialised: its rows without findings, and what the subject's detectors keep of its conversations. */
   readonly state_bytes: number | null
   readonly error: string | null
 }

@@ -28,11 +28,15 @@ export interface Seen {
 }
 
 /** What a case was like, whoever watched. */
-export interface Played {
+interface Played {
   readonly tokens: readonly number[]
   readonly bytes: readonly number[]
-  readonly state_bytes: number
+  /** Of the rows that a session keeps. */
+  readonly row_bytes: number
 }
+
+/** The same, and the bytes that a subject's detectors remember of it. */
+type Remembered = Played & { readonly remembered: number }
 
 /** Rules of all subjects in one list, under ids that tell whose they are. */
 export const watch = (
@@ -66,7 +70,10 @@ export const observe = async (
       if (mine !== undefined) note(mine, of, step, matches, judge)
     }
   })
-  return watched.map((of, place) => observation(one, of, seen[place] ?? unseen(), played, facts))
+  return watched.map((of, place) => {
+    const remembered = judge.remembered(new Set(of.subject.rules.map(({ rule_type }) => rule_type)))
+    return observation(one, of, seen[place] ?? unseen(), { ...played, remembered }, facts)
+  })
 }
 
 const play = async (
@@ -75,6 +82,7 @@ const play = async (
   tell: (step: number, matches: readonly Match[]) => void,
 ): Promise<Played> => {
   const session = sessionAt(`bench ${one.id}`, NOON)
+  judge.forget()
   const tokens: number[] = []
   const bytes: number[] = []
   const rows: object[] = []
@@ -90,7 +98,7 @@ const play = async (
     await judge.settle(call, decision, ask)
     session.open--
   }
-  return { tokens, bytes, state_bytes: serialize(rows.slice(-ROWS_KEPT)).length }
+  return { tokens, bytes, row_bytes: serialize(rows.slice(-ROWS_KEPT)).length }
 }
 
 const note = (
@@ -108,7 +116,7 @@ const note = (
   mine.took.push(rule_ids.reduce((sum, id) => sum + judge.took(id), 0))
 }
 
-const observation = (one: Case, { subject }: Watched, seen: Seen, played: Played, facts: RunFacts): Observation => {
+const observation = (one: Case, { subject }: Watched, seen: Seen, played: Remembered, facts: RunFacts): Observation => {
   const { id, version, rule_type, params } = subject
   const missing = subject.needs.some((need) => !one.holds.has(need))
   const { alarm, matches, took } = missing ? unseen() : seen
@@ -133,7 +141,7 @@ const observation = (one: Case, { subject }: Watched, seen: Seen, played: Played
     tokens_estimated: one.tokens_estimated,
     ...speedOf(took),
     body_bytes_p50: quantile(played.bytes, 0.5),
-    state_bytes: played.state_bytes,
+    state_bytes: played.row_bytes + played.remembered,
     error: missing ? 'NO_EVIDENCE' : null,
   }
 }

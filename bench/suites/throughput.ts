@@ -1,4 +1,5 @@
 import { Bench, type BenchOptions as BenchSettings, type Task } from 'tinybench'
+import { register as decision } from '../cases/decision.ts'
 import { register as detectors } from '../cases/detectors.ts'
 import { register as fingerprint } from '../cases/fingerprint.ts'
 import { register as headers } from '../cases/headers.ts'
@@ -9,7 +10,7 @@ import { register as start } from '../cases/start.ts'
 import { register as storage } from '../cases/storage.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 
-const cases = [fingerprint, detectors, headers, storage, pipeline, redact, mcp, start]
+const cases = [fingerprint, decision, detectors, headers, storage, pipeline, redact, mcp, start]
 
 /** One measured operation; times in milliseconds. */
 export interface Timing {

@@ -41,10 +41,13 @@ const BACKTICK = 96
 /** Characters that begin a line of a list, table, heading or quote, where repeating is no fault. */
 const markers: ReadonlySet<number> = new Set([...'-*+#>|'].map((sign) => sign.charCodeAt(0)))
 
+/** Of a reply that has said nothing. */
+const NO_PREFIX = new Int32Array(0)
+
 /** Hashes of one reply's text, never the text: prefix hashes in a ring, and where each chunk stood. */
 class Chant implements TextWatch {
   readonly #threshold: number
-  #prefix = new Int32Array(0)
+  #prefix = NO_PREFIX
   /** Where each chunk ended: one place, or several. */
   readonly #places = new Map<number, number | number[]>()
   #hash = 0

@@ -56,6 +56,7 @@ export const noveltyStall = detector({
   measure: (call, memory) => {
     const { conversation } = call
     if (conversation.resultTexts === undefined) return undefined
+    if (conversation.turns.length === 0 && !isReferring(call)) return ''
     const state = stateOf(call, memory)
     note(state, call)
     return state.verdicts
@@ -124,10 +125,14 @@ interface State {
   fingerprint: string
 }
 
-const stateOf = ({ conversation, envelope }: Call, memory: Map<string, unknown>): State => {
+/** A body that leaves its history out. */
+const isReferring = ({ envelope }: Call): boolean =>
+  envelope.previous_response_id !== null || envelope.conversation !== null
+
+const stateOf = (call: Call, memory: Map<string, unknown>): State => {
+  const { conversation } = call
   const known = memory.get('state') as State | undefined
-  const referring = envelope.previous_response_id !== null || envelope.conversation !== null
-  if (known !== undefined && (referring || conversation.talk[known.talk - 1] === known.tip)) return known
+  if (known !== undefined && (isReferring(call) || conversation.talk[known.talk - 1] === known.tip)) return known
   const state: State = {
     lines: new RecentHashes(),
     keys: new RecentHashes(),
@@ -142,11 +147,11 @@ const stateOf = ({ conversation, envelope }: Call, memory: Map<string, unknown>)
 }
 
 /** Adds the verdicts of the turns that are new; a body that leaves its history out holds new turns only. */
-const note = (state: State, { conversation, envelope }: Call): void => {
+const note = (state: State, call: Call): void => {
+  const { conversation } = call
   const { turns, talk, fingerprint } = conversation
   if (state.fingerprint === fingerprint) return
-  const referring = envelope.previous_response_id !== null || envelope.conversation !== null
-  const fresh = referring ? Number.POSITIVE_INFINITY : turns.length - state.turns
+  const fresh = isReferring(call) ? Number.POSITIVE_INFINITY : turns.length - state.turns
   const texts = fresh > 0 ? (conversation.resultTexts?.(fresh) ?? []) : []
   const first = turns.length - texts.length
   let added = ''

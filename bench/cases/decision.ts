@@ -1,0 +1,83 @@
+import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
+import type { Bench } from 'tinybench'
+import { bodyOf, callOf, conversationOf, type Measured, NOON, STAMP, stamp } from '../kit.ts'
+import { type Judge, openJudge } from '../lib/judge.ts'
+import { sessionAt } from '../lib/session.ts'
+import { findSubjects } from '../lib/subjects.ts'
+
+/** Requests of a session: each a turn longer than the one before, as far as the conversation has turns. */
+const REQUESTS = 20
+const SECOND = 1000
+
+/** What does a decision cost in all, from a body's bytes over reading and threads to the verdict of every rule, in sessions that grow? */
+export const register = async (bench: Bench): Promise<void> => {
+  for (const preset of ['default', 'enforce-recommended']) {
+    for (const kib of [1, 32, 512, 1024]) {
+      let judge: Judge | undefined
+      let task: () => Promise<Measured> = () => Promise.reject(new Error('the gateway is not open'))
+      bench.add(`decision: ${preset}, ${kib} KB, history seen`, () => task(), {
+        async: true,
+        async beforeAll() {
+          const { detectors, subjects } = await findSubjects({ detectors: [], presets: [preset] }, process.cwd())
+          judge = await openJudge(
+            detectors,
+            subjects.flatMap(({ rules }) => rules),
+          )
+          task = deciding(judge, kib)
+        },
+        async afterAll() {
+          await judge?.gateway.close()
+        },
+      })
+    }
+  }
+}
+
+/** One request after another, in sessions that end and begin anew; only what lies between a body and its decision is timed. */
+const deciding = (judge: Judge, kib: number): (() => Promise<Measured>) => {
+  const { untimed, next } = bodies(kib)
+  let session = sessionAt('', NOON)
+  let number = 0
+  const ask = async (): Promise<number> => {
+    const index = number % REQUESTS
+    if (index === 0) session = sessionAt(`decision ${kib} ${number}`, NOON)
+    const body = next(number++)
+    session.open++
+    const start = performance.now()
+    const call = { ...callOf(chatCompletions, body, session.row.id, NOON + index * SECOND), session }
+    const decision = await judge.decide(call)
+    const spent = performance.now() - start
+    await judge.settle(call, decision, { tokens: 20 })
+    session.open--
+    return index < untimed ? ask() : spent
+  }
+  return async () => {
+    const spent = await ask()
+    return { overriddenDuration: spent, overriddenIterationCost: spent }
+  }
+}
+
+interface Bodies {
+  /** Requests of a session whose history is not known yet. */
+  readonly untimed: number
+  /** The body of the request of this number, counted over all sessions. */
+  next(number: number): Buffer
+}
+
+/** Conversations of so many KiB that grow by a turn a request; small ones are short, and another every time. */
+const bodies = (kib: number): Bodies => {
+  const conversation = conversationOf('chat_completions', kib)
+  const last = conversation.ends.length - 1
+  if (last >= REQUESTS) {
+    const grown = Array.from({ length: REQUESTS }, (_, index) => bodyOf(conversation, last - REQUESTS + 1 + index))
+    return { untimed: 2, next: (number) => grown[number % REQUESTS] ?? conversation.bytes }
+  }
+  const whole = bodyOf(conversation, last)
+  return {
+    untimed: 0,
+    next: (number) => {
+      stamp(whole, conversation.stamps, String(number).padStart(STAMP, '0'))
+      return whole
+    },
+  }
+}
