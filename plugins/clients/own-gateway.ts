@@ -1,26 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { GuardError } from 'guard-gateway/core'
+import type { ClientsOptions } from './options.ts'
 
-const PROBE_MS = 1_000
 const START_MS = 15_000
 const STEP_MS = 100
 
-/** Whether a gateway answers at this address. */
-export const isServing = async (address: string): Promise<boolean> => {
-  try {
-    return (await fetch(`${address}/api/health`, { signal: AbortSignal.timeout(PROBE_MS) })).ok
-  } catch {
-    return false
-  }
-}
-
 /** Starts a gateway and gives what ends it, once it answers. Throws STORAGE_UNAVAILABLE with what it said if it does not come up. */
-export const startOwn = async (
-  guard: readonly string[],
-  config: string,
-  address: string,
-): Promise<() => Promise<void>> => {
+export const startOwn = async ({ guard, config, running }: ClientsOptions): Promise<() => Promise<void>> => {
   const [node = process.execPath, ...words] = guard
   const child = spawn(node, [...words, 'gateway', 'run', '--config', config], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
@@ -34,9 +21,15 @@ export const startOwn = async (
   }
   const until = Date.now() + START_MS
   while (child.exitCode === null && Date.now() < until) {
-    if (await isServing(address)) return stop
+    if (await isUp(running)) return stop
     await new Promise((resolve) => setTimeout(resolve, STEP_MS))
   }
   await stop()
   throw new GuardError('GATEWAY_NOT_RUNNING', `The gateway did not come up. ${said.trim()}`)
 }
+
+const isUp = (running: ClientsOptions['running']): Promise<boolean> =>
+  running().then(
+    () => true,
+    () => false,
+  )

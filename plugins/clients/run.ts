@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { type Command, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
 import { runChild } from './child.ts'
 import type { ClientsOptions } from './options.ts'
-import { isServing, startOwn } from './own-gateway.ts'
+import { startOwn } from './own-gateway.ts'
 import type { Launch, Profile } from './profile.ts'
 import { profileOf } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
@@ -95,17 +95,16 @@ const modeOf = (options: ClientsOptions, input: Input, io: Io): string | undefin
   return mode
 }
 
-/** Makes sure that a gateway answers; gives what ends it if it was started for this. Throws GATEWAY_NOT_RUNNING. */
-const gatewayFor = async (
-  { address, guard, config }: ClientsOptions,
-  { options }: Input,
-): Promise<(() => Promise<void>) | undefined> => {
-  if (await isServing(address)) return undefined
-  if (options.start === true) return startOwn(guard, config, address)
-  throw new GuardError(
-    'GATEWAY_NOT_RUNNING',
-    `No gateway answers at ${address}. Start it with "guard gateway run", or add --start.`,
-  )
+/** Makes sure that a gateway answers; gives what ends it if it was started for this. Throws GATEWAY_NOT_RUNNING, and UNAUTHORIZED where one answers that does not take the key. */
+const gatewayFor = async (options: ClientsOptions, input: Input): Promise<(() => Promise<void>) | undefined> => {
+  try {
+    await options.running(', or add --start')
+    return undefined
+  } catch (error) {
+    const isDown = error instanceof GuardError && error.code === 'GATEWAY_NOT_RUNNING'
+    if (!isDown || input.options.start !== true) throw error
+    return startOwn(options)
+  }
 }
 
 /** On a terminal, what the agent did. */

@@ -1,5 +1,5 @@
 import { type Command, GuardError, type Input, type Io, type Plugin, terminalLine } from 'guard-gateway/core'
-import { isServing, openInBrowser } from './browser.ts'
+import { openInBrowser } from './browser.ts'
 import { outcomeOf, type Started, stepLine } from './told.ts'
 
 const POLL_MS = 100
@@ -10,10 +10,10 @@ export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promi
 
 /** Where commands of the Playground find it. */
 export interface PlaygroundCommandOptions {
-  /** Where the gateway listens, if it runs. */
-  readonly address: string
-  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
-  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+  /** The address of the gateway that runs. Throws GATEWAY_NOT_RUNNING. */
+  readonly running: () => Promise<string>
+  /** Lets `work` ask the gateway that runs at `address`, or one that is opened for it. */
+  readonly asking: <T>(work: (ask: Ask, address: string | undefined) => Promise<T>) => Promise<T>
 }
 
 /** Gives the command line `playground list`, `playground run` and `playground open`. */
@@ -63,18 +63,17 @@ const run = (options: PlaygroundCommandOptions): Command => ({
   },
   example: 'guard playground run exact-loop --mode enforce',
   unconfigured: 'memory',
-  run: (input, io) => options.asking((ask) => runAll(ask, input, io, options.address)),
+  run: (input, io) => options.asking((ask, address) => runAll(ask, input, io, address)),
 })
 
 /** Runs what was named, or everything; 1 if an expectation was missed. */
-const runAll = async (ask: Ask, { args, options }: Input, io: Io, address: string): Promise<number> => {
+const runAll = async (ask: Ask, { args, options }: Input, io: Io, address: string | undefined): Promise<number> => {
   const json = options.json === true
-  const where = (await isServing(address)) ? address : undefined
   const names = options.all === true ? await everyScenario(ask) : [args[0] ?? 'exact-loop']
   let missed = 0
   for (const scenario of names) {
     const ended = await follow(ask, { scenario, ...choices(options) }, json, io)
-    io.out.write(json ? `${JSON.stringify(ended)}\n` : `${outcomeOf(ended, where)}\n`)
+    io.out.write(json ? `${JSON.stringify(ended)}\n` : `${outcomeOf(ended, address)}\n`)
     if (ended.matched !== true) missed++
   }
   return missed === 0 ? 0 : 1
@@ -113,10 +112,10 @@ const follow = async (ask: Ask, order: object, quiet: boolean, io: Io): Promise<
   }
 }
 
-const open = ({ address }: PlaygroundCommandOptions): Command => ({
+const open = ({ running }: PlaygroundCommandOptions): Command => ({
   id: 'playground open',
   summary: 'open the Playground in the browser',
   example: 'guard playground open',
   unconfigured: 'memory',
-  run: (_input, io) => openInBrowser(address, '/playground', io),
+  run: async (_input, io) => openInBrowser(await running(), '/playground', io),
 })

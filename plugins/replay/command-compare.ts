@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers'
-import { type Gateway, type Input, type Io, readJson, terminalLine, terminalText } from 'guard-gateway/core'
-import { type AskOptions, asking } from './ask.ts'
+import { type Input, type Io, readJson, terminalLine, terminalText } from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './command-list.ts'
 import type { ComparedRow, Comparison } from './compare.ts'
 
 /** Prints what the right run has more or less than the left, then their spans side by side; `--only-changed` leaves out those that ended alike. */
-export const compareRuns = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const [left, right] = input.args
   const body = JSON.stringify({ left, right })
-  const answer = await asking(gateway, options, async (ask) => text(await ask('POST', '/api/v1/compare', body)))
+  const answer = await asking(async (ask) => text(await ask('POST', '/api/v1/compare', body)))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0

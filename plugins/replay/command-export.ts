@@ -5,12 +5,12 @@ import { access, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { type AskOptions, asking } from './ask.ts'
+import { GuardError, type Input, type Io } from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
 import { Progress } from './progress.ts'
 
 /** Writes a run in an export format; a file appears under its name only when it is complete. Throws USAGE for one that exists already. */
-export const exportRun = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+export const exportRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const { format = 'json', output, force } = input.options
   const file = output === undefined ? undefined : resolve(io.cwd, String(output))
   if (file !== undefined && force !== true && (await exists(file)))
@@ -18,7 +18,7 @@ export const exportRun = async (gateway: Gateway, options: AskOptions, input: In
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}/export?format=${encodeURIComponent(String(format))}`
   const progress = new Progress('exporting', undefined, input, io)
   try {
-    await asking(gateway, options, async (ask) => {
+    await asking(async (ask) => {
       const content = Readable.from(progress.counted(await ask('GET', path)))
       await (file === undefined ? written(content, io.out) : writeWhole(content, file))
     })

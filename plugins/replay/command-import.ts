@@ -3,20 +3,20 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Gateway, GuardError, type Input, type Io, readJson, terminalText } from 'guard-gateway/core'
-import { type AskOptions, asking } from './ask.ts'
+import { GuardError, type Input, type Io, readJson, terminalText } from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
 import type { ImportAnswer } from './import.ts'
 import { Progress } from './progress.ts'
 
 /** Takes in a file of exported runs, or what comes in for `-`: all of it or nothing. Prints the trace ids; what it passed over goes to `err`. Throws USAGE where nothing can be read. */
-export const importFile = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+export const importFile = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const { file, bytes } = await opened(input.args[0] ?? '', io)
   const query = new URLSearchParams({ on_conflict: String(input.options.onConflict ?? 'remap') })
   if (input.options.project !== undefined) query.set('project_id', String(input.options.project))
   if (input.options.dryRun === true) query.set('dry_run', 'true')
   const progress = new Progress('importing', bytes, input, io)
   try {
-    const answer = await asking(gateway, options, async (ask) =>
+    const answer = await asking(async (ask) =>
       text(await ask('POST', `/api/v1/runs/import?${query}`, Readable.from(progress.counted(file)))),
     )
     progress.done()

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { type Gateway, type Input, type Io, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
-import { type AskOptions, asking } from './ask.ts'
+import { type Input, type Io, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
 
 /** Flag to filter. */
 const filters: Readonly<Record<string, string>> = {
@@ -21,13 +21,13 @@ interface Listed {
 }
 
 /** Prints a page of runs, one a line: id, status, failure tag, duration, tokens, name. */
-export const listRuns = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const query = new URLSearchParams({ limit: '20' })
   for (const [flag, name] of Object.entries(filters)) {
     const value = input.options[flag]
     if (value !== undefined) query.set(name, String(value))
   }
-  const answer = await asking(gateway, options, async (ask) => text(await ask('GET', `/api/v1/runs?${query}`)))
+  const answer = await asking(async (ask) => text(await ask('GET', `/api/v1/runs?${query}`)))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0

@@ -1,20 +1,17 @@
 import { text } from 'node:stream/consumers'
-import type { Gateway, Input, Io } from 'guard-gateway/core'
-import { type AskOptions, asking } from './ask.ts'
+import type { Input, Io } from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
 
 /** Sets whether a run is pinned, and so kept for good. */
 export const pinRun = async (
-  gateway: Gateway,
-  options: AskOptions,
+  { asking }: ReplayCommandOptions,
   input: Input,
   io: Io,
   pinned: boolean,
 ): Promise<number> => {
   const [trace_id = ''] = input.args
   const path = `/api/v1/runs/${encodeURIComponent(trace_id)}/pin`
-  const answer = await asking(gateway, options, async (ask) =>
-    text(await ask('POST', path, JSON.stringify({ pinned }))),
-  )
+  const answer = await asking(async (ask) => text(await ask('POST', path, JSON.stringify({ pinned }))))
   io.out.write(input.options.json === true ? `${answer}\n` : `${trace_id} ${pinned ? 'pinned' : 'unpinned'}\n`)
   return 0
 }

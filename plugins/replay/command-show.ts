@@ -1,15 +1,6 @@
 import { text } from 'node:stream/consumers'
-import {
-  type Gateway,
-  GuardError,
-  type Input,
-  type Io,
-  isShape,
-  type RunSummary,
-  readJson,
-  terminalText,
-} from 'guard-gateway/core'
-import { type AskOptions, asking } from './ask.ts'
+import { GuardError, type Input, type Io, isShape, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './command-list.ts'
 import { linesOf } from './show-lines.ts'
 import { eventRow, type Row, rowsOfSpans, type ShownEvent, type ShownSpan, titlesOf, wanted } from './show-rows.ts'
@@ -26,10 +17,10 @@ interface Bundle {
 }
 
 /** Prints a run as a tree of its spans with bars over its time, and what was decided. Throws USAGE for a width that is none, or spans there are not. */
-export const showRun = async (gateway: Gateway, options: AskOptions, input: Input, io: Io): Promise<number> => {
+export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const width = widthIn(input, io)
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}`
-  const answer = await asking(gateway, options, async (ask) => text(await ask('GET', path)))
+  const answer = await asking(async (ask) => text(await ask('GET', path)))
   if (input.options.json === true) {
     io.out.write(`${answer}\n`)
     return 0

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import {
-  type Gateway,
+  type Clock,
   type Input,
   type Io,
   type RunSummary,
@@ -8,7 +8,7 @@ import {
   type TraceEvent,
   writeJson,
 } from 'guard-gateway/core'
-import { type Ask, type AskOptions, asking, runningGateway } from './ask.ts'
+import type { Ask, ReplayCommandOptions } from './asked.ts'
 import { listen, type Message } from './listen.ts'
 import { eventV1 } from './stream-events.ts'
 import { decisionLine, runLine, type ToldDecision, type ToldRun } from './tail-lines.ts'
@@ -20,25 +20,25 @@ const MAX_KNOWN = 10_000
 /** As much of a process as being interrupted needs. */
 export type Interrupted = Pick<NodeJS.Process, 'once' | 'off'>
 
-/** Prints runs and decisions as they are stored, until interrupted; that is no failure. Throws STORAGE_UNAVAILABLE where no gateway runs. */
+/** Prints runs and decisions as they are stored, until interrupted; that is no failure. Throws GATEWAY_NOT_RUNNING where no gateway runs. */
 export const tailRuns = async (
-  gateway: Gateway,
-  options: AskOptions,
+  { now }: Pick<Clock, 'now'>,
+  { asking, running }: ReplayCommandOptions,
   input: Input,
   io: Io,
   process: Interrupted = globalThis.process,
 ): Promise<number> => {
-  const address = await runningGateway(options)
+  const address = await running()
   const ending = new AbortController()
   const end = (): void => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
   try {
-    const tail = new Tail(input, io, gateway.clock.now)
+    const tail = new Tail(input, io, now)
     const streams = input.options.decisions === true ? ['events'] : ['runs', 'events']
     const following = streams.map((kind) => tail.follow(`${address}/api/v1/stream?kind=${kind}`, ending.signal))
     // a stream that is refused ends the other one too
     for (const one of following) one.catch(end)
-    if (input.options.since !== undefined) await asking(gateway, options, (ask) => tail.past(ask))
+    if (input.options.since !== undefined) await asking((ask) => tail.past(ask))
     await Promise.all(following)
     return 0
   } finally {

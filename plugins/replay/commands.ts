@@ -1,5 +1,5 @@
 import type { Command, Gateway, Plugin } from 'guard-gateway/core'
-import type { AskOptions } from './ask.ts'
+import type { ReplayCommandOptions } from './asked.ts'
 import { compareRuns } from './command-compare.ts'
 import { exportRun } from './command-export.ts'
 import { importFile } from './command-import.ts'
@@ -9,7 +9,7 @@ import { showRun } from './command-show.ts'
 import { tailRuns } from './command-tail.ts'
 
 /** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
-export const replayCommands = (options: AskOptions): Plugin => ({
+export const replayCommands = (options: ReplayCommandOptions): Plugin => ({
   name: 'replay-commands',
   requires: ['replay'],
   apply(gateway) {
@@ -17,7 +17,7 @@ export const replayCommands = (options: AskOptions): Plugin => ({
   },
 })
 
-const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => [
+const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptions): readonly Command[] => [
   {
     id: 'replay list',
     summary: 'list runs, newest first',
@@ -33,7 +33,7 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
       '--cursor <cursor>': 'behind those that were listed with this cursor',
     },
     example: 'guard replay list --status error --since 24h',
-    run: (input, io) => listRuns(gateway, options, input, io),
+    run: (input, io) => listRuns(options, input, io),
   },
   {
     id: 'replay show',
@@ -45,7 +45,7 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
       '--width <columns>': 'so wide, from 60; the terminal if not said',
     },
     example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --spans tool.call#2 --events',
-    run: (input, io) => showRun(gateway, options, input, io),
+    run: (input, io) => showRun(options, input, io),
   },
   {
     id: 'replay compare',
@@ -53,7 +53,7 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
     summary: 'set two runs side by side: totals, then span by span',
     options: { '--only-changed': 'without the spans that ended alike in both' },
     example: 'guard replay compare run-1 run-2 --only-changed',
-    run: (input, io) => compareRuns(gateway, options, input, io),
+    run: (input, io) => compareRuns(options, input, io),
   },
   {
     id: 'replay tail',
@@ -65,21 +65,21 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
       '--since <time>': 'and first what began since: an age such as 15m, or a time',
     },
     example: 'guard replay tail --decisions --project shop',
-    run: (input, io) => tailRuns(gateway, options, input, io),
+    run: (input, io) => tailRuns(clock, options, input, io),
   },
   {
     id: 'replay pin',
     args: '<trace_id>',
     summary: 'keep a run however old it becomes',
     example: 'guard replay pin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
-    run: (input, io) => pinRun(gateway, options, input, io, true),
+    run: (input, io) => pinRun(options, input, io, true),
   },
   {
     id: 'replay unpin',
     args: '<trace_id>',
     summary: 'let a run go when its time comes',
     example: 'guard replay unpin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
-    run: (input, io) => pinRun(gateway, options, input, io, false),
+    run: (input, io) => pinRun(options, input, io, false),
   },
   {
     id: 'replay export',
@@ -91,7 +91,7 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
       '--force': 'replace the file if it exists',
     },
     example: 'guard replay export 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --format otel --output run.json',
-    run: (input, io) => exportRun(gateway, options, input, io),
+    run: (input, io) => exportRun(options, input, io),
   },
   {
     id: 'replay import',
@@ -103,6 +103,6 @@ const commands = (gateway: Gateway, options: AskOptions): readonly Command[] => 
       '--dry-run': 'say what would be imported, and import nothing',
     },
     example: 'guard replay import run.json --on-conflict skip',
-    run: (input, io) => importFile(gateway, options, input, io),
+    run: (input, io) => importFile(options, input, io),
   },
 ]

@@ -14,7 +14,7 @@ import { tables } from './tables.ts'
 import { ToolCalls } from './tool-calls.ts'
 import { Upkeep } from './upkeep.ts'
 
-export { asking } from './ask.ts'
+export type { ReplayCommandOptions } from './asked.ts'
 export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 

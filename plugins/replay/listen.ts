@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { GuardError, statusOf } from 'guard-gateway/core'
-import { answered } from './ask.ts'
+import { errorIn, GuardError, statusOf } from 'guard-gateway/core'
 
 const FIRST_WAIT_MS = 250
 const MOST_WAIT_MS = 5_000
@@ -61,7 +60,7 @@ const unreachable = (error: unknown, url: string): unknown =>
 const connected = async (url: string, { id }: Place, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
   const headers = { accept: 'text/event-stream', ...(id === undefined ? {} : { 'last-event-id': id }) }
   const answer = await fetch(url, { headers, signal })
-  if (!answer.ok || answer.body === null) throw answered(await answer.text())
+  if (!answer.ok || answer.body === null) throw errorIn(await answer.text())
   return answer.body
 }
 

@@ -7,6 +7,8 @@ import type { Config } from './schema.ts'
 /** A configuration that can be used, and what deserves a word about it. */
 export interface CommandConfig {
   readonly config: Config
+  /** Nobody has written one: these are built-in values. */
+  readonly builtIn: boolean
   readonly warnings: readonly string[]
 }
 
@@ -25,13 +27,13 @@ export const configFor = async (
   if (backend === undefined || named || (await exists(file))) return read(file, io, command)
   const config = (await import('./defaults.ts')).emptyConfig()
   const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
-  return { config: { ...config, storage }, warnings: [] }
+  return { config: { ...config, storage }, builtIn: true, warnings: [] }
 }
 
 const read = async (file: string, io: Io, command: Command | undefined): Promise<CommandConfig> => {
   const { loadConfig } = await import('./config.ts')
   const { config, warnings } = await loadConfig(file, io.env)
-  return { config, warnings: warnings.filter((text) => concerns(text, command)) }
+  return { config, builtIn: false, warnings: warnings.filter((text) => concerns(text, command)) }
 }
 
 /** While a command is only looked for, nothing does; that no upstream is there concerns who serves model requests. */

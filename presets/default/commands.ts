@@ -1,13 +1,13 @@
 import { text } from 'node:stream/consumers'
 import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { bench } from 'guard-gateway/plugins/bench'
-import { printWarning } from 'guard-gateway/plugins/cli'
+import { asking, type Place, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
 import { playgroundCommands } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
-import { asking, replayCommands } from 'guard-gateway/plugins/replay'
+import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
 import { emptyConfig } from './defaults.ts'
@@ -21,7 +21,8 @@ import { reload } from './reload.ts'
 import { version } from './version.ts'
 
 /** A gateway with every command there is; nothing is read to make it. */
-export const withCommands = (io: Io): Promise<Gateway> => withRun(emptyConfig(), io, located({}, io).file)
+export const withCommands = (io: Io): Promise<Gateway> =>
+  withRun({ config: emptyConfig(), builtIn: true, file: located({}, io).file }, io)
 
 /** The gateway of the configuration, with its commands, made for one of them. The first start writes a configuration. */
 export const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
@@ -30,7 +31,7 @@ export const configured = async (options: Input['options'], command: Command | u
   const loaded = await configFor(command, options, io)
   const config = overridden(loaded.config, options, io.cwd, command?.id)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
-  const gateway = await withRun(config, io, file, command, first)
+  const gateway = await withRun({ config, builtIn: loaded.builtIn, file, command, first }, io)
   if (command?.id !== 'gateway run') return gateway
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
@@ -46,12 +47,21 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
 }
 
 /** Sends JSON to the interface and gives the answer's body. */
-type Ask = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>
+type AskJson = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>
+
+/** What a command line knows before its gateway is made. */
+interface Told {
+  readonly config: Config
+  /** Nobody has written the configuration. */
+  readonly builtIn: boolean
+  readonly file: string
+  readonly command?: Command | undefined
+  readonly first?: FirstRun | undefined
+}
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
-const withRun = async (config: Config, io: Io, file: string, command?: Command, first?: FirstRun): Promise<Gateway> => {
+const withRun = async ({ config, builtIn, file, command, first }: Told, io: Io): Promise<Gateway> => {
   if (config.preset === 'mcp-stdio') return createGateway(config)
-  const where = whereToAsk(config)
   const gateway = await createGateway(config, [
     gatewayRun({
       version,
@@ -60,42 +70,54 @@ const withRun = async (config: Config, io: Io, file: string, command?: Command, 
       also: [mcpServe],
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
     }),
-    ...(config.preset === 'minimal'
-      ? []
-      : [replayCommands(where), mcpCommands((asked, work) => asking(asked, where, work))]),
   ])
   gateway.commands.add(
     doctor(
       (options) => located(options, io).file,
-      (loaded) => whereToAsk(loaded).address,
+      (loaded) => addressOf(loaded),
     ),
   )
-  const asked = <T>(work: (ask: Ask) => Promise<T>): Promise<T> =>
-    asking(gateway, command?.unconfigured === 'memory' ? { ...where, durable: true } : where, (ask) =>
-      work(async (method, path, body) =>
-        readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
-      ),
-    )
-  if (config.preset !== 'minimal') {
-    const presets = async () => (await shippedRules()).presets
-    gateway.use(
-      playgroundCommands({ address: where.address, asking: asked }),
-      sessionCommands({ asking: asked }),
-      policyCommands({ asking: asked, presets }),
-      bench({ asking: asked }),
-    )
+  const place: Place = { address: addressOf(config), gateway_key: config.gateway_key, config: file }
+  const where = {
+    place: builtIn ? undefined : place,
+    durable: config.storage.backend !== 'memory' || command?.unconfigured === 'memory',
   }
+  if (config.preset !== 'minimal') addAsking(gateway, place, (work) => asking(gateway, where, work))
   return gateway.use(
     clients({
-      address: where.address,
-      gateway_key: config.gateway_key,
-      config: file,
+      ...place,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
-      asking: asked,
+      running: (instead) => running(place, instead),
+      asking: (work) => asking(gateway, where, inJson(work)),
     }),
   )
 }
+
+/** Adds the commands that ask a gateway. */
+const addAsking = (gateway: Gateway, place: Place, ask: <T>(work: Work<T>) => Promise<T>): void => {
+  const inText = { asking: ask, running: () => running(place) }
+  const json = { ...inText, asking: <T>(work: JsonWork<T>) => ask(inJson(work)) }
+  gateway.use(
+    replayCommands(inText),
+    mcpCommands(ask),
+    playgroundCommands(json),
+    sessionCommands(json),
+    policyCommands({ ...json, presets: async () => (await shippedRules()).presets }),
+    bench(json),
+  )
+}
+
+type JsonWork<T> = (ask: AskJson, address: string | undefined) => Promise<T>
+
+const inJson =
+  <T>(work: JsonWork<T>): Work<T> =>
+  (ask, address) =>
+    work(
+      async (method, path, body) =>
+        readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
+      address,
+    )
 
 const mcpServe = {
   id: 'mcp serve',
@@ -121,7 +143,5 @@ const ownCommand = (): readonly string[] => [
 ]
 
 /** Where a gateway of this configuration listens, seen from this machine. */
-const whereToAsk = ({ server: { host, port }, storage }: Config) => ({
-  address: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-  durable: storage.backend !== 'memory',
-})
+const addressOf = ({ server: { host, port } }: Config): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -31,7 +31,8 @@ export const commandHome = async ({ served = false, env = {} }: CommandHomeOptio
   const folder = await mkdtemp(join(tmpdir(), 'guard-commands-'))
   const gateway = served ? await startGateway() : undefined
   const port = gateway === undefined ? 0 : new URL(gateway.url).port
-  const config = `gateway_key: guard_command_test_key_0123\nserver: { port: ${port} }\nstorage: { file: guard.db }\n`
+  const key = gateway?.key ?? 'guard_command_test_key_0123'
+  const config = `gateway_key: ${key}\nserver: { port: ${port} }\nstorage: { file: guard.db }\n`
   await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
   return {
     folder,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
+import { type Input, type Io, readJson } from 'guard-gateway/core'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 
 /** Sends a request to the gateway's interface and gives the body of its answer; throws the error that it answers with. */
@@ -12,7 +12,7 @@ export type Ask = (
 ) => Promise<Readable>
 
 /** Lets work ask the gateway that runs, or its storage where none does. */
-export type Asking = <T>(gateway: Gateway, work: (ask: Ask) => Promise<T>) => Promise<T>
+export type Asking = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
 
 /** What a command that asks works with. */
 export interface Asked {

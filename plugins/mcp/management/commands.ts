@@ -11,7 +11,7 @@ export const mcpCommands = (asking: Asking): Plugin => ({
   requires: ['mcp'],
   apply(gateway) {
     for (const { run, ...command } of commands)
-      gateway.commands.add({ ...command, run: (input, io) => asking(gateway, (ask) => run({ ask, input, io })) })
+      gateway.commands.add({ ...command, run: (input, io) => asking((ask) => run({ ask, input, io })) })
   },
 })
 

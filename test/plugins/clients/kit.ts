@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { running } from 'guard-gateway/plugins/cli'
 import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
 import { fakeIo } from '../../kit/io.ts'
 
@@ -12,13 +13,14 @@ export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
 export const workplace = async (context: TestContext, options: Partial<ClientsOptions> = {}) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-clients-'))
   context.after(() => rm(cwd, { recursive: true, force: true }))
+  const { address = 'http://127.0.0.1:8787' } = options
+  const place = { address, gateway_key: KEY, config: join(cwd, 'guard-config.yml') }
   const gateway = new Gateway().use(
     clients({
-      address: 'http://127.0.0.1:8787',
-      gateway_key: KEY,
-      config: join(cwd, 'guard-config.yml'),
+      ...place,
       allow_mode_header: false,
       guard: [process.execPath, '/opt/guard/bin.js'],
+      running: (instead) => running(place, instead),
       asking: () => Promise.reject(new Error('nobody asks')),
       ...options,
     }),

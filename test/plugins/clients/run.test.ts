@@ -5,11 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { GuardError } from 'guard-gateway/core'
+import { startGateway } from 'guard-gateway/test'
 import { KEY, workplace } from './kit.ts'
 
 /** Something that answers as a gateway that is up. */
 const healthy = async (context: TestContext): Promise<string> => {
-  const server = createServer((_request, response) => response.end('{"sessions":[]}')).listen(0, '127.0.0.1')
+  const server = createServer((_request, response) => response.end('{"plugins":[],"sessions":[]}')).listen(
+    0,
+    '127.0.0.1',
+  )
   await new Promise((resolve) => server.once('listening', resolve))
   context.after(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -142,5 +146,19 @@ test('without a gateway nothing is started', async (context) => {
     assert.match(error.message, /guard gateway run/)
     return true
   })
+  assert.deepEqual(await readdir(cwd), ['bin'])
+})
+
+test('a gateway that does not take the key is told of before the agent starts, with --start too', async (context) => {
+  const gateway = await startGateway()
+  context.after(() => gateway.close())
+  const { cwd, command } = await workplace(context, { address: gateway.url })
+  const claude = await client(cwd, 'claude')
+  for (const flags of [{}, { start: true }])
+    await assert.rejects(command('run', [], flags, [claude]), (error: GuardError) => {
+      assert.equal(error.code, 'UNAUTHORIZED')
+      assert.ok(error.message.includes(`does not accept the gateway_key of ${join(cwd, 'guard-config.yml')}`))
+      return true
+    })
   assert.deepEqual(await readdir(cwd), ['bin'])
 })

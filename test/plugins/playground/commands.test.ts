@@ -54,13 +54,13 @@ test('where a gateway runs, it is asked, and its pages are named', async (contex
   const { Gateway } = await import('guard-gateway/core')
   const gateway = new Gateway()
   playgroundCommands({
-    address: started.url,
+    running: async () => started.url,
     asking: (work) =>
       work(async (method, path, body) => {
         const sent =
           body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
         return (await fetch(started.url + path, { method, ...sent })).json()
-      }),
+      }, started.url),
   }).apply(gateway)
   const io = fakeIo({ env: { CI: '1' } })
   assert.equal(await gateway.commands.need('playground run').run({ args: ['recovery'], options: {}, rest: [] }, io), 0)

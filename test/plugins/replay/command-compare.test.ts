@@ -47,7 +47,7 @@ describe('replay compare', () => {
       const { status, text } = await gateway.request('POST', '/api/v1/traces', trace)
       assert.equal(status, 201, text)
     }
-    const config = `gateway_key: guard_0123456789abcdef\nserver: { port: ${new URL(gateway.url).port} }\nstorage: { file: guard.db }\n`
+    const config = `gateway_key: ${gateway.key}\nserver: { port: ${new URL(gateway.url).port} }\nstorage: { file: guard.db }\n`
     await writeFile(join(cwd, 'guard-config.yml'), config, { mode: 0o600 })
   })
   after(async () => {

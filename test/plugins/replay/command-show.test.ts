@@ -43,7 +43,7 @@ describe('replay show', () => {
     gateway = await startGateway({ upstream: 'http://127.0.0.1:1' })
     const { status, text } = await gateway.request('POST', '/api/v1/traces', trace)
     assert.equal(status, 201, text)
-    const config = `gateway_key: guard_0123456789abcdef\nserver: { port: ${new URL(gateway.url).port} }\nstorage: { backend: memory }\n`
+    const config = `gateway_key: ${gateway.key}\nserver: { port: ${new URL(gateway.url).port} }\nstorage: { backend: memory }\n`
     await writeFile(join(cwd, 'guard-config.yml'), config, { mode: 0o600 })
   })
   after(async () => {

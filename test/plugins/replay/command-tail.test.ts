@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { asking, running, type Work } from 'guard-gateway/plugins/cli'
 import { tailRuns } from '../../../plugins/replay/command-tail.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { type FakeIo, fakeIo } from '../../kit/io.ts'
@@ -34,7 +35,12 @@ describe('replay tail', () => {
   const tail = (options: Readonly<Record<string, unknown>>, address = gateway.url) => {
     const io = fakeIo()
     const process = fakeProcess()
-    const code = tailRuns(gateway.gateway, { address, durable: true }, { args: [], options, rest: [] }, io, process)
+    const place = { address, gateway_key: gateway.key, config: '' }
+    const asked = {
+      running: () => running(place),
+      asking: <T>(work: Work<T>) => asking(gateway.gateway, { place, durable: true }, work),
+    }
+    const code = tailRuns(gateway.gateway.clock, asked, { args: [], options, rest: [] }, io, process)
     return { io, code, interrupt: () => process.emit('SIGINT') }
   }
   const listening = async (listeners: number): Promise<void> => {
@@ -114,7 +120,7 @@ describe('replay tail', () => {
 
   it('says what to do where no gateway runs', async () => {
     await assert.rejects(tail({}, 'http://127.0.0.1:1').code, {
-      code: 'STORAGE_UNAVAILABLE',
+      code: 'GATEWAY_NOT_RUNNING',
       message: 'No gateway answers at http://127.0.0.1:1. Start it with "guard gateway run".',
     })
   })
@@ -129,6 +135,7 @@ describe('replay tail', () => {
       `id: ${id}\r\nevent: run.updated\r\ndata: ${JSON.stringify({ trace_id, status: 'ok', origin: 'api', project_id: 'p', session_id: null })}\r\n\r\n`
     const answer = (request: IncomingMessage, reply: ServerResponse): void => {
       if (request.url === '/api/health') return void reply.end('{"plugins":["replay"]}')
+      if (request.url === '/v1/traces') return void reply.end('{}')
       if (request.url?.endsWith('kind=events')) return void reply.writeHead(200).write(': listening\n\n')
       asked.push(request)
       if (asked.length === 2) return void reply.writeHead(503).end('{"error":{"code":"STREAM_FULL"}}')

@@ -9,7 +9,7 @@ import { main } from '../../../presets/default/main.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
 
-const KEY = 'gateway_key: guard_0123456789abcdef\n'
+const KEY = 'gateway_key: guard_test_key_that_is_long_enough\n'
 const trace = {
   trace_id: 'run-1',
   name: 'fix \u001b[31mbug',

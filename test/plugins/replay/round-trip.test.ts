@@ -62,7 +62,7 @@ describe('a large run leaves and comes back over the command line', () => {
   before(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'guard-trip-'))
     gateway = await startGateway({ backend: 'sqlite', folder: cwd })
-    const config = `gateway_key: guard_0123456789abcdef\nserver: { port: ${new URL(gateway.url).port} }\nstorage: { file: guard.db }\n`
+    const config = `gateway_key: ${gateway.key}\nserver: { port: ${new URL(gateway.url).port} }\nstorage: { file: guard.db }\n`
     await writeFile(join(cwd, 'guard-config.yml'), config, { mode: 0o600 })
     await writeFile(join(cwd, 'large.jsonl'), file())
     assert.equal((await replay('import', 'large.jsonl')).out, 'large\n')

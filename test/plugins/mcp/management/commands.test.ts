@@ -14,7 +14,7 @@ import { type Bench, startApi } from './kit.ts'
 let api: Bench
 
 /** Asks the API of the test as the command line asks the gateway's. */
-const asking: Asking = (_gateway, work) =>
+const asking: Asking = (work) =>
   work(async (method, path, body, headers) => {
     const sent = body === undefined ? undefined : JSON.parse(body)
     const answer = await api.send(method, path.replace('/api/v1/mcp', ''), sent, { ...headers })

@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { errorBody, errorIn, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { type Place, reached } from './reach.ts'
+
+/** Where commands find what they ask for. */
+export interface AskOptions {
+  /** The gateway that may be running; undefined where nobody has written down where it would be. */
+  readonly place: Place | undefined
+  /** The storage outlives the process, so it can be asked where no gateway runs. */
+  readonly durable: boolean
+}
+
+/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. Text is sent as JSON, a stream as a file. */
+export type Ask = (
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  body?: Readable | string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Readable>
+
+const headersOf = (body: Readable | string) => ({
+  'content-type': typeof body === 'string' ? 'application/json' : 'application/octet-stream',
+})
+
+/** What is asked; `address` is that of the gateway that runs, and undefined for one opened for this. */
+export type Work<T> = (ask: Ask, address: string | undefined) => Promise<T>
+
+/** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `reached` does. */
+export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions, work: Work<T>): Promise<T> => {
+  if (place !== undefined && (await reached(place))) return work(overHttp(place.address), place.address)
+  if (!durable)
+    throw new GuardError(
+      'STORAGE_UNAVAILABLE',
+      `No gateway answers${place === undefined ? '' : ` at ${place.address}`}, and storage.backend is memory. Start it with "guard gateway run".`,
+    )
+  return inProcess(gateway, work)
+}
+
+const overHttp =
+  (address: string): Ask =>
+  async (method, path, body, headers = {}) => {
+    const sent = body === undefined ? { headers } : { body, headers: { ...headers, ...headersOf(body) } }
+    const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
+    if (!answer.ok) throw errorIn(await answer.text())
+    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
+  }
+
+const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
+  const { default: fastify } = await import('fastify')
+  const app = fastify()
+  app.setErrorHandler((thrown, _request, reply) => {
+    const error = refusedBySchema(thrown) ?? thrown
+    return reply.code(statusOf(error)).send({ error: errorBody(error) })
+  })
+  await gateway.open({ beside: true })
+  try {
+    await gateway.hooks.http.promise(app)
+    return await work(async (method, path, body, headers = {}) => {
+      const sent = body === undefined ? { headers } : { payload: body, headers: { ...headers, ...headersOf(body) } }
+      const answer = await app.inject({ method, url: path, payloadAsStream: true, ...sent })
+      if (answer.statusCode >= 400) throw errorIn(await text(answer.stream()))
+      return answer.stream()
+    }, undefined)
+  } finally {
+    await app.close()
+    await gateway.close()
+  }
+}
+
+/** What the schema of a route refuses, as a running gateway answers it. */
+const refusedBySchema = (thrown: unknown): GuardError | undefined =>
+  thrown instanceof Error && 'validation' in thrown
+    ? new GuardError('INVALID_REQUEST', `${thrown.message}.`)
+    : undefined

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttp } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { GuardError } from 'guard-gateway/core'
+import { running } from 'guard-gateway/plugins/cli'
+import { reached } from '../../../plugins/cli/reach.ts'
+import { type Started, startGateway } from '../../kit/gateway.ts'
+
+/** Puts a server on a port of the system's choice, for one test; gives its address. */
+const listening = async (context: TestContext, server: Server): Promise<string> => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('the gateway that a command is meant for', () => {
+  let gateway: Started
+  before(async () => {
+    gateway = await startGateway()
+  })
+  after(() => gateway.close())
+  const place = (address: string, gateway_key = gateway.key) => ({
+    address,
+    gateway_key,
+    config: '/w/guard-config.yml',
+  })
+  const refused = (code: string, text: RegExp) => (error: GuardError) => {
+    assert.equal(error.code, code)
+    assert.match(error.message, text)
+    assert.ok(!error.message.includes('\n'))
+    return true
+  }
+
+  it('is reached with its key, and leaves no trace of that', async () => {
+    assert.equal(await running(place(gateway.url)), gateway.url)
+    assert.equal(await reached(place(gateway.url)), true)
+    const { json } = await gateway.request('GET', '/api/v1/runs')
+    assert.deepEqual((json as { runs: unknown[] }).runs, [])
+  })
+  it('is another one where the key is refused; without a key none is shown', async () => {
+    const wrong = place(gateway.url, 'guard_another_key_0123456789')
+    const told = refused(
+      'UNAUTHORIZED',
+      /does not accept the gateway_key of \/w\/guard-config\.yml\. Restart it .*--config/,
+    )
+    await assert.rejects(running(wrong), told)
+    await assert.rejects(reached(wrong), told)
+    assert.equal(await running(place(gateway.url, '')), gateway.url)
+  })
+  it('is not another program on its port, whether that speaks HTTP or not', async (context) => {
+    const web = await listening(
+      context,
+      createHttp((_request, response) => response.end('<h1>It works!</h1>')),
+    )
+    const mail = await listening(
+      context,
+      createServer((socket) => socket.end('220 mail.example ESMTP\r\n')),
+    )
+    for (const address of [web, mail]) {
+      await assert.rejects(
+        running(place(address)),
+        refused(
+          'GATEWAY_NOT_RUNNING',
+          /^Another program answers at .*, no gateway\. Stop it, or choose another server\.port\.$/,
+        ),
+      )
+      assert.equal(await reached(place(address)), false)
+    }
+  })
+  it('may not run', async () => {
+    const nowhere = place('http://127.0.0.1:1')
+    assert.equal(await reached(nowhere), false)
+    const told = /^No gateway answers at http:\/\/127\.0\.0\.1:1\. Start it with "guard gateway run", or pray\.$/
+    await assert.rejects(running(nowhere, ', or pray'), refused('GATEWAY_NOT_RUNNING', told))
+  })
+})
