@@ -199,6 +199,7 @@ const noteLines = (lines: RecentHashes, result: string): 'n' | 's' | 'e' => {
 const LF = 10
 const COMMA = 44
 const BRACE = 125
+const HASH = 35
 
 /** A line feed, or white space behind a comma or a closing brace: one long line of JSON is many. */
 const endsLine = (text: string, at: number): boolean => {
@@ -209,7 +210,7 @@ const endsLine = (text: string, at: number): boolean => {
   return before === COMMA || before === BRACE
 }
 
-/** FNV-1a of what stands between, white space at the ends left out; 0 if there is nothing. */
+/** FNV-1a of what stands between, white space at the ends left out; 0 if there is no word and no number. */
 const lineHash = (text: string, start: number, end: number): number => {
   let from = start
   let to = end
@@ -217,6 +218,15 @@ const lineHash = (text: string, start: number, end: number): number => {
   while (to > from && text.charCodeAt(to - 1) <= 32) to--
   if (from === to) return 0
   let hash = 0x811c9dc5
-  for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash >>> 0 || 1
+  let says = false
+  for (let at = from; at < to; at++) {
+    const unit = text.charCodeAt(at)
+    says ||= !isSign(unit)
+    hash = Math.imul(hash ^ unit, 0x01000193)
+  }
+  return says ? hash >>> 0 || 1 : 0
 }
+
+/** Neither letter nor digit, as far as ASCII goes: what an empty list, a brace or a ruler is made of. What stands for a number says something. */
+const isSign = (unit: number): boolean =>
+  (unit < 48 && unit !== HASH) || (unit > 57 && unit < 65) || (unit > 90 && unit < 97) || (unit > 122 && unit < 127)

@@ -46,6 +46,14 @@ describe('novelty_stall: 6 tool turns without a new line', () => {
       undefined,
     )
   })
+  it('takes brackets and rulers around nothing for no result', () => {
+    for (const nothing of ['[]', '{}', '[ ]', '""', '(\n)', '-----'])
+      assert.equal(detect([...seen, ...looks(9, 'search', nothing)]), undefined, nothing)
+    const asking = Array.from({ length: 7 }, () => step('search', { day: 1 }, '[]')).flat()
+    assert.equal(detect([...seen, ...asking])?.count, 6)
+    assert.equal(detect([...seen, ...looks(9, 'count', '0')])?.count, 8)
+    assert.equal(detect([...seen, ...looks(9, 'count', '[12345]')])?.count, 8)
+  })
   it('is reset by a user message, unless the rule says otherwise', () => {
     const items = [...seen, ...looks(4), user('look again'), ...looks(3)]
     assert.equal(detect(items), undefined)
