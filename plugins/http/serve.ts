@@ -8,6 +8,7 @@ import { drain } from './drain.ts'
 import { sendError } from './errors.ts'
 import { faceOf, type HttpFace } from './face.ts'
 import { Log, type LogTarget } from './log.ts'
+import { closingUnused } from './unused-connections.ts'
 import { refuseUpgrades, wantsWebSocket } from './upgrade.ts'
 
 const SECOND = 1_000
@@ -39,6 +40,7 @@ export const serve = async (
   const face = faceOf(gateway)
   face.log = new Log(log, () => gateway.clock.now())
   const app = appOf(face)
+  const closeUnused = closingUnused(app.server)
   await app.register(asFastifyPlugin(gateway, { alone: true }))
   const listenHost = host ?? face.server.host
   try {
@@ -56,7 +58,7 @@ export const serve = async (
     url: `http://${name}:${face.port}`,
     host: listenHost,
     port: face.port,
-    close: () => (closed ??= close(face, app)),
+    close: () => (closed ??= close(face, app, closeUnused)),
   }
 }
 
@@ -66,11 +68,12 @@ const standardError = (): LogTarget => {
   return process.stderr
 }
 
-const close = async (face: HttpFace, app: FastifyInstance): Promise<void> => {
+const close = async (face: HttpFace, app: FastifyInstance, closeUnused: () => void): Promise<void> => {
   await face.drained()
   const server: Server = app.server
   const cut = setTimeout(() => server.closeAllConnections(), LINGER_MS)
   server.closeIdleConnections()
+  closeUnused()
   await app.close()
   clearTimeout(cut)
   face.log?.flush()

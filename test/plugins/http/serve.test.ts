@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { type Health, http, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { startGateway } from '../../kit/gateway.ts'
 import { parsed, rawHttp, untilClosed } from '../../kit/raw-http.ts'
 import { answered, ask, begin, chatBody, KEY, PROVIDER_KEY, read, start } from './kit.ts'
 
@@ -91,6 +92,26 @@ describe('the end', () => {
       ['interrupted', 'interrupted'],
     )
     await running[Symbol.asyncDispose]()
+  })
+  it('waits for no connection that is idle, that nobody has used yet, or that listens', {
+    timeout: 20_000,
+  }, async (test) => {
+    const gateway = await startGateway()
+    const port = Number(new URL(gateway.url).port)
+    const opened = async (text: string) => {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      if (text !== '') socket.write(`${text}\r\nhost: 127.0.0.1:${port}\r\n\r\n`)
+      return { closed: once(socket.resume(), 'close'), answers: text === '' ? [] : await once(socket, 'data') }
+    }
+    // the connections are taken in order, so the first one is known by now
+    const unused = await opened('')
+    const used = await opened('GET /api/health HTTP/1.1')
+    const listens = await opened('GET /api/v1/stream HTTP/1.1')
+    // no time passes from here on
+    test.mock.timers.enable({ apis: ['setTimeout'] })
+    await gateway.close()
+    await Promise.all([unused.closed, used.closed, listens.closed])
   })
   it('comes also when somebody closes the gateway, and again harmlessly', async () => {
     const running = await start()

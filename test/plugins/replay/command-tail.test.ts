@@ -134,9 +134,9 @@ describe('replay tail', () => {
     const message = (id: number, trace_id: string): string =>
       `id: ${id}\r\nevent: run.updated\r\ndata: ${JSON.stringify({ trace_id, status: 'ok', origin: 'api', project_id: 'p', session_id: null })}\r\n\r\n`
     const answer = (request: IncomingMessage, reply: ServerResponse): void => {
-      if (request.url === '/api/health') return void reply.end('{"plugins":["replay"]}')
-      if (request.url === '/v1/traces') return void reply.end('{}')
-      if (request.url?.endsWith('kind=events')) return void reply.writeHead(200).write(': listening\n\n')
+      // asked whether it is a gateway, and whether it takes the key
+      if (request.url?.startsWith('/api/v1/stream') !== true) return void reply.end('{"plugins":["replay"]}')
+      if (request.url.endsWith('kind=events')) return void reply.writeHead(200).write(': listening\n\n')
       asked.push(request)
       if (asked.length === 2) return void reply.writeHead(503).end('{"error":{"code":"STREAM_FULL"}}')
       reply.writeHead(200, { 'content-type': 'text/event-stream' })
