@@ -51,8 +51,8 @@ export interface Page {
     /** A number shown beside the label; none for 0. */
     count?(): number | Promise<number>
   }
-  /** Throws GuardError for what the shell tells: not found, a wrong query. Absent: the feature serves the path itself, and the navigation alone leads there. */
-  render?(ask: Ask): Promise<View>
+  /** Throws GuardError for what the shell tells: not found, a wrong query. */
+  render(ask: Ask): Promise<View>
 }
 
 /** A part of the page of what is going on now. `id` is the feature's name, with what tells its parts apart. */

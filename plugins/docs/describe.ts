@@ -2,9 +2,11 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { described, frame, withOptionalBodies } from './document.ts'
-import { viewer } from './viewer.ts'
+import type { Description } from './page/description.ts'
+import { listPage } from './page/list.ts'
+import { operationPage } from './page/operation.ts'
 
-/** Listens to the routes that are added to `app` from now on, and serves what they say of themselves. */
+/** Listens to the routes that are added to `app` from now on, and serves what they say of themselves: for programs, and as pages. */
 export const describe = async (app: FastifyInstance, gateway: Gateway, version: string): Promise<void> => {
   await app.register(swagger, {
     openapi: frame(version),
@@ -13,5 +15,8 @@ export const describe = async (app: FastifyInstance, gateway: Gateway, version: 
     convertConstToEnum: false,
   })
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(app.swagger()))
-  await viewer(app, gateway)
+  // all of it comes from the schemas of this process
+  const description = () => app.swagger() as unknown as Description
+  gateway.pages.add(listPage(description))
+  gateway.pages.add(operationPage(gateway, description))
 }

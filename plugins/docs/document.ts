@@ -6,7 +6,7 @@ const info = (version: string) => ({
   version,
   description:
     'A local gateway between coding agents and the models and MCP tools they use. Everything here is meant for loopback. ' +
-    'Times in nanoseconds are integers beyond 2^53: this page may round them for display, the answers themselves are exact.',
+    'Times in nanoseconds are integers beyond 2^53: read them with a parser that keeps such numbers exact.',
 })
 
 /** The groups of operations, in the order in which they are shown, and the paths that belong to each. */

@@ -5,12 +5,11 @@ export interface DocsOptions {
   readonly version: string
 }
 
-/** Describes every route from its own schemas: `/openapi.json` for programs, `/docs` for people to read and try. */
+/** Describes every route from its own schemas: `/openapi.json` for programs, `/docs` for people. */
 export const docs = ({ version }: DocsOptions): Plugin => ({
   name: 'docs',
   requires: ['http'],
   apply(gateway: Gateway) {
-    gateway.pages.add({ id: 'docs', path: '/docs', nav: { label: 'Docs', order: 90, key: 'd' } })
     // before all others: what describes routes has to be there when they are added
     gateway.hooks.http.tapPromise({ name: 'docs', stage: -100 }, async (app) => {
       const { describe } = await import('./describe.ts')

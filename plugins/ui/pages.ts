@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type Ask, type Gateway, GuardError, type Page } from 'guard-gateway/core'
+import type { Ask, Gateway, Page } from 'guard-gateway/core'
 import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
 import type { Shell } from './shell.ts'
@@ -13,7 +13,6 @@ const told = ({ id, path }: Page) => ({
 /** Serves every registered page. */
 export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
   for (const page of gateway.pages) {
-    if (page.render === undefined) continue
     app.get(page.path, told(page), async (request, reply) =>
       show(shell, page, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
     )
@@ -27,8 +26,7 @@ export const documentOf = async (
   ask: Ask,
   notice?: string,
 ): Promise<{ readonly status: number; readonly text: string }> => {
-  const [view] = await Promise.all([page.render?.(ask), shell.count()])
-  if (view === undefined) throw new GuardError('NOT_FOUND')
+  const [view] = await Promise.all([page.render(ask), shell.count()])
   const status = view.status ?? (ask.refused === undefined ? 200 : 422)
   return { status, text: shell.document(view, pathOf(ask.url), notice) }
 }

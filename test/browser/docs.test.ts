@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { seriousFindings } from './axe.ts'
 import { noBrowser } from './chromium.ts'
-import type { Visit } from './visit.ts'
 import { startWorld, type World } from './world.ts'
 
 interface Described {
@@ -10,64 +10,39 @@ interface Described {
 
 describe('/docs', { skip: noBrowser }, () => {
   let world: World
-  let visit: Visit
-  // one visit for all: the viewer is large
   before(async () => {
     world = await startWorld()
-    visit = await world.open()
-    await visit.to('/docs')
-    await visit.page.locator('.opblock').first().waitFor()
   })
-  after(async () => {
-    await visit.close()
-    await world.close()
-  })
+  after(() => world.close())
 
-  it('lists every operation of /openapi.json', async () => {
+  it('lists every operation of /openapi.json, finds one without script, and leads to what it says', async () => {
     const { json } = await world.api('GET', '/openapi.json')
-    const wanted = Object.entries((json as unknown as Described).paths).flatMap(([path, operations]) =>
-      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
-    )
-    const shown = await visit.page.locator('.opblock-summary').evaluateAll((lines) =>
-      lines.map((line) => {
-        const method = line.querySelector('.opblock-summary-method')?.textContent ?? ''
-        const path = line.querySelector('.opblock-summary-path')?.getAttribute('data-path') ?? ''
-        return `${method} ${path}`
-      }),
-    )
-    assert.deepEqual(shown.sort(), wanted.sort())
-  })
-
-  it('tries an operation out on this gateway, under its policy', async () => {
+    const { paths } = json as unknown as Described
+    const visit = await world.open({ javaScriptEnabled: false })
     const { page } = visit
-    const health = page.locator('.opblock', { has: page.locator('[data-path="/api/health"]') })
-    await health.locator('.opblock-summary-control').click()
-    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === '/api/health')
-    await health.locator('.execute').click()
-    assert.equal((await answered).status(), 200)
-    await health.locator('.live-responses-table .microlight', { hasText: 'uptime_seconds' }).first().waitFor()
+    await visit.to('/docs')
+    const count = Object.values(paths).flatMap((operations) => Object.keys(operations)).length
+    assert.equal(await page.locator('[data-row]').count(), count)
+    await page.getByRole('searchbox').fill('compare runs')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.waitForURL(/q=compare/)
+    await page.getByRole('link', { name: '/api/v1/compare' }).click()
+    await page.waitForURL('**/docs/post-api-v1-compare')
+    assert.match(await page.locator('main').innerText(), /trace_ids[\s\S]*Answers[\s\S]*deltas\.duration_ns/)
+    await visit.close()
   })
 
-  it('sends the body that is typed', async () => {
+  it('shows the largest of them accessibly, and without sideways scroll from 360 px on', async () => {
+    const visit = await world.open()
     const { page } = visit
-    const ingest = page.locator('.opblock', { has: page.locator('[data-path="/api/v1/traces"]') })
-    await ingest.locator('.opblock-summary-control').click()
-    await ingest.locator('textarea.body-param__text').fill('{"name": "sent from the page", "status": "ok"}')
-    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === '/api/v1/traces')
-    await ingest.locator('.execute').click()
-    const { trace_id } = (await (await answered).json()) as { readonly trace_id: string }
-    const { json } = await world.api('GET', `/api/v1/runs/${trace_id}`)
-    assert.equal((json.run as { readonly name: string }).name, 'sent from the page')
-  })
-
-  it('does without sideways scroll at 360 px, where operations are open', async () => {
-    await visit.page.setViewportSize({ width: 360, height: 800 })
-    assert.ok((await visit.page.locator('.opblock-body').count()) >= 2)
-    assert.ok((await visit.overflow()) <= 0, `${await visit.overflow()} px too wide`)
-  })
-
-  it('leads back to the pages', async () => {
-    await visit.page.getByRole('link', { name: 'Guard', exact: true }).click()
-    await visit.page.waitForURL('**/replay')
+    for (const id of ['post-api-v1-traces', 'post-api-v1-runs-import', 'get-api-v1-runs', 'get-api-v1-mcp-events']) {
+      await visit.to(`/docs/${id}`)
+      assert.deepEqual(await seriousFindings(page), [], id)
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 800 })
+        assert.ok((await visit.overflow()) <= 0, `${id} is wider than ${width} px by ${await visit.overflow()}`)
+      }
+    }
+    await visit.close()
   })
 })

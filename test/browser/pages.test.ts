@@ -30,6 +30,8 @@ const pages: readonly (readonly [name: string, path: (data: Seeded) => string, s
   ['a policy', ({ project }) => `/policies/${project}`],
   ['the playground', () => '/playground'],
   ['a run of the playground', ({ run }) => `/playground/runs/${run}`],
+  ['the API', () => '/docs'],
+  ['an operation', () => '/docs/post-api-v1-traces'],
   ['what is not there', () => '/nowhere', 404],
 ]
 

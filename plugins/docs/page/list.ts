@@ -1,0 +1,43 @@
+import { type Ask, type Html, html, type Page } from 'guard-gateway/core'
+import { type Description, operationsOf, type Placed } from './description.ts'
+
+/** All operations by their groups, as far as they hold the words that are looked for. */
+export const listPage = (describe: () => Description): Page => ({
+  id: 'docs',
+  path: '/docs',
+  nav: { label: 'Docs', order: 90, key: 'd' },
+  render: async (ask) => ({ title: 'API', main: mainOf(describe(), ask) }),
+})
+
+const mainOf = (description: Description, { query }: Ask): Html => {
+  const q = query.get('q') ?? ''
+  const words = q
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const found = operationsOf(description).filter((placed) => words.every((word) => textOf(placed).includes(word)))
+  const groups = Map.groupBy(found, ({ operation }) => operation.tags?.[0] ?? 'other')
+  // a plugin may name a group that the description does not know
+  const names = new Set([...description.tags.map(({ name }) => name), ...groups.keys()])
+  const order = [...names].filter((name) => groups.has(name))
+  return html`<div class="head"><h1>API</h1><p class="quiet">version ${description.info.version}</p><p class="acts"><a href="/openapi.json">openapi.json</a></p></div>
+<p>${description.info.description}</p>
+<form class="filters" action="/docs" role="search"><label>Search<input type="search" name="q" value="${q}" size="24" placeholder="words of path or purpose"></label><button>Search</button>${q !== '' && html` <a class="clear" href="/docs">Clear</a>`}</form>
+${order.length > 1 && html`<nav class="chips" aria-label="Groups">${order.map((name) => html`<a href="#${anchorOf(name)}">${name}</a>`)}</nav>`}
+${found.length === 0 && html`<p class="empty">Nothing is like this. <a href="/docs">Show all</a></p>`}
+${order.map((name) => group(name, description.tags.find((tag) => tag.name === name)?.description, groups.get(name) ?? []))}`
+}
+
+const textOf = ({ method, path, operation }: Placed): string =>
+  `${method} ${path} ${operation.summary} ${operation.tags?.join(' ')}`.toLowerCase()
+
+const anchorOf = (name: string): string => name.replaceAll(/\W+/g, '-')
+
+const group = (name: string, description: string | undefined, operations: readonly Placed[]): Html =>
+  html`<h2 id="${anchorOf(name)}">${name}</h2>${description !== undefined && html`<p class="quiet">${description}</p>`}
+<table class="list rows stacks"><thead><tr><th scope="col">Method</th><th scope="col">Path</th><th scope="col" class="free">Purpose</th><th scope="col">Key</th></tr></thead><tbody>
+${operations.map(
+  ({ id, method, path, operation }) =>
+    html`<tr id="${id}" data-row><td><code>${method}</code></td><th scope="row"><a href="/docs/${encodeURIComponent(id)}"><code>${path}</code></a></th><td>${operation.summary}</td><td>${operation.security !== undefined && 'asked for'}</td></tr>
+`,
+)}</tbody></table>`
