@@ -5,7 +5,7 @@ const ENTRY = /^(\*\.)?([^*\s/@:?#\\%]+|\[[0-9a-f:.]+\])$/i
 /** An entry of a policy's `hosts` in the form in which hosts of URLs are compared with it. */
 export const hostEntry = (entry: string): string => {
   if (entry === '*') return entry
-  const bracketed = /^[0-9a-f:.]*:[0-9a-f:.]*$/i.test(entry) && entry.split(':').length > 2 ? `[${entry}]` : entry
+  const bracketed = /^[0-9a-f:.]*$/i.test(entry) && entry.split(':').length > 2 ? `[${entry}]` : entry
   const [, wildcard = '', name = ''] = ENTRY.exec(bracketed) ?? []
   const host = name === '' ? undefined : URL.parse(`http://${name}/`)?.hostname
   if (host === undefined || host === '' || host.endsWith('.'))

@@ -44,15 +44,27 @@ const APART = /^(?:-[nErsuz]*e|--e[a-z]*)$/
 const ATTACHED = /^(?:-[nErsuz]*e|--e[a-z]*=)/
 
 /** What runs a command, reads from one or loads code in awk. */
-const AWK = /system\s*\(|(?<!\|)\|(?!\|)|\bgetline\b|@|\bclose\s*\(|\bprintf?\b[^;}]*>/
+const AWK = /system\s*\(|(?<!\|)\|(?!\|)|\bgetline\b|@|\bclose\s*\(/
+
+/** Whether a statement of an awk program prints to a file. */
+const printsToFile = (program: string): boolean =>
+  program.split(/[;}]/).some((statement) => {
+    const print = statement.search(/\bprintf?\b/)
+    return print !== -1 && statement.includes('>', print)
+  })
 
 /** Whether an awk program could run a command or write a file. */
 export const awkActs = (args: Words): boolean =>
   args.some((word, index) => {
     if (word === undefined || /^(?:-[fEilD]|--(?:f|e|i|l|lo|D))/.test(word)) return true
-    return !/^-[Fv]/.test(word) && !/^-[Fv]$/.test(args[index - 1] ?? '') && AWK.test(withoutTexts(word))
+    if (/^-[Fv]/.test(word) || /^-[Fv]$/.test(args[index - 1] ?? '')) return false
+    const program = withoutTexts(word)
+    return AWK.test(program) || printsToFile(program)
   })
 
 /** An awk program without its strings, in which marks are only text. A slash may begin an expression that holds quotes. */
 const withoutTexts = (program: string): string =>
-  program.includes('/') ? program : program.replace(/"(?:[^"\\]|\\.)*"/g, '""')
+  program.includes('/') ? program : program.replace(AWK_STRING, (text, end: string) => (end === '"' ? '""' : text))
+
+/** A string, or one that does not end, which is passed over in one step: no part of it is tried again. */
+const AWK_STRING = /"(?:[^"\\]|\\.)*("|\\?$|\\[\n\r\u2028\u2029])/g

@@ -4,7 +4,8 @@ import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 /** Variables of the environment by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const OF_ENVIRONMENT = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+/** One that does not end is passed over in one step: no part of it is tried again. */
+const OF_ENVIRONMENT = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?(\}|$)/g
 const OF_POLICY = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /** The policy with its variables filled in, in `vars` from the environment and in options of checks from `vars`. */
@@ -27,7 +28,8 @@ export const resolveVars = (
 
 /** An empty variable counts as one that is not set. */
 const fromEnvironment = (text: string, env: Environment, path: PolicyPath, faults: PolicyFault[]): string =>
-  text.replace(OF_ENVIRONMENT, (whole, name: string, otherwise: string | undefined) => {
+  text.replace(OF_ENVIRONMENT, (whole, name: string, otherwise: string | undefined, end: string) => {
+    if (end === '') return whole
     const found = env[name] || otherwise
     if (found === undefined) {
       const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`

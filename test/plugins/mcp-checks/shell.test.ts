@@ -105,6 +105,19 @@ $X x`
   for (const command of [...refused, ...hiddenCalls]) {
     it(`refuse ${command}`, async () => assert.equal((await denying(command)).length, 1))
   }
+  it('judge an awk program by what it does outside of its strings, however it ends', async () => {
+    for (const program of [
+      '{print > "f"}',
+      '{ printf $1 >> "f" }',
+      '{print; print $2 > f}',
+      '"un\\"closed {print > f}',
+    ])
+      assert.equal((await denying(`awk '${program}'`)).length, 1, program)
+    for (const program of ['{print "a > b"}', '{print "a\\" > b"}', '$1 > 3 {print; x = y}', '$1 > 3 {print}; $2 > 4'])
+      assert.deepEqual(await denying(`awk '${program}'`), [], program)
+    assert.deepEqual(await denying(`awk '"${'\\"'.repeat(30_000)}'`), [])
+    assert.deepEqual(await denying(`awk '${'print '.repeat(10_000)}'`), [])
+  })
   it('match options in any order, cluster and spelling', async () => {
     const find = await loaded(shell, { args: ['/command'], deny: ['rm -rf', 'git push --force', 'chmod 777'] })
     const findings = async (command: string) => (await find({ command })).length

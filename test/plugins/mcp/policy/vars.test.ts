@@ -50,6 +50,10 @@ describe('variables of a policy', () => {
       bad: [ref('w')],
     })
   })
+  it('that do not end are text', async () => {
+    const long = '${A:-'.repeat(100_000)
+    assert.deepEqual(await filled({ v: long }, ref('v')), { args: ['/a'], bad: [long] })
+  })
   it('are part of the version', async () => {
     const version = async (name: string) => (await load({ v: ref('NAME') }, ref('v'), { NAME: name })).policy?.version
     assert.match(String(await version('a')), /^[0-9a-f]{64}$/)
