@@ -10,6 +10,7 @@ export const caseOf = (suite: Case['suite'], trajectory: Trajectory): Case => ({
   id: trajectory.id,
   suite,
   source: trajectory.source,
+  task: trajectory.task,
   split: trajectory.split,
   kind: trajectory.kind ?? null,
   label: trajectory.label,

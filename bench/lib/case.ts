@@ -18,6 +18,8 @@ export interface Case {
   readonly id: string
   readonly suite: 'corpus' | 'synthetic'
   readonly source: string
+  /** Null where each case is its own. */
+  readonly task: string | null
   readonly split: string | null
   readonly kind: string | null
   readonly label: 'loop' | 'clean' | 'ambiguous' | null

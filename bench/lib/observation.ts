@@ -16,6 +16,8 @@ export interface Observation {
   readonly suite: 'vectors' | 'corpus' | 'synthetic'
   readonly case_id: string
   readonly source: string | null
+  /** What the run was asked to do; several runs may share it. Null where each case is its own. */
+  readonly task: string | null
   readonly split: string | null
   readonly style: string
   readonly tier: 'must' | 'should' | null

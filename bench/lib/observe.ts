@@ -126,6 +126,7 @@ const observation = (one: Case, { subject }: Watched, seen: Seen, played: Rememb
     suite: one.suite,
     case_id: one.id,
     source: one.source,
+    task: one.task,
     split: one.split,
     style: 'messages',
     tier: null,

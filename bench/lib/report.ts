@@ -8,7 +8,10 @@ const FEW = 20
 export const qualityText = (summaries: readonly Summary[], groups: boolean): string => {
   const shown = summaries.filter(({ group }) => groups || group === 'all')
   return [...Map.groupBy(shown, ({ suite }) => suite)]
-    .map(([suite, members]) => `${suite}\n${suite === 'vectors' ? vectorTable(members) : table(members)}`)
+    .map(
+      ([suite, members]) =>
+        `${suite}\n${suite === 'vectors' ? vectorTable(members) : table(members)}${intervals(members)}`,
+    )
     .join('\n\n')
 }
 
@@ -30,6 +33,20 @@ const table = (summaries: readonly Summary[]): string =>
     ],
     summaries.map((one) => [nameOf(one), String(one.n), String(one.loops), ...figures(one), ...costs(one)]),
   )
+
+/** How much of the figures is chance. */
+const intervals = (summaries: readonly Summary[]): string => {
+  const rows = summaries.flatMap(({ detector, intervals_95: found }) =>
+    found === null
+      ? []
+      : [[detector.id, span(found.precision), span(found.recall), span(found.clean_fp_rate), String(found.tasks)]],
+  )
+  if (rows.length === 0) return ''
+  return `\n\n95 % of collections with other tasks of the same kind\n${printTable(['detector', 'precision', 'recall', 'clean flagged', 'tasks'], rows)}`
+}
+
+const span = (rates: readonly [number, number] | null): string =>
+  rates === null ? '-' : `${(rates[0] * 100).toFixed(1)} – ${percent(rates[1])}`
 
 const nameOf = ({ detector, group }: Summary): string => (group === 'all' ? detector.id : `${detector.id} (${group})`)
 

@@ -1,3 +1,4 @@
+import { type Intervals, intervalsOf } from './intervals.ts'
 import { type Observation, quantile } from './observation.ts'
 
 /** How a detector did on a group of cases: a line of `bench.summary.v1`. Rates are null where there is nothing to divide by. */
@@ -22,6 +23,8 @@ export interface Summary {
   readonly harmful_blocks: number
   readonly harmful_block_rate: number | null
   readonly unresolved_block_rate: number | null
+  /** Of what recorded runs show, over all of them; null elsewhere. */
+  readonly intervals_95: Intervals | null
   readonly median_lag: number | null
   readonly tokens_saved_share: number | null
   readonly vectors: Record<'must' | 'should', { readonly pass: number; readonly total: number }> | null
@@ -81,6 +84,7 @@ const summaryOf = (group: string, members: readonly Observation[]): Summary => {
     harmful_blocks,
     harmful_block_rate: rate(harmful_blocks, solved.length),
     unresolved_block_rate: rate(unsolved.filter((one) => one.first_detection_step !== null).length, unsolved.length),
+    intervals_95: first.suite === 'corpus' && group === 'all' && loops + cleans > 0 ? intervalsOf(members) : null,
     median_lag: numberOrNull(
       quantile(
         members.flatMap(({ lag_steps }) => lag_steps ?? []),

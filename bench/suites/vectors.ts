@@ -89,6 +89,7 @@ const observationOf = (one: VectorCase, failure: string | null, facts: RunFacts)
     suite: 'vectors',
     case_id: one.id,
     source: null,
+    task: null,
     split: null,
     style: one.style,
     tier: one.tier,

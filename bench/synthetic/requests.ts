@@ -46,6 +46,7 @@ export const requestCases = (seed: number, start: number): readonly Case[] =>
       id: `${kind}/start=${start}/seed=${seed}`,
       suite: 'synthetic',
       source: 'requests',
+      task: null,
       split: null,
       kind,
       label: loop_start_step === null ? 'clean' : 'loop',

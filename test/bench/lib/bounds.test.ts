@@ -46,6 +46,29 @@ const summaries = async (): Promise<readonly Summary[]> => {
   return summarise(await observeAll(cases, subjects, runFacts()))
 }
 
+test('the interval of a figure is wider the fewer tasks it rests on, and the same in every run', async () => {
+  const subjects = await findSubjects({ detectors: ['tool_repeat'], presets: [] }, process.cwd())
+  const intervals = async (count: number) => {
+    const cases = Array.from({ length: count }, (_, task) =>
+      trajectories.map((one) =>
+        caseOf('corpus', { ...one, id: `${one.id} ${task}`, task: task % 4 === 0 ? one.id : `${task}` }),
+      ),
+    ).flat()
+    const observations = await observeAll(cases, subjects, runFacts())
+    const [all] = summarise(observations)
+    assert.deepEqual(summarise(observations)[0]?.intervals_95, all?.intervals_95)
+    const [low = 0, high = 0] = all?.intervals_95?.recall ?? []
+    assert.ok(low <= (all?.recall ?? -1) && high >= (all?.recall ?? 2) && low < high)
+    return { width: high - low, text: qualityText([all as Summary], false) }
+  }
+  const [few, many] = [await intervals(4), await intervals(40)]
+  assert.ok(few.width > many.width)
+  assert.match(
+    many.text,
+    /95 % of collections with other tasks of the same kind\n[\s\S]*tool_repeat +\d+\.\d – \d+\.\d % /,
+  )
+})
+
 test('summaries count what was right, early, wrong, harmful and saved, also by source', async () => {
   const found = await summaries()
   const all = found.find(({ detector, group }) => detector.id === 'tool_repeat' && group === 'all')
@@ -56,6 +79,12 @@ test('summaries count what was right, early, wrong, harmful and saved, also by s
   assert.deepEqual([all?.harmful_blocks, all?.solved, all?.median_lag, all?.alarms], [1, 2, 1, 3])
   assert.ok((all?.tokens_saved_share ?? 0) > 0.3)
   assert.ok((all?.ns_per_decision?.p50 ?? 0) > 0)
+  assert.deepEqual(all?.intervals_95, {
+    tasks: 1,
+    precision: [1 / 3, 1 / 3],
+    recall: [0.5, 0.5],
+    clean_fp_rate: [0.5, 0.5],
+  })
   const mill = found.find(({ detector, group }) => detector.id === 'tool_repeat' && group === 'source mill')
   assert.deepEqual([mill?.n, mill?.clean_fp_rate, mill?.recall], [2, 0.5, null])
 })

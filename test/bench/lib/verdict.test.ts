@@ -7,6 +7,7 @@ const run = (over: Partial<Case>): Case => ({
   id: 'run',
   suite: 'corpus',
   source: 'shop',
+  task: null,
   split: null,
   kind: null,
   label: 'clean',
