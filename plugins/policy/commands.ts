@@ -22,6 +22,8 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
       summary: 'set the rules of a project to a preset or to those of a YAML or JSON file',
       options: {
         '--project <id>': 'of this project; "default" if not said',
+        '--since <time>': 'try it on sessions since: an age such as 24h, or a time; the newest 200 if not said',
+        '--dry-run': 'only say what would change, and what that would have done to stored sessions',
         '--yes': 'apply without a question',
       },
       example: 'guard policy apply rules.yml --project shop --yes',

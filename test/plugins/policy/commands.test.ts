@@ -48,6 +48,35 @@ describe('guard policy', () => {
     assert.equal(JSON.parse(same.out).version, 2)
   })
 
+  it('tells what the change would have done to stored sessions, and with --dry-run changes nothing', async () => {
+    const project = 'playground-exact-loop'
+    assert.equal((await home.guard('playground', 'run', 'exact-loop')).code, 0)
+    await writeFile(
+      join(home.folder, 'strict.yml'),
+      'mode: enforce\nrules: [{ rule_type: exact_repeat, threshold: 2 }]\n',
+    )
+    const before = (await home.guard('policy', 'show', project)).out
+    const told =
+      /^~ exact_repeat: threshold 3 -> 2\n[\s\S]*^Tried on what is stored:\n1 sessions, 4 requests: 1 stopped or flagged\n[\s\S]*^ses_\w+ +guardreq_\w+ +2 +LOOP_EXACT /m
+    const dry = await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--dry-run')
+    assert.deepEqual([dry.code, dry.err], [0, ''])
+    assert.match(dry.out, told)
+    const { changes, simulation } = JSON.parse(
+      (await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--dry-run', '--json')).out,
+    )
+    assert.ok(changes.includes('~ exact_repeat: threshold 3 -> 2'))
+    assert.deepEqual([simulation.sessions, simulation.flagged[0].decision], [1, 'block'])
+    assert.equal((await home.guard('policy', 'show', project)).out, before)
+    const applied = await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--yes')
+    assert.match(applied.err, told)
+    assert.match(applied.out, /^playground-exact-loop: version \d+, mode enforce\n/)
+    const none = await home.guard('policy', 'apply', 'strict.yml', '--project', 'new', '--dry-run', '--since', '1h')
+    assert.match(none.out, /\nThere is no stored session to try this on\.\n$/)
+    const wrong = await home.guard('policy', 'apply', 'strict.yml', '--dry-run', '--since', 'soon')
+    assert.deepEqual([wrong.code, wrong.out], [1, ''])
+    assert.match(wrong.err, /^error: "since" must be a time like .*\n$/)
+  })
+
   it('applies a preset by its name', async () => {
     const { code, out } = await home.guard('policy', 'apply', 'default', '--project', 'shop', '--yes')
     assert.equal(code, 0)

@@ -98,7 +98,10 @@ test('policies simulate is the same, takes presets and answers as JSON', async (
 
 test('policy simulate refuses what is neither a preset nor a policy', async (context) => {
   const { cwd, run } = await start(context)
-  await assert.rejects(run('policy simulate', ['strict']), /"strict" is no preset and no file; presets are default/)
+  await assert.rejects(
+    run('policy simulate', ['strict']),
+    /"strict" names no preset, and there is no such file; presets are default/,
+  )
   await writeFile(join(cwd, 'words.yml'), 'only words\n')
   await assert.rejects(run('policy simulate', ['words.yml']), { code: 'INVALID_POLICY' })
 })

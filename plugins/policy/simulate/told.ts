@@ -1,0 +1,40 @@
+import { columnLines, costText, countText, terminalLine } from 'guard-gateway/core'
+import type { Simulation } from './simulation.ts'
+
+/** What rules would have done, for a person: the sum, then each rule that spoke, then each session it spoke in. */
+export const simulationLines = ({ sessions, requests, mode, flagged, rules }: Simulation): readonly string[] => {
+  const verb = mode === 'enforce' ? 'stopped or flagged' : 'flagged'
+  const head = `${countText(sessions)} sessions, ${countText(requests)} requests: ${countText(flagged.length)} ${verb}`
+  return [head, ...table(ruleRows(rules)), ...table(sessionRows(flagged))]
+}
+
+const table = (rows: readonly (readonly string[])[]): readonly string[] =>
+  rows.length < 2 ? [] : ['', ...columnLines(rows)]
+
+const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] => [
+  ['rule', 'sessions', 'share', 'requests after', 'tokens after', 'cost after', 'differing results', 'not seen'],
+  ...rules.map((rule) => [
+    terminalLine(rule.rule_id),
+    countText(rule.sessions),
+    `${(rule.share * 100).toFixed(1)} %`,
+    countText(rule.requests_after),
+    countText(rule.tokens_after),
+    costText(rule.cost_after_micro),
+    countText(rule.differing_results),
+    rule.unseen_sessions === 0 ? '' : `${countText(rule.unseen_sessions)} sessions`,
+  ]),
+]
+
+const sessionRows = (flagged: Simulation['flagged']): readonly (readonly string[])[] => [
+  ['session', 'request', 'step', 'reason', 'rule', 'requests after', 'tokens after', 'equal results'],
+  ...flagged.map((one) => [
+    one.session_id,
+    one.first_request_id,
+    countText(one.step),
+    terminalLine(one.code),
+    terminalLine(one.rule_id),
+    countText(one.requests_after),
+    countText(one.tokens_after),
+    one.results_equal === null ? '' : one.results_equal ? 'yes' : 'no',
+  ]),
+]

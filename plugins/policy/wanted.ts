@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { GuardError, readYaml, terminalLine } from 'guard-gateway/core'
+import { isRecord } from './rules.ts'
+
+/** A policy that a command line names: what goes to the interface, and the same spelled out. */
+export interface Wanted {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly document: unknown
+}
+
+/** The policy of a preset's name, or else of a YAML or JSON file. Throws INVALID_POLICY and INVALID_YAML. */
+export const wantedBy = async (
+  name: string,
+  presets: Readonly<Record<string, unknown>>,
+  cwd: string,
+): Promise<Wanted> => {
+  if (Object.hasOwn(presets, name)) return { body: { preset: name }, document: { rules: presets[name] } }
+  const text = await readFile(resolve(cwd, name), 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const known = Object.keys(presets)
+    const why = cause.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${cause.code})`
+    throw new GuardError(
+      'INVALID_POLICY',
+      `"${terminalLine(name)}" names no preset, and ${why}; presets are ${known.join(', ')}.`,
+      { known, cause },
+    )
+  })
+  const document = readYaml(await import('yaml'), text).value
+  if (Array.isArray(document)) return { body: { rules: document }, document }
+  if (isRecord(document)) return { body: document, document }
+  throw new GuardError('INVALID_POLICY', `"${terminalLine(name)}" holds no policy and no list of rules.`)
+}
