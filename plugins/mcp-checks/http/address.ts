@@ -4,10 +4,12 @@ type Address = ReturnType<IpAddr['parse']>
 /** Names that a resolver, a cloud or a home network answers with addresses of its own. */
 const PRIVATE_SUFFIXES = [
   ...['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'lan', 'home', 'home.arpa'],
+  // names that no public resolver may answer, and those inside of clusters
+  ...['test', 'invalid', 'svc'],
   // public names that lead to this machine, or to any address that a caller spells in them
   ...['localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'nip.io', 'sslip.io', 'xip.io', 'traefik.me'],
 ]
-const PRIVATE_NAMES = new Set(['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'metadata'])
+const PRIVATE_NAMES = new Set(['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'metadata', 'metadata.goog'])
 
 /** Public by their range, and yet answered by the machine's own platform. */
 const PLATFORM_ADDRESSES = new Set(['168.63.129.16'])

@@ -1,14 +1,14 @@
 const ROUNDS = 3
 
-const ORDINARY = /^[!#-$&(-~][!-$&-~]*(?<!["' ])$/
+const ORDINARY = /^[!#-$&(-:<-~][!-$&-:<-~]*(?<!["' ])$/
 
 /**
  * Every text that a server might make of one before it opens a file: without blanks and quotes around it or invisible characters in it,
- * in compatibility form, percent-decoded. Undefined if decoding finds no end within three rounds.
+ * with look-alikes of slashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded. Undefined if decoding finds no end within three rounds.
  */
 export const formsOf = (text: string): ReadonlySet<string> | undefined => {
   const forms = new Set([text])
-  if (ORDINARY.test(text)) return forms
+  if (ORDINARY.test(text) && !text.includes('...')) return forms
   let fresh: readonly string[] = [text]
   for (let round = 0; round < ROUNDS; round++) {
     const next = fresh.flatMap(readings).filter((form) => !forms.has(form))
@@ -28,7 +28,18 @@ const readings = (form: string): string[] => {
     form.replace(/\p{Default_Ignorable_Code_Point}/gu, ''),
     form.trim(),
     form.trim().replace(/^["']|["']$/g, ''),
+    form.replace(/[\u2044\u2215\u29f8]/g, '/').replace(/[\u3002\uff61]/g, '.'),
+    form.replace(/(?<! ) +(?=\/|$)/g, ''),
+    form.replace(/;[^/]*/g, ''),
+    stripped(form),
   ]
+}
+
+/** Without the steps upwards that a careless filter takes out once; only where that leaves others. */
+const stripped = (form: string): string => {
+  if (!form.includes('.../') && !form.includes('....')) return form
+  const left = form.replaceAll('../', '')
+  return /(?:^|\/)\.\.(?:\/|$)/.test(left) ? left : form
 }
 
 const ENCODED = /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}/gi

@@ -5,6 +5,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout
 export const refusal = (form: string, platform: NodeJS.Platform): string | undefined => {
   if (form === '') return 'is empty'
   if (/\p{Cc}/u.test(form)) return 'holds a control character'
+  if (!form.isWellFormed()) return 'holds half of a character'
   if (form.startsWith('~')) return 'begins with ~, which only a shell can resolve'
   if (form.includes('://') || /^file:/i.test(form)) return 'is a URL and not a path'
   return platform === 'win32' ? refusedOnWindows(form) : refusedElsewhere(form)

@@ -35,12 +35,16 @@ const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append arra
   sha512 sign similar_to_escape sin sind sinh split_part sqrt starts_with statement_timestamp stddev stddev_pop stddev_samp string_agg
   string_to_array string_to_table strip strpos substr substring sum system_user tan tand tanh text timeofday timestamp timestamptz timezone to_ascii to_bin to_char
   to_date to_hex to_json to_jsonb to_number to_oct to_regclass to_regtype to_timestamp to_tsquery to_tsvector transaction_timestamp translate trim
-  trim_array trim_scale trunc ts_delete ts_filter ts_headline ts_rank ts_rank_cd ts_rewrite tsvector_to_array unistr unnest upper upper_inc
+  trim_array trim_scale trunc ts_delete ts_filter ts_headline ts_rank ts_rank_cd tsvector_to_array unistr unnest upper upper_inc
   upper_inf uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 uuid_generate_v4 var_pop var_samp variance version websearch_to_tsquery
   width_bucket xmlagg xmlcomment xmlconcat xmlexists xpath xpath_exists col_description shobj_description pg_column_size pg_database_size
   pg_get_constraintdef pg_get_expr pg_get_functiondef pg_get_indexdef pg_get_ruledef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid
   pg_get_viewdef pg_indexes_size pg_is_in_recovery pg_postmaster_start_time pg_relation_size pg_size_bytes pg_size_pretty pg_table_is_visible
-  pg_table_size pg_tablespace_size pg_total_relation_size pg_typeof pg_function_is_visible pg_type_is_visible`
+  pg_table_size pg_tablespace_size pg_total_relation_size pg_typeof pg_function_is_visible pg_type_is_visible int4range int8range numrange tsrange
+  tstzrange daterange int4multirange int8multirange nummultirange tsmultirange tstzmultirange datemultirange json_populate_record
+  json_populate_recordset jsonb_populate_record jsonb_populate_recordset inet_server_addr inet_server_port inet_client_addr inet_client_port
+  pg_backend_pid pg_blocking_pids pg_client_encoding pg_encoding_to_char pg_get_keywords pg_get_partkeydef pg_get_statisticsobjdef pg_has_role
+  has_function_privilege has_sequence_privilege to_regproc to_regprocedure to_regnamespace to_regrole convert_from convert_to`
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 

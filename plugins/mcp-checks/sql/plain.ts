@@ -49,6 +49,10 @@ const ANYWHERE: Readonly<Record<string, readonly Operation[]>> = {
   truncate: [],
   grant: ['grant'],
   revoke: ['grant'],
+  updlock: ['update'],
+  xlock: ['update'],
+  tablockx: ['update'],
+  holdlock: ['update'],
   ...Object.fromEntries(
     `call exec execute outfile dumpfile procedure handler load attach detach pragma vacuum shutdown waitfor declare dbcc bulk backup restore
     reconfigure kill deny go print openrowset opendatasource lock unlock prepare deallocate install uninstall atomic loop while xp_cmdshell sp_executesql`

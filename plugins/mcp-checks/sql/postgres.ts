@@ -112,6 +112,7 @@ class Walk {
     if (kind === 'FuncCall') this.functions.add(dotted(node.funcname))
     else if (OPERATING.has(kind)) this.#operator(node)
     else if (kind === 'CopyStmt' && leaves(node)) this.operations.add('other')
+    else if (kind === 'RangeTableSample' && !SAMPLING.has(dotted(node.method))) this.functions.add(dotted(node.method))
   }
 
   #operator(node: Members): void {
@@ -136,6 +137,9 @@ const WORDY = new Set([
   ...['AEXPR_LIKE', 'AEXPR_ILIKE', 'AEXPR_SIMILAR', 'AEXPR_BETWEEN', 'AEXPR_NOT_BETWEEN', 'AEXPR_BETWEEN_SYM'],
   ...['AEXPR_NOT_BETWEEN_SYM', 'AEXPR_IN', 'AEXPR_NULLIF'],
 ])
+
+/** PostgreSQL's own ways of taking a sample; any other is a function. */
+const SAMPLING = new Set(['bernoulli', 'system'])
 
 const OPERATING = new Set(['A_Expr', 'SubLink', 'SortBy'])
 

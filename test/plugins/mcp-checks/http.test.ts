@@ -4,10 +4,11 @@ import { describe, it, mock } from 'node:test'
 import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 import { attacks, ordinary, privateHosts, publicHosts } from './http/rows.ts'
+import { linesOf } from './lines.ts'
 
 const options = {
   args: ['/url'],
-  hosts: ['api.example.com', '*.docs.example.com', 'Bücher.de', '93.184.216.34', '2606:4700::1111'],
+  hosts: ['api.example.com', '*.docs.example.com', 'Bücher.de', '93.184.216.34', '2606:4700::1111', 'example.org'],
 }
 
 mcpCheckConforms(httpHosts, {
@@ -22,18 +23,18 @@ const reasons = async (changes: object, url: unknown): Promise<string[]> => {
 }
 
 describe('HTTP hosts', () => {
-  for (const url of ordinary) {
+  for (const url of [...ordinary, ...linesOf('http/ordinary.txt')]) {
     it(`passes ${JSON.stringify(url)}`, async () => assert.deepEqual(await reasons({}, url), []))
   }
-  for (const url of attacks) {
+  for (const url of [...attacks, ...linesOf('http/attacks.txt')]) {
     it(`refuses ${JSON.stringify(url)}`, async () => assert.equal((await reasons({}, url)).length, 1))
   }
-  for (const host of privateHosts) {
+  for (const host of [...privateHosts, ...linesOf('http/private-hosts.txt')]) {
     it(`refuses ${host} where every host is allowed`, async () => {
       assert.equal((await reasons({ hosts: ['*'] }, `https://${host}/`)).length, 1)
     })
   }
-  for (const host of publicHosts) {
+  for (const host of [...publicHosts, ...linesOf('http/public-hosts.txt')]) {
     it(`passes ${host} where every host is allowed`, async () => {
       assert.deepEqual(await reasons({ hosts: ['*'] }, `https://${host}/`), [])
     })

@@ -5,6 +5,7 @@ import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 import { attacks } from './path/attacks.ts'
 import { ordinary } from './path/ordinary.ts'
+import { plantProject, projectAttacks, projectPaths } from './path/project.ts'
 import { plantTree } from './path/tree.ts'
 
 const tree = plantTree()
@@ -32,6 +33,23 @@ describe('path containment', () => {
       assert.equal(findings.length, 1)
       assert.equal(findings[0]?.pointer, '/path')
     })
+  }
+})
+
+describe('path containment in a project', () => {
+  const project = plantProject()
+  after(project.remove)
+  let find: Awaited<ReturnType<typeof loaded>>
+  before(async () => {
+    find = await loaded(path, { ...options, inside: [join(project.base, 'proj')] })
+  })
+  const placed = async (text: string): Promise<number> =>
+    (await find({ path: text.replaceAll('{base}', project.base) })).length
+  for (const text of projectPaths) {
+    it(`passes ${JSON.stringify(text.slice(0, 60))}`, async () => assert.equal(await placed(text), 0))
+  }
+  for (const text of projectAttacks) {
+    it(`refuses ${JSON.stringify(text.slice(0, 60))}`, async () => assert.equal(await placed(text), 1))
   }
 })
 

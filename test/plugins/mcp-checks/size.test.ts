@@ -41,6 +41,65 @@ const rows: readonly (readonly [Parameters<typeof size.find>[1], object, readonl
   ],
 ]
 
+type Limit = 'max_bytes' | 'max_string_bytes' | 'max_depth' | 'max_items'
+
+interface Edge {
+  readonly what: string
+  readonly args: Record<string, unknown>
+  readonly by: Limit
+  readonly measure: number
+}
+
+const nest = (levels: number, inner: unknown): unknown => (levels === 0 ? inner : { a: nest(levels - 1, inner) })
+
+/** Texts with their bytes as JSON, quotes included, and in UTF-8. */
+const texts: readonly (readonly [text: string, json: number, utf8: number])[] = [
+  ['', 2, 0],
+  ['plain', 7, 5],
+  ['a"b\\c', 9, 5],
+  ['tab\tline\n', 13, 9],
+  ['\u0001\u001f', 14, 2],
+  ['é', 4, 2],
+  ['日本語', 11, 9],
+  ['😀😀', 10, 8],
+  ['\ud800', 8, 3],
+  ['e\u0301', 5, 3],
+  ['\u2028', 5, 3],
+  ['</script>', 11, 9],
+  ['x'.repeat(1000), 1002, 1000],
+  ['é'.repeat(500), 1002, 1000],
+]
+
+const edges: readonly Edge[] = [
+  ...texts.flatMap(([text, json, utf8]): Edge[] => [
+    { what: `a value ${JSON.stringify(text).slice(0, 20)}`, args: { a: text }, by: 'max_bytes', measure: json + 6 },
+    { what: `a name ${JSON.stringify(text).slice(0, 20)}`, args: { [text]: 1 }, by: 'max_bytes', measure: json + 4 },
+    {
+      what: `a string ${JSON.stringify(text).slice(0, 20)}`,
+      args: { a: [{ b: [text] }] },
+      by: 'max_string_bytes',
+      measure: Math.max(utf8, 1),
+    },
+    {
+      what: `a named string ${JSON.stringify(text).slice(0, 20)}`,
+      args: { a: [{ [text]: {} }] },
+      by: 'max_string_bytes',
+      measure: Math.max(utf8, 1),
+    },
+  ]),
+  ...[0, 1, 2, 10, 100].flatMap((levels): Edge[] => [
+    { what: `${levels} objects`, args: { x: nest(levels, 1) }, by: 'max_depth', measure: levels + 1 },
+    { what: `${levels} objects around a list`, args: { x: nest(levels, []) }, by: 'max_depth', measure: levels + 2 },
+    { what: `${levels} siblings`, args: { x: Array(levels).fill({}) }, by: 'max_items', measure: Math.max(levels, 1) },
+    {
+      what: `a list of ${levels} deep below`,
+      args: { x: nest(5, Array(levels).fill(0)) },
+      by: 'max_items',
+      measure: Math.max(levels, 1),
+    },
+  ]),
+]
+
 describe('payload size', () => {
   for (const [options, args, reasons] of rows) {
     it(`${JSON.stringify(options)} of ${JSON.stringify(args).slice(0, 60)}: ${reasons.length} over`, async () => {
@@ -51,6 +110,17 @@ describe('payload size', () => {
         reasons,
       )
       assert.ok(found.every(({ certain }) => certain))
+    })
+  }
+  for (const one of edges) {
+    it(`takes ${one.what} of exactly the limit, and one less is too little`, async () => {
+      const allowing = async (limit: number) => {
+        const find = await loaded(size, { [one.by]: limit })
+        return (await find(JSON.parse(JSON.stringify(one.args)) as Record<string, unknown>)).length
+      }
+      assert.equal(await allowing(one.measure), 0)
+      assert.equal(await allowing(one.measure + 1), 0)
+      if (one.measure > 1) assert.equal(await allowing(one.measure - 1), 1)
     })
   }
   it('counts a member named __proto__', async () => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
+import { linesOf } from './lines.ts'
 
 type Options = Parameters<typeof sql.find>[1]
 
-const lines = (name: string): string[] =>
-  readFileSync(join(import.meta.dirname, 'sql', name), 'utf8')
-    .split('\n')
-    .slice(0, -1)
+const lines = (...names: readonly string[]): string[] => linesOf(...names.map((name) => `sql/${name}.txt`))
 
 const reading: Options = { args: ['/sql'], operations: ['select', 'explain'] }
 const postgres: Options = { ...reading, dialect: 'postgres', allow_functions: ['Report_Total', 'reports.total'] }
@@ -25,10 +21,13 @@ const reasons = async (options: Options, text: unknown): Promise<string[]> => {
 const controls = ['select 1\0', 'select 1\r\n', 'select\u000b1', 'select 1\u0085', '\ufeffselect 1 x y z \u0000', '']
 
 describe('SQL operations, PostgreSQL', () => {
-  for (const text of lines('postgres-ordinary.txt')) {
+  for (const text of lines('postgres-ordinary', 'postgres-ordinary-agents')) {
     it(`pass ${text}`, async () => assert.deepEqual(await reasons(postgres, text), []))
   }
-  for (const text of [...lines('postgres-attacks.txt'), ...controls]) {
+  for (const text of [
+    ...lines('postgres-attacks', 'postgres-attacks-functions', 'postgres-attacks-statements'),
+    ...controls,
+  ]) {
     it(`refuse ${JSON.stringify(text)}`, async () => assert.equal((await reasons(postgres, text)).length, 1))
   }
   it('refuse what would exhaust the grammar, and go on', async () => {
@@ -93,10 +92,10 @@ describe('SQL operations that a statement needs', () => {
 
 describe('SQL operations, databases without a grammar of ours', () => {
   for (const dialect of ['generic', 'mysql', 'sqlite'] as const) {
-    for (const text of lines('plain-ordinary.txt')) {
+    for (const text of lines('plain-ordinary', 'plain-ordinary-agents')) {
       it(`${dialect} passes ${text}`, async () => assert.deepEqual(await reasons({ ...reading, dialect }, text), []))
     }
-    for (const text of [...lines('plain-attacks.txt'), ...controls]) {
+    for (const text of [...lines('plain-attacks', 'plain-attacks-dialects'), ...controls]) {
       it(`${dialect} refuses ${JSON.stringify(text)}`, async () => {
         assert.equal((await reasons({ ...reading, dialect }, text)).length, 1)
       })

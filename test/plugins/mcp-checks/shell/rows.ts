@@ -1,12 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { linesOf } from '../lines.ts'
 
-/** The lines of a file; ⏎ stands for the end of a line within one. */
-const lines = (name: string): string[] =>
-  readFileSync(join(import.meta.dirname, name), 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => line.replaceAll('⏎', '\n'))
+const lines = (name: string): string[] => linesOf(`shell/${name}`)
 
 /** Commands that pass under the options of the test, a line each, and those of several lines. */
 export const ordinary: readonly string[] = [
