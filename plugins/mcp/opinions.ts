@@ -9,12 +9,12 @@ import type { Opinion } from './verdict.ts'
 const HOOK_MS = 10_000
 
 /** What others than the rules think of a call: its pin, and plugins. */
-export const opinionsOf = async (
+export const opinionsOf = (
   gateway: Gateway,
   call: ToolCall,
   { pinning }: Policy,
   pin: PinState,
-): Promise<readonly Opinion[]> => {
+): readonly Opinion[] | Promise<readonly Opinion[]> => {
   const opinions: Opinion[] = []
   if ((pin === 'new' || pin === 'changed') && (pinning === 'confirm' || pinning === 'deny')) {
     const reason = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
@@ -22,8 +22,7 @@ export const opinionsOf = async (
   }
   const { call: hook } = mcpHooks(gateway)
   if (!hook.isUsed()) return opinions
-  const said = await inTime(gateway, hook.promise(call))
-  return said === undefined ? opinions : [...opinions, said]
+  return inTime(gateway, hook.promise(call)).then((said) => (said === undefined ? opinions : [...opinions, said]))
 }
 
 const unable: Opinion = { rule_id: 'plugin', action: 'deny', reason: 'a plugin could not judge the call' }

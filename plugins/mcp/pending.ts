@@ -7,10 +7,10 @@ export interface PendingRequest {
   /** Source text of its id. */
   readonly id: string
   /** Of a `tools/list`: the cursor it asked for. */
-  readonly cursor?: string
-  /** Of a `tools/call`: which tool, and its place among the records once it is forwarded. */
+  readonly cursor?: string | undefined
+  /** Of a `tools/call`: which tool, and its place among the records from when it is forwarded until it has ended. */
   tool?: string
-  entry?: Entry
+  entry?: Entry | undefined
   /** Its answer may be passed on although the call cannot be recorded. */
   unrecorded?: boolean
   state: 'judging' | 'forwarded' | 'cancelled'

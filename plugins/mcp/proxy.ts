@@ -11,7 +11,7 @@ import {
   stringIn,
 } from 'guard-gateway/core'
 import { type Answer, type Outgoing, refusal } from './answer.ts'
-import { mcpHooks } from './hooks.ts'
+import { type McpHooks, mcpHooks } from './hooks.ts'
 import { clientOf, withoutTasks } from './initialize.ts'
 import type { PendingRequest } from './pending.ts'
 import type { Relay } from './relay.ts'
@@ -27,6 +27,7 @@ export type JudgeCall = (frame: Frame, request: PendingRequest, passed: PassedHe
 /** Takes what a client says in one session: judges calls of tools, and passes on everything else as it came. */
 export class McpProxy {
   readonly #gateway: Gateway
+  readonly #hooks: McpHooks
   readonly #session: Session
   readonly #relay: Relay
   readonly #judge: JudgeCall
@@ -38,6 +39,7 @@ export class McpProxy {
     parts: { readonly relay: Relay; readonly judge: JudgeCall; readonly over: (reason: string) => void },
   ) {
     this.#gateway = gateway
+    this.#hooks = mcpHooks(gateway)
     this.#session = session
     this.#relay = parts.relay
     this.#judge = parts.judge
@@ -49,7 +51,7 @@ export class McpProxy {
     this.#session.touch()
     if (came.kind === 'fault') return this.#refused(came)
     try {
-      const frame = await this.#hooked(came)
+      const frame = this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
       if (frame.kind === 'request') return await this.#request(frame, passed)
       return frame.kind === 'response' ? await this.#response(frame) : await this.#notification(frame)
     } catch (error) {
@@ -75,11 +77,9 @@ export class McpProxy {
     })
   }
 
-  async #hooked(frame: Frame): Promise<Frame> {
-    const { frame: hook } = mcpHooks(this.#gateway)
-    if (!hook.isUsed()) return frame
+  #hooked(frame: Frame): Promise<Frame> {
     const { id: session_id, server } = this.#session
-    return hook.promise(frame, { direction: 'to_server', server_id: server.id, session_id })
+    return this.#hooks.frame.promise(frame, { direction: 'to_server', server_id: server.id, session_id })
   }
 
   #refused({ code, message, id, silent = false }: FrameFault): Answer {
@@ -97,7 +97,7 @@ export class McpProxy {
     const { id = '', key = '', method = '' } = frame
     if (method.startsWith('tasks/') || method === 'server/discover')
       return refusal(200, id, NO_METHOD, `The method ${method} is not served.`)
-    const request: PendingRequest = { method, id, state: 'forwarded', ...cursorOf(frame) }
+    const request: PendingRequest = { method, id, state: 'forwarded', cursor: cursorOf(frame), entry: undefined }
     const added = this.#session.calls.add(key, request)
     if (added === 'twice') return refusal(400, id, INVALID_REQUEST, 'A request of this id is on its way.')
     if (added === 'full')
@@ -105,7 +105,7 @@ export class McpProxy {
     if (method !== 'tools/call') return this.#forward(this.#prepared(frame), request, passed)
     request.state = 'judging'
     const judged = await this.#judge(frame, request, passed)
-    if (!('form' in judged)) return this.#forward(judged, request, passed)
+    if (!('form' in judged)) return await this.#forward(judged, request, passed)
     this.#session.calls.take(key)
     return judged
   }
@@ -120,10 +120,10 @@ export class McpProxy {
 
   async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders): Promise<Answer> {
     request.state = 'forwarded'
-    return this.#answer(await this.#session.link.post(frame, passed), frame, request)
+    return await this.#answer(await this.#session.link.post(frame, passed), frame, request)
   }
 
-  async #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Promise<Answer> {
+  #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Answer | Promise<Answer> {
     if (reply.form === 'none') return { form: 'none', status: 202 }
     if (reply.form === 'sse')
       return { form: 'sse', events: this.#stream(reply.events, frame?.key), stop: () => reply.stop() }
@@ -221,7 +221,5 @@ export class McpProxy {
 const answers = ({ key = '' }: Frame, request: Frame | undefined): boolean =>
   request?.key !== undefined && (key === request.key || roundedKey([request.key], key) !== undefined)
 
-const cursorOf = ({ method, text, params }: Frame): { readonly cursor?: string } => {
-  const cursor = method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined
-  return cursor === undefined ? {} : { cursor }
-}
+const cursorOf = ({ method, text, params }: Frame): string | undefined =>
+  method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined

@@ -11,7 +11,7 @@ import {
   withData,
 } from 'guard-gateway/core'
 import type { Outgoing } from './answer.ts'
-import { mcpHooks } from './hooks.ts'
+import { type McpHooks, mcpHooks } from './hooks.ts'
 import { isAmbiguous, serverFacts, versions, withoutTasks } from './initialize.ts'
 import { outcomeOf } from './outcome.ts'
 import type { PendingRequest } from './pending.ts'
@@ -27,11 +27,13 @@ const isNotDone = () => false
 /** Takes what a server says of one session: pairs answers with requests, reads the few that matter, and passes on everything else as it came. */
 export class Relay {
   readonly #gateway: Gateway
+  readonly #hooks: McpHooks
   readonly #session: Session
   readonly #around: Surroundings
 
   constructor(gateway: Gateway, session: Session, around: Surroundings) {
     this.#gateway = gateway
+    this.#hooks = mcpHooks(gateway)
     this.#session = session
     this.#around = around
   }
@@ -42,7 +44,7 @@ export class Relay {
     const event = raw === undefined ? {} : { event: raw }
     if (fault !== undefined) return this.#faulty(fault)
     if (frame === undefined) return raw === undefined ? undefined : { event: raw, resumable }
-    const passed = await this.#judged(frame)
+    const passed = await (frame.kind === 'response' ? this.#paired(frame) : this.#unasked(frame))
     if (passed === undefined) return
     if (passed === frame) return { message: frame.raw, ...event, resumable }
     const text = typeof passed === 'string' ? passed : passed.text
@@ -60,12 +62,11 @@ export class Relay {
   }
 
   /** The frame, another one or other text in its place; undefined if it is not passed on. */
-  async #judged(came: Frame): Promise<Frame | string | undefined> {
-    if (came.kind === 'response') return this.#paired(came)
+  async #unasked(came: Frame): Promise<Frame | string | undefined> {
     if (came.kind === 'request' && !this.#asked(came)) return
     if (came.method === 'notifications/tools/list_changed') this.#around.tools.stale()
     try {
-      return await this.#hooked(came)
+      return this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
       return undefined
@@ -80,18 +81,16 @@ export class Relay {
     if (rounded !== undefined) return this.#paired(withId(came, rounded))
     if (request === undefined) return void this.#session.dropped('unknown_id')
     try {
-      return await this.#answered(await this.#hooked(came), request)
+      return await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
       return errorFrame(request.id, INTERNAL, 'The gateway failed on this answer.')
     }
   }
 
-  async #hooked(frame: Frame): Promise<Frame> {
-    const { frame: hook } = mcpHooks(this.#gateway)
-    if (!hook.isUsed()) return frame
+  #hooked(frame: Frame): Promise<Frame> {
     const { id: session_id, server } = this.#session
-    return hook.promise(frame, { direction: 'to_client', server_id: server.id, session_id })
+    return this.#hooks.frame.promise(frame, { direction: 'to_client', server_id: server.id, session_id })
   }
 
   /** Notes a request of the server; false: it must not reach the client. */
@@ -102,11 +101,11 @@ export class Relay {
     return false
   }
 
-  async #answered(frame: Frame, request: PendingRequest): Promise<Frame | string> {
-    if (request.method === 'tools/call') {
-      const isRecorded = await this.settle(request, outcomeOf(frame), frame.raw.length)
-      return isRecorded || request.unrecorded === true ? frame : errorFrame(request.id, INTERNAL, UNRECORDED)
-    }
+  #answered(frame: Frame, request: PendingRequest): Frame | string | Promise<Frame | string> {
+    if (request.method === 'tools/call')
+      return this.settle(request, outcomeOf(frame), frame.raw.length).then((isRecorded) =>
+        isRecorded || request.unrecorded === true ? frame : errorFrame(request.id, INTERNAL, UNRECORDED),
+      )
     if (frame.result === undefined) {
       if (request.method === 'initialize') this.#around.over('initialize was refused')
       return frame
@@ -119,10 +118,10 @@ export class Relay {
   async settle(request: PendingRequest, outcome: ReturnType<typeof outcomeOf>, bytes: number | null): Promise<boolean> {
     const { entry, tool = '' } = request
     if (entry === undefined) return true
-    delete request.entry
+    request.entry = undefined
     const { id: session_id, server, book } = this.#session
     const recorded = book.ended(entry, outcome, bytes)?.then(isDone, isNotDone)
-    const { outcome: hook } = mcpHooks(this.#gateway)
+    const { outcome: hook } = this.#hooks
     if (hook.isUsed()) {
       try {
         await hook.promise({ server_id: server.id, session_id, tool, outcome, result_bytes: bytes })
@@ -130,7 +129,7 @@ export class Relay {
         this.#gateway.fault(error, 'mcp:outcome')
       }
     }
-    return recorded ?? true
+    return recorded === undefined || (await recorded)
   }
 
   #initialized(frame: Frame, { id }: PendingRequest): Frame | string {

@@ -28,7 +28,8 @@ export interface Tools {
   /** Changes with every change of a definition; null before any list. */
   serverFingerprint(): string | null
   pin(tool: string): PinState
-  validate(tool: string, args: Arguments): Promise<Validated>
+  /** At once, but for the first call of a tool. */
+  validate(tool: string, args: Arguments): Validated | Promise<Validated>
   /** The same for a tool whose calls have been validated before. */
   check(tool: string, args: Arguments): Validated
   /** The page as the client gets it. */

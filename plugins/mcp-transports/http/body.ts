@@ -1,12 +1,14 @@
 import { EventReader, type RawEvent, readFrame, type StreamEvent } from 'guard-gateway/core'
 import { Chunks } from './chunks.ts'
 
-/** The whole body; rejects if it is larger than `limit` bytes, breaks off, or is not there in time. */
-export const bodyOf = async (body: Buffer | Chunks, limit: number, timeout_ms: number): Promise<Buffer> => {
-  if (!(body instanceof Chunks)) {
-    checkSize(body.length, limit)
-    return body
-  }
+/** The whole body, at once where it is there; throws or rejects if it is larger than `limit` bytes, breaks off, or is not there in time. */
+export const bodyOf = (body: Buffer | Chunks, limit: number, timeout_ms: number): Buffer | Promise<Buffer> => {
+  if (body instanceof Chunks) return gathered(body, limit, timeout_ms)
+  checkSize(body.length, limit)
+  return body
+}
+
+const gathered = async (body: Chunks, limit: number, timeout_ms: number): Promise<Buffer> => {
   const late = setTimeout(() => body.stop(new Error('The answer did not end in time.')), timeout_ms)
   const taken: Buffer[] = []
   let length = 0

@@ -99,7 +99,7 @@ class HttpLink implements McpLink {
     return ask(this.#connections, { method, path: this.#path, headers, body }, timeout_ms)
   }
 
-  async #answered(response: UpstreamResponse, frame: Frame): Promise<McpReply> {
+  #answered(response: UpstreamResponse, frame: Frame): McpReply | Promise<McpReply> {
     const { status } = response
     if (status === 400) return this.#badRequest(response)
     if (status < 200 || status > 299) return this.#refused(response)
@@ -115,27 +115,26 @@ class HttpLink implements McpLink {
     return failed(`The MCP server answered with the content type "${printable(type)}".`)
   }
 
-  async #single(response: UpstreamResponse, status: number): Promise<McpReply> {
-    const frame = readFrame(await this.#body(response), 'server')
-    if (frame.kind === 'fault') return failed(`The MCP server sent no usable message: ${frame.message}`)
-    return { form: 'json', status, event: { frame } }
+  #single({ body }: UpstreamResponse, status: number): McpReply | Promise<McpReply> {
+    const whole = this.#whole(body)
+    return whole instanceof Promise ? whole.then((bytes) => message(bytes, status)) : message(whole, status)
   }
 
   /** A server may say in JSON-RPC what is wrong with a request; then the client gets to read it. */
   async #badRequest(response: UpstreamResponse): Promise<McpReply> {
-    const frame = readFrame(await this.#body(response), 'server')
+    const frame = readFrame(await this.#whole(response.body), 'server')
     if (frame.kind === 'response' && frame.error !== undefined) return { form: 'json', status: 400, event: { frame } }
     return failed('The MCP server answered 400.')
   }
 
-  async #body({ body }: UpstreamResponse): Promise<Buffer> {
+  #whole(body: ReplyBody): Buffer | Promise<Buffer> {
     return bodyOf(this.#opened(body), this.#session.frame_bytes, this.#server.timeout_ms)
   }
 
   /** Reads what nobody wants, so that the connection can be used again. */
   #drain(body: ReplyBody): void {
     if (body instanceof Uint8Array) return
-    bodyOf(this.#opened(body), this.#session.frame_bytes, this.#server.timeout_ms).catch(() => {})
+    Promise.resolve(this.#whole(body)).catch(() => {})
   }
 
   #stream(body: ReplyBody): McpReply {
@@ -177,6 +176,12 @@ class HttpLink implements McpLink {
     this.#lose({ reason: message })
     return { form: 'failed', status: 404, code: 'MCP_SESSION_NOT_FOUND', message }
   }
+}
+
+const message = (bytes: Buffer, status: number): McpReply => {
+  const frame = readFrame(bytes, 'server')
+  if (frame.kind === 'fault') return failed(`The MCP server sent no usable message: ${frame.message}`)
+  return { form: 'json', status, event: { frame } }
 }
 
 const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const

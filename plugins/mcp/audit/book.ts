@@ -62,11 +62,16 @@ export class AuditBook {
   }
 
   /** Takes up a call: where its records and spans will stand. `traceparent` is the caller's, in the form of the header. */
-  async begin(traceparent?: string): Promise<Entry> {
+  begin(traceparent?: string): Entry | Promise<Entry> {
     const at = this.#gateway.clock.now()
     const tick = this.#gateway.clock.tick()
     const named = readTraceparent(traceparent)
-    const joined = named !== undefined && (await this.#joins(named.trace_id))
+    if (named === undefined) return this.#entry(at, tick, undefined, false)
+    return this.#joins(named.trace_id).then((joined) => this.#entry(at, tick, named, joined))
+  }
+
+  #entry(at: number, tick: number, named: ReturnType<typeof readTraceparent>, joins: boolean): Entry {
+    const joined = joins && named !== undefined
     return {
       id: newId('aud_', at),
       at,

@@ -3,7 +3,7 @@ import type { Piece } from './lane.ts'
 import { recordsOf } from './records.ts'
 import type { AuditRow } from './tables.ts'
 
-/** How long the record of a forwarded call waits for its end, so that both are one write, in milliseconds. */
+/** The record of a forwarded call waits for its end, so that both are one write: longer than this, at most twice as long, in milliseconds. */
 const TOGETHER_MS = 2
 /** From when on Replay shows a call that runs. */
 const SHOWN_MS = 100
@@ -34,15 +34,19 @@ export class PassingCall {
 /**
  * The records of calls that are forwarded before their decisions are durable. One that ends soon is one row, from which its trace is read;
  * one that takes longer is two changes of a row; one that is worth showing while it runs, or that says something new of its run, is told to it.
+ * What has ended is written once it is as much as still may end soon: many calls at once then share a commit, and a lone one waits for nobody.
  */
 export class PassingCalls {
   readonly #gateway: Gateway
   readonly #keep: (piece: Piece, urgent: boolean) => Promise<void>
+  /** Those taken up since the timer ran last, and those it has seen once. */
   #fresh: PassingCall[] = []
+  #older: PassingCall[] = []
+  /** How many of both have not ended. */
+  #open = 0
   #ended: PassingCall[] = []
   readonly #running = new Set<PassingCall>()
   readonly #writing = new Set<Promise<unknown>>()
-  #isScheduled = false
   #soon: NodeJS.Timeout | undefined
   #later: NodeJS.Timeout | undefined
 
@@ -54,20 +58,22 @@ export class PassingCalls {
   /** Takes up a call that is about to be forwarded. */
   add(call: PassingCall): void {
     this.#fresh.push(call)
-    this.#soon ??= setTimeout(() => this.#write(), TOGETHER_MS)
+    this.#open++
+    this.#soon ??= setTimeout(() => this.#look(), TOGETHER_MS)
   }
 
   /** The call has ended. */
   end(call: PassingCall, end: End): void {
     call.end = end
-    if (call.state === 'written') return
-    this.#finish(call)
+    if (call.state === 'fresh') this.#open--
+    if (call.state !== 'written') this.#finish(call)
   }
 
   /** Resolves when everything is written, and calls that run are known to their runs. */
   async flush(): Promise<void> {
-    this.#write()
-    this.#finishAll()
+    // all of them may be older than the timer has seen
+    this.#look()
+    this.#look()
     while (this.#writing.size > 0) await Promise.allSettled([...this.#writing])
     this.#show()
     while (this.#writing.size > 0) await Promise.allSettled([...this.#writing])
@@ -77,14 +83,12 @@ export class PassingCalls {
     this.#running.delete(call)
     if (call.state === 'lost') return
     this.#ended.push(call)
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => this.#finishAll())
+    // while more of them are open the timer runs
+    if (this.#ended.length >= this.#open) this.#finishAll()
   }
 
   /** Writes what has ended. */
   #finishAll(): void {
-    this.#isScheduled = false
     const calls = this.#ended
     if (calls.length === 0) return
     this.#ended = []
@@ -99,7 +103,6 @@ export class PassingCalls {
         plain.push(call)
       } else this.#tell(call)
     }
-    if (this.#fresh.length > 0) this.#fresh = this.#fresh.filter(({ end }) => end === undefined)
     if (plain.length === 0) return
     this.#follow(this.#gateway.storage.write(changes), (error) => {
       if (error === undefined) written.resolve()
@@ -108,13 +111,20 @@ export class PassingCalls {
     })
   }
 
-  /** Writes the decisions of calls that take longer. */
-  #write(): void {
+  /** Writes what has ended, and the decisions of calls that take longer. */
+  #look(): void {
     clearTimeout(this.#soon)
-    this.#soon = undefined
-    const calls = this.#fresh.filter(({ end }) => end === undefined)
+    const late = this.#older.filter(isOpen)
+    this.#older = this.#fresh.filter(isOpen)
     this.#fresh = []
+    this.#soon = this.#older.length === 0 ? undefined : setTimeout(() => this.#look(), TOGETHER_MS)
+    this.#finishAll()
+    this.#write(late)
+  }
+
+  #write(calls: readonly PassingCall[]): void {
     if (calls.length === 0) return
+    this.#open -= calls.length
     for (const call of calls) {
       call.state = 'written'
       this.#running.add(call)
@@ -179,6 +189,8 @@ export class PassingCalls {
     return followed
   }
 }
+
+const isOpen = ({ end }: PassingCall): boolean => end === undefined
 
 /** What is written of a call: its whole record the first time, then what is new. */
 const changeOf = ({ row, state }: PassingCall, more: Partial<AuditRow>, as = state): Change =>

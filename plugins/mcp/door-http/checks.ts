@@ -12,16 +12,19 @@ export const checkMethod = (method: string): void => {
 
 /** Refuses media types that MCP does not have, said or wanted. Throws UNSUPPORTED_MEDIA_TYPE, NOT_ACCEPTABLE. */
 export const checkMedia = (method: string, { 'content-type': type, accept }: IncomingHttpHeaders): void => {
-  if (method === 'POST' && essence(type ?? '') !== 'application/json')
+  if (method === 'POST' && type !== JSON_TYPE && essence(type ?? '') !== JSON_TYPE)
     throw new GuardError('UNSUPPORTED_MEDIA_TYPE', 'A message of MCP is application/json.')
   if (method === 'POST') {
-    if (!takes(accept, 'application/json') || !takes(accept, EVENTS))
+    // what clients of the official libraries send needs no reading
+    if (accept !== USUAL && (!takes(accept, JSON_TYPE) || !takes(accept, EVENTS)))
       throw new GuardError('NOT_ACCEPTABLE', `Accept must name application/json and ${EVENTS}.`)
   } else if (method === 'GET' && !takes(accept, EVENTS))
     throw new GuardError('NOT_ACCEPTABLE', `Accept must name ${EVENTS}.`)
 }
 
+const JSON_TYPE = 'application/json'
 const EVENTS = 'text/event-stream'
+const USUAL = `${JSON_TYPE}, ${EVENTS}`
 
 const essence = (type: string): string => type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 

@@ -38,19 +38,18 @@ export class Exchange {
     this.#identity = identities.get(request.raw)
   }
 
+  /** Answers a request that brings no message. */
   async answer(): Promise<void> {
-    const { method } = this.#request
-    if (method === 'POST') return this.#post()
     this.#checkVersion()
     const seat = this.#seat()
-    if (method === 'GET') return this.#listen(seat)
+    if (this.#request.method === 'GET') return this.#listen(seat)
     this.#mcp.sessions.end(seat, 'the client ended it')
     this.#send({ form: 'none', status: 200 })
   }
 
-  async #post(): Promise<void> {
-    const body = this.#request.body
-    const frame = readFrame(Buffer.isBuffer(body) ? body : Buffer.alloc(0), 'client')
+  /** Answers one that brings a message. */
+  async post(body: Buffer): Promise<void> {
+    const frame = readFrame(body, 'client')
     if (frame.kind === 'fault') return this.#refused(frame)
     try {
       this.#checkVersion()
@@ -107,8 +106,8 @@ export class Exchange {
   }
 
   async #finish(seat: Seat, answer: Answer, headers: Readonly<Record<string, string>> = {}): Promise<void> {
-    if (answer.form !== 'sse') return this.#send(answer, headers)
-    await pump(this.#head(200, headers), seat.session, answer)
+    if (answer.form !== 'sse') this.#send(answer, headers)
+    else await pump(this.#head(200, headers), seat.session, answer)
   }
 
   /** Sends the head of an event stream at once. */

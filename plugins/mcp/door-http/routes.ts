@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import type { Mcp, Place } from '../mcp.ts'
+import { bodyOf } from './body.ts'
 import { checkMedia, checkMethod } from './checks.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import { transportError } from './errors.ts'
@@ -13,13 +14,17 @@ interface Params {
 
 /** Streamable HTTP towards clients: `/mcp/{server_id}`. The gateway has judged target, host, origin and key before. */
 export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.setErrorHandler((error, request, reply) => {
+  const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    if (reply.sent) {
+      // an answer that has begun cannot become another one
+      mcp.gateway.fault(error, 'mcp:http')
+      return void reply.raw.destroy()
+    }
     if (!(error instanceof GuardError && /^(?:HOST|ORIGIN|INVALID)_/.test(error.code)))
       reply.headers(corsHeaders(request))
-    transportError(mcp.gateway, mcp.limits.frame_bytes)(error, request, reply)
-  })
+    transportError(mcp.gateway)(error, request, reply)
+  }
+  app.setErrorHandler(refuse)
   app.addHook('preClose', async () => mcp.sessions.endAll('the gateway stops'))
   const described = Object.keys(transportSchemas)
   const others = app.supportedMethods.filter((method) => !described.includes(method))
@@ -32,19 +37,24 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
       // frames are judged byte by byte, not by a schema
       validatorCompiler: () => () => true,
       exposeHeadRoute: false,
-      bodyLimit: mcp.limits.frame_bytes,
-      onRequest: (request, reply, done) => {
-        if (request.method === 'OPTIONS') {
-          answerPreflight(request, reply)
-          return
-        }
-        placeOf(mcp, request)
-        checkMethod(request.method)
-        checkMedia(request.method, request.headers)
-        done()
+      onRequest: (request, reply) => {
+        if (request.method === 'OPTIONS') return void answerPreflight(request, reply)
+        serve(mcp, request, reply).catch((error: unknown) => refuse(error, request, reply))
       },
-      handler: async (request, reply) => new Exchange(mcp, placeOf(mcp, request), request, reply).answer(),
+      // the exchange begins in `onRequest`; a handler would come after the body
+      handler: async () => undefined,
     })
+}
+
+/** Answers one request, of which nothing but its head has been read; rejects with why it is refused. */
+const serve = async (mcp: Mcp, request: FastifyRequest<{ Params: Params }>, reply: FastifyReply): Promise<void> => {
+  const place = placeOf(mcp, request)
+  const { method, headers, raw } = request
+  checkMethod(method)
+  checkMedia(method, headers)
+  const exchange = new Exchange(mcp, place, request, reply)
+  if (method === 'POST') return exchange.post(await bodyOf(raw, mcp.limits.frame_bytes))
+  return exchange.answer()
 }
 
 const placeOf = (mcp: Mcp, { params: { server_id } }: FastifyRequest<{ Params: Params }>): Place => {

@@ -30,20 +30,20 @@ export const patience = (ms: number = MAX_WAIT_MS): Patience => {
 
 const cannotTell = (reason: string): CheckFinding => ({ pointer: '', reason, certain: false })
 
-/** What the checks of a rule object to; one that fails or takes too long cannot tell, which counts. */
-export const findingsOf = async (
+/** What the checks of a rule object to, at once where no check has to wait; one that fails or takes too long cannot tell, which counts. */
+export const findingsOf = (
   rule: CompiledRule,
   args: Arguments,
   at: CheckContext,
   wait: Patience,
-): Promise<readonly RuleFinding[]> => {
-  const findings: RuleFinding[] = []
-  for (const check of rule.checks) {
-    const started = start(check, args, at)
-    const found = isPromise(started) ? await inTime(started, wait) : started
-    for (const finding of found) findings.push({ ...finding, rule_id: rule.id, check: check.check.id })
-  }
-  return findings
+): readonly RuleFinding[] | Promise<readonly RuleFinding[]> => {
+  const started = rule.checks.map((check) => start(check, args, at))
+  const waiting = started.some(isPromise)
+  return waiting
+    ? Promise.all(started.map((found) => (isPromise(found) ? inTime(found, wait) : found))).then((all) =>
+        named(rule, all),
+      )
+    : named(rule, started as readonly Found[])
 }
 
 type Found = readonly CheckFinding[]
@@ -52,13 +52,20 @@ const start = ({ check, options }: CompiledCheck, args: Arguments, at: CheckCont
   try {
     return check.find(args, options as never, at)
   } catch {
-    return [cannotTell('cannot be judged: the check failed')]
+    return FAILED
   }
 }
 
+const FAILED: Found = [cannotTell('cannot be judged: the check failed')]
+
 const isPromise = (found: Found | Promise<Found>): found is Promise<Found> => 'then' in found
 
+const named = ({ id, checks }: CompiledRule, all: readonly Found[]): readonly RuleFinding[] =>
+  all.flatMap((found, index) =>
+    found.map((finding) => ({ ...finding, rule_id: id, check: checks[index]?.check.id ?? '' })),
+  )
+
 const inTime = async (found: Promise<Found>, wait: Patience): Promise<Found> => {
-  const first = await Promise.race([found.catch(() => [cannotTell('cannot be judged: the check failed')]), wait.over()])
+  const first = await Promise.race([found.catch(() => FAILED), wait.over()])
   return first === 'over' ? [cannotTell('cannot be judged: the check took too long')] : first
 }

@@ -55,18 +55,16 @@ export class PolicyFile implements Policies {
     return new PolicyFile(file, use, await use.read(content), print)
   }
 
-  async current(): Promise<Policy> {
-    for (;;) {
-      if (this.#loading === undefined) {
-        const print = lookAt(this.#file)
-        if (print === this.#print) return this.#policy
-        this.#loading = this.#load(print).finally(() => {
-          this.#loading = undefined
-        })
-      }
-      // What arrives while an older content is read is judged by the newer one.
-      await this.#loading
+  current(): Policy | Promise<Policy> {
+    if (this.#loading === undefined) {
+      const print = lookAt(this.#file)
+      if (print === this.#print) return this.#policy
+      this.#loading = this.#load(print).finally(() => {
+        this.#loading = undefined
+      })
     }
+    // What arrives while an older content is read is judged by the newer one.
+    return this.#loading.then(() => this.current())
   }
 
   state(): PolicyState {

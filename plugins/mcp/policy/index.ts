@@ -26,8 +26,8 @@ export interface PolicyState {
 
 /** The policy in force, read anew when its file changes. */
 export interface Policies {
-  /** The policy by which a call arriving now is judged; waits while a changed file is read. Never rejects. */
-  current(): Promise<Policy>
+  /** The policy by which a call arriving now is judged; a promise while a changed file is read. Never rejects. */
+  current(): Policy | Promise<Policy>
   state(): PolicyState
   /** Tells of each reload: `previous` equals `current` where the file was refused. The function returned ends that. */
   onChange(listener: PolicyListener): () => void
@@ -71,7 +71,7 @@ export const openPolicies = async (gateway: Gateway, options: PolicyOptions): Pr
 }
 
 const fixed = (policy: Policy, loaded_at: number, endSession: Policies['endSession']): Policies => ({
-  current: () => Promise.resolve(policy),
+  current: () => policy,
   state: () => ({ file: null, version: policy.version, mode: policy.mode, loaded_at, error: null }),
   onChange: () => () => undefined,
   endSession,

@@ -33,13 +33,19 @@ export const judge = async (
   const at: CheckContext = { server_id: call.server_id, tool: call.tool, cwd: call.cwd }
   const wait = patience()
   try {
-    const voices = await limited(await heard(court.rules, call, at, wait), call, court.limits)
+    const all = await heard(court.rules, call, at, wait)
+    const uses = limitUses(all, call)
+    const voices = uses.length === 0 ? all : withExceeded(all, await court.limits.exceeded(uses, call.at))
     const first = verdictOf(policy, call, voices, more)
     const changed = changesOf(policy, call, voices, first)
     const against = changed === undefined ? [] : await objectionsTo(changed, voices, at, wait, court)
     const verdict = against.length === 0 ? first : verdictOf(policy, call, [...voices, ...against], more)
     const sent = against.length === 0 ? changed : undefined
-    return shown(await counted(policy, call, voices, more, verdict, court), sent, call, voices, court.redact)
+    const spent = forwards.has(verdict.action) ? limitUses(voices, call) : []
+    // if another call took the last room in between, the limit speaks after all
+    const lost = spent.length === 0 ? undefined : await court.limits.take(spent, call.at)
+    const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
+    return shown(last, sent, call, voices, court.redact)
   } finally {
     wait.end()
   }
@@ -53,15 +59,11 @@ const heard = async (
 ): Promise<readonly Voice[]> => {
   const voices: Voice[] = []
   for (const rule of rules) {
-    const voice = await speak(rule, call, at, wait)
+    const spoken = speak(rule, call, at, wait)
+    const voice = spoken instanceof Promise ? await spoken : spoken
     if (voice !== undefined) voices.push(voice)
   }
   return voices
-}
-
-const limited = async (voices: readonly Voice[], call: ToolCall, limits: Limits): Promise<readonly Voice[]> => {
-  const uses = limitUses(voices, call)
-  return uses.length === 0 ? voices : withExceeded(voices, await limits.exceeded(uses, call.at))
 }
 
 const withExceeded = (voices: readonly Voice[], exceeded: readonly Exceeded[]): readonly Voice[] =>
@@ -115,20 +117,6 @@ const objectionsTo = async (
   if (fault === undefined || changer === undefined) return against
   const reason = `the changed arguments are invalid: ${fault}`
   return [...against, { rule: changer.rule, opinion: { rule_id: changer.rule.id, action: 'deny', reason } }]
-}
-
-/** Counts a call that is let through; if another one took the last room in between, the limit speaks after all. */
-const counted = async (
-  policy: CompiledPolicy,
-  call: ToolCall,
-  voices: readonly Voice[],
-  more: readonly Opinion[],
-  verdict: Verdict,
-  { limits }: Court,
-): Promise<Verdict> => {
-  const uses = forwards.has(verdict.action) ? limitUses(voices, call) : []
-  const lost = uses.length === 0 ? undefined : await limits.take(uses, call.at)
-  return lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
 }
 
 /** The verdict with what it says of arguments made fit to be shown. */

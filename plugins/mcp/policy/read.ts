@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { GuardError, readYaml, type YamlPlace } from 'guard-gateway/core'
+import { GuardError, readYamlApart, type YamlPlace } from 'guard-gateway/core'
 import type { PolicyPath } from './fault.ts'
 
 const MAX_BYTES = 1_048_576
@@ -13,9 +13,8 @@ export interface ReadPolicy {
 /** Reads the text of a policy, YAML or JSON, up to 1 MiB. Throws GuardError INVALID_YAML. */
 export const readPolicy = async (content: Buffer | string): Promise<ReadPolicy> => {
   const text = typeof content === 'string' ? content : decoded(content)
-  const yaml = await import('yaml')
   try {
-    return readYaml(yaml, text, { max_bytes: MAX_BYTES })
+    return await readYamlApart(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES })
   } catch (error) {
     throw error instanceof GuardError && /alias/i.test(error.message) ? (strayAlias(text, error) ?? error) : error
   }
@@ -26,19 +25,21 @@ const decoded = (content: Buffer): string => {
   return content.toString('utf8')
 }
 
-const ALIAS = /(?<=^|[\s[{,])\*([^\s,\]}]*)/gm
+const ALIAS = /(?<=^|[\s[{,])\*([^\s,\]}]*)/g
+const ANCHOR = /&([^\s,\]}]+)/g
 
 /** A tool pattern without quotes, `*` or `*_file`, which YAML takes for a reference to an anchor. */
 const strayAlias = (text: string, cause: GuardError): GuardError | undefined => {
-  for (const match of text.matchAll(ALIAS)) {
-    const [written, anchor = ''] = match
-    if (anchor !== '' && text.includes(`&${anchor}`)) continue
-    const before = text.slice(0, match.index).split('\n')
-    const last = before.at(-1) ?? ''
-    if (last.includes('#')) continue
-    const place = { line: before.length, column: last.length + 1 }
-    const detail = `Line ${place.line}, column ${place.column}: a value that begins with * must be in quotes: "${written}".`
-    return new GuardError('INVALID_YAML', detail, { ...place, cause })
+  const anchors = new Set(Array.from(text.matchAll(ANCHOR), ([, anchor]) => anchor))
+  for (const [before, line] of text.split('\n').entries()) {
+    const comment = line.indexOf('#')
+    for (const { index, 0: written, 1: anchor = '' } of line.matchAll(ALIAS)) {
+      if (comment !== -1 && comment < index) break
+      if (anchors.has(anchor)) continue
+      const place = { line: before + 1, column: index + 1 }
+      const detail = `Line ${place.line}, column ${place.column}: a value that begins with * must be in quotes: "${written}".`
+      return new GuardError('INVALID_YAML', detail, { ...place, cause })
+    }
   }
   return undefined
 }

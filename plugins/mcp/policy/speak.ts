@@ -12,13 +12,13 @@ export interface Voice {
   readonly opinion: Opinion
 }
 
-/** The opinion of a rule about a call whose tool it names; undefined if its condition does not hold. */
-export const speak = async (
+/** The opinion of a rule about a call whose tool it names, at once where no check has to wait; undefined if its condition does not hold. */
+export const speak = (
   rule: CompiledRule,
   call: ToolCall,
   at: CheckContext,
   wait: Patience,
-): Promise<Voice | undefined> => {
+): Voice | undefined | Promise<Voice> => {
   const twin = lookalike(call.arguments, rule.named)
   if (twin !== undefined) {
     const reason = `looks like the argument "${twin.like}" and is another one`
@@ -35,7 +35,11 @@ export const speak = async (
       certain: false,
     })
   }
-  const findings = await findingsOf(rule, call.arguments, at, wait)
+  const findings = findingsOf(rule, call.arguments, at, wait)
+  return findings instanceof Promise ? findings.then((found) => checked(rule, found)) : checked(rule, findings)
+}
+
+const checked = (rule: CompiledRule, findings: readonly RuleFinding[]): Voice => {
   const { action, on_violation = 'deny' } = rule.document
   if (findings.length > 0) return { rule, opinion: objecting(rule, on_violation, findings) }
   // Within its limit, such a rule allows; whether it is within is asked for all rules at once.

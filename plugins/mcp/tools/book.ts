@@ -99,11 +99,10 @@ export class ToolBook implements Tools {
     return definition === undefined ? 'known' : this.#pins.state(definition)
   }
 
-  async validate(tool: string, args: Arguments): Promise<Validated> {
+  validate(tool: string, args: Arguments): Validated | Promise<Validated> {
     const definition = this.#tools.get(tool)
     if (definition?.inputSchema === undefined) return { state: 'skipped' }
-    definition.compiled ??= await compileSchema(definition.inputSchema)
-    return judged(definition.compiled, args)
+    return definition.compiled === undefined ? validatedFirst(definition, args) : judged(definition.compiled, args)
   }
 
   check(tool: string, args: Arguments): Validated {
@@ -119,6 +118,11 @@ export class ToolBook implements Tools {
 const tooMany = ({ names, pages }: Generation): string | undefined => {
   if (names.size > MAX_TOOLS) return `Upstream lists more than ${MAX_TOOLS} tools`
   return pages > MAX_PAGES ? `Upstream lists its tools on more than ${MAX_PAGES} pages` : undefined
+}
+
+const validatedFirst = async (definition: Definition, args: Arguments): Promise<Validated> => {
+  definition.compiled ??= await compileSchema(definition.inputSchema)
+  return judged(definition.compiled, args)
 }
 
 const judged = (schema: CompiledSchema, args: Arguments): Validated => {
