@@ -92,8 +92,8 @@ export {
   turnsSinceUser,
 } from './detection.ts'
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envelope.ts'
-export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { errorIn } from './error-answer.ts'
+export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
 export { gathered, listed, withList } from './export/gather.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
@@ -241,4 +241,5 @@ export {
 export { newSpanId, newTraceId, readTraceparent } from './trace-ids.ts'
 export { arrange } from './tree.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './usage.ts'
+export { readYamlApart } from './yaml/apart.ts'
 export { readYaml, type Yaml, type YamlModule, type YamlPlace } from './yaml.ts'

@@ -1,18 +1,18 @@
 import { GuardError } from './errors.ts'
 import { structureFault, tooDeepToken, type YamlFault } from './yaml/check.ts'
-import type { YamlDocument, YamlLines, YamlModule, YamlNode, YamlPair } from './yaml/module.ts'
+import type { YamlDocument, YamlLines, YamlModule } from './yaml/module.ts'
+import { type Places, placeIn, placesOf, type YamlPlace } from './yaml/places.ts'
 
 export type { YamlModule } from './yaml/module.ts'
+export type { YamlPlace } from './yaml/places.ts'
 
 /** The default for `max_bytes`: 256 KiB. */
 export const MAX_YAML_BYTES = 262_144
 const MAX_DEPTH = 64
 const MAX_ALIASES = 20
 
-/** Where something stands in a text, both from 1. */
-export interface YamlPlace {
-  readonly line: number
-  readonly column: number
+export interface YamlLimits {
+  readonly max_bytes?: number
 }
 
 export interface Yaml {
@@ -23,13 +23,26 @@ export interface Yaml {
 
 /**
  * Reads one YAML 1.2 document from outside: bounded size, depth and aliases; plain, unique keys; no tags of types beyond JSON's.
- * Throws GuardError INVALID_YAML with line and column. Slow on large text: over 64 KiB call it in a worker while serving.
+ * Throws GuardError INVALID_YAML with line and column. Slow on large text: `readYamlApart` is for what comes in while serving.
  */
-export const readYaml = (
+export const readYaml = (yaml: YamlModule, text: string, options: YamlLimits = {}): Yaml => {
+  const { value, places } = readPlaced(yaml, text, options)
+  let known: Places | undefined
+  return {
+    value,
+    locate(path) {
+      known ??= places()
+      return placeIn(known, path)
+    },
+  }
+}
+
+/** As `readYaml`, and where everything stands in a form that can be sent to another thread. */
+export const readPlaced = (
   yaml: YamlModule,
   text: string,
-  { max_bytes = MAX_YAML_BYTES }: { readonly max_bytes?: number } = {},
-): Yaml => {
+  { max_bytes = MAX_YAML_BYTES }: YamlLimits,
+): { readonly value: unknown; readonly places: () => Places } => {
   const bytes = Buffer.byteLength(text)
   if (bytes > max_bytes) throw new GuardError('INVALID_YAML', `The text has ${bytes} bytes, ${max_bytes} are allowed.`)
   const lines = new yaml.LineCounter()
@@ -52,7 +65,7 @@ export const readYaml = (
   try {
     return {
       value: document.toJS({ maxAliasCount: MAX_ALIASES }),
-      locate: (path) => placeOf(lines, offsetOf(document.contents, path)),
+      places: () => placesOf(document.contents, (at) => placeOf(lines, at)),
     }
   } catch (error) {
     return refuse(
@@ -89,32 +102,4 @@ const documentFault = ({ errors, warnings, directives }: YamlDocument): YamlFaul
   return directives?.yaml.explicit === true && directives.yaml.version !== '1.2'
     ? { message: `The document asks for YAML ${directives.yaml.version}; only 1.2 is read.`, at: 0 }
     : undefined
-}
-
-/** The offset of the deepest part of `path` that is there. */
-const offsetOf = (contents: unknown, path: readonly (string | number)[]): number => {
-  let node = contents as YamlNode | null | undefined
-  let at = node?.range?.[0] ?? 0
-  for (const segment of path) {
-    const found = stepInto(node, segment)
-    if (found === undefined) return at
-    at = found.at
-    node = found.node
-  }
-  return at
-}
-
-const stepInto = (
-  node: YamlNode | null | undefined,
-  segment: string | number,
-): { at: number; node: YamlNode | undefined } | undefined => {
-  if (typeof segment === 'number') {
-    const item = node?.items?.[segment] as YamlNode | undefined
-    return item?.range ? { at: item.range[0], node: item } : undefined
-  }
-  const pair = node?.items?.find((item) => ((item as YamlPair).key as YamlNode | undefined)?.value === segment) as
-    | YamlPair
-    | undefined
-  const key = pair?.key as YamlNode | undefined
-  return key?.range ? { at: key.range[0], node: pair?.value as YamlNode | undefined } : undefined
 }

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { GuardError, readYaml } from 'guard-gateway/core'
+import { GuardError, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './checks.ts'
 import { type Environment, resolveReferences, upstreamsFrom } from './environment.ts'
 import { type ConfigFault, dotted, schemaFaults } from './faults.ts'
@@ -56,9 +56,8 @@ export const parseConfig = async (text: string, file: string, env: Environment):
 }
 
 const readText = async (text: string, file: string) => {
-  const yaml = await import('yaml')
   try {
-    return readYaml(yaml, text)
+    return await readYamlApart(import.meta.resolve('yaml'), text)
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
     throw new GuardError('INVALID_CONFIG', `${basename(file)}: ${cause.message}`, { ...cause.place, cause })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as yaml from 'yaml'
 import { GuardError } from '../../core/errors.ts'
+import { readYamlApart } from '../../core/yaml/apart.ts'
 import { readYaml } from '../../core/yaml.ts'
 
 const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
@@ -98,5 +99,46 @@ describe('what is refused', () => {
     const start = process.cpuUsage().user
     assert.equal(Object.keys(readYaml(yaml, text).value as object).length, 30_000)
     assert.ok(process.cpuUsage().user - start < 2_500_000)
+  })
+})
+
+describe('a long text, read in a thread of its own', () => {
+  const address = import.meta.resolve('yaml')
+  const long = `a:\n  b: 1\nlist:\n${'  - { name: x, "quoted": [1, 2] }\n'.repeat(3000)}last: ~\n`
+
+  it('gives the same value and places', async () => {
+    const apart = await readYamlApart(address, long)
+    const here = readYaml(yaml, long)
+    assert.deepEqual(apart.value, here.value)
+    for (const path of [
+      [],
+      ['a', 'b'],
+      ['a', 'b', 'c'],
+      ['list', 2999, 'quoted', 1],
+      ['list', 3000],
+      ['last'],
+      ['none'],
+    ])
+      assert.deepEqual(apart.locate(path), here.locate(path), path.join())
+    assert.deepEqual(apart.locate(['list', 2999, 'quoted', 1]), { line: 3003, column: 30 })
+  })
+  it('is refused with the same words and place', async () => {
+    for (const text of [`${long}a: 2\n`, `${long}broken: [\n`, `x: ${'y'.repeat(262_144)}`, `${long}b: *nowhere\n`]) {
+      const { message, place } = refusal(text)
+      await assert.rejects(readYamlApart(address, text), (error) => {
+        assert.ok(error instanceof GuardError)
+        assert.deepEqual([error.code, error.message], ['INVALID_YAML', message])
+        assert.deepEqual([error.place.line, error.place.column], [place.line, place.column])
+        return true
+      })
+    }
+  })
+  it('ends when its time is over, and the event loop goes on meanwhile', async () => {
+    let turns = 0
+    const ticking = setInterval(() => turns++, 1)
+    await assert.rejects(readYamlApart(address, long, {}, 1), /takes longer than 0\.001 s/)
+    await readYamlApart(address, long)
+    clearInterval(ticking)
+    assert.ok(turns > 0)
   })
 })
