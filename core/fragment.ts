@@ -26,6 +26,11 @@ export interface Fragment {
   readonly artifacts: readonly FragmentArtifact[]
   /** Each record says all there is to say of it and takes the place of one of its id, so that none has to be looked for. */
   readonly whole?: boolean
+  /**
+   * A part of a run that is too large for one fragment and that nobody sees before the `last`: the first one says all of the
+   * run itself, others bear records alone. Only for a run that is new, by one writer that holds it meanwhile.
+   */
+  readonly stage?: 'more' | 'last'
   /** Rows of other features that commit with it. */
   readonly rows?: readonly Change[]
 }

@@ -22,11 +22,13 @@ export type {
   EventDraft,
   ExportFormat,
   ExportOptions,
-  Imported,
+  ImportedRecord,
   ImportedRun,
+  ImportReading,
   ImportWarning,
   RunDraft,
   SpanDraft,
+  TraceWriter,
 } from './contracts/export-format.ts'
 export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './contracts/mcp-check.ts'
 export type {
@@ -95,8 +97,9 @@ export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envel
 export { errorIn } from './error-answer.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
 export { type ErrorBody, errorBody, GuardError, statusOf } from './errors.ts'
-export { gathered, listed, withList } from './export/gather.ts'
+export { type Leaving, leavingOf } from './export/order.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
+export { streamTrace, type TraceReader, type TraceRecord, writeTrace } from './export/write.ts'
 export { bytesText, costText, countText, durationText, timeText } from './figures.ts'
 export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
 export {
@@ -127,20 +130,15 @@ export type { Hooks } from './hooks.ts'
 export { type Hole, Html, html, joined, raw, visible } from './html.ts'
 export { identities } from './identities.ts'
 export { derivedId, newId, newKey, sha256 } from './ids.ts'
-export { RunBuilder } from './import/builder.ts'
-export { faultsPlaced, ImportFault, inside, type Place as ImportPlace } from './import/fault.ts'
+export { faultAt, type JsonElement, jsonElements, placeInElement } from './import/elements.ts'
+export { ImportFault, inside, lineAndPointer, type Place as ImportPlace } from './import/fault.ts'
 export { idField, needField } from './import/fields.ts'
-export {
-  artifactDraft,
-  elementsOf,
-  eventDraft,
-  needSchema,
-  type Placed,
-  recordAt,
-  runDraft,
-  spanDraft,
-} from './import/records.ts'
-export { parseImport, withoutMark } from './import/text.ts'
+export { ImportFile, importFile } from './import/file.ts'
+export { textLines } from './import/lines.ts'
+export { RunOutline } from './import/outline.ts'
+export { type FoundRecord, outlined, readingOf } from './import/reading.ts'
+export { artifactDraft, elementsOf, eventDraft, needSchema, recordAt, runDraft, spanDraft } from './import/records.ts'
+export { parseImport } from './import/text.ts'
 export { checkEncoding, inflated, isPlain } from './inflate.ts'
 export { type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
@@ -160,6 +158,7 @@ export {
   spellMark,
 } from './marks.ts'
 export { memberSpan, memberValue, type Span } from './member.ts'
+export { readOtlpFile } from './otlp/file.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan, otlpSpanId, otlpTraceId } from './otlp/write.ts'
@@ -236,6 +235,7 @@ export {
   type SpanKind,
   type Trace,
   type TraceEvent,
+  type TreeNode,
   type TreeSpan,
 } from './trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace-ids.ts'

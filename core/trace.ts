@@ -99,11 +99,15 @@ export interface Artifact {
   readonly attributes: Attributes
 }
 
-/** A span as read: in the tree, with its events. */
-export interface TreeSpan extends Span {
+/** A span as read: in the tree. */
+export interface TreeNode extends Span {
   readonly depth: number
   /** The written parent, where it is unknown or part of a circle; the span then stands below the root. */
   readonly declared_parent_id?: string
+}
+
+/** A span in the tree with its events. */
+export interface TreeSpan extends TreeNode {
   readonly events: readonly TraceEvent[]
 }
 

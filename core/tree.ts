@@ -1,4 +1,23 @@
-import type { Records, Run, Span, Trace, TraceEvent, TreeSpan } from './trace.ts'
+import type { Run, Span, TraceEvent } from './trace.ts'
+
+/** As much of a span and of an event as its place in the tree follows from. */
+type SpanBone = Pick<Span, 'id' | 'parent_id' | 'start_ns'>
+type EventBone = Pick<TraceEvent, 'span_id' | 'time_ns'>
+
+/** What a record of a span becomes in the tree. */
+type InTree<S, E> = S & {
+  readonly depth: number
+  readonly declared_parent_id?: string
+  readonly events: readonly E[]
+}
+
+/** A run's records as a tree, whole ones or what is known of them. */
+export interface Tree<S, E, A> {
+  readonly run: Run
+  readonly spans: readonly InTree<S, E>[]
+  readonly events: readonly E[]
+  readonly artifacts: readonly A[]
+}
 
 const NONE = -1
 
@@ -7,7 +26,11 @@ const NONE = -1
  * they were written. A span whose parent is unknown or part of a circle stands below the root and keeps what it named in
  * `declared_parent_id`. Throws RangeError if no span has the id `rootId`.
  */
-export const arrange = (run: Run, rootId: string, records: Records): Trace => {
+export const arrange = <S extends SpanBone, E extends EventBone, A>(
+  run: Run,
+  rootId: string,
+  records: { readonly spans: readonly S[]; readonly events: readonly E[]; readonly artifacts: readonly A[] },
+): Tree<S, E, A> => {
   const { spans, artifacts } = records
   const places = new Map<string, number>()
   for (const [index, { id }] of spans.entries()) places.set(id, index)
@@ -15,7 +38,7 @@ export const arrange = (run: Run, rootId: string, records: Records): Trace => {
   if (root === undefined) throw new RangeError(`Run ${run.trace_id} has no span ${rootId} that could be its root.`)
   const parents = parentsOf(spans, places, root)
   const events = eventsBySpan(records.events, places)
-  const tree: TreeSpan[] = []
+  const tree: InTree<S, E>[] = []
   for (const { index, depth } of depthFirst(spans, parents, root)) {
     const parent = parents[index] ?? NONE
     tree.push(treeSpan(spans, index, parent, depth, events.get(index) ?? []))
@@ -23,14 +46,14 @@ export const arrange = (run: Run, rootId: string, records: Records): Trace => {
   return { run, spans: tree, events: events.get(NONE) ?? [], artifacts }
 }
 
-const treeSpan = (
-  spans: readonly Span[],
+const treeSpan = <S extends SpanBone, E>(
+  spans: readonly S[],
   index: number,
   parent: number,
   depth: number,
-  events: readonly TraceEvent[],
-): TreeSpan => {
-  const span = spans[index] as Span
+  events: readonly E[],
+): InTree<S, E> => {
+  const span = spans[index] as S
   const parent_id = spans[parent]?.id ?? null
   const declared = span.parent_id
   if (declared === null || declared === parent_id) return { ...span, parent_id, depth, events }
@@ -38,7 +61,7 @@ const treeSpan = (
 }
 
 /** The index of each span's parent in the tree; circles are cut and loose ends tied to the root. */
-const parentsOf = (spans: readonly Span[], places: ReadonlyMap<string, number>, root: number): Int32Array => {
+const parentsOf = (spans: readonly SpanBone[], places: ReadonlyMap<string, number>, root: number): Int32Array => {
   const parents = new Int32Array(spans.length)
   for (const [index, { parent_id }] of spans.entries()) {
     parents[index] = (parent_id === null ? undefined : places.get(parent_id)) ?? root
@@ -76,13 +99,13 @@ const byTime = (times: readonly bigint[]): number[] =>
   })
 
 /** Events in order of time by the index of their span; under -1 those of the run and of spans that never came. */
-const eventsBySpan = (
-  events: readonly TraceEvent[],
+const eventsBySpan = <E extends EventBone>(
+  events: readonly E[],
   places: ReadonlyMap<string, number>,
-): ReadonlyMap<number, readonly TraceEvent[]> => {
-  const grouped = new Map<number, TraceEvent[]>()
+): ReadonlyMap<number, readonly E[]> => {
+  const grouped = new Map<number, E[]>()
   for (const index of byTime(events.map(({ time_ns }) => time_ns))) {
-    const event = events[index] as TraceEvent
+    const event = events[index] as E
     const span = (event.span_id === null ? undefined : places.get(event.span_id)) ?? NONE
     const group = grouped.get(span)
     if (group === undefined) grouped.set(span, [event])
@@ -93,7 +116,7 @@ const eventsBySpan = (
 
 /** The root and all below it, parents before children; without recursion, so that any depth will do. */
 function* depthFirst(
-  spans: readonly Span[],
+  spans: readonly SpanBone[],
   parents: Int32Array,
   root: number,
 ): Generator<{ index: number; depth: number }> {

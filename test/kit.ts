@@ -3,7 +3,7 @@
 
 export { apiStyleConforms, type StyleSamples } from './conformance/api-style.ts'
 export { detectorConforms } from './conformance/detector.ts'
-export { exported, exportFormatConforms } from './conformance/export-format.ts'
+export { exportFormatConforms } from './conformance/export-format.ts'
 export { cutAt, meterConforms, type ReplySample } from './conformance/meter.ts'
 export { type ConformanceItem, conformanceTables, item, openPlain, storageConforms } from './conformance/storage.ts'
 export { upstreamClientConforms } from './conformance/upstream-client.ts'
@@ -25,6 +25,7 @@ export {
 } from './kit/conversation.ts'
 export { type Dialect, dialectOf, dialects, looping, productive, type Step } from './kit/dialogue.ts'
 export { call, evidence, type Given, outcomes, rule, type Said } from './kit/evidence.ts'
+export { exported, type ReadRun, readBy } from './kit/exchange.ts'
 export { type Answer, type Started, type StartOptions, startGateway } from './kit/gateway.ts'
 export { type IngestRequest, type IngestScript, IngestServer, ingestServer } from './kit/ingest.ts'
 export { type FakeIo, fakeIo } from './kit/io.ts'

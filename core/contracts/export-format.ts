@@ -1,4 +1,5 @@
-import type { Attributes, FailureTag, Severity, SpanKind, Trace } from '../trace.ts'
+import type { ImportFile } from '../import/file.ts'
+import type { Artifact, Attributes, FailureTag, Run, Severity, SpanKind, TraceEvent, TreeNode } from '../trace.ts'
 
 /** How a trace is written; each is optional and a format ignores what it has no place for. */
 export interface ExportOptions {
@@ -9,7 +10,18 @@ export interface ExportOptions {
   readonly names?: 'native' | 'semconv'
 }
 
-/** A form in which runs leave and enter, selected by `?format=`; on import by what `accepts` says of the text. */
+/** Writes one run, a record at a time; what its functions return, put together in the order of their calls, is the file. */
+export interface TraceWriter {
+  begin(): string
+  span(span: TreeNode): string
+  /** `span` is null for an event of the run itself. */
+  event(event: TraceEvent, span: TreeNode | null): string
+  /** `span` is the one behind which it stands in the order `spans`, null for one that belongs to none that is there. */
+  artifact(artifact: Artifact, span: TreeNode | null): string
+  end(): string
+}
+
+/** A form in which runs leave and enter, selected by `?format=`; on import by what `accepts` says of the file. */
 export interface ExportFormat {
   readonly id: string
   readonly mediaType: string
@@ -17,12 +29,18 @@ export interface ExportFormat {
   readonly extension: string
   /** Address of a module that exports this format (`import.meta.url`): large files are then read in a thread of their own. */
   readonly module?: string
-  /** Writes pieces of bounded length, so that a large run never is one string. */
-  write(trace: Trace, options?: ExportOptions): Iterable<string>
-  /** Whether a text looks like this format; cheap, and true for a damaged one as well, so that `read` can say what is wrong. */
-  accepts?(text: string): boolean
-  /** Reads a file of this format whole or not at all; throws GuardError with line and JSON pointer. */
-  read?(text: string): Imported
+  /**
+   * The order in which a writer gets the records. `records`, if absent: the spans depth first, each followed by its events;
+   * then the events of the run; then the artifacts. `spans`: artifacts follow the events of their span, and what belongs to no
+   * span follows what belongs to the root.
+   */
+  readonly order?: 'records' | 'spans'
+  /** A new writer of one run, which is never held whole. */
+  writer(run: Run, options: ExportOptions): TraceWriter
+  /** Whether a file looks like this format; cheap, and true for a damaged one as well, so that `read` can say what is wrong. */
+  accepts?(file: ImportFile): boolean
+  /** Looks a file of this format through, to its end; throws GuardError with line and JSON pointer. No record is held. */
+  read?(file: ImportFile): ImportReading
 }
 
 /** What an import file says of a run. A field that the file leaves out is absent; what only the server sets is not taken over. */
@@ -79,12 +97,19 @@ export interface ArtifactDraft {
   readonly attributes?: Attributes
 }
 
+/** A run that a file holds, without its records. */
 export interface ImportedRun {
   readonly run: RunDraft
-  readonly spans: readonly SpanDraft[]
-  readonly events: readonly EventDraft[]
-  readonly artifacts: readonly ArtifactDraft[]
+  readonly spans: number
+  readonly events: number
+  readonly artifacts: number
 }
+
+/** One record of an import file; `run` is the place of its run in `ImportReading.runs`, `parent` that of what it hangs from among the spans of the run, in the order of the file. */
+export type ImportedRecord =
+  | { readonly kind: 'span'; readonly run: number; readonly parent: number | null; readonly record: SpanDraft }
+  | { readonly kind: 'event'; readonly run: number; readonly parent: number | null; readonly record: EventDraft }
+  | { readonly kind: 'artifact'; readonly run: number; readonly parent: number | null; readonly record: ArtifactDraft }
 
 /** Something that was taken in otherwise than the file says it. */
 export interface ImportWarning {
@@ -95,7 +120,10 @@ export interface ImportWarning {
   readonly path?: string
 }
 
-export interface Imported {
+/** A file in which nothing is wrong. */
+export interface ImportReading {
   readonly runs: readonly ImportedRun[]
   readonly warnings: readonly ImportWarning[]
+  /** All records, in the order of the file, read once more. */
+  records(): Iterable<ImportedRecord>
 }

@@ -1,4 +1,4 @@
-import type { Artifact, Run, TraceEvent, TreeSpan } from '../trace.ts'
+import type { Artifact, Run, TraceEvent, TreeNode } from '../trace.ts'
 
 /** A run as every answer shows it in a list: all of its summary, without attributes. */
 export const runSummary = (run: Run) => ({
@@ -37,7 +37,7 @@ export type RunSummary = ReturnType<typeof runSummary>
 export const runRecord = (run: Run) => ({ ...runSummary(run), attributes: run.attributes })
 
 /** A span as exports hold it, without its events. */
-export const spanRecord = (span: TreeSpan) => ({
+export const spanRecord = (span: TreeNode) => ({
   id: span.id,
   parent_id: span.parent_id,
   ...(span.declared_parent_id === undefined ? {} : { declared_parent_id: span.declared_parent_id }),

@@ -1,5 +1,4 @@
 import type { Code } from '../catalogue.ts'
-import { GuardError } from '../errors.ts'
 import { type JsonPath, placeOf, pointerOf } from '../json/find.ts'
 
 /** Where in an import file something stands: the path in its JSON text and, in a format of lines, the line from 1. */
@@ -27,14 +26,3 @@ export const lineAndPointer = (text: string, { path, line }: Place): { line: num
   line: line ?? placeOf(text, path).line,
   path: pointerOf(path),
 })
-
-/** Runs a reader of `text`; a fault that it throws becomes a GuardError that names line and pointer. */
-export const faultsPlaced = <T>(text: string, read: () => T): T => {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof ImportFault)) throw error
-    const { line, path } = lineAndPointer(text, error.place)
-    throw new GuardError(error.code, `Line ${line}${path === '' ? '' : `, ${path}`}: ${error.message}`, { line, path })
-  }
-}

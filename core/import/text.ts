@@ -2,9 +2,6 @@ import { GuardError } from '../errors.ts'
 import { lineAndColumn, syntaxErrorAt } from '../json/syntax.ts'
 import { readJson, tooDeepAt } from '../json.ts'
 
-/** Text without the byte order mark that some editors put first. */
-export const withoutMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
-
 /**
  * Parses JSON of an import file, integers exact; `line` is the line of the file on which the text begins.
  * Throws TOO_DEEP or INVALID_JSON with line and column.

@@ -82,11 +82,15 @@ const unlessRejected = <T>(rejected: ImportFault[], read: () => T): T | undefine
   }
 }
 
+/** The records of spans, as they are collected. */
 interface Collected {
   readonly spans: Placed<SpanDraft>[]
   readonly events: Placed<EventDraft>[]
   readonly artifacts: Placed<ArtifactDraft>[]
 }
+
+/** None, to begin with. */
+export const noRecords = (): Collected => ({ spans: [], events: [], artifacts: [] })
 
 const runOf = (
   traceId: string,
@@ -96,7 +100,7 @@ const runOf = (
   dropped: (count: number) => void,
 ): OtlpRun => {
   const native = new Map(found.map((span) => [span.spanId, nativeSpanId(span)]))
-  const collected: Collected = { spans: [], events: [], artifacts: [] }
+  const collected = noRecords()
   const kept = found.map((span) =>
     options.keepsContent(span.ours) ? span : { ...span, attributes: withoutContent(span.attributes, dropped) },
   )
@@ -115,9 +119,9 @@ const runOf = (
 }
 
 /** Adds what a span tells; `drop` is there if its events must not tell what people and models said, and counts what goes. */
-const collect = (
+export const collect = (
   into: Collected,
-  span: Found,
+  span: Omit<Found, 'resource'>,
   parent: string | null,
   drop: ((count: number) => void) | undefined,
 ): void => {

@@ -10,7 +10,9 @@ const NO_ID = /[^A-Za-z0-9._:@/+=-]/g
 const idFrom = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.replace(NO_ID, '_').slice(0, 128) : undefined
 
-const textFrom = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+/** A text that says something. */
+export const textFrom = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
 
 const withoutPrefix = (attributes: Attributes, prefix: string): Attributes => {
   const own: Record<string, unknown> = Object.create(null)
@@ -27,7 +29,7 @@ const withPrefix = (attributes: Attributes, prefix: string): Attributes => {
 }
 
 /** The run that our own export tells on its root span. Throws ImportFault. */
-export const ownRun = ({ attributes, place }: OtlpSpan, resource: Attributes): RunDraft =>
+export const ownRun = ({ attributes, place }: Pick<OtlpSpan, 'attributes' | 'place'>, resource: Attributes): RunDraft =>
   runDraft(
     {
       trace_id: attributes[guardNames.traceId],
@@ -46,8 +48,15 @@ export const ownRun = ({ attributes, place }: OtlpSpan, resource: Attributes): R
     place,
   )
 
+/** Attributes of a span that may say who made a run. */
+export const tellingOfRun = [semconv.session, semconv.conversation, semconv.agentId, semconv.agentName] as const
+
 /** The run that spans of other programs belong to: who and where it is stands on the resource or on any of them. */
-export const foreignRun = (traceId: string, spans: readonly OtlpSpan[], resource: Attributes): RunDraft => {
+export const foreignRun = (
+  traceId: string,
+  spans: readonly Pick<OtlpSpan, 'attributes'>[],
+  resource: Attributes,
+): RunDraft => {
   const first = (name: string): unknown => spans.find(({ attributes }) => textFrom(attributes[name]))?.attributes[name]
   const project_id = idFrom(resource[guardNames.project]) ?? idFrom(resource[semconv.service])
   const session_id = idFrom(first(semconv.session) ?? resource[semconv.session]) ?? idFrom(first(semconv.conversation))

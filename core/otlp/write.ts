@@ -1,5 +1,5 @@
 import { sha256 } from '../ids.ts'
-import type { Artifact, Attributes, Run, SpanKind, TraceEvent, TreeSpan } from '../trace.ts'
+import type { Artifact, Attributes, Run, SpanKind, TraceEvent, TreeNode } from '../trace.ts'
 import {
   ARTIFACT_ATTRIBUTE,
   ESCAPED,
@@ -63,7 +63,7 @@ const operations: Partial<Record<SpanKind, string>> = {
 }
 
 /** Our own name, or the one that the GenAI conventions give such a span: the operation and what it is done with. */
-const nameOf = (span: TreeSpan, run: Run, names: 'native' | 'semconv'): string => {
+const nameOf = (span: TreeNode, run: Run, names: 'native' | 'semconv'): string => {
   const operation = operations[span.kind]
   if (names === 'native' || operation === undefined) return span.name
   const { model, attributes } = span
@@ -79,9 +79,9 @@ const nameOf = (span: TreeSpan, run: Run, names: 'native' | 'semconv'): string =
 const failed = new Set(['error', 'timeout', 'blocked', 'cancelled'])
 
 /** OTLP takes a message with status 2 only, and reads an empty one as none. */
-const hasMessage = ({ status, status_message }: TreeSpan): boolean => failed.has(status) && status_message !== ''
+const hasMessage = ({ status, status_message }: TreeNode): boolean => failed.has(status) && status_message !== ''
 
-const statusOf = (span: TreeSpan): object => {
+const statusOf = (span: TreeNode): object => {
   if (span.status === 'ok') return { code: 1 }
   if (!failed.has(span.status)) return {}
   return span.status_message !== null && hasMessage(span) ? { code: 2, message: span.status_message } : { code: 2 }
@@ -90,7 +90,7 @@ const statusOf = (span: TreeSpan): object => {
 const CLIENT = 3
 const INTERNAL = 1
 
-const kindOf = ({ kind, owner, attributes }: TreeSpan): number =>
+const kindOf = ({ kind, owner, attributes }: TreeNode): number =>
   kind === 'model' || (kind === 'tool' && (owner === 'mcp' || Object.hasOwn(attributes, semconv.mcpMethod)))
     ? CLIENT
     : INTERNAL
@@ -114,7 +114,7 @@ const runPairs = (run: Run): KeyValue[] => [
   ...prefixed(run.attributes, RUN_ATTRIBUTE),
 ]
 
-const attributesOf = (span: TreeSpan, run: Run, name: string): KeyValue[] => {
+const attributesOf = (span: TreeNode, run: Run, name: string): KeyValue[] => {
   const operation = Object.hasOwn(span.attributes, semconv.operation) ? undefined : operations[span.kind]
   const isRoot = span.parent_id === null
   return [
@@ -136,7 +136,7 @@ const attributesOf = (span: TreeSpan, run: Run, name: string): KeyValue[] => {
 }
 
 /** A span in OTLP/JSON, without its events. While it runs it ends as it starts, and `guard.status` says so. */
-export const otlpSpan = (span: TreeSpan, run: Run, names: 'native' | 'semconv' = 'native'): object => {
+export const otlpSpan = (span: TreeNode, run: Run, names: 'native' | 'semconv' = 'native'): object => {
   const name = nameOf(span, run, names)
   return {
     traceId: otlpTraceId(run.trace_id),
@@ -167,7 +167,7 @@ export const otlpEvent = (event: TraceEvent, level: 'span' | 'run'): object => (
 })
 
 /** Artifact metadata as an event of the span that made it, at the instant that span began. */
-export const otlpArtifact = (artifact: Artifact, span: TreeSpan): object => ({
+export const otlpArtifact = (artifact: Artifact, span: TreeNode): object => ({
   timeUnixNano: String(span.start_ns),
   name: guardNames.artifact,
   attributes: [

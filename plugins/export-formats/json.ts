@@ -1,4 +1,5 @@
 import {
+  type Artifact,
   artifactDraft,
   artifactRecord,
   type ExportOptions,
@@ -6,25 +7,27 @@ import {
   eventDraft,
   eventRecord,
   exportFormat,
-  faultsPlaced,
-  gathered,
-  type Imported,
+  type FoundRecord,
+  faultAt,
+  type ImportFile,
   type ImportPlace,
-  type ImportWarning,
   inside,
-  listed,
-  memberNames,
+  type JsonElement,
+  jsonElements,
   needSchema,
-  parseImport,
-  RunBuilder,
+  outlined,
+  placeInElement,
+  type Run,
+  RunOutline,
+  readingOf,
   recordAt,
   runDraft,
   runRecord,
   spanDraft,
   spanRecord,
-  type Trace,
-  withList,
-  withoutMark,
+  type TraceEvent,
+  type TraceWriter,
+  type TreeNode,
   writeJson,
 } from 'guard-gateway/core'
 
@@ -37,57 +40,137 @@ export const json = exportFormat({
   mediaType: 'application/json',
   extension: 'json',
   module: import.meta.url,
-  write: (trace, options = {}) => gathered(bundle(trace, options)),
-  accepts: (text) => {
-    const names = new Set(memberNames(withoutMark(text)))
-    return !names.has('type') && (names.has('schema') || names.has('run'))
-  },
+  writer: (run, options) => new BundleWriter(run, options),
+  accepts: ({ members }) => !members.has('type') && (members.has('schema') || members.has('run')),
   read(file) {
-    const text = withoutMark(file)
-    const parsed = parseImport(text, MAX_DEPTH)
-    return faultsPlaced(text, () => readBundle(text, parsed))
+    const outline = new RunOutline()
+    readRun(file, outline)
+    outlined(recordsOf(file, outline))
+    return readingOf([outline], () => recordsOf(file, outline))
   },
 })
 
-function* bundle({ run, spans, events, artifacts }: Trace, options: ExportOptions): Generator<string> {
-  const { exported_at, generator } = options
-  const head = writeJson({ schema: 'trace.v1', exported_at, generator, redacted: true, run: runRecord(run) })
-  yield `${head.slice(0, -1)},"spans":[`
-  let separator = ''
-  for (const span of spans) {
-    yield separator
-    yield* withList(writeJson(spanRecord(span)), 'events', written(span.events, eventRecord))
-    separator = ','
+type Section = 'spans' | 'events' | 'artifacts'
+
+class BundleWriter implements TraceWriter {
+  readonly #run: Run
+  readonly #options: ExportOptions
+  #section: Section = 'spans'
+  #separator = ''
+  #span: TreeNode | null = null
+  #eventSeparator = ''
+
+  constructor(run: Run, options: ExportOptions) {
+    this.#run = run
+    this.#options = options
   }
-  yield '],"events":['
-  yield* listed(written(events, eventRecord))
-  yield '],"artifacts":['
-  yield* listed(written(artifacts, artifactRecord))
-  yield ']}'
+
+  begin(): string {
+    const { exported_at, generator } = this.#options
+    const head = writeJson({ schema: 'trace.v1', exported_at, generator, redacted: true, run: runRecord(this.#run) })
+    return `${head.slice(0, -1)},"spans":[`
+  }
+
+  span(span: TreeNode): string {
+    const before = this.#endSpan() + this.#separator
+    this.#separator = ','
+    this.#span = span
+    return `${before}${writeJson(spanRecord(span)).slice(0, -1)},"events":[`
+  }
+
+  event(event: TraceEvent, span: TreeNode | null): string {
+    if (span === null) return this.#element('events', eventRecord(event))
+    const separator = this.#eventSeparator
+    this.#eventSeparator = ','
+    return separator + writeJson(eventRecord(event))
+  }
+
+  artifact(artifact: Artifact): string {
+    return this.#element('artifacts', artifactRecord(artifact))
+  }
+
+  end(): string {
+    return `${this.#to('artifacts')}]}`
+  }
+
+  #element(section: Section, record: object): string {
+    const before = this.#to(section) + this.#separator
+    this.#separator = ','
+    return before + writeJson(record)
+  }
+
+  /** What stands between here and a later section. */
+  #to(section: Section): string {
+    let between = this.#endSpan()
+    for (const [from, next] of following) {
+      if (this.#section !== from || this.#section === section) continue
+      between += `],"${next}":[`
+      this.#section = next
+      this.#separator = ''
+    }
+    return between
+  }
+
+  #endSpan(): string {
+    if (this.#span === null) return ''
+    this.#span = null
+    this.#eventSeparator = ''
+    return ']}'
+  }
 }
 
-function* written<T>(records: readonly T[], record: (of: T) => object): Generator<string> {
-  for (const one of records) yield writeJson(record(one))
-}
+const following: readonly (readonly [from: Section, next: Section])[] = [
+  ['spans', 'events'],
+  ['events', 'artifacts'],
+]
 
+const lists = { spans: {}, events: {}, artifacts: {} }
 const top: ImportPlace = { path: [] }
 
-const readBundle = (text: string, parsed: unknown): Imported => {
-  const bundle = recordAt(parsed, top)
-  needSchema(bundle, top)
-  const at = inside(top, 'run')
-  const builder = new RunBuilder(runDraft(recordAt(bundle.run, at), at), at)
-  for (const { record, place } of elementsOf(bundle, 'spans', top)) {
-    const span = spanDraft(record, place)
-    builder.addSpan(span, place)
-    for (const event of elementsOf(record, 'events', place)) {
-      builder.addEvent(eventDraft(event.record, event.place, span.id), event.place)
+const isTop = (path: ImportPlace['path']): boolean => path.length === 0
+
+const whereIn = (element: JsonElement) => (place: ImportPlace) => placeInElement(element, place)
+
+/** What stands around the records, which may come behind them. */
+const readRun = (file: ImportFile, outline: RunOutline): void => {
+  for (const element of jsonElements(file, lists, MAX_DEPTH, isTop)) {
+    try {
+      const bundle = recordAt(element.value, top)
+      needSchema(bundle, top)
+      // their elements were read apart; what is left is checked to be lists
+      for (const member of Object.keys(lists)) elementsOf(bundle, member, top).next()
+      const at = inside(top, 'run')
+      outline.describe(runDraft(recordAt(bundle.run, at), at), at)
+    } catch (error) {
+      throw faultAt(error, whereIn(element))
     }
   }
-  for (const { record, place } of elementsOf(bundle, 'events', top)) builder.addEvent(eventDraft(record, place), place)
-  for (const { record, place } of elementsOf(bundle, 'artifacts', top)) {
-    builder.addArtifact(artifactDraft(record, place), place)
+}
+
+function* recordsOf(file: ImportFile, outline: RunOutline): Generator<FoundRecord> {
+  for (const element of jsonElements(file, lists, MAX_DEPTH)) {
+    const where = whereIn(element)
+    try {
+      for (const read of readElement(element)) yield { ...read, outline, where }
+    } catch (error) {
+      throw faultAt(error, where)
+    }
   }
-  const warnings: ImportWarning[] = []
-  return { runs: [builder.finish(text, warnings)], warnings }
+}
+
+type Read = FoundRecord extends infer F ? (F extends FoundRecord ? Omit<F, 'outline' | 'where'> : never) : never
+
+function* readElement({ path, value }: JsonElement): Generator<Read> {
+  const [list] = path
+  if (list === undefined) return
+  const place: ImportPlace = { path }
+  const record = recordAt(value, place)
+  if (list === 'artifacts') yield { kind: 'artifact', record: artifactDraft(record, place), place }
+  else if (list === 'events') yield { kind: 'event', record: eventDraft(record, place), place }
+  else {
+    const span = spanDraft(record, place)
+    yield { kind: 'span', record: span, place }
+    for (const { record: event, place: at } of elementsOf(record, 'events', place))
+      yield { kind: 'event', record: eventDraft(event, at, span.id), place: at }
+  }
 }

@@ -1,30 +1,35 @@
 import {
+  type Artifact,
   artifactDraft,
   artifactRecord,
   eventDraft,
   eventRecord,
   exportFormat,
-  faultsPlaced,
-  gathered,
-  type Imported,
+  type FoundRecord,
+  faultAt,
   ImportFault,
-  type ImportWarning,
+  type ImportFile,
+  type ImportPlace,
   idField,
   inside,
-  memberNames,
+  lineAndPointer,
   needField,
   needSchema,
-  type Placed,
+  outlined,
   parseImport,
-  RunBuilder,
+  type Run,
+  RunOutline,
+  readingOf,
   recordAt,
   runDraft,
   runRecord,
   type Shape,
   spanDraft,
   spanRecord,
-  type Trace,
-  withoutMark,
+  type TraceEvent,
+  type TraceWriter,
+  type TreeNode,
+  textLines,
   writeJson,
 } from 'guard-gateway/core'
 
@@ -37,82 +42,119 @@ export const jsonl = exportFormat({
   mediaType: 'application/x-ndjson',
   extension: 'jsonl',
   module: import.meta.url,
-  write: (trace) => gathered(lines(trace)),
-  accepts: (text) => new Set(memberNames(withoutMark(text))).has('type'),
+  writer: (run) => new LineWriter(run),
+  accepts: ({ members }) => members.has('type'),
   read(file) {
-    const text = withoutMark(file)
-    return faultsPlaced(text, () => readLines(text))
+    const runs = new Map<string, Found>()
+    for (const placed of linesOf(file)) orRefused(() => look(placed, runs))
+    const outlines = orRefused(() => outlinesOf(runs))
+    outlined(recordsOf(file, runs))
+    return readingOf(outlines, () => recordsOf(file, runs))
   },
 })
 
-function* lines({ run, spans, events, artifacts }: Trace): Generator<string> {
-  const { trace_id } = run
-  yield `${writeJson({ type: 'run', schema: 'trace.v1', ...runRecord(run) })}\n`
-  for (const span of spans) {
-    yield `${writeJson({ type: 'span', trace_id, ...spanRecord(span) })}\n`
-    for (const event of span.events) {
-      yield `${writeJson({ type: 'event', trace_id, span_id: span.id, ...eventRecord(event) })}\n`
-    }
+class LineWriter implements TraceWriter {
+  readonly #run: Run
+  readonly #trace_id: string
+
+  constructor(run: Run) {
+    this.#run = run
+    this.#trace_id = run.trace_id
   }
-  for (const event of events) {
-    yield `${writeJson({ type: 'event', trace_id, span_id: null, ...eventRecord(event) })}\n`
+
+  begin(): string {
+    return line({ type: 'run', schema: 'trace.v1', ...runRecord(this.#run) })
   }
-  for (const artifact of artifacts) yield `${writeJson({ type: 'artifact', trace_id, ...artifactRecord(artifact) })}\n`
+
+  span(span: TreeNode): string {
+    return line({ type: 'span', trace_id: this.#trace_id, ...spanRecord(span) })
+  }
+
+  event(event: TraceEvent, span: TreeNode | null): string {
+    return line({ type: 'event', trace_id: this.#trace_id, span_id: span?.id ?? null, ...eventRecord(event) })
+  }
+
+  artifact(artifact: Artifact): string {
+    return line({ type: 'artifact', trace_id: this.#trace_id, ...artifactRecord(artifact) })
+  }
+
+  end(): string {
+    return ''
+  }
+}
+
+const line = (record: object): string => `${writeJson(record)}\n`
+
+interface Line {
+  readonly record: Shape
+  readonly place: ImportPlace
+}
+
+/** A run of the file; `place` is that of its first record as long as its own line has not come, `at` where that stands among such lines. */
+interface Found {
+  readonly outline: RunOutline
+  readonly place: ImportPlace
+  at: number
+}
+
+const where = (place: ImportPlace) => lineAndPointer('', { ...place, line: place.line ?? 1 })
+
+const orRefused = <T>(read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    throw faultAt(error, where)
+  }
 }
 
 /** The records of the lines that hold something, whatever ends them. */
-function* recordsOf(text: string): Generator<Placed<Shape>> {
-  let line = 0
-  for (let start = 0; start < text.length; ) {
-    const feed = text.indexOf('\n', start)
-    const end = feed === -1 ? text.length : feed
-    const content = text.slice(start, end).trim()
-    line++
-    start = end + 1
+function* linesOf(file: ImportFile): Generator<Line> {
+  for (const { text, line } of textLines(file)) {
+    const content = text.trim()
     if (content === '') continue
     const place = { path: [], line }
-    yield { record: recordAt(parseImport(content, MAX_DEPTH, line), place), place }
+    yield { record: orRefused(() => recordAt(parseImport(content, MAX_DEPTH, line), place)), place }
   }
 }
 
-const readLines = (text: string): Imported => {
-  const builders = new Map<string, RunBuilder>()
-  const others: Placed<Shape>[] = []
-  for (const placed of recordsOf(text)) {
-    if (placed.record.type === 'run') addRun(builders, placed)
-    else others.push(placed)
+const look = ({ record, place }: Line, runs: Map<string, Found>): void => {
+  if (record.type !== 'run') {
+    const trace_id = idField(needField(record.trace_id, 'trace_id', place), place, 'trace_id')
+    if (!runs.has(trace_id)) runs.set(trace_id, { outline: new RunOutline(), place, at: -1 })
+    return
   }
-  for (const placed of others) addRecord(builders, placed)
-  if (builders.size === 0) {
-    throw new ImportFault('INVALID_IMPORT', 'There is no record in the file.', { path: [], line: 1 })
-  }
-  const warnings: ImportWarning[] = []
-  return { runs: [...builders.values()].map((builder) => builder.finish(text, warnings)), warnings }
-}
-
-const addRun = (builders: Map<string, RunBuilder>, { record, place }: Placed<Shape>): void => {
   needSchema(record, place)
   const run = runDraft(record, place)
-  if (builders.has(run.trace_id)) {
+  const found = runs.get(run.trace_id) ?? { outline: new RunOutline(), place, at: -1 }
+  if (found.at !== -1)
     throw new ImportFault('DUPLICATE_ID', `Run "${run.trace_id}" stands in two lines.`, inside(place, 'trace_id'))
-  }
-  builders.set(run.trace_id, new RunBuilder(run, place))
+  found.at = place.line ?? 0
+  found.outline.describe(run, place)
+  runs.set(run.trace_id, found)
 }
 
-const addRecord = (builders: ReadonlyMap<string, RunBuilder>, { record, place }: Placed<Shape>): void => {
-  const trace_id = idField(needField(record.trace_id, 'trace_id', place), place, 'trace_id')
-  const builder = builders.get(trace_id)
-  if (builder === undefined) {
-    throw new ImportFault('INVALID_IMPORT', `Run "${trace_id}" has no line of its own.`, inside(place, 'trace_id'))
+/** The runs in the order of their own lines. */
+const outlinesOf = (runs: ReadonlyMap<string, Found>): readonly RunOutline[] => {
+  for (const [trace_id, { at, place }] of runs)
+    if (at === -1)
+      throw new ImportFault('INVALID_IMPORT', `Run "${trace_id}" has no line of its own.`, inside(place, 'trace_id'))
+  if (runs.size === 0) throw new ImportFault('INVALID_IMPORT', 'There is no record in the file.', { path: [], line: 1 })
+  return [...runs.values()].sort((a, b) => a.at - b.at).map(({ outline }) => outline)
+}
+
+function* recordsOf(file: ImportFile, runs: ReadonlyMap<string, Found>): Generator<FoundRecord> {
+  for (const placed of linesOf(file)) {
+    if (placed.record.type === 'run') continue
+    const found = runs.get(String(placed.record.trace_id))
+    if (found === undefined) continue
+    const { place } = placed
+    yield { ...orRefused(() => readRecord(placed)), place, outline: found.outline, where }
   }
-  if (record.type === 'span') builder.addSpan(spanDraft(record, place), place)
-  else if (record.type === 'event') builder.addEvent(eventDraft(record, place), place)
-  else if (record.type === 'artifact') builder.addArtifact(artifactDraft(record, place), place)
-  else {
-    throw new ImportFault(
-      'INVALID_IMPORT',
-      '"type" must be "run", "span", "event" or "artifact".',
-      inside(place, 'type'),
-    )
-  }
+}
+
+const readRecord = ({ record, place }: Line) => {
+  if (record.type === 'span') return { kind: 'span' as const, record: spanDraft(record, place) }
+  if (record.type === 'event') return { kind: 'event' as const, record: eventDraft(record, place) }
+  if (record.type === 'artifact') return { kind: 'artifact' as const, record: artifactDraft(record, place) }
+  throw new ImportFault('INVALID_IMPORT', '"type" must be "run", "span", "event" or "artifact".', inside(place, 'type'))
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, statusOf, writeJson } from 'guard-gateway/core'
 import type { ImportAnswer } from './import.ts'
-import { readImportOptions } from './import-ask.ts'
 import { FileForm, readFileForm, takeForms } from './import-form.ts'
 import type { Imports } from './imports.ts'
 
@@ -21,9 +20,9 @@ export const importForm = (gateway: Gateway, imports: Imports) => async (app: Fa
 }
 
 const taken = async (imports: Imports, form: FileForm, request: FastifyRequest, reply: FastifyReply) => {
-  const file = await readFileForm(request, form)
+  const file = await readFileForm(request, form, imports.max_bytes)
   const { return_to: _return_to, ...asked } = form.fields
-  return imports.take(file, readImportOptions(asked), reply)
+  return imports.take(file, asked, reply)
 }
 
 type Take = () => Promise<ImportAnswer>

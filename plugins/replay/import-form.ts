@@ -1,5 +1,7 @@
+import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuardError, isPlain, isShape } from 'guard-gateway/core'
+import { type Spooled, spooled } from './spool.ts'
 
 /** Text fields are short words. */
 const FIELD_BYTES = 4_096
@@ -29,33 +31,42 @@ export const takeForms = async (app: FastifyInstance, max_bytes: number): Promis
 }
 
 /** The file in field `file`; what else the form says is there as soon as it has come. Throws INVALID_IMPORT, BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
-export const readFileForm = async (request: FastifyRequest, form: FileForm): Promise<Buffer> => {
+export const readFileForm = async (request: FastifyRequest, form: FileForm, max_bytes: number): Promise<Spooled> => {
   // parts are read as they arrive, before anything could have inflated them
   if (!isPlain(request.headers['content-encoding'])) throw new GuardError('UNSUPPORTED_ENCODING')
-  let file: Buffer | undefined
+  let file: Spooled | undefined
   try {
     for await (const part of request.parts()) {
       if (part.type === 'file') {
         form.file_name = part.filename
-        const bytes = await part.toBuffer()
-        if (part.fieldname !== 'file') throw noFile(`The file stands in field "${part.fieldname}".`)
-        file = bytes
+        file = await fileOf(part, max_bytes)
       } else form.fields[part.fieldname] = String(part.value)
     }
   } catch (error) {
+    await file?.close()
     throw refusalOf(error)
   }
-  if (file === undefined || file.length === 0) throw noFile('The form has no file, or an empty one.')
+  if (file === undefined || file.size === 0) throw noFile('The form has no file, or an empty one.')
   return file
+}
+
+const fileOf = async ({ fieldname, file }: MultipartFile, max_bytes: number): Promise<Spooled> => {
+  if (fieldname !== 'file') throw noFile(`The file stands in field "${fieldname}".`)
+  const whole = await spooled(file, undefined, max_bytes)
+  if (!file.truncated) return whole
+  await whole.close()
+  throw tooLarge()
 }
 
 const noFile = (what: string): GuardError =>
   new GuardError('INVALID_IMPORT', `${what} Send the file in the field "file".`, { line: 1, path: '/file' })
 
+const tooLarge = (): GuardError => new GuardError('BODY_TOO_LARGE', undefined, { path: '/file' })
+
 const refusalOf = (error: unknown): unknown => {
   if (error instanceof GuardError) return error
   const code = isShape(error) ? error.code : undefined
-  if (code === 'FST_REQ_FILE_TOO_LARGE') return new GuardError('BODY_TOO_LARGE', undefined, { path: '/file' })
+  if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge()
   if (typeof code === 'string' && /^FST_(FILES|FIELDS|PARTS)_LIMIT$/.test(code))
     return new GuardError('INVALID_BODY', 'The form has more files or fields than are taken: one file, few fields.')
   return new GuardError('INVALID_BODY', 'The form cannot be read: it is cut off, or no multipart/form-data.', {

@@ -1,53 +1,57 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type ExportFormat, GuardError, type ImportWarning } from 'guard-gateway/core'
-import { type FoundRun, foundRuns, reads, readText, type Slice, slicesOf, textOf } from './import-file.ts'
+import {
+  type ExportFormat,
+  GuardError,
+  type ImportedRecord,
+  type ImportedRun,
+  type ImportWarning,
+} from 'guard-gateway/core'
+import { readFile, reads, slicesOf, unknownFile } from './import-file.ts'
 import type { FromReader, ReadStart, ToReader } from './import-protocol.ts'
+import type { Spooled } from './spool.ts'
 
-/** Files up to this size are read at once: starting a thread takes longer. */
-const INLINE_BYTES = 262_144
-/** Memory of a reading thread: what it needs empty, and what a byte of a file may become, in MiB. */
+/** Memory of a reading thread in MiB: what it needs empty, and what a byte of a file may leave behind, its ids most of all. */
 const BASE_MB = 128
-const FILE_FACTOR = 24
+const FILE_FACTOR = 8
 const MIB = 1_048_576
 
-/** A file that was read and is to be taken in. */
-export interface ImportFile {
+/** A file that was looked through and is to be taken in. */
+export interface OpenImport {
   readonly warnings: readonly ImportWarning[]
-  readonly runs: readonly FoundRun[]
-  /** All records, run by run; to be read once. */
-  slices(): AsyncIterable<Slice>
+  readonly runs: readonly ImportedRun[]
+  /** All records some at a time, to be read once; returns the digest of each run. */
+  slices(): AsyncGenerator<readonly ImportedRecord[], readonly string[]>
   /** Lets go of what reads it. */
   close(): Promise<void>
 }
 
 /**
- * Reads an import file, a large one in a thread of its own, whose bytes go over to it. Formats that name no module are asked
- * last, on this thread. Throws INVALID_IMPORT, BODY_TOO_LARGE, what the file's format finds wrong, and the signal's reason.
+ * Looks an import file through, a large one in a thread of its own. Formats that name no module are asked last, on this
+ * thread. Throws INVALID_IMPORT, BODY_TOO_LARGE, what the file's format finds wrong, and the signal's reason.
  */
 export const openImport = async (
   formats: Iterable<ExportFormat>,
-  bytes: Buffer,
+  spooled: Spooled,
   signal: AbortSignal,
-): Promise<ImportFile> => {
+): Promise<OpenImport> => {
   const readers = [...formats].filter(reads)
-  const known = readers.map(({ id }) => id)
-  const file = await (bytes.length <= INLINE_BYTES ? readHere(bytes, readers) : readLarge(bytes, readers, signal))
+  const { content } = spooled
+  const file = await (typeof content === 'number'
+    ? readLarge(spooled, content, readers, signal)
+    : readHere(spooled, readers))
   if (file !== undefined) return file
-  throw new GuardError('INVALID_IMPORT', `The file is of no known format; there is ${known.join(', ')}.`, {
-    known,
-    line: 1,
-  })
+  throw unknownFile(readers)
 }
 
-const readHere = (bytes: Buffer, readers: readonly ExportFormat[]): ImportFile | undefined => {
-  const imported = readText(textOf(bytes), readers)
+const readHere = ({ file }: Spooled, readers: readonly ExportFormat[]): OpenImport | undefined => {
+  const reading = readFile(file, readers)
   return (
-    imported && {
-      warnings: imported.warnings,
-      runs: foundRuns(imported),
+    reading && {
+      warnings: reading.warnings,
+      runs: reading.runs,
       async *slices() {
-        yield* slicesOf(imported)
+        return yield* slicesOf(reading)
       },
       close: async () => {},
     }
@@ -55,29 +59,20 @@ const readHere = (bytes: Buffer, readers: readonly ExportFormat[]): ImportFile |
 }
 
 const readLarge = async (
-  bytes: Buffer,
+  spooled: Spooled,
+  descriptor: number,
   readers: readonly ExportFormat[],
   signal: AbortSignal,
-): Promise<ImportFile | undefined> => {
+): Promise<OpenImport | undefined> => {
   const formats = readers.flatMap(({ id, module }) => (module === undefined ? [] : [{ id, module }]))
   const local = readers.filter(({ module }) => module === undefined)
-  if (local.length === 0) return readBeside(formats, givenAway(bytes), signal)
-  return (await readBeside(formats, new Uint8Array(bytes).buffer, signal)) ?? readHere(bytes, local)
+  const found = await readBeside({ descriptor, formats }, spooled.size, signal)
+  return found ?? readHere(spooled, local)
 }
 
-/** The memory of a buffer that nobody looks at any more; a copy where it holds other things besides. */
-const givenAway = (bytes: Buffer): ArrayBuffer =>
-  bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.length
-    ? bytes.buffer
-    : new Uint8Array(bytes).buffer
-
 /** Undefined: none of the formats knows the file. */
-const readBeside = async (
-  formats: ReadStart['formats'],
-  bytes: ArrayBuffer,
-  signal: AbortSignal,
-): Promise<ImportFile | undefined> => {
-  const thread = new ReadingThread(formats, bytes, signal)
+const readBeside = async (start: ReadStart, size: number, signal: AbortSignal): Promise<OpenImport | undefined> => {
+  const thread = new ReadingThread(start, size, signal)
   try {
     const first = await thread.ask()
     if (first.kind === 'found') return { ...first, slices: () => thread.slices(), close: () => thread.close() }
@@ -98,12 +93,11 @@ class ReadingThread {
   #answered: FromReader | undefined
   #failed: unknown
 
-  constructor(formats: ReadStart['formats'], bytes: ArrayBuffer, signal: AbortSignal) {
-    const size_mb = Math.ceil(bytes.byteLength / MIB)
+  constructor(start: ReadStart, size: number, signal: AbortSignal) {
+    const size_mb = Math.ceil(size / MIB)
     // .ts from source, .js from a build
     this.#worker = new Worker(new URL(`./import-worker${extname(import.meta.filename)}`, import.meta.url), {
-      workerData: { bytes, formats } satisfies ReadStart,
-      transferList: [bytes],
+      workerData: start,
       name: 'guard-import',
       resourceLimits: { maxOldGenerationSizeMb: BASE_MB + FILE_FACTOR * size_mb },
     })
@@ -127,11 +121,16 @@ class ReadingThread {
     })
   }
 
-  async *slices(): AsyncGenerator<Slice> {
+  async *slices(): AsyncGenerator<readonly ImportedRecord[], readonly string[]> {
+    let next = this.ask('next')
     for (;;) {
-      const answer = await this.ask('next')
-      if (answer.kind !== 'slice') return
-      yield answer.slice
+      const answer = await next
+      if (answer.kind === 'end') return answer.digests
+      if (answer.kind !== 'slice') throw new TypeError(`The thread answered "${answer.kind}".`)
+      // the next ones are read while these are stored
+      next = this.ask('next')
+      next.catch(() => {})
+      yield answer.records
     }
   }
 

@@ -1,23 +1,22 @@
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { GuardError, inflated } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { filesOf, importAnswer } from './answer-schemas.ts'
 import { importQuery } from './ask-schemas.ts'
 import { described } from './described.ts'
 import type { RawQuery } from './filters.ts'
 import type { ImportAnswer } from './import.ts'
-import { readImportOptions } from './import-ask.ts'
 import { FileForm, readFileForm, takeForms } from './import-form.ts'
 import type { Imports } from './imports.ts'
+import { type Spooled, spooled } from './spool.ts'
 
 /** Takes in export files as they are, of any content type, or in field `file` of a form. */
 export const importRoute = (imports: Imports) => async (app: FastifyInstance) => {
   const { max_bytes } = imports
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>(
-    '*',
-    { parseAs: 'buffer', bodyLimit: max_bytes },
-    async (request: FastifyRequest, body: Buffer) => inflated(body, request.headers['content-encoding'], max_bytes),
+  app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) =>
+    spooled(body, request.headers['content-encoding'], max_bytes),
   )
   await takeForms(app, max_bytes)
   // a server that closes waits for its replies
@@ -29,11 +28,10 @@ export const importRoute = (imports: Imports) => async (app: FastifyInstance) =>
     response: { 200: importAnswer, 201: importAnswer },
   })
   app.post<{ Querystring: RawQuery }>('/runs/import', { schema }, async (request, reply) => {
-    const asked = readImportOptions(request.query)
-    if (!request.isMultipart()) return answer(reply, await imports.take(fileIn(request.body), asked, reply))
+    if (!request.isMultipart()) return answer(reply, await imports.take(fileIn(request.body), request.query, reply))
     const form = new FileForm()
-    const file = await readFileForm(request, form)
-    return answer(reply, await imports.take(file, readImportOptions({ ...request.query, ...form.fields }), reply))
+    const file = await readFileForm(request, form, max_bytes)
+    return answer(reply, await imports.take(file, { ...request.query, ...form.fields }, reply))
   })
 }
 
@@ -48,7 +46,8 @@ const importedTypes = {
   'multipart/form-data': Type.Object({ file, ...importQuery.properties }),
 }
 
-const fileIn = (body: unknown): Buffer => {
-  if (Buffer.isBuffer(body) && body.length > 0) return body
+const fileIn = (body: unknown): Spooled => {
+  const file = body as Spooled | undefined
+  if (file !== undefined && file.size > 0) return file
   throw new GuardError('INVALID_IMPORT', 'Send the file itself as the body.', { line: 1 })
 }

@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ExportFormat, GuardError, isShape } from 'guard-gateway/core'
-import { foundRuns, reads, readText, slicesOf, textOf } from './import-file.ts'
+import { readFile, reads, slicesOf } from './import-file.ts'
 import type { FromReader, ReadStart } from './import-protocol.ts'
+import { fileAt } from './spool.ts'
 
 // Reads one import file, so that the thread of requests never parses a large one.
 
-const { bytes, formats } = workerData as ReadStart
+const { descriptor, formats } = workerData as ReadStart
 const port = parentPort
 if (port === null) throw new TypeError('this module runs in a worker thread')
 const say = (message: FromReader) => port.postMessage(message)
@@ -21,10 +22,10 @@ const formatIn = async ({ id, module }: ReadStart['formats'][number]) => {
   return found
 }
 
-const readFile = async () => {
+const reading = async () => {
   try {
     const readers = (await Promise.all(formats.map(formatIn))).filter(reads)
-    return { imported: readText(textOf(new Uint8Array(bytes)), readers) }
+    return { found: readFile(fileAt(descriptor), readers) }
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
     const { path, line, column, known } = error.place
@@ -39,14 +40,14 @@ const readFile = async () => {
   }
 }
 
-const done = await readFile()
-if (done !== undefined && done.imported === undefined) say({ kind: 'unknown' })
-else if (done?.imported !== undefined) {
-  const { imported } = done
-  const slices = slicesOf(imported)
+const done = await reading()
+if (done !== undefined && done.found === undefined) say({ kind: 'unknown' })
+else if (done?.found !== undefined) {
+  const { runs, warnings } = done.found
+  const slices = slicesOf(done.found)
   port.on('message', () => {
     const { value, done: ended } = slices.next()
-    say(ended === true || value === undefined ? { kind: 'end' } : { kind: 'slice', slice: value })
+    say(ended === true ? { kind: 'end', digests: value } : { kind: 'slice', records: value })
   })
-  say({ kind: 'found', warnings: imported.warnings, runs: foundRuns(imported) })
+  say({ kind: 'found', warnings, runs })
 }

@@ -1,16 +1,14 @@
 import {
   type Fragment,
-  type FragmentArtifact,
-  type FragmentEvent,
   type Gateway,
   GuardError,
+  type ImportedRecord,
+  type ImportedRun,
   type ImportWarning,
   newTraceId,
-  type SpanDraft,
 } from 'guard-gateway/core'
-import type { FoundRun, Slice } from './import-file.ts'
-import { keptIds, newIds } from './import-ids.ts'
-import type { ImportFile } from './import-reader.ts'
+import { type Identified, identified } from './import-ids.ts'
+import type { OpenImport } from './import-reader.ts'
 import { urlOf } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 
@@ -46,147 +44,203 @@ export interface ImportOptions {
 
 /** A run of the file that is to be imported, under the id that it gets. */
 interface Planned {
-  readonly found: FoundRun
+  readonly found: ImportedRun
   readonly trace_id: string
   readonly remapped: boolean
-  readonly identical_to: string | null
-  readonly records: {
-    readonly spans: SpanDraft[]
-    readonly events: FragmentEvent[]
-    readonly artifacts: FragmentArtifact[]
-  }
+  /** Records that were taken in so far. */
+  readonly taken: { spans: number; events: number; artifacts: number }
 }
 
 /** More spans no run has. */
 const MAX_SPANS = 50_000
 
-/** Imports the runs of a file, all of them or none. Throws TRACE_EXISTS, RUN_FULL, what is wrong with a record, and the signal's reason. */
-export const importRuns = async (
+/** Imports the runs of a file, all of them or none; of its records a few are held at a time. Throws TRACE_EXISTS, RUN_FULL, STORAGE_BUSY, what is wrong with a record, and the signal's reason. */
+export const importRuns = (
   gateway: Gateway,
   keeper: Keeper,
-  file: ImportFile,
+  file: OpenImport,
   options: ImportOptions,
   signal: AbortSignal,
 ): Promise<ImportAnswer> => {
-  const { plans, skipped } = await planned(gateway, keeper, file.runs, options)
-  for await (const slice of file.slices()) take(gateway, plans, slice)
-  await file.close()
-  signal.throwIfAborted()
-  const taken = [...plans.values()]
-  const fragments = taken.map((plan) => fragmentOf(plan, options))
-  const kept = await (options.dry_run === true ? gateway.cleaned(fragments) : gateway.keep(fragments)).catch(
-    async (error: unknown) => {
-      throw await named(gateway, error, fragments)
-    },
-  )
-  return {
-    imported: taken.map((plan) => told(plan, options)),
-    skipped,
-    warnings: [
-      ...file.warnings,
-      ...kept.flatMap((one) => one.warnings.map(({ code, message }) => ({ code, message }))),
-    ],
-    ...(options.dry_run === true ? { dry_run: true as const } : {}),
+  const ids = [...new Set(file.runs.map(({ run }) => run.trace_id))].sort()
+  // nobody else in this process begins one of these runs meanwhile
+  return keeper.exclusively(ids, async () => {
+    const { plans, skipped } = await planned(gateway, file.runs, options)
+    const taking = new Taking(gateway, keeper, plans, options, signal)
+    const digests = await taking.all(file)
+    const imported: ImportAnswer['imported'][number][] = []
+    for (const [place, plan] of plans)
+      imported.push({ ...told(plan, options), identical_to: await identicalTo(gateway, digests[place], plan) })
+    return {
+      imported,
+      skipped,
+      warnings: [...file.warnings, ...taking.warnings],
+      ...(options.dry_run === true ? { dry_run: true as const } : {}),
+    }
+  })
+}
+
+/** Takes in the records of a file as they come. */
+class Taking {
+  readonly warnings: { readonly code: string; readonly message: string }[] = []
+  readonly #gateway: Gateway
+  readonly #keeper: Keeper
+  readonly #plans: ReadonlyMap<number, Planned>
+  readonly #options: ImportOptions
+  readonly #signal: AbortSignal
+
+  constructor(
+    gateway: Gateway,
+    keeper: Keeper,
+    plans: ReadonlyMap<number, Planned>,
+    options: ImportOptions,
+    signal: AbortSignal,
+  ) {
+    this.#gateway = gateway
+    this.#keeper = keeper
+    this.#plans = plans
+    this.#options = options
+    this.#signal = signal
   }
+
+  /** Gives the digest of each run of the file. Where anything fails, nothing stays. */
+  async all(file: OpenImport): Promise<readonly string[]> {
+    if (this.#options.dry_run === true) return this.#records(file)
+    const ids = Array.from(this.#plans.values(), ({ trace_id }) => trace_id)
+    const { staging } = this.#keeper
+    try {
+      await staging.claim(ids)
+      const digests = await this.#records(file)
+      await this.#keep(Array.from(this.#plans, ([place, plan]) => this.#last(plan, digests[place] ?? '')))
+      return digests
+    } catch (error) {
+      await staging.abandon(ids)
+      throw error
+    }
+  }
+
+  async #records(file: OpenImport): Promise<readonly string[]> {
+    await this.#keep(Array.from(this.#plans.values(), (plan) => this.#first(plan)))
+    const slices = file.slices()
+    for (let next = await slices.next(); ; next = await slices.next()) {
+      this.#signal.throwIfAborted()
+      if (next.done === true) return next.value
+      await this.#keep([...this.#fragments(next.value)])
+    }
+  }
+
+  *#fragments(records: readonly ImportedRecord[]): Generator<Fragment> {
+    for (const [place, some] of Map.groupBy(records, ({ run }) => run)) {
+      checkIds(
+        this.#gateway,
+        some.map(({ record }) => record.id),
+      )
+      const plan = this.#plans.get(place)
+      if (plan === undefined) continue
+      yield { ...fragmentOf(plan), ...identified(some, plan.remapped ? plan.trace_id : undefined) }
+    }
+  }
+
+  /** What the file says of a run itself. */
+  #first(plan: Planned): Fragment {
+    const { found, trace_id, remapped } = plan
+    const { project_id } = this.#options
+    const run = {
+      ...found.run,
+      trace_id,
+      ...(project_id === undefined ? {} : { project_id }),
+      ...(remapped ? { source_trace_id: found.run.trace_id } : {}),
+    }
+    return { ...fragmentOf(plan), run }
+  }
+
+  #last(plan: Planned, content_digest: string): Fragment {
+    return { ...fragmentOf(plan), run: { trace_id: plan.trace_id, content_digest }, stage: 'last' }
+  }
+
+  async #keep(fragments: readonly Fragment[]): Promise<void> {
+    if (fragments.length === 0) return
+    const kept: Fragment[] = []
+    const plans = new Map(Array.from(this.#plans.values(), (plan) => [plan.trace_id, plan]))
+    for (const fragment of fragments) {
+      const plan = plans.get(fragment.run.trace_id)
+      const [clean] = await this.#gateway.cleaned([fragment]).catch((error: unknown) => {
+        throw named(error, plan)
+      })
+      if (clean === undefined) continue
+      kept.push(clean.fragment)
+      for (const { code, message } of clean.warnings) this.warnings.push({ code, message })
+      if (plan !== undefined) count(plan, fragment)
+    }
+    if (this.#options.dry_run !== true) await this.#gateway.hooks.keep.promise(kept)
+  }
+}
+
+const fragmentOf = ({ trace_id }: Planned): Fragment & Identified => ({
+  owner: 'client',
+  origin: 'import',
+  run: { trace_id },
+  spans: [],
+  events: [],
+  artifacts: [],
+  stage: 'more',
+})
+
+const count = ({ taken }: Planned, { spans, events, artifacts }: Fragment): void => {
+  taken.spans += spans.length
+  taken.events += events.length
+  taken.artifacts += artifacts.length
 }
 
 /** An error about a record, told with the record as the file counts them: its place in a fragment means nothing to who sent it. */
-const named = async (gateway: Gateway, error: unknown, fragments: readonly Fragment[]): Promise<unknown> => {
-  if (!(error instanceof GuardError)) return error
-  const [, kind, place] = /^\/(span|event|artifact)s\/(\d+)/.exec(error.place.path ?? '') ?? []
-  if (kind === undefined) return error
-  const clean = (fragment: Fragment) =>
-    gateway.cleaned([fragment]).then(
-      () => true,
-      () => false,
-    )
-  for (const fragment of fragments) {
-    if (await clean(fragment)) continue
-    const { source_trace_id, trace_id } = fragment.run
-    const record = `${kind} ${Number(place) + 1} of run "${source_trace_id ?? trace_id}"`
-    return new GuardError(error.code, `In ${record}: ${error.message}`, { cause: error })
-  }
-  return error
+const named = (error: unknown, plan: Planned | undefined): unknown => {
+  if (!(error instanceof GuardError) || plan === undefined) return error
+  const [, kinds, place] = /^\/(spans|events|artifacts)\/(\d+)/.exec(error.place.path ?? '') ?? []
+  if (kinds !== 'spans' && kinds !== 'events' && kinds !== 'artifacts') return error
+  const number = plan.taken[kinds] + Number(place) + 1
+  const record = `${kinds.slice(0, -1)} ${number} of run "${plan.found.run.trace_id}"`
+  return new GuardError(error.code, `In ${record}: ${error.message}`, { cause: error })
 }
 
-const told = ({ found, trace_id, remapped, identical_to }: Planned, { dry_run }: ImportOptions) => {
+const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions) => {
   const { run, spans, events, artifacts } = found
   const id = dry_run === true ? run.trace_id : trace_id
-  return {
-    trace_id: id,
-    source_trace_id: run.trace_id,
-    remapped,
-    identical_to,
-    spans,
-    events,
-    artifacts,
-    url: urlOf(id),
-  }
+  return { trace_id: id, source_trace_id: run.trace_id, remapped, spans, events, artifacts, url: urlOf(id) }
+}
+
+/** Another stored run that says the same. */
+const identicalTo = async (gateway: Gateway, content_digest = '', { trace_id }: Planned): Promise<string | null> => {
+  const { rows } = await gateway.storage.find('runs', { where: { content_digest }, limit: 2 })
+  return rows.find((row) => row.trace_id !== trace_id)?.trace_id ?? null
 }
 
 /** Which runs are imported, by their place in the file, and which are not. */
 const planned = async (
   gateway: Gateway,
-  keeper: Keeper,
-  runs: readonly FoundRun[],
+  runs: readonly ImportedRun[],
   { on_conflict }: ImportOptions,
 ): Promise<{ readonly plans: ReadonlyMap<number, Planned>; readonly skipped: ImportAnswer['skipped'] }> => {
   const plans = new Map<number, Planned>()
   const skipped: { source_trace_id: string; existing_trace_id: string }[] = []
-  const taken = new Set<string>()
   for (const [place, found] of runs.entries()) {
     const { trace_id, project_id, session_id, agent_id } = found.run
     checkIds(gateway, [trace_id, project_id, session_id, agent_id])
     if (found.spans > MAX_SPANS)
       throw new GuardError('RUN_FULL', `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`)
-    const conflict = taken.has(trace_id) || (await keeper.runs.get(trace_id)) !== undefined
-    taken.add(trace_id)
+    const conflict = (await gateway.storage.get('runs', trace_id)) !== undefined
     if (conflict && on_conflict === 'fail')
       throw new GuardError('TRACE_EXISTS', `Run "${trace_id}" exists already. Nothing was imported.`)
     if (conflict && on_conflict === 'skip') skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
-    else plans.set(place, await planOf(gateway, found, conflict))
+    else plans.set(place, planOf(gateway, found, conflict))
   }
   return { plans, skipped }
 }
 
-const planOf = async (gateway: Gateway, found: FoundRun, conflict: boolean): Promise<Planned> => {
-  const where = { content_digest: found.digest }
-  const { rows } = await gateway.storage.find('runs', { where, limit: 1 })
-  return {
-    found,
-    trace_id: conflict ? newTraceId(gateway.clock.now()) : found.run.trace_id,
-    remapped: conflict,
-    identical_to: rows[0]?.trace_id ?? null,
-    records: { spans: [], events: [], artifacts: [] },
-  }
-}
-
-/** Takes records into their run. */
-const take = (gateway: Gateway, plans: ReadonlyMap<number, Planned>, slice: Slice): void => {
-  for (const records of [slice.spans, slice.events, slice.artifacts])
-    checkIds(
-      gateway,
-      records.map(({ id }) => id),
-    )
-  const plan = plans.get(slice.run)
-  if (plan === undefined) return
-  const { spans, events, artifacts } = plan.remapped ? newIds(slice, plan.trace_id) : keptIds(slice)
-  plan.records.spans.push(...spans)
-  plan.records.events.push(...events)
-  plan.records.artifacts.push(...artifacts)
-}
-
-const fragmentOf = ({ found, trace_id, remapped, records }: Planned, { project_id }: ImportOptions): Fragment => ({
-  owner: 'client',
-  origin: 'import',
-  run: {
-    ...found.run,
-    trace_id,
-    content_digest: found.digest,
-    ...(project_id === undefined ? {} : { project_id }),
-    ...(remapped ? { source_trace_id: found.run.trace_id } : {}),
-  },
-  ...records,
+const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planned => ({
+  found,
+  trace_id: remapped ? newTraceId(gateway.clock.now()) : found.run.trace_id,
+  remapped,
+  taken: { spans: 0, events: 0, artifacts: 0 },
 })
 
 /** An id is shown and indexed as it is, so it may hold no secret. */

@@ -1,13 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError, Queues } from 'guard-gateway/core'
 import { type ImportAnswer, type ImportOptions, importRuns } from './import.ts'
+import { readImportOptions } from './import-ask.ts'
 import { openImport } from './import-reader.ts'
 import type { Keeper } from './keeper.ts'
+import type { Spooled } from './spool.ts'
 
-/** Files that may wait for their turn, each in memory. */
+/** Files that may wait for their turn, each on disk. */
 const MAX_WAITING = 4
 
-/** Imports files; one after the other, so that only one is in memory as a whole. */
+/** Imports files, one after the other, so that only one is being read. */
 export class Imports {
   readonly max_bytes: number
   readonly #gateway: Gateway
@@ -22,8 +24,16 @@ export class Imports {
     this.max_bytes = max_bytes
   }
 
-  /** Imports one file; ends early when the client leaves or the gateway closes, and then nothing is stored. Throws OVERLOADED where too many wait. */
-  async take(bytes: Buffer, options: ImportOptions, reply: FastifyReply): Promise<ImportAnswer> {
+  /** Imports one file and lets go of it; ends early when the client leaves or the gateway closes, and then nothing is stored. `asked` is how, as query or form fields say it. Throws OVERLOADED where too many wait. */
+  async take(file: Spooled, asked: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<ImportAnswer> {
+    try {
+      return await this.#inTurn(file, readImportOptions(asked), reply)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #inTurn(file: Spooled, options: ImportOptions, reply: FastifyReply): Promise<ImportAnswer> {
     if (this.#taken > MAX_WAITING)
       throw new GuardError('OVERLOADED', `${MAX_WAITING} imports are waiting already. Try again when they are done.`)
     this.#taken++
@@ -34,16 +44,16 @@ export class Imports {
     reply.raw.once('close', left)
     const signal = AbortSignal.any([leaving.signal, this.#closing.signal])
     try {
-      return await this.#queue.run('import', () => this.#import(bytes, options, signal))
+      return await this.#queue.run('import', () => this.#import(file, options, signal))
     } finally {
       this.#taken--
       reply.raw.off('close', left)
     }
   }
 
-  async #import(bytes: Buffer, options: ImportOptions, signal: AbortSignal): Promise<ImportAnswer> {
+  async #import(spooled: Spooled, options: ImportOptions, signal: AbortSignal): Promise<ImportAnswer> {
     signal.throwIfAborted()
-    const file = await openImport(this.#gateway.exportFormats, bytes, signal)
+    const file = await openImport(this.#gateway.exportFormats, spooled, signal)
     try {
       return await importRuns(this.#gateway, this.#keeper, file, options, signal)
     } finally {

@@ -37,7 +37,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.size > 0)
     const tools = new ToolCalls(keeper, () => stream.size > 0)
     const pricing = new Pricing(gateway, options.pricing)
-    const upkeep = new Upkeep(gateway, retention)
+    const upkeep = new Upkeep(gateway, retention, keeper.staging)
     const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
     const lately = new Lately(() => gateway.storage)
     const parts = { gateway, imports, keeper, lately, retention, stream }
@@ -76,7 +76,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.keep.tap('replay', (fragments) => {
       if (!stream.wantsEvents) return
       const now_ns = BigInt(gateway.clock.now()) * NS
-      for (const fragment of fragments)
+      // of what is imported, runs are announced and no events: they did not happen now
+      for (const fragment of fragments.filter(({ stage }) => stage === undefined))
         for (const event of fragmentEvents(fragment, keeper.outcome(fragment).row, now_ns)) stream.eventKept(event)
     })
     gateway.hooks.close.tap({ name: 'replay', stage: -200 }, () => stream.end())

@@ -13,7 +13,9 @@ import { OpenRun } from './open-run.ts'
 import { loadRun, OpenRuns } from './open-runs.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { runChange } from './run-change.ts'
+import { addRecords, recordChanges } from './run-plan.ts'
 import { described, newRow } from './run-row.ts'
+import { Staging, unlessClaimed } from './staging.ts'
 import type { RunRow } from './tables.ts'
 import { saysWords } from './words.ts'
 
@@ -34,6 +36,7 @@ export type Written = (row: RunRow) => void
 export class Keeper {
   readonly runs: OpenRuns
   readonly late: LateRuns
+  readonly staging: Staging
   readonly #gateway: Gateway
   readonly #queues = new Queues()
   readonly #outcomes = new WeakMap<Fragment, Outcome>()
@@ -45,6 +48,7 @@ export class Keeper {
     this.written = written
     this.runs = new OpenRuns(gateway)
     this.late = new LateRuns(gateway, this.runs)
+    this.staging = new Staging(gateway)
   }
 
   /** What became of a fragment that was kept. */
@@ -56,6 +60,9 @@ export class Keeper {
 
   /** Writes fragments, each of another run, in one batch; one writer at a time for each run. Throws STORAGE_BUSY and what is wrong with a fragment. */
   keep(fragments: readonly Fragment[]): Promise<void> {
+    const stage = fragments[0]?.stage
+    // who stages runs holds them already
+    if (stage !== undefined) return stage === 'more' ? this.staging.keep(fragments) : this.#keepLast(fragments)
     const ids = [...new Set(fragments.map(({ run }) => run.trace_id))].sort()
     if (ids.length !== fragments.length) throw new TypeError('Fragments kept together are of different runs.')
     return this.exclusively(ids, () => this.#keep(fragments))
@@ -65,6 +72,17 @@ export class Keeper {
   exclusively<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
     const [first, ...rest] = ids
     return first === undefined ? work() : this.#queues.run(first, () => this.exclusively(rest, work))
+  }
+
+  /** Lets staged runs be seen, all of them at once. */
+  async #keepLast(fragments: readonly Fragment[]): Promise<void> {
+    const ends = fragments.map((fragment) => ({ fragment, ...this.staging.last(fragment) }))
+    if (!(await this.#write(ends.flatMap(({ changes }) => changes)))) throw new GuardError('STORAGE_BUSY')
+    this.staging.done(ends.map(({ run }) => run.row.trace_id))
+    for (const { fragment, run } of ends) {
+      this.#outcomes.set(fragment, { created: true, row: run.row })
+      this.written(run.row)
+    }
   }
 
   async #keep(fragments: readonly Fragment[]): Promise<void> {
@@ -164,27 +182,9 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
     const said = created || writeJson(row) !== writeJson(before)
     const changes = [...records, ...(fragment.rows ?? [])]
     if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
+    if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
     changes.push(runChange(run, run.words.size !== words, now_ns))
     return { fragment, run, created, row: run.row, changes }
   }
   return { run, finish }
-}
-
-const recordChanges = ({ spans, events, artifacts }: Prepared): Change[] => [
-  ...spans.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'spans', put: row })),
-  ...events.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'events', put: row })),
-  ...artifacts.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'artifacts', put: row })),
-]
-
-/** A step a record. */
-function* addRecords({ spans, events, artifacts, rebuild }: Prepared, run: OpenRun): Generator<undefined> {
-  // a run that was read again holds the changed records already
-  const isNew = ({ old, changed }: { readonly old: unknown; readonly changed: boolean }) =>
-    old === undefined || (changed && !rebuild)
-  for (const { row } of spans.filter(isNew)) yield void run.addSpan(row)
-  for (const event of events.filter(isNew)) {
-    if (event.old === undefined) yield void run.addEvent(event.row)
-    else yield void run.changeEvent(event.row)
-  }
-  for (const { row, old } of artifacts) if (old === undefined) yield void run.addArtifact(row)
 }

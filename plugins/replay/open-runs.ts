@@ -109,6 +109,24 @@ export class OpenRuns {
   }
 }
 
+/** The rows of a query page by page, in the order in which they were written; a page is read when it is asked for. */
+export async function* pagesOf<N extends TableName>(
+  storage: Reader,
+  table: N,
+  where: Where<Tables[N]>,
+  limit: number,
+): AsyncGenerator<readonly Tables[N][]> {
+  let cursor: string | null = null
+  do {
+    const page: { readonly rows: readonly Tables[N][]; readonly next_cursor: string | null } = await storage.find(
+      table,
+      { where, order: ['recorded', 'asc'], limit, ...(cursor === null ? {} : { cursor }) },
+    )
+    yield page.rows
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
 /** All rows of a query, in the order in which they were written. */
 export const allRows = async <N extends TableName>(
   storage: Reader,
@@ -116,15 +134,7 @@ export const allRows = async <N extends TableName>(
   where: Where<Tables[N]>,
 ): Promise<Tables[N][]> => {
   const rows: Tables[N][] = []
-  let cursor: string | null = null
-  do {
-    const page: { readonly rows: readonly Tables[N][]; readonly next_cursor: string | null } = await storage.find(
-      table,
-      { where, order: ['recorded', 'asc'], limit: PAGE_ROWS, ...(cursor === null ? {} : { cursor }) },
-    )
-    for (const row of page.rows) rows.push(row)
-    cursor = page.next_cursor
-  } while (cursor !== null)
+  for await (const page of pagesOf(storage, table, where, PAGE_ROWS)) for (const row of page) rows.push(row)
   return rows
 }
 

@@ -24,6 +24,12 @@ export interface Prepared {
   readonly rebuild: boolean
 }
 
+/** Records of the same run that came before those of the fragment, where it is one of several. */
+interface Before {
+  readonly spans: number
+  readonly events: number
+}
+
 type Records = 'spans' | 'events' | 'artifacts'
 
 /** Merges the records of a fragment with those of the run. Throws SPAN_IMMUTABLE, EVENT_IMMUTABLE and INVALID_TIME with a pointer into the fragment. */
@@ -32,6 +38,7 @@ export const prepare = async (
   run: OpenRun | undefined,
   storage: Reader,
   now_ns: bigint,
+  before: Before = { spans: 0, events: 0 },
 ): Promise<Prepared> => {
   const { trace_id } = fragment.run
   const known = run?.stored === true
@@ -46,10 +53,10 @@ export const prepare = async (
   const moment = (index: number): Moment => ({ trace_id, owner: fragment.owner, now_ns: now_ns + BigInt(index) })
   const pace = new Pace()
   const spans = await mapPaced(fragment.spans, pace, (draft, index) =>
-    mergeSpan(draft, oldSpans.get(draft.id), moment(index), `/spans/${index}`),
+    mergeSpan(draft, oldSpans.get(draft.id), moment(before.spans + index), `/spans/${index}`),
   )
   const events = await mapPaced(fragment.events, pace, (draft, index) =>
-    mergeEvent(draft, oldEvents.get(draft.id), moment(index)),
+    mergeEvent(draft, oldEvents.get(draft.id), moment(before.events + index)),
   )
   const artifacts = await mapPaced(fragment.artifacts, pace, (draft) =>
     mergeArtifact(draft, oldArtifacts.get(draft.id), moment(0)),

@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type ExportOptions, type Gateway, GuardError, isShape, runSummary, type Trace } from 'guard-gateway/core'
+import {
+  type ExportOptions,
+  type Gateway,
+  GuardError,
+  isShape,
+  runSummary,
+  streamTrace,
+  type TraceReader,
+} from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './answer-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './ask-schemas.ts'
@@ -14,6 +22,7 @@ import type { Lately } from './lately.ts'
 import { readTrace } from './read.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { rowsOf } from './rows.ts'
+import { runReader } from './run-reader.ts'
 
 interface Named {
   readonly Params: { readonly trace_id: string }
@@ -33,8 +42,8 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
 
   const whole = described('Read one complete run', { params: runParams, response: { 200: bundleSchema } })
   app.get<Named>('/runs/:trace_id', { schema: whole }, async ({ params }, reply) => {
-    const trace = await readTrace(gateway.storage, params.trace_id)
-    return written(gateway, reply, 'json', trace)
+    const run = await runReader(gateway.storage, params.trace_id)
+    return written(gateway, reply, 'json', run)
   })
 
   const file = described('Export a run', {
@@ -52,10 +61,10 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
         path: '/format',
       })
     }
-    const trace = await readTrace(gateway.storage, params.trace_id)
+    const run = await runReader(gateway.storage, params.trace_id)
     const name = `${params.trace_id}.${entry.extension}`.replaceAll(/[^A-Za-z0-9._-]/g, '_')
     reply.header('content-disposition', `attachment; filename="${name}"`)
-    return written(gateway, reply, entry.id, trace, {
+    return written(gateway, reply, entry.id, run, {
       exported_at: new Date(gateway.clock.now()).toISOString(),
       generator: { name: 'guard-gateway', version: '1' },
       names: names === 'semconv' ? 'semconv' : 'native',
@@ -111,10 +120,10 @@ const exportFiles = (gateway: Gateway) =>
     Object.fromEntries([...gateway.exportFormats].map(({ mediaType }) => [mediaType, Type.Unknown()])),
   )
 
-const written = (gateway: Gateway, reply: FastifyReply, format: string, trace: Trace, options?: ExportOptions) => {
+const written = (gateway: Gateway, reply: FastifyReply, format: string, run: TraceReader, options?: ExportOptions) => {
   const entry = gateway.exportFormats.need(format)
   const type = entry.mediaType.startsWith('application/json') ? `${entry.mediaType}; charset=utf-8` : entry.mediaType
-  return reply.type(type).send(Readable.from(entry.write(trace, options), { objectMode: false }))
+  return reply.type(type).send(Readable.from(streamTrace(entry, run, options), { objectMode: false }))
 }
 
 const count = (query: RawQuery, name: string, otherwise: number): number => {

@@ -10,7 +10,7 @@ import {
   traceOf,
 } from 'guard-gateway/core'
 import { allRows, tracedTools } from './open-runs.ts'
-import type { RunRow, SpanRow } from './tables.ts'
+import type { RunRow } from './tables.ts'
 
 /** A stored run. Throws RUN_NOT_FOUND. */
 export const runById = async (storage: Reader, trace_id: string): Promise<RunRow> => {
@@ -51,7 +51,7 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
 }
 
 /** The root covers everything below it. */
-const widened = (root: SpanRow, { start_ns, end_ns }: RunRow): SpanRow => ({
+export const widened = <S extends TraceSpan>(root: S, { start_ns, end_ns }: RunRow): S => ({
   ...root,
   parent_id: null,
   start_ns,
@@ -59,7 +59,7 @@ const widened = (root: SpanRow, { start_ns, end_ns }: RunRow): SpanRow => ({
 })
 
 /** The root of a run that nobody gave one. */
-const autoRoot = (run: RunRow): TraceSpan => ({
+export const autoRoot = (run: RunRow): TraceSpan => ({
   id: run.root_span_id,
   parent_id: null,
   name: 'agent.run',

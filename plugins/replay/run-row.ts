@@ -13,9 +13,12 @@ import { writer } from './writer.ts'
 
 const ROOT_NAME = 'agent.run'
 
-/** The one parentless span of a fragment that says it is the root; undefined if there is none, or several. */
+/** Whether a span says that it is the root of its run. */
+export const isRoot = ({ name, parent_id }: SpanDraft): boolean => name === ROOT_NAME && (parent_id ?? null) === null
+
+/** The one span of a fragment that says it is the root; undefined if there is none, or several. */
 const rootIn = ({ spans }: Fragment): SpanDraft | undefined => {
-  const roots = spans.filter(({ name, parent_id }) => name === ROOT_NAME && (parent_id ?? null) === null)
+  const roots = spans.filter(isRoot)
   return roots.length === 1 ? roots[0] : undefined
 }
 

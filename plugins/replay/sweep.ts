@@ -1,9 +1,8 @@
-import { hostname } from 'node:os'
 import { type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
 import { isGuarded } from './open-run.ts'
 import { allRows } from './open-runs.ts'
 import type { RunRow, SpanRow } from './tables.ts'
-import { writer } from './writer.ts'
+import { hasGone } from './writer.ts'
 
 const NS = 1_000_000n
 const DAY_NS = 86_400_000n * NS
@@ -28,19 +27,6 @@ export const sweep = async (gateway: Gateway): Promise<number> => {
 
 const isLeft = (run: RunRow, now_ns: bigint): boolean =>
   isGuarded(run) && (run.updated_ns < now_ns - DAY_NS || hasGone(run.writer))
-
-/** The process that wrote last ran on this host and does not run any more. */
-const hasGone = (last: string): boolean => {
-  const [host, pid] = last.split(':')
-  if (last === writer || host !== hostname()) return false
-  if (Number(pid) === process.pid) return true
-  try {
-    process.kill(Number(pid), 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
 
 const endSpans = async (gateway: Gateway, run: RunRow): Promise<boolean> => {
   const spans = await allRows(gateway.storage, 'spans', { trace_id: run.trace_id })

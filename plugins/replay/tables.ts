@@ -53,6 +53,14 @@ export interface InstallationRow {
   readonly value: string
 }
 
+/** A run that is being imported: records of it are stored, its row is not. */
+export interface StagedRow {
+  readonly trace_id: string
+  /** The process that imports it. */
+  readonly writer: string
+  readonly claimed_ns: bigint
+}
+
 declare module 'guard-gateway/core' {
   interface Tables {
     runs: RunRow
@@ -60,6 +68,7 @@ declare module 'guard-gateway/core' {
     events: EventRow
     artifacts: ArtifactRow
     installation: InstallationRow
+    staged_runs: StagedRow
   }
 }
 
@@ -209,5 +218,12 @@ const installation = table<'installation'>({
   exact: ['id', 'value'],
 })
 
+const stagedRuns = table<'staged_runs'>({
+  id: 'staged_runs',
+  key: ['trace_id'],
+  columns: { trace_id: 'text', writer: 'text', claimed_ns: 'int64' },
+  exact: ['trace_id', 'writer'],
+})
+
 /** What Replay keeps beside the record of model calls. */
-export const tables: readonly Table[] = [runs, spans, events, artifacts, installation]
+export const tables: readonly Table[] = [runs, spans, events, artifacts, installation, stagedRuns]

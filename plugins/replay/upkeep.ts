@@ -1,5 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { Retention } from './retention.ts'
+import type { Staging } from './staging.ts'
 import { sweep } from './sweep.ts'
 
 const FIRST_MS = 30_000
@@ -9,16 +10,19 @@ const EVERY_MS = 300_000
 export class Upkeep {
   readonly #gateway: Gateway
   readonly #retention: Retention
+  readonly #staging: Staging
   #timer: NodeJS.Timeout | undefined
 
-  constructor(gateway: Gateway, retention: Retention) {
+  constructor(gateway: Gateway, retention: Retention, staging: Staging) {
     this.#gateway = gateway
     this.#retention = retention
+    this.#staging = staging
   }
 
   /** Ends what an earlier process left, and begins to keep order. */
   async begin(): Promise<void> {
     await this.#try(() => sweep(this.#gateway))
+    await this.#try(() => this.#staging.sweep())
     this.#later(FIRST_MS)
   }
 
@@ -35,6 +39,7 @@ export class Upkeep {
 
   async #turn(): Promise<void> {
     await this.#try(() => sweep(this.#gateway))
+    await this.#try(() => this.#staging.sweep())
     await this.#try(() => this.#retention.pass())
     if (this.#timer !== undefined) this.#later(EVERY_MS)
   }

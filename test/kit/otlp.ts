@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ExportOptions, Trace } from 'guard-gateway/core'
+import { type ExportOptions, type Trace, writeTrace } from 'guard-gateway/core'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { aSpan, aTrace } from './traces.ts'
 
@@ -25,7 +25,7 @@ interface OtlpSpan extends Record<string, unknown> {
 
 /** The parts of a trace's OTLP/JSON. */
 export const written = (trace: Trace, options?: ExportOptions) => {
-  const { resourceSpans } = JSON.parse([...otel.write(trace, options)].join(''))
+  const { resourceSpans } = JSON.parse([...writeTrace(otel, trace, options)].join(''))
   assert.equal(resourceSpans.length, 1)
   assert.equal(resourceSpans[0].scopeSpans.length, 1)
   const spans = resourceSpans[0].scopeSpans[0].spans as [OtlpSpan, ...OtlpSpan[]]

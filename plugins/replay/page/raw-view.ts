@@ -1,4 +1,4 @@
-import { bytesText, type Gateway, type Html, html, readJson, type Trace } from 'guard-gateway/core'
+import { bytesText, type Gateway, type Html, html, readJson, type Trace, writeTrace } from 'guard-gateway/core'
 import { indented } from './indented.ts'
 
 const MAX_CHARS = 200_000
@@ -6,7 +6,7 @@ const MAX_CHARS = 200_000
 /** The beginning of a run's bundle as it would be exported; a short one a member a line. */
 export const rawView = (gateway: Gateway, trace: Trace): Html => {
   let text = ''
-  for (const piece of gateway.exportFormats.need('json').write(trace)) {
+  for (const piece of writeTrace(gateway.exportFormats.need('json'), trace)) {
     text += piece
     if (text.length > MAX_CHARS) break
   }

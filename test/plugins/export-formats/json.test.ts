@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { arrange, GuardError, type Trace } from 'guard-gateway/core'
+import { arrange, GuardError, importFile, type Trace } from 'guard-gateway/core'
 import { json } from 'guard-gateway/plugins/export-formats/json'
-import { exported, exportFormatConforms } from '../../conformance/export-format.ts'
+import { exportFormatConforms } from '../../conformance/export-format.ts'
+import { exported, readBy } from '../../kit/exchange.ts'
 import { assertsSchema } from '../../kit/schemas.ts'
 import { anArtifact, anEvent, aSpan, aTrace, START, traces } from '../../kit/traces.ts'
 
@@ -13,7 +14,7 @@ const assertTraceV1 = assertsSchema('trace')
 
 /** The trace again from its records as read, with what only the server sets taken from the original. */
 const rebuilt = (trace: Trace): Trace => {
-  const [read] = json.read(exported(json, trace)).runs
+  const [read] = readBy(json, exported(json, trace)).runs
   assert.ok(read)
   const spans = new Map(trace.spans.map((span) => [span.id, span]))
   const events = new Map([...trace.spans.flatMap((span) => span.events), ...trace.events].map((one) => [one.id, one]))
@@ -29,7 +30,7 @@ const file = (over: object): string => JSON.stringify({ schema: 'trace.v1', run:
 
 const refusal = (text: string): GuardError => {
   try {
-    json.read(text)
+    readBy(json, text)
   } catch (error) {
     if (error instanceof GuardError) return error
     throw error
@@ -48,7 +49,7 @@ describe('json export', () => {
   it('says what made it and when, if told', () => {
     const generator = { name: 'guard-gateway', version: '1.2.3' }
     const exported_at = '2026-11-21T10:00:00Z'
-    const bundle = JSON.parse([...json.write(aTrace(), { exported_at, generator })].join(''))
+    const bundle = JSON.parse(exported(json, aTrace(), { exported_at, generator }))
     assertTraceV1(bundle)
     assert.deepEqual([bundle.exported_at, bundle.generator, bundle.redacted], [exported_at, generator, true])
     assert.ok(!('exported_at' in JSON.parse(exported(json, aTrace()))))
@@ -92,7 +93,7 @@ describe('json export', () => {
 describe('json import', () => {
   it('needs a run id, and of each record its name alone', () => {
     const text = '\uFEFF{"schema":"trace.v1","run":{"id":"t"},"spans":[{"id":"s","name":"n"}],"events":[{"name":"e"}]}'
-    const { runs } = json.read(text)
+    const { runs } = readBy(json, text)
     assert.deepEqual(runs, [
       {
         run: { trace_id: 't' },
@@ -105,27 +106,28 @@ describe('json import', () => {
 
   it('takes nanoseconds as digits or as an integer', () => {
     const span = { id: 's', name: 'n', start_ns: '1782000000123456789' }
-    assert.equal(json.read(file({ spans: [span] })).runs[0]?.spans[0]?.start_ns, START)
+    assert.equal(readBy(json, file({ spans: [span] })).runs[0]?.spans[0]?.start_ns, START)
     const text = file({ spans: [span] }).replace('"1782000000123456789"', '1782000000123456789')
-    assert.equal(json.read(text).runs[0]?.spans[0]?.start_ns, START)
+    assert.equal(readBy(json, text).runs[0]?.spans[0]?.start_ns, START)
   })
 
   it('does not take over what only the server sets', () => {
     const run = { trace_id: 't', pinned: true, recorded_ns: 1, origin: 'mcp', span_count: 9, cost_micro: 5 }
     const span = { id: 's', name: 'n', owner: 'gateway', kind: 'nonsense' }
-    const [read] = json.read(file({ run, spans: [span] })).runs
+    const [read] = readBy(json, file({ run, spans: [span] })).runs
     assert.deepEqual(read?.run, { trace_id: 't' })
     assert.deepEqual(read?.spans, [{ id: 's', name: 'n' }])
   })
 
   it('keeps an explicit failure tag and leaves a derived one to be derived', () => {
     const tagOf = (failure_tag_source?: string) =>
-      json.read(file({ run: { trace_id: 't', failure_tag: 'loop', failure_tag_source } })).runs[0]?.run.failure_tag
+      readBy(json, file({ run: { trace_id: 't', failure_tag: 'loop', failure_tag_source } })).runs[0]?.run.failure_tag
     assert.deepEqual([tagOf('explicit'), tagOf(), tagOf('derived')], ['loop', 'loop', undefined])
   })
 
   it('puts a span with an unknown parent below the root and says so', () => {
-    const { runs, warnings } = json.read(
+    const { runs, warnings } = readBy(
+      json,
       file({ spans: [{ id: 's', name: 'n', parent_id: 'gone', attributes: { a: 1 } }] }),
     )
     assert.deepEqual(runs[0]?.spans[0], {
@@ -221,7 +223,7 @@ describe('json import', () => {
 
   it('is not asked about lines or OTLP, but about damaged bundles', () => {
     const { accepts } = json
-    assert.ok(accepts('{"run": {"trace_id": "t"}, "schema": "trace.v2", "spans": [{"a": "}]'))
+    assert.ok(accepts(importFile('{"run": {"trace_id": "t"}, "schema": "trace.v2", "spans": [{"a": "}]')))
     for (const text of [
       '{"type":"run","schema":"trace.v1"}',
       '{"resourceSpans":[]}',
@@ -231,13 +233,13 @@ describe('json import', () => {
       '{"a"',
       '{"\\u12":1}',
     ]) {
-      assert.ok(!accepts(text), text)
+      assert.ok(!accepts(importFile(text)), text)
     }
   })
 
   it('keeps own names that objects have anyway', () => {
     const text = '{"schema":"trace.v1","run":{"trace_id":"t","attributes":{"__proto__":{"x":18446744073709551617}}}}'
-    const attributes = json.read(text).runs[0]?.run.attributes
+    const attributes = readBy(json, text).runs[0]?.run.attributes
     assert.deepEqual(Object.keys(attributes ?? {}), ['__proto__'])
     assert.match(
       exported(json, aTrace({}, { attributes: attributes ?? {} })),

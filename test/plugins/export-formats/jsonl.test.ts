@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { GuardError } from 'guard-gateway/core'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
-import { exported, exportFormatConforms } from '../../conformance/export-format.ts'
+import { exportFormatConforms } from '../../conformance/export-format.ts'
+import { exported, readBy } from '../../kit/exchange.ts'
 import { assertsSchema } from '../../kit/schemas.ts'
 import { anArtifact, anEvent, aSpan, aTrace, START, traces } from '../../kit/traces.ts'
 
@@ -23,7 +24,7 @@ const small = aTrace({
 
 const refusal = (...lines: readonly string[]): GuardError => {
   try {
-    jsonl.read(lines.join('\n'))
+    readBy(jsonl, lines.join('\n'))
   } catch (error) {
     if (error instanceof GuardError) return error
     throw error
@@ -70,8 +71,8 @@ describe('jsonl export', () => {
 describe('jsonl import', () => {
   it('takes lines in any order, line feeds with returns, blank lines and a byte order mark', () => {
     const lines = exported(jsonl, small).trim().split('\n').reverse()
-    const shuffled = jsonl.read(`\uFEFF\r\n${lines.join('\r\n\r\n')}`)
-    const straight = jsonl.read(exported(jsonl, small))
+    const shuffled = readBy(jsonl, `\uFEFF\r\n${lines.join('\r\n\r\n')}`)
+    const straight = readBy(jsonl, exported(jsonl, small))
     assert.deepEqual(shuffled.runs[0]?.run, straight.runs[0]?.run)
     assert.deepEqual(shuffled.runs[0]?.spans.toReversed(), straight.runs[0]?.spans)
     assert.deepEqual(shuffled.runs[0]?.events.toReversed(), straight.runs[0]?.events)
@@ -79,7 +80,7 @@ describe('jsonl import', () => {
 
   it('takes several runs in a file, their lines mixed', () => {
     const other = runLine.replace('"t"', '"u"')
-    const { runs } = jsonl.read([spanLine, spanLine.replace('"t"', '"u"'), other, runLine].join('\n'))
+    const { runs } = readBy(jsonl, [spanLine, spanLine.replace('"t"', '"u"'), other, runLine].join('\n'))
     assert.deepEqual(
       runs.map(({ run, spans }) => [run.trace_id, spans.length]),
       [
@@ -90,7 +91,7 @@ describe('jsonl import', () => {
   })
 
   it('names the line of a span whose parent is unknown', () => {
-    const { warnings } = jsonl.read([runLine, '', spanLine.replace('"n"', '"n","parent_id":"gone"')].join('\n'))
+    const { warnings } = readBy(jsonl, [runLine, '', spanLine.replace('"n"', '"n","parent_id":"gone"')].join('\n'))
     assert.deepEqual(
       warnings.map(({ code, line, path }) => [code, line, path]),
       [['orphan_parent', 3, '/parent_id']],

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { GuardError, sha256 } from 'guard-gateway/core'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { exportFormatConforms } from '../../conformance/export-format.ts'
+import { exported, readBy } from '../../kit/exchange.ts'
 import { attributesOf, secondOf, withSpan, written } from '../../kit/otlp.ts'
 import { aSpan, aTrace, START } from '../../kit/traces.ts'
 
@@ -50,8 +51,8 @@ describe('otel export: names, kinds, status, times', () => {
 
   it('reads a trace with the names of the conventions as the same trace', () => {
     const trace = withSpan({ name: 'gen_ai.request', kind: 'model', model: 'm-1' })
-    const native = otel.read([...otel.write(trace)].join(''))
-    assert.deepEqual(otel.read([...otel.write(trace, { names: 'semconv' })].join('')), native)
+    const native = readBy(otel, exported(otel, trace))
+    assert.deepEqual(readBy(otel, exported(otel, trace, { names: 'semconv' })), native)
   })
 
   it('marks calls to models and MCP tools as client spans, all others as internal', () => {
@@ -84,7 +85,7 @@ describe('otel import', () => {
   const file = (...spans: object[]): string => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }, null, 1)
   const refusal = (text: string): GuardError => {
     try {
-      otel.read(text)
+      readBy(otel, text)
     } catch (error) {
       if (error instanceof GuardError) return error
       throw error
@@ -116,7 +117,7 @@ describe('otel import', () => {
 
   it('leaves out what other programs logged of prompts and replies, and says so', () => {
     const attributes = [{ key: 'gen_ai.input.messages', value: { stringValue: 'secret plan' } }]
-    const { runs, warnings } = otel.read(file({ traceId, spanId, name: 'n', attributes }))
+    const { runs, warnings } = readBy(otel, file({ traceId, spanId, name: 'n', attributes }))
     assert.deepEqual(
       warnings.map(({ code }) => code),
       ['content_dropped'],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Gateway } from 'guard-gateway/core'
+import { Gateway, importFile } from 'guard-gateway/core'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
-import { exported } from '../../conformance/export-format.ts'
+import { exported } from '../../kit/exchange.ts'
 import { aTrace } from '../../kit/traces.ts'
 
 const formats = [...new Gateway().use(json, jsonl, otel).exportFormats]
@@ -15,7 +15,7 @@ describe('the format of an import file', () => {
       const text = exported(format, aTrace())
       for (const file of [text, `\uFEFF${text}`, text.slice(0, text.length / 2)]) {
         assert.deepEqual(
-          formats.filter((other) => other.accepts?.(file)).map(({ id }) => id),
+          formats.filter((other) => other.accepts?.(importFile(file))).map(({ id }) => id),
           [format.id],
         )
       }
@@ -24,7 +24,7 @@ describe('the format of an import file', () => {
 
   it('is none for text of another kind', () => {
     for (const text of ['', 'schema: trace.v1', '[{"schema":"trace.v1"}]', '{}', '"run"']) {
-      assert.ok(!formats.some((format) => format.accepts?.(text)), text)
+      assert.ok(!formats.some((format) => format.accepts?.(importFile(text))), text)
     }
   })
 })

@@ -1,10 +1,17 @@
 import { existsSync } from 'node:fs'
-import { exportFormat, type Imported } from 'guard-gateway/core'
+import { exportFormat, type ImportFile, type ImportReading, type TraceWriter } from 'guard-gateway/core'
 
-const run = (trace_id: string): Imported => ({
-  runs: [{ run: { trace_id }, spans: [], events: [], artifacts: [] }],
+const run = (trace_id: string): ImportReading => ({
+  runs: [{ run: { trace_id }, spans: 0, events: 0, artifacts: 0 }],
   warnings: [],
+  *records() {},
 })
+
+const nothing = (): string => ''
+/** Writes nothing. */
+const writer = (): TraceWriter => ({ begin: nothing, span: nothing, event: nothing, artifact: nothing, end: nothing })
+
+const begins = (file: ImportFile, word: string): boolean => file.text().startsWith(word)
 
 const wordsOf = (text: string): string => text.split(' ', 2)[1] ?? ''
 
@@ -14,11 +21,12 @@ export const waiting = exportFormat({
   mediaType: 'text/plain',
   extension: 'txt',
   module: import.meta.url,
-  *write() {},
-  accepts: (text) => text.startsWith('waiting '),
-  read(text) {
+  writer,
+  accepts: (file) => begins(file, 'waiting '),
+  read(file) {
     const clock = new Int32Array(new SharedArrayBuffer(4))
-    while (!existsSync(wordsOf(text))) Atomics.wait(clock, 0, 0, 5)
+    const gate = wordsOf(file.text())
+    while (!existsSync(gate)) Atomics.wait(clock, 0, 0, 5)
     return run('waited')
   },
 })
@@ -29,8 +37,8 @@ export const greedy = exportFormat({
   mediaType: 'text/plain',
   extension: 'txt',
   module: import.meta.url,
-  *write() {},
-  accepts: (text) => text.startsWith('greedy '),
+  writer,
+  accepts: (file) => begins(file, 'greedy '),
   read() {
     const all: object[] = []
     for (;;) all.push(new Array(1_000_000).fill(0.5))
@@ -42,7 +50,7 @@ export const local = exportFormat({
   id: 'local',
   mediaType: 'text/plain',
   extension: 'txt',
-  *write() {},
-  accepts: (text) => text.startsWith('local '),
-  read: (text) => run(wordsOf(text)),
+  writer,
+  accepts: (file) => begins(file, 'local '),
+  read: (file) => run(wordsOf(file.text())),
 })

@@ -1,0 +1,57 @@
+import type { ExportFormat, ExportOptions, TraceWriter } from '../contracts/export-format.ts'
+import type { Artifact, Run, Trace, TraceEvent, TreeNode } from '../trace.ts'
+import { type Leaving, leavingOf } from './order.ts'
+
+/** Characters: few pieces are cheap to send, small ones to hold. */
+const PIECE_LENGTH = 32_768
+
+/** A record of a run on its way out. */
+export type TraceRecord = Leaving<TreeNode, TraceEvent, Artifact>
+
+/** A run that is read while it is written, some records at a time. */
+export interface TraceReader {
+  readonly run: Run
+  /** All records in an order that export formats ask for. The next page is read when it is asked for. */
+  pages(order: NonNullable<ExportFormat['order']>): AsyncIterable<readonly TraceRecord[]>
+}
+
+const textOf = (writer: TraceWriter, record: TraceRecord): string => {
+  if (record.kind === 'span') return writer.span(record.span)
+  return record.kind === 'event'
+    ? writer.event(record.event, record.span)
+    : writer.artifact(record.artifact, record.span)
+}
+
+type Written = Pick<ExportFormat, 'writer' | 'order'>
+
+/** A run that is held whole, as a file in pieces of about 32 Ki characters. */
+export function* writeTrace({ writer, order = 'records' }: Written, trace: Trace, options: ExportOptions = {}) {
+  const writing = writer(trace.run, options)
+  let piece = writing.begin()
+  for (const record of leavingOf(trace, order)) {
+    piece += textOf(writing, record)
+    if (piece.length < PIECE_LENGTH) continue
+    yield piece
+    piece = ''
+  }
+  yield piece + writing.end()
+}
+
+/** The same of a run that is read on the way: no page is read before the pieces of the one before were taken. */
+export async function* streamTrace(
+  { writer, order = 'records' }: Written,
+  reader: TraceReader,
+  options: ExportOptions = {},
+): AsyncGenerator<string> {
+  const writing = writer(reader.run, options)
+  let piece = writing.begin()
+  for await (const page of reader.pages(order)) {
+    for (const record of page) {
+      piece += textOf(writing, record)
+      if (piece.length < PIECE_LENGTH) continue
+      yield piece
+      piece = ''
+    }
+  }
+  yield piece + writing.end()
+}

@@ -1,0 +1,197 @@
+import type { ImportReading, ImportWarning, RunDraft } from '../contracts/export-format.ts'
+import { faultAt, type JsonElement, jsonElements, placeInElement } from '../import/elements.ts'
+import { ImportFault, lineAndPointer, type Place } from '../import/fault.ts'
+import type { ImportFile } from '../import/file.ts'
+import { RunOutline } from '../import/outline.ts'
+import { type FoundRecord, outlined, readingOf } from '../import/reading.ts'
+import { elementsOf, recordAt } from '../import/records.ts'
+import type { Attributes } from '../trace.ts'
+import { collect, noRecords } from './map.ts'
+import { foreignRun, ownRun, tellingOfRun, textFrom } from './read-run.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, withoutContent } from './read-span.ts'
+import { fromKeyValues } from './values.ts'
+
+/** One level of an attribute is up to four in OTLP; attributes nest 32 deep. */
+const MAX_DEPTH = 160
+
+const lists = { resourceSpans: { scopeSpans: { spans: {} } } }
+
+/** What stands around the spans and may come behind them, by its place. */
+interface Surroundings {
+  readonly resources: Map<string, Attributes>
+  readonly scopes: Map<string, Attributes>
+}
+
+interface Spot {
+  readonly place: Place
+  readonly line: number
+}
+
+/** What is remembered of one trace: of its spans only ids, and what may say who made it. */
+interface OtlpTrace {
+  readonly outline: RunOutline
+  /** Ids that spans had before they were exported, by those of OTLP. */
+  readonly natives: Map<string, string>
+  readonly telling: Record<string, unknown>
+  readonly groups: Set<string>
+  readonly first: Spot
+  root: (Spot & { readonly attributes: Attributes; readonly group: string }) | undefined
+}
+
+/** Looks an OTLP/JSON file through. What other programs logged of prompts and replies stays outside. Throws GuardError with line and pointer. */
+export const readOtlpFile = (file: ImportFile): ImportReading => {
+  const around: Surroundings = { resources: new Map(), scopes: new Map() }
+  const traces = new Map<string, OtlpTrace>()
+  lookThrough(file, around, traces)
+  if (traces.size === 0) throw nothing()
+  let dropped = 0
+  const drop = (count: number): void => {
+    dropped += count
+  }
+  describeRuns(traces, around, drop)
+  outlined(recordsOf(file, around, traces, drop))
+  const ignore = (): void => {}
+  const outlines = [...traces.values()].map(({ outline }) => outline)
+  const reading = readingOf(outlines, () => recordsOf(file, around, traces, ignore))
+  return { ...reading, warnings: [...reading.warnings, ...droppedWarning(dropped)] }
+}
+
+/** A file that is no JSON is refused as that, whatever stands in it before. */
+const lookThrough = (file: ImportFile, around: Surroundings, traces: Map<string, OtlpTrace>): void => {
+  let fault: unknown
+  for (const element of jsonElements(file, lists, MAX_DEPTH)) {
+    if (fault !== undefined) continue
+    try {
+      placed(element, () => look(element, around, traces))
+    } catch (error) {
+      fault = error
+    }
+  }
+  if (fault !== undefined) throw fault
+}
+
+const nothing = (): unknown =>
+  faultAt(new ImportFault('INVALID_IMPORT', 'There is no span in the file.', { path: [] }), () => ({
+    line: 1,
+    path: '',
+  }))
+
+const droppedWarning = (dropped: number): readonly ImportWarning[] =>
+  dropped === 0
+    ? []
+    : [
+        {
+          code: 'content_dropped',
+          message: `${dropped} attributes or events that carried prompts or replies were left out.`,
+        },
+      ]
+
+const placed = <T>(element: JsonElement, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    throw faultAt(error, (place) => placeInElement(element, place))
+  }
+}
+
+const isSpan = (path: JsonElement['path']): boolean => path.length === 6
+const scopeKey = ({ path }: JsonElement): string => `${path[1]}/${path[3]}`
+const groupKey = ({ path }: JsonElement): string => String(path[1])
+
+const look = (element: JsonElement, { resources, scopes }: Surroundings, traces: Map<string, OtlpTrace>): void => {
+  const place = { path: element.path }
+  const record = recordAt(element.value, place)
+  if (isSpan(element.path)) lookAtSpan(element, otlpSpanOf(record, place), traces)
+  else if (element.path.length === 4) {
+    // elements were taken out; what is left is checked to be a list
+    elementsOf(record, 'spans', place).next()
+    const scope = scopeAttributes(recordAt(record.scope ?? {}, { path: [...element.path, 'scope'] }))
+    scopes.set(scopeKey(element), scope)
+  } else if (element.path.length === 2) {
+    elementsOf(record, 'scopeSpans', place).next()
+    const at = { path: [...element.path, 'resource'] }
+    resources.set(groupKey(element), fromKeyValues(recordAt(record.resource ?? {}, at), 'attributes', at))
+  } else elementsOf(record, 'resourceSpans', place).next()
+}
+
+const lookAtSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, OtlpTrace>): void => {
+  const { place, attributes } = span
+  const spot: Spot = { place, line: placeInElement(element, place).line }
+  const group = groupKey(element)
+  let trace = traces.get(span.traceId)
+  if (trace === undefined) {
+    const telling: Record<string, unknown> = Object.create(null)
+    trace = { outline: new RunOutline(), natives: new Map(), telling, groups: new Set(), first: spot, root: undefined }
+    traces.set(span.traceId, trace)
+  }
+  trace.groups.add(group)
+  const native = nativeSpanId(span)
+  if (native !== span.spanId) trace.natives.set(span.spanId, native)
+  for (const name of tellingOfRun)
+    if (!Object.hasOwn(trace.telling, name) && textFrom(attributes[name])) trace.telling[name] = attributes[name]
+  if (span.root) trace.root ??= { ...spot, attributes, group }
+}
+
+const describeRuns = (
+  traces: ReadonlyMap<string, OtlpTrace>,
+  around: Surroundings,
+  drop: (n: number) => void,
+): void => {
+  const ids = new Set<string>()
+  for (const [traceId, trace] of traces) {
+    const { place, line } = trace.root ?? trace.first
+    try {
+      const run = runOf(traceId, trace, around, drop)
+      if (ids.has(run.trace_id))
+        throw new ImportFault('DUPLICATE_ID', `Two traces of the file claim the id "${run.trace_id}".`, place)
+      ids.add(run.trace_id)
+      trace.outline.describe(run, place)
+    } catch (error) {
+      throw faultAt(error, (at) => ({ line, path: lineAndPointer('', { ...at, line }).path }))
+    }
+  }
+}
+
+const runOf = (
+  traceId: string,
+  { root, telling, groups }: OtlpTrace,
+  { resources }: Surroundings,
+  drop: (n: number) => void,
+): RunDraft => {
+  if (root !== undefined) return ownRun(root, resources.get(root.group) ?? {})
+  const about: Attributes = Object.assign(Object.create(null), ...[...groups].map((group) => resources.get(group)))
+  return foreignRun(traceId, [{ attributes: telling }], withoutContent(about, drop))
+}
+
+function* recordsOf(
+  file: ImportFile,
+  { scopes }: Surroundings,
+  traces: ReadonlyMap<string, OtlpTrace>,
+  drop: (count: number) => void,
+): Generator<FoundRecord> {
+  for (const element of jsonElements(file, lists, MAX_DEPTH, isSpan)) {
+    const where = (place: Place) => placeInElement(element, place)
+    const { trace, collected } = placed(element, () => readSpan(element, traces, scopes, drop))
+    const { outline } = trace
+    for (const one of collected.spans) yield { kind: 'span', outline, where, ...one }
+    for (const one of collected.events) yield { kind: 'event', outline, where, ...one }
+    for (const one of collected.artifacts) yield { kind: 'artifact', outline, where, ...one }
+  }
+}
+
+const readSpan = (
+  element: JsonElement,
+  traces: ReadonlyMap<string, OtlpTrace>,
+  scopes: ReadonlyMap<string, Attributes>,
+  drop: (count: number) => void,
+) => {
+  const place = { path: element.path }
+  const found = otlpSpanOf(recordAt(element.value, place), place)
+  const trace = traces.get(found.traceId)
+  if (trace === undefined) throw new ImportFault('INVALID_IMPORT', 'The file has changed while it was read.', place)
+  const span = found.ours ? found : { ...found, attributes: withoutContent(found.attributes, drop) }
+  const parent = found.parentId === null ? null : (trace.natives.get(found.parentId) ?? found.parentId)
+  const collected = noRecords()
+  collect(collected, { ...span, scope: scopes.get(scopeKey(element)) ?? {} }, parent, found.ours ? undefined : drop)
+  return { trace, collected }
+}

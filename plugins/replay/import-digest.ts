@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson, type ImportedRecord, type ImportedRun, sha256 } from 'guard-gateway/core'
+
+const kinds = ['span', 'event', 'artifact'] as const
+
+const hashes = () => ({ span: createHash('sha256'), event: createHash('sha256'), artifact: createHash('sha256') })
+
+/** What each run of a file says, whatever its ids and project are called, as its records pass; SHA-256, hex. */
+export class Digests {
+  readonly #runs: readonly ImportedRun[]
+  readonly #hashes: readonly ReturnType<typeof hashes>[]
+
+  constructor(runs: readonly ImportedRun[]) {
+    this.#runs = runs
+    this.#hashes = runs.map(hashes)
+  }
+
+  add({ kind, run, parent, record }: ImportedRecord): void {
+    const { id: _id, ...about } = record
+    const own = { ...about, parent_id: undefined, span_id: undefined, parent }
+    this.#hashes[run]?.[kind].update(`${canonicalJson(own)}\n`)
+  }
+
+  /** Of each run, when all of its records have passed. */
+  end(): readonly string[] {
+    return this.#hashes.map((of, place) => {
+      const { trace_id: _trace, project_id: _project, ...about } = this.#runs[place]?.run ?? {}
+      return sha256(canonicalJson([about, kinds.map((kind) => of[kind].digest('hex'))]))
+    })
+  }
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { readSync } from 'node:fs'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { checkEncoding, GuardError, ImportFile, isPlain } from 'guard-gateway/core'
+
+/** Files up to this size stay in memory: a thread that reads them takes longer to start than they to be read. */
+export const INLINE_BYTES = 262_144
+const CHUNK_BYTES = 65_536
+
+/** A file that has come in and is to be read: a small one in memory, a large one on disk under no name. */
+export interface Spooled {
+  readonly size: number
+  /** Bytes that are at hand, else the descriptor under which they are read. */
+  readonly content: Buffer | number
+  readonly file: ImportFile
+  /** Lets go of it. */
+  close(): Promise<void>
+}
+
+const inflaters: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+/** Takes in a file that comes under a content encoding. Throws BODY_TOO_LARGE, INVALID_BODY, UNSUPPORTED_ENCODING. */
+export const spooled = async (body: Readable, encoding: string | undefined, max_bytes: number): Promise<Spooled> => {
+  checkEncoding(encoding)
+  const inflate = isPlain(encoding) ? undefined : inflaters[encoding?.toLowerCase() ?? '']
+  if (inflate === undefined) return collected(body, max_bytes, 'The body is larger')
+  const plain = inflate()
+  body.once('error', (error) => plain.destroy(error))
+  body.pipe(plain)
+  try {
+    return await collected(plain, max_bytes, 'The body inflates to more')
+  } catch (cause) {
+    if (cause instanceof GuardError) throw cause
+    throw new GuardError(
+      'INVALID_BODY',
+      `The body is not what content-encoding says: it cannot be read as ${encoding}.`,
+      {
+        cause,
+      },
+    )
+  } finally {
+    body.unpipe(plain)
+    body.resume()
+  }
+}
+
+const collected = async (body: Readable, max_bytes: number, what: string): Promise<Spooled> => {
+  const few: Buffer[] = []
+  let size = 0
+  let disk: FileHandle | undefined
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > max_bytes)
+        throw new GuardError('BODY_TOO_LARGE', `${what} than ${max_bytes} bytes, the most that an import may have.`)
+      few.push(chunk)
+      if (size <= INLINE_BYTES) continue
+      disk ??= await nameless()
+      await disk.appendFile(Buffer.concat(few.splice(0)))
+    }
+  } catch (error) {
+    await disk?.close()
+    throw error
+  }
+  return disk === undefined ? inMemory(Buffer.concat(few)) : onDisk(disk, size)
+}
+
+/** A file for its owner alone that is gone with whoever holds it. */
+const nameless = async (): Promise<FileHandle> => {
+  const path = join(tmpdir(), `guard-import-${randomBytes(8).toString('hex')}`)
+  const file = await open(path, 'wx+', 0o600)
+  await rm(path, { force: true })
+  return file
+}
+
+const inMemory = (content: Buffer): Spooled => ({
+  size: content.length,
+  content,
+  file: new ImportFile(() => [content]),
+  close: async () => {},
+})
+
+const onDisk = (file: FileHandle, size: number): Spooled => ({
+  size,
+  content: file.fd,
+  file: fileAt(file.fd),
+  close: () => file.close(),
+})
+
+/** The file behind a descriptor, read from its beginning each time. */
+export const fileAt = (descriptor: number): ImportFile =>
+  new ImportFile(function* () {
+    for (let at = 0; ; ) {
+      const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+      const read = readSync(descriptor, chunk, 0, CHUNK_BYTES, at)
+      if (read === 0) return
+      at += read
+      yield chunk.subarray(0, read)
+    }
+  })

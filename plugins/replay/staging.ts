@@ -1,0 +1,144 @@
+import { type Change, type Fragment, type Gateway, GuardError, Pace, paced, type SpanDraft } from 'guard-gateway/core'
+import { OpenRun } from './open-run.ts'
+import { prepare } from './prepare.ts'
+import { runChange } from './run-change.ts'
+import { addRecords, recordChanges } from './run-plan.ts'
+import { described, isRoot, newRow } from './run-row.ts'
+import { hasGone, writer } from './writer.ts'
+
+const NS = 1_000_000n
+const DAY_NS = 86_400_000n * NS
+/** Rows removed in one go. */
+const REMOVED = 500
+const PAGE = 500
+
+/** A run whose records are stored and whose row is not, so that nobody sees it. */
+interface Staged {
+  readonly run: OpenRun
+  readonly now_ns: bigint
+  spans: number
+  events: number
+  /** Spans that may be its root; two are as many as matter. */
+  readonly roots: SpanDraft[]
+}
+
+/**
+ * Takes in runs that are too large for one batch: records first, some at a time, then the rows of all runs in one batch.
+ * Their ids are claimed in storage meanwhile, so that no other process begins a run of the same id and what a death leaves
+ * behind is found.
+ */
+export class Staging {
+  readonly #gateway: Gateway
+  readonly #staged = new Map<string, Staged>()
+  /** Claims that this process holds. */
+  readonly #claims = new Set<string>()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** Claims the ids of new runs. Throws STORAGE_BUSY where somebody else has come first. */
+  async claim(ids: readonly string[]): Promise<void> {
+    const { clock, storage } = this.#gateway
+    const claimed_ns = BigInt(clock.now()) * NS
+    for (const id of ids) this.#claims.add(id)
+    const free = await storage.write(
+      ids.map((trace_id) => ({ table: 'staged_runs', put: { trace_id, writer, claimed_ns }, when: 'absent' })),
+    )
+    if (!free) {
+      for (const id of ids) this.#claims.delete(id)
+      throw new GuardError('STORAGE_BUSY', 'A run of the file is being imported already. Try again when that is done.')
+    }
+    for (const id of ids)
+      if ((await storage.get('runs', id)) !== undefined)
+        throw new GuardError('STORAGE_BUSY', `Run "${id}" was begun while it was to be imported. Try again.`)
+  }
+
+  /** Stores records of claimed runs. Throws STORAGE_BUSY, and what is wrong with a record. */
+  async keep(fragments: readonly Fragment[]): Promise<void> {
+    const changes: Change[] = []
+    for (const fragment of fragments) changes.push(...(await this.#take(fragment)))
+    if (!(await this.#gateway.storage.write(changes)))
+      throw new GuardError('STORAGE_BUSY', 'Records of the file are in storage already. Try again.')
+  }
+
+  async #take(fragment: Fragment): Promise<readonly Change[]> {
+    const staged = this.#of(fragment)
+    const { run, now_ns } = staged
+    const prepared = await prepare(fragment, undefined, this.#gateway.storage, now_ns, staged)
+    staged.spans += fragment.spans.length
+    staged.events += fragment.events.length
+    for (const span of fragment.spans) if (isRoot(span) && staged.roots.length < 2) staged.roots.push(span)
+    await paced(addRecords(prepared, run), new Pace())
+    return recordChanges(prepared, { when: 'absent' })
+  }
+
+  #of(fragment: Fragment): Staged {
+    const { run, origin } = fragment
+    const known = this.#staged.get(run.trace_id)
+    if (known !== undefined) return known
+    const now_ns = BigInt(this.#gateway.clock.now()) * NS
+    const row = described(newRow(run, origin, now_ns), { ...fragment, spans: [] }, isUnknown)
+    const staged: Staged = { run: new OpenRun(row, false), now_ns, spans: 0, events: 0, roots: [] }
+    this.#staged.set(run.trace_id, staged)
+    return staged
+  }
+
+  /** The run of a last fragment, and what is to be written for it to be seen. */
+  last(fragment: Fragment): { readonly run: OpenRun; readonly changes: readonly Change[] } {
+    const { run, roots } = this.#of(fragment)
+    const { trace_id, content_digest = null } = fragment.run
+    const row = described(run.row, { ...fragment, run: { trace_id }, spans: roots }, isUnknown)
+    run.describe({ ...row, content_digest }, false)
+    const now_ns = BigInt(this.#gateway.clock.now()) * NS
+    return { run, changes: [runChange(run, true, now_ns), unclaimed(trace_id)] }
+  }
+
+  /** These runs are stored. */
+  done(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#staged.delete(id)
+      this.#claims.delete(id)
+    }
+  }
+
+  /** Removes what was stored of claimed runs; what cannot be removed now goes with a later sweep. */
+  async abandon(ids: readonly string[]): Promise<void> {
+    const mine = ids.filter((id) => this.#claims.has(id))
+    this.done(mine)
+    try {
+      for (const id of mine) await this.#remove(id)
+    } catch (error) {
+      this.#gateway.fault(error, 'replay:staging')
+    }
+  }
+
+  /** Removes what processes left that are gone; gives of how many runs. */
+  async sweep(): Promise<number> {
+    const oldest = BigInt(this.#gateway.clock.now()) * NS - DAY_NS
+    const { rows } = await this.#gateway.storage.find('staged_runs', { limit: PAGE })
+    const left = rows.filter((row) =>
+      row.writer === writer ? !this.#claims.has(row.trace_id) : hasGone(row.writer) || row.claimed_ns < oldest,
+    )
+    for (const { trace_id } of left) await this.#remove(trace_id)
+    return left.length
+  }
+
+  async #remove(trace_id: string): Promise<void> {
+    const { storage } = this.#gateway
+    const isRun = (await storage.get('runs', trace_id)) !== undefined
+    for (const table of isRun ? [] : (['spans', 'events', 'artifacts'] as const))
+      while ((await storage.remove(table, { trace_id }, REMOVED)) > 0);
+    await storage.write([unclaimed(trace_id)])
+  }
+}
+
+const isUnknown = (): boolean => false
+
+const unclaimed = (trace_id: string): Change => ({ table: 'staged_runs', key: trace_id, remove: true })
+
+/** What stands before the first row of a run: nobody else may have claimed its id. */
+export const unlessClaimed = (trace_id: string, now_ns: bigint): readonly Change[] => [
+  { table: 'staged_runs', put: { trace_id, writer, claimed_ns: now_ns }, when: 'absent' },
+  unclaimed(trace_id),
+]
