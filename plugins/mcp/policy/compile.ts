@@ -3,6 +3,7 @@ import { canonicalJson, GuardError, glob, type McpCheck, sha256 } from 'guard-ga
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
 import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'
+import { conditionFaults } from './conditions.ts'
 import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
 import type { PolicyFault, PolicyPath } from './fault.ts'
 import { namedBy } from './named.ts'
@@ -78,6 +79,7 @@ const compileWhen = async (
     faults.push({ path: at, message: schema.reason })
     return undefined
   }
+  faults.push(...conditionFaults(rule.when.arguments, at))
   for (const pattern of schema.skipped) faults.push({ path: at, message: `"${pattern}" is no RE2 pattern` })
   return schema.check
 }

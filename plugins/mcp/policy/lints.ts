@@ -25,6 +25,8 @@ export const lintsOf = (
       ...neverWins(rule, policy),
       ...globDeny(rule, policy),
       ...whenOnDeny(rule),
+      ...oddPatterns(rule),
+      ...oddPlaces(rule),
       ...ofChecks(rule),
       ...(tools === undefined ? [] : seenLints(rule, tools)),
     ]),
@@ -85,6 +87,30 @@ const whenOnDeny = ({ document: { id, action, when }, index }: CompiledRule): re
         },
       ]
     : []
+
+const oddPatterns = ({ document: { id, tools, servers = [] }, index }: CompiledRule): readonly Lint[] =>
+  Object.entries({ tools, servers }).flatMap(([key, patterns]) =>
+    patterns.flatMap((pattern, at): readonly Lint[] =>
+      /[?[\]{}|^$()\\]/.test(pattern)
+        ? [
+            {
+              code: 'PATTERN_TAKEN_LITERALLY',
+              path: ['rules', index, key, at],
+              message: `rule "${id}" names "${pattern}"; * is the only wildcard, every other character stands for itself`,
+            },
+          ]
+        : [],
+    ),
+  )
+
+const oddPlaces = ({ document: { id, message = '' }, index }: CompiledRule): readonly Lint[] =>
+  Array.from(message.matchAll(/\{[^{}]*\}/g), ([place]) => place)
+    .filter((place) => !place.startsWith('{arguments.'))
+    .map((place) => ({
+      code: 'MESSAGE_TAKEN_LITERALLY',
+      path: ['rules', index, 'message'],
+      message: `rule "${id}" shows ${place} as it stands; only {arguments.name} is filled in`,
+    }))
 
 const ofChecks = ({ id, index, checks }: CompiledRule): readonly Lint[] =>
   checks.flatMap(({ check, index: at, lints }) =>

@@ -16,6 +16,9 @@ export const resolveVars = (
   const faults: PolicyFault[] = []
   const vars = new Map<string, string>()
   for (const [name, text] of Object.entries(policy.vars ?? {})) {
+    const [, bare] = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(text) ?? []
+    if (bare !== undefined)
+      faults.push({ path: ['vars', name], message: `"${text}" stands for itself; write \${${bare}}` })
     vars.set(name, fromEnvironment(text, env, ['vars', name], faults))
   }
   const rules = policy.rules.map((rule, index) => {
@@ -29,7 +32,10 @@ export const resolveVars = (
 /** An empty variable counts as one that is not set. */
 const fromEnvironment = (text: string, env: Environment, path: PolicyPath, faults: PolicyFault[]): string =>
   text.replace(OF_ENVIRONMENT, (whole, name: string, otherwise: string | undefined, end: string) => {
-    if (end === '') return whole
+    if (end === '') {
+      faults.push({ path, message: `\${${name} does not end; write \${${name}}` })
+      return whole
+    }
     const found = env[name] || otherwise
     if (found === undefined) {
       const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
@@ -57,8 +63,10 @@ const substituted = (
   path: PolicyPath,
   vars: ReadonlyMap<string, string>,
   faults: PolicyFault[],
-): string =>
-  text.replace(OF_POLICY, (whole, name: string) => {
+): string => {
+  const mistaken = mistakenReference(text, vars)
+  if (mistaken !== undefined) faults.push({ path, message: mistaken })
+  return text.replace(OF_POLICY, (whole, name: string) => {
     const found = vars.get(name)
     if (found === undefined) {
       const known = [...vars.keys()]
@@ -68,3 +76,14 @@ const substituted = (
     }
     return found ?? whole
   })
+}
+
+/** What looks like a reference to a variable and is none, so that it would stand for itself. */
+const mistakenReference = (text: string, vars: ReadonlyMap<string, string>): string | undefined => {
+  const open = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?!\}|[A-Za-z0-9_])/.exec(text)?.[1]
+  if (open !== undefined) return `"\${${open}" is no reference to a variable; write \${${open}}`
+  const bare = Array.from(text.matchAll(/\$([A-Za-z_][A-Za-z0-9_]*)/g), ([, name = '']) => name).find((name) =>
+    vars.has(name),
+  )
+  return bare === undefined ? undefined : `"$${bare}" is no reference to a variable; write \${${bare}}`
+}

@@ -68,6 +68,16 @@ describe('a valid policy that promises less than it seems to', () => {
       'WHEN_ON_DENY /rules/0/when rule "d" denies under a condition; arguments written in another way can dodge it',
     ])
   })
+  it('with patterns and places that stand for themselves', async () => {
+    const rules = [
+      rule('p', 'allow', ['a?b', 'read_*'], { servers: ['f{s}'], message: 'Reads {path}: {arguments.path}' }),
+    ]
+    assert.deepEqual(await told({ rules }), [
+      'PATTERN_TAKEN_LITERALLY /rules/0/tools/0 rule "p" names "a?b"; * is the only wildcard, every other character stands for itself',
+      'PATTERN_TAKEN_LITERALLY /rules/0/servers/0 rule "p" names "f{s}"; * is the only wildcard, every other character stands for itself',
+      'MESSAGE_TAKEN_LITERALLY /rules/0/message rule "p" shows {path} as it stands; only {arguments.name} is filled in',
+    ])
+  })
   it('with a check that has something to say', async () => {
     assert.deepEqual(await told({ rules: [rule('s', 'allow', ['a'], { checks: [{ careful: {} }] })] }), [
       'SHELL_DENY_ONLY /rules/0/checks/0/careful rule "s": A list of denials is no boundary.',

@@ -169,6 +169,15 @@ describe('a wrong part of a rule is told by line, column and what to do', () => 
       ['action: deny', 'when: { arguments: { properties: { a: { pattern: "(?!x)" } } } }'],
       '6:13 /rules/0/when/arguments: "(?!x)" is no RE2 pattern',
     )
+    wrong(
+      'one with keywords that there are not, which would hold for everything',
+      [
+        'action: allow',
+        'when: { arguments: { requird: [x], anyOf: [{ properties: { pattern: { patern: "^a" } } }] } }',
+      ],
+      '6:26 /rules/0/when/arguments: unknown keyword "requird" of JSON Schema; did you mean "required"?',
+      '6:75 /rules/0/when/arguments/anyOf/0/properties/pattern: unknown keyword "patern" of JSON Schema; did you mean "pattern"?',
+    )
     wrong('an empty one', ['action: deny', 'when: {}'], '6:5 /rules/0/when: the key "arguments" is missing')
   })
 })

@@ -50,9 +50,23 @@ describe('variables of a policy', () => {
       bad: [ref('w')],
     })
   })
-  it('that do not end are text', async () => {
-    const long = '${A:-'.repeat(100_000)
-    assert.deepEqual(await filled({ v: long }, ref('v')), { args: ['/a'], bad: [long] })
+  it('that do not end are refused, however many', async () => {
+    assert.equal(
+      await message({ v: '${A:-'.repeat(100_000) }, ref('v')),
+      `/vars/v: $\{A does not end; write ${ref('A')}`,
+    )
+    assert.equal(
+      await message({ v: 'x' }, 'a ${v b'),
+      `/rules/0/checks/0/words/bad/0: "$\{v" is no reference to a variable; write ${ref('v')}`,
+    )
+  })
+  it('without braces are refused where they would mean a variable', async () => {
+    assert.equal(await message({ v: '$HOME' }, ref('v')), `/vars/v: "$HOME" stands for itself; write ${ref('HOME')}`)
+    assert.equal(
+      await message({ v: 'x' }, '$v/a'),
+      `/rules/0/checks/0/words/bad/0: "$v" is no reference to a variable; write ${ref('v')}`,
+    )
+    assert.deepEqual(await filled({ v: 'x' }, '$PATH'), { args: ['/a'], bad: ['$PATH'] })
   })
   it('are part of the version', async () => {
     const version = async (name: string) => (await load({ v: ref('NAME') }, ref('v'), { NAME: name })).policy?.version
