@@ -24,6 +24,8 @@ export interface Command {
   readonly summary: string
   /** Flag (`--port <number>`) to what it means. */
   readonly options?: Readonly<Record<string, string>>
+  /** Words that an argument (`scenario`) or a flag (`--mode`) takes, for shells that complete them. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>
   /** One complete command line, shown by `--help`. */
   readonly example?: string
   /** Runs without a configuration file, on built-in plugins alone. */

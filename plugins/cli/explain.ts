@@ -1,4 +1,4 @@
-import { type Code, type Command, catalogue, type Plugin } from 'guard-gateway/core'
+import { type Code, type Command, catalogue } from 'guard-gateway/core'
 import { suggestion } from './nearest.ts'
 import { exits, printUsage } from './print.ts'
 
@@ -9,6 +9,7 @@ export const explain: Command = {
   id: 'explain',
   args: '<code>',
   summary: 'say what an error code means and what to do',
+  choices: { code: Object.keys(catalogue) },
   example: 'guard explain PORT_TAKEN',
   standalone: true,
   async run({ args, options }, io) {
@@ -24,6 +25,3 @@ export const explain: Command = {
     return exits.done
   },
 }
-
-/** The commands that belong to the command line itself. */
-export const cli = (): Plugin => ({ name: 'cli', apply: (gateway) => gateway.commands.add(explain) })

@@ -1,7 +1,7 @@
 export { begins } from './argv.ts'
 export { type Ask, asking, type Work } from './ask.ts'
-export { cli } from './explain.ts'
 export { nearest, suggestion } from './nearest.ts'
+export { cli } from './plugin.ts'
 export { exits, paint, printError, printWarning } from './print.ts'
 export { type Place, running } from './reach.ts'
 export { type CommandSource, runCli } from './run.ts'

@@ -4,7 +4,7 @@ import { runChild } from './child.ts'
 import type { ClientsOptions } from './options.ts'
 import { startOwn } from './own-gateway.ts'
 import type { Launch, Profile } from './profile.ts'
-import { profileOf } from './profiles/index.ts'
+import { profileOf, profiles } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
 import type { Setting } from './setting.ts'
 import { sessionsSince, summaryOf } from './summary.ts'
@@ -23,6 +23,7 @@ export const runAgent = (options: ClientsOptions): Command => ({
     '--as <client>': 'treat the command as this client',
     '--start': 'start a gateway for as long as the agent runs, if none answers',
   },
+  choices: { '--mode': ['shadow', 'enforce'], '--as': profiles.map(({ id }) => id) },
   example: 'guard run --project demo -- claude -p "fix the tests"',
   run: (input, io) => run(options, input, io),
 })

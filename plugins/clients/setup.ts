@@ -22,6 +22,7 @@ export const setup = (options: ClientsOptions): Command => ({
     '--statusline': 'show what Guard sees in the status line of Claude Code',
     '--print': 'print the profiles and write nothing',
   },
+  choices: { clients: profiles.map(({ id }) => id) },
   example: 'guard setup claude-code codex --project demo',
   run: (input, io) => run(options, input, io),
 })

@@ -1,5 +1,6 @@
 import { type Command, GuardError, type Input, type Io, type Plugin, terminalLine } from 'guard-gateway/core'
 import { openInBrowser } from './browser.ts'
+import { scenariosOf } from './scenario.ts'
 import { outcomeOf, type Started, stepLine } from './told.ts'
 
 const POLL_MS = 100
@@ -21,7 +22,8 @@ export const playgroundCommands = (options: PlaygroundCommandOptions): Plugin =>
   name: 'playground-commands',
   requires: ['playground'],
   apply: (gateway) => {
-    for (const command of [list(options), run(options), open(options)]) gateway.commands.add(command)
+    const scenarios = scenariosOf(gateway).ids()
+    for (const command of [list(options), run(options, scenarios), open(options)]) gateway.commands.add(command)
   },
 })
 
@@ -51,7 +53,7 @@ const list = ({ asking }: PlaygroundCommandOptions): Command => ({
   },
 })
 
-const run = (options: PlaygroundCommandOptions): Command => ({
+const run = (options: PlaygroundCommandOptions, scenarios: readonly string[]): Command => ({
   id: 'playground run',
   args: '[scenario]',
   summary: 'run a scenario through the real pipeline; no provider and no key is needed',
@@ -61,6 +63,7 @@ const run = (options: PlaygroundCommandOptions): Command => ({
     '--pace <ms>': 'wait so long between steps, up to 2000',
     '--all': 'every scenario, one after another',
   },
+  choices: { scenario: scenarios, '--mode': ['shadow', 'enforce'] },
   example: 'guard playground run exact-loop --mode enforce',
   unconfigured: 'memory',
   run: (input, io) => options.asking((ask, address) => runAll(ask, input, io, address)),

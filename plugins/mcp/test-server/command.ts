@@ -14,6 +14,7 @@ export const testServerCommand: Command = {
     '--page-size <number>': 'tools on one page of a list; all if not said',
     '--misbehave <how>': `do one thing wrong: ${Object.keys(misbehaviours).join(', ')}`,
   },
+  choices: { '--transport': ['http', 'stdio'], '--misbehave': Object.keys(misbehaviours) },
   example: 'guard mcp run --server-id test --policy policy.yml -- guard mcp test-server --transport stdio',
   standalone: true,
   run: (input, io) => run(input, io),

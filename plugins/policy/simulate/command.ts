@@ -20,6 +20,7 @@ export const simulateCommands = (options: PolicyCommandOptions): readonly Comman
       '--until <time>': 'and until then',
       '--limit <number>': 'so many sessions at most, newest first; 200 if not said',
     },
+    choices: { '--mode': ['shadow', 'enforce'] },
     example: `guard ${id} rules.yml --project shop --since 7d`,
     run: (input, io) => options.asking((ask) => simulatePolicy({ ask, input, io }, options)),
   }))

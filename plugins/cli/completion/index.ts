@@ -1,0 +1,35 @@
+import { type Command, type Gateway, GuardError, terminalLine } from 'guard-gateway/core'
+import { bashScript } from './bash.ts'
+import { fishScript } from './fish.ts'
+import { type CompletedCommand, completedCommands } from './words.ts'
+import { zshScript } from './zsh.ts'
+
+const scripts: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+}
+
+/** `guard completion`: what lets a shell complete this program's command lines, made of the commands there are. */
+export const completion = ({ commands }: Gateway): Command => ({
+  id: 'completion',
+  args: '<bash|zsh|fish>',
+  summary: 'print what lets a shell complete these commands; the first line says where to put it',
+  example: 'eval "$(guard completion bash)"',
+  standalone: true,
+  async run({ args }, io) {
+    const [shell = ''] = args
+    const known = Object.keys(scripts)
+    const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
+    if (script === undefined)
+      throw new GuardError(
+        'USAGE',
+        `There is no completion for "${terminalLine(shell)}"; there is ${known.join(', ')}.`,
+        {
+          known,
+        },
+      )
+    io.out.write(script(completedCommands(commands)))
+    return 0
+  },
+})

@@ -1,0 +1,11 @@
+import type { Plugin } from 'guard-gateway/core'
+import { completion } from './completion/index.ts'
+import { explain } from './explain.ts'
+
+/** The commands that belong to the command line itself. */
+export const cli = (): Plugin => ({
+  name: 'cli',
+  apply(gateway) {
+    for (const command of [explain, completion(gateway)]) gateway.commands.add(command)
+  },
+})
