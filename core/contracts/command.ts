@@ -30,6 +30,8 @@ export interface Command {
   readonly example?: string
   /** Runs without a configuration file, on built-in plugins alone. */
   readonly standalone?: boolean
+  /** Though it is standalone: where the configuration names plugins, they are there too. */
+  readonly extensible?: boolean
   /** Where nobody has written a configuration yet it runs on built-in values, with a database in the working folder or one that is forgotten at the end. */
   readonly unconfigured?: 'sqlite' | 'memory'
   run(input: Input, io: Io): Promise<number>

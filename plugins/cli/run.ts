@@ -27,9 +27,11 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
     options = parsed.options
     if (parsed.kind !== 'run') return answer(parsed, commands, source.version, io)
     const { command, input } = parsed
-    if (command.standalone === true) return await command.run(input, io)
+    if (command.standalone === true && !(command.extensible === true && (await source.extended(options))))
+      return await command.run(input, io)
     gateway = await source.configured(options, command)
-    return await gateway.commands.need(command.id).run(input, io)
+    const own = gateway.commands.get(command.id) ?? (command.standalone === true ? command : undefined)
+    return await (own ?? gateway.commands.need(command.id)).run(input, io)
   } catch (error) {
     printError(error, options, io, (text) => gateway?.redact.text(text) ?? text)
     return exitOf(error)

@@ -1,6 +1,6 @@
 import type { Command, Gateway } from 'guard-gateway/core'
 
-/** `mcp validate-policy` and `mcp explain`; both read a file and need no running gateway. */
+/** `mcp validate-policy` and `mcp explain`; both read a file and need no running gateway. Checks of the user's own plugins are known to them. */
 export const policyCommands = (gateway: Gateway): readonly Command[] => [
   {
     id: 'mcp validate-policy',
@@ -12,6 +12,7 @@ export const policyCommands = (gateway: Gateway): readonly Command[] => [
     },
     example: 'guard mcp validate-policy policy.yml --strict',
     standalone: true,
+    extensible: true,
     async run(input, io) {
       const { validateFile } = await import('./command-validate.ts')
       return validateFile(gateway, input, io)
@@ -28,6 +29,7 @@ export const policyCommands = (gateway: Gateway): readonly Command[] => [
     },
     example: `guard mcp explain --policy policy.yml --tool read_file --arguments '{"path": "a.txt"}'`,
     standalone: true,
+    extensible: true,
     async run(input, io) {
       const { explainPolicy } = await import('./command-explain.ts')
       return explainPolicy(gateway, input, io)

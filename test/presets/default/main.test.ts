@@ -105,4 +105,28 @@ describe('the command line', () => {
     assert.deepEqual(await guard('mine'), { code: 3, out: 'mine', err: '' })
     assert.match((await guard('--help')).out, / {2}mine +of my own\n/)
   })
+  it('validates and explains policies with checks of the plugins that the configuration names', async () => {
+    await writeFile(
+      join(cwd, 'mine.mjs'),
+      `const check = { id: 'short', schema: { type: 'object', required: ['args'], properties: { args: { $ref: '#/$defs/pointers' } }, additionalProperties: false },
+        find: ({ text }) => (text.length < 4 ? [] : [{ pointer: '/text', reason: 'is long', certain: true }]) }
+      export const mine = { name: 'mine', apply: (gateway) => gateway.mcpChecks.add(check) }`,
+    )
+    const policy = `version: 1
+rules: [{ id: own, tools: [say], action: allow, checks: [{ short: { args: [/text] } }] }]
+tests: [{ call: { tool: say, arguments: { text: abcd } }, expect: deny, rule: own }]
+`
+    await configure(policy, 'policy.yml')
+    assert.match((await guard('mcp', 'validate-policy', 'policy.yml')).out, /unknown check "short"/)
+    await configure(`${key}plugins: [./mine.mjs]\n`)
+    assert.match((await guard('mcp', 'validate-policy', 'policy.yml')).out, /^tests: 1 passed\nvalid/)
+    const explain = ['mcp', 'explain', '--policy', 'policy.yml', '--tool', 'say', '--arguments']
+    assert.match((await guard(...explain, '{"text": "abc"}')).out, /^allow/)
+    assert.match((await guard(...explain, '{"text": "abcd"}')).out, /^deny.*\n.*\n.*\/text is long/)
+    assert.match((await guard(...explain, '{}')).out, /cannot|throws|failed/i)
+    await configure('plugins: [./mine.mjs]\n')
+    const { code, err } = await guard('mcp', 'validate-policy', 'policy.yml')
+    assert.equal(code, 78)
+    assert.match(err, /gateway_key/)
+  })
 })
