@@ -35,6 +35,8 @@ export const openBrowser = async (): Promise<Browser> => {
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--in-process-gpu',
+      '--renderer-process-limit=1',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',

@@ -2,10 +2,30 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { type ChildGateway, startChildGateway } from '../kit/child-gateway.ts'
 import { type McpUpstream, mcpUpstream } from '../kit/mcp-upstream.ts'
 import { openBrowser } from './chromium.ts'
 import { Visit } from './visit.ts'
+
+/** A gateway that listens. */
+interface Running {
+  readonly url: string
+  readonly key: string
+  close(): Promise<void>
+}
+
+/** Where and with what it is started. */
+interface Start {
+  readonly folder: string
+  readonly upstream: string
+  readonly backend: 'sqlite'
+  readonly config: string
+  readonly port?: number
+}
+
+// by its address: what is imported by name is checked against the types of a page, and a gateway is none
+const { startGateway } = (await import(new URL('../kit/gateway.ts', import.meta.url).href)) as {
+  startGateway(options: Start): Promise<Running>
+}
 
 /** What an administration endpoint answered. */
 export interface ApiAnswer {
@@ -24,29 +44,18 @@ rules:
   - { id: never-delete, tools: [delete_file], action: deny }
 `
 
-/** A gateway in a process of its own with its database, a server behind its MCP proxy, and a browser. */
+/** A gateway with its database in a file, a server behind its MCP proxy, and a browser. */
 export class World {
-  gateway: ChildGateway
+  gateway: Running
   readonly browser: Browser
   readonly upstream: McpUpstream
-  readonly folder: string
-  readonly #config: string
-  readonly #provider: string
+  readonly #options: Start
 
-  constructor(
-    gateway: ChildGateway,
-    browser: Browser,
-    upstream: McpUpstream,
-    folder: string,
-    config: string,
-    provider: string,
-  ) {
+  constructor(gateway: Running, browser: Browser, upstream: McpUpstream, options: Start) {
     this.gateway = gateway
     this.browser = browser
     this.upstream = upstream
-    this.folder = folder
-    this.#config = config
-    this.#provider = provider
+    this.#options = options
   }
 
   get url(): string {
@@ -91,30 +100,30 @@ export class World {
   /** Ends the gateway in order and starts it again at the same address, with the same database. */
   async restart(): Promise<void> {
     const port = Number(new URL(this.url).port)
-    await this.gateway.end('SIGTERM')
-    this.gateway = await startChildGateway(this.folder, this.#provider, this.#config, port)
+    await this.gateway.close()
+    this.gateway = await startGateway({ ...this.#options, port })
   }
 
   async close(): Promise<void> {
     await this.browser.close()
-    // its folder goes with it, so that there is nothing to end in order
-    await this.gateway.end('SIGKILL')
+    await this.gateway.close()
     await this.upstream.close()
-    await rm(this.folder, { recursive: true, force: true })
+    await rm(this.#options.folder, { recursive: true, force: true })
   }
 }
 
-/** Starts all of it. `config`: further sections of the configuration; `mcp`: further members of its section `mcp`, as flow YAML; `provider`: address of the upstream. */
-export const startWorld = async ({ config = '', mcp = '', provider = NO_UPSTREAM } = {}): Promise<World> => {
+/** Starts all of it. `mcp`: further members of that section of the configuration, as flow YAML; `provider`: address of the upstream. */
+export const startWorld = async ({ mcp = '', provider = NO_UPSTREAM } = {}): Promise<World> => {
   // first: where there is none, nothing else is to be ended again
   const browser = await openBrowser()
   const folder = await mkdtemp(join(tmpdir(), 'guard-browser-'))
-  const upstream = await mcpUpstream()
+  const server = await mcpUpstream()
   await writeFile(join(folder, 'policy.yml'), policy)
-  const all = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${upstream.url}" } } }\n${config}`
-  const gateway = await startChildGateway(folder, provider, all).catch(async (error: unknown) => {
-    await Promise.all([browser.close(), upstream.close()])
+  const config = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${server.url}" } } }`
+  const options: Start = { folder, upstream: provider, backend: 'sqlite', config }
+  const gateway = await startGateway(options).catch(async (error: unknown) => {
+    await Promise.all([browser.close(), server.close()])
     throw error
   })
-  return new World(gateway, browser, upstream, folder, all, provider)
+  return new World(gateway, browser, server, options)
 }

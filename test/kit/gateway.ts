@@ -17,10 +17,12 @@ export interface StartOptions {
   readonly storage?: string
   /** Where the database stands; a new folder that `close` removes, if absent. */
   readonly folder?: string
+  /** One of the system's choice, if absent. */
+  readonly port?: number
   readonly plugins?: readonly Plugin[]
 }
 
-/** A gateway of the default preset that listens on a port of the system's choice. */
+/** A gateway of the default preset that listens. */
 export interface Started {
   readonly gateway: Gateway
   readonly url: string
@@ -59,7 +61,7 @@ export const startGateway = async (options: StartOptions = {}): Promise<Started>
       done()
     },
   })
-  const { url, close } = await serve(gateway, { port: 0, log })
+  const { url, close } = await serve(gateway, { port: options.port ?? 0, log })
   return {
     gateway,
     url,
