@@ -72,9 +72,13 @@ const load = async (file: string): Promise<Readonly<Record<string, unknown>>> =>
   try {
     return await import(pathToFileURL(file).href)
   } catch (cause) {
-    throw new TypeError(`${file} cannot be loaded: ${(cause as Error).message}`, { cause })
+    const { message } = cause as Error
+    const hint = cause instanceof SyntaxError && message.includes('outside a module') ? OLD_MODULES : ''
+    throw new TypeError(`${file} cannot be loaded: ${message}${hint}`, { cause })
   }
 }
+
+const OLD_MODULES = '. Put "type": "module" into its package.json.'
 
 const isDetector = (value: unknown): value is Detector & Plugin =>
   typeof value === 'object' && value !== null && 'apply' in value && 'code' in value && 'defaults' in value
@@ -98,7 +102,7 @@ const asSubject = (detector: Detector): Subject => ({
 const needsOf = (detector: Detector): Evidence[] => {
   if (detector.stream !== undefined) return ['reply text']
   if (detector.kind === 'outcome') return ['upstream errors']
-  if (detector.code === 'LIMIT_COST') return ['prices']
+  if (detector.needs === 'prices') return ['prices']
   return detector.measure !== undefined ? ['result text'] : []
 }
 
