@@ -14,6 +14,8 @@ export interface Asset {
 /** Name to where it is found. */
 const sources: Readonly<Record<string, string>> = {
   'app.css': 'guard-gateway/assets/app.css',
+  'tables.css': 'guard-gateway/assets/tables.css',
+  'controls.css': 'guard-gateway/assets/controls.css',
   'app.js': 'guard-gateway/assets/app.js',
   'keys.js': 'guard-gateway/assets/keys.js',
   'live.js': 'guard-gateway/assets/live.js',

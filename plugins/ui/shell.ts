@@ -56,7 +56,7 @@ ${
 <header class="bar">
 <a class="mark" href="/">Guard</a>
 <nav aria-label="Pages">${this.#entries().map((page) => this.#entry(page, path))}</nav>
-<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">v${this.#options.version}</span> <span id="live" hidden></span></p>
+<p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span></p>
 </header>
 ${this.#unwell()}<main id="main" tabindex="-1">
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${view.main}

@@ -38,11 +38,11 @@ const pages: readonly (readonly [name: string, path: (data: Seeded) => string, s
 /** Where pictures of all pages are put, for people to look at; nowhere if absent. */
 const album = process.env.GUARD_SCREENSHOTS
 
-/** A page in three widths and both schemes. */
+/** A page in four widths and both schemes. */
 const photographed = async (page: Page, name: string): Promise<void> => {
   if (album === undefined) return
   for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [360, 1280, 1920]) {
+    for (const width of [360, 768, 1280, 1920]) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 900 })
       await page.screenshot({
@@ -77,7 +77,7 @@ describe('every page', { skip: noBrowser }, () => {
         const rules = colorScheme === 'dark' ? [['color-contrast']] : []
         assert.deepEqual(await seriousFindings(page, ...rules), [], colorScheme)
       }
-      for (const width of [360, 640, 1280]) {
+      for (const width of [360, 768, 1024, 1280]) {
         await page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `wider than ${width} px by ${await visit.overflow()}`)
       }

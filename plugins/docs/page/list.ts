@@ -25,7 +25,11 @@ const mainOf = (description: Description, { query }: Ask): Html => {
 <form class="filters" action="/docs" role="search"><label>Search<input type="search" name="q" value="${q}" size="24" placeholder="words of path or purpose"></label><button>Search</button>${q !== '' && html` <a class="clear" href="/docs">Clear</a>`}</form>
 ${order.length > 1 && html`<nav class="chips" aria-label="Groups">${order.map((name) => html`<a href="#${anchorOf(name)}">${name}</a>`)}</nav>`}
 ${found.length === 0 && html`<p class="empty">Nothing is like this. <a href="/docs">Show all</a></p>`}
-${order.map((name) => group(name, description.tags.find((tag) => tag.name === name)?.description, groups.get(name) ?? []))}`
+${
+  found.length > 0 &&
+  html`<table class="list stacks"><thead><tr><th scope="col">Method</th><th scope="col">Path</th><th scope="col" class="free">Purpose</th><th scope="col">Key</th></tr></thead>
+${order.map((name) => group(name, description.tags.find((tag) => tag.name === name)?.description, groups.get(name) ?? []))}</table>`
+}`
 }
 
 const textOf = ({ method, path, operation }: Placed): string =>
@@ -34,10 +38,9 @@ const textOf = ({ method, path, operation }: Placed): string =>
 const anchorOf = (name: string): string => name.replaceAll(/\W+/g, '-')
 
 const group = (name: string, description: string | undefined, operations: readonly Placed[]): Html =>
-  html`<h2 id="${anchorOf(name)}">${name}</h2>${description !== undefined && html`<p class="quiet">${description}</p>`}
-<table class="list rows stacks"><thead><tr><th scope="col">Method</th><th scope="col">Path</th><th scope="col" class="free">Purpose</th><th scope="col">Key</th></tr></thead><tbody>
+  html`<tbody><tr><th scope="rowgroup" colspan="4"><h2 id="${anchorOf(name)}">${name}</h2>${description !== undefined && html`<p class="quiet">${description}</p>`}</th></tr>
 ${operations.map(
   ({ id, method, path, operation }) =>
     html`<tr id="${id}" data-row><td><code>${method}</code></td><th scope="row"><a href="/docs/${encodeURIComponent(id)}"><code>${path}</code></a></th><td>${operation.summary}</td><td>${operation.security !== undefined && 'asked for'}</td></tr>
 `,
-)}</tbody></table>`
+)}</tbody>`

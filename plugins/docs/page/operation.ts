@@ -29,8 +29,10 @@ ${requestBody !== undefined && html`<h2>Body${requestBody.required !== true && h
 ${answers(operation)}`
 }
 
+/** What comes back; statuses that answer alike stand together. */
 const answers = ({ responses }: Operation): Html => html`<h2>Answers</h2>
-${Object.entries(responses).map(
-  ([status, body]) =>
-    html`<h3>${status === 'default' ? 'Otherwise' : status} <span class="quiet">${body.description === 'Default Response' ? '' : body.description}</span></h3>${bodyTables(body)}`,
-)}`
+${[...Map.groupBy(Object.entries(responses), ([, body]) => JSON.stringify(body)).values()].map((alike) => {
+  const [[, body = {}] = ['', {}]] = alike
+  const statuses = alike.map(([status]) => (status === 'default' ? 'Otherwise' : status)).join(', ')
+  return html`<h3>${statuses} <span class="quiet">${body.description === 'Default Response' ? '' : body.description}</span></h3>${bodyTables(body)}`
+})}`

@@ -1,4 +1,4 @@
-import { type Html, html } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/core'
 import type { Body, Parameter, Schema } from './description.ts'
 import { rowsOf, type SchemaRow } from './schema-rows.ts'
 import { formsOf, limitText, typeText } from './schema-words.ts'
@@ -45,9 +45,12 @@ const schemaTable = (schema: Schema): Html => {
 }
 
 const table = (what: string, rows: readonly Html[]): Html =>
-  html`<table class="list stacks api"><thead><tr><th scope="col">${what}</th><th scope="col">Type</th><th scope="col"><span class="hidden-label">Needed</span></th><th scope="col" class="free">Meaning and limits</th></tr></thead><tbody>
+  html`<table class="list stacks api"><thead><tr><th scope="col">${what}</th><th scope="col">Type</th><th scope="col" class="free">Meaning and limits</th></tr></thead><tbody>
 ${rows}</tbody></table>`
 
+/** A longer name may go on in a second line. */
+const ONE_LINE_CHARS = 40
+
 const row = ({ name, required, schema }: SchemaRow, place = ''): Html =>
-  html`<tr><th scope="row"><code>${name}</code>${place !== '' && html` <span class="quiet">${place}</span>`}</th><td><code>${typeText(schema)}</code></td><td>${required && 'needed'}</td><td>${schema.description} <span class="quiet">${limitText(schema)}</span></td></tr>
+  html`<tr><th scope="row"><code${name.length <= ONE_LINE_CHARS && raw` class="status"`}>${name}</code>${place !== '' && html` <span class="quiet">${place}</span>`}</th><td><code>${typeText(schema)}</code>${required && html` <span class="status">needed</span>`}</td><td>${schema.description} <span class="quiet">${limitText(schema)}</span></td></tr>
 `

@@ -13,7 +13,7 @@ export const underWayPanel = ({ gateway, exchanges }: HttpFace): Panel => ({
     if (asking.length === 0) return html`<h2>Requests under way</h2><p class="quiet">None at this moment.</p>`
     const rows = asking.sort((one, other) => (one.call?.at ?? 0) - (other.call?.at ?? 0))
     return html`<h2 data-unfinished>Requests under way (${rows.length})</h2>
-<table class="list rows stacks"><thead><tr><th scope="col" class="figure">For</th><th scope="col" class="free">Model</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Upstream</th><th scope="col" class="figure">Answered</th></tr></thead><tbody>
+<table class="list rows stacks"><thead><tr><th scope="col" class="free">Model</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Upstream</th><th scope="col" class="figure">For</th><th scope="col" class="figure">Answered</th></tr></thead><tbody>
 ${rows.slice(0, MOST_ROWS).map((client) => row(gateway, ask, client))}</tbody></table>
 ${rows.length > MOST_ROWS && html`<p class="quiet">The ${MOST_ROWS} that take longest.</p>`}`
   },
@@ -22,8 +22,8 @@ ${rows.length > MOST_ROWS && html`<p class="quiet">The ${MOST_ROWS} that take lo
 const row = ({ redact }: Gateway, { now }: Ask, { call, status, bytes }: HttpClient): Html => {
   if (call === undefined) return html``
   const { id, at, envelope, session, project_id, upstream } = call
-  return html`<tr id="${id}" data-row><td class="figure">${spellMark(Math.max(0, now - at))}</td><th scope="row">${redact.text(envelope.model)}</th>
-<td>${session !== null && sessionLink(session.row)}</td><td>${project_id}</td><td>${upstream}</td><td class="figure">${status === 0 ? html`<span class="running">waits</span>` : bytesText(bytes)}</td></tr>
+  return html`<tr id="${id}" data-row><th scope="row">${redact.text(envelope.model)}</th>
+<td>${session !== null && sessionLink(session.row)}</td><td>${project_id}</td><td>${upstream}</td><td class="figure">${spellMark(Math.max(0, now - at))}</td><td class="figure">${status === 0 ? html`<span class="running">waits</span>` : bytesText(bytes)}</td></tr>
 `
 }
 

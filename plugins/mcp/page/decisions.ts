@@ -94,5 +94,5 @@ const whyText = ({ reason, findings }: AuditRow): Html =>
 const happened = ({ kind, forwarded, outcome, mode, duration_ms }: AuditRow): Html => {
   if (kind !== 'decision') return html``
   const words = forwarded === true ? `forwarded, ${outcome ?? 'no answer yet'}` : 'not forwarded'
-  return html`${words}${forwarded === true && duration_ms !== null && html` <span class="quiet">${duration_ms} ms</span>`}${mode === 'shadow' && html` <span class="quiet">shadow</span>`}`
+  return html`<span class="status">${words}${forwarded === true && duration_ms !== null && html` <span class="quiet">${duration_ms} ms</span>`}</span>${mode === 'shadow' && html` <span class="quiet">shadow</span>`}`
 }

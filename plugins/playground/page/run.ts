@@ -76,4 +76,4 @@ const cancelButton = ({ id }: PlaygroundRun): Html =>
 
 /** The same scenario once more, in either mode. */
 const again = ({ scenario_id, style }: PlaygroundRun): Html =>
-  html`<form class="filters" method="post" action="/ui/playground/runs"><input type="hidden" name="scenario" value="${scenario_id}">${style !== null && html`<input type="hidden" name="style" value="${style}">`}<button name="mode" value="enforce">Run again, enforced</button> <button name="mode" value="shadow">Run again in shadow</button> <a href="/playground">All scenarios</a></form>`
+  html`<form class="filters" method="post" action="/ui/playground/runs"><input type="hidden" name="scenario" value="${scenario_id}">${style !== null && html`<input type="hidden" name="style" value="${style}">`}<button name="mode" value="enforce">Run again, enforced</button> <button name="mode" value="shadow">Run again in shadow</button> <a class="clear" href="/playground">All scenarios</a></form>`

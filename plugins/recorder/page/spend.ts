@@ -15,7 +15,7 @@ export const spendPanel = (gateway: Gateway): Panel => {
   const traffic = new Traffic()
   return {
     id: 'recorder/spend',
-    order: 50,
+    order: 15,
     render: async (ask) => {
       await traffic.look(gateway.storage, ask.now)
       const names = [...new Set([...configured(gateway), ...traffic.names()])]

@@ -19,10 +19,10 @@ ${counted('Events', left.event_count, right.event_count, deltas.event_count)}
 const tookText = ({ duration_ns }: Side): string => (duration_ns === null ? 'running' : durationText(duration_ns))
 
 const line = (name: string, left: string, right: string, difference: string): Html =>
-  html`<tr><th scope="row">${name}</th><td class="figure">${left}</td><td class="figure">${right}</td><td>${difference === '' ? html`<span class="quiet">same</span>` : difference}</td></tr>`
+  html`<tr><th scope="row" class="status">${name}</th><td class="figure">${left}</td><td class="figure">${right}</td><td>${difference === '' ? html`<span class="quiet">same</span>` : difference}</td></tr>`
 
 const word = (name: string, left: Html, right: Html, changed: boolean): Html =>
-  html`<tr><th scope="row">${name}</th><td class="figure">${left}</td><td class="figure">${right}</td><td>${changed ? html`<strong>changed</strong>` : html`<span class="quiet">same</span>`}</td></tr>`
+  html`<tr><th scope="row" class="status">${name}</th><td class="figure">${left}</td><td class="figure">${right}</td><td>${changed ? html`<strong>changed</strong>` : html`<span class="quiet">same</span>`}</td></tr>`
 
 const counted = (name: string, left: bigint | number, right: bigint | number, delta: bigint | number): Html =>
   line(name, countText(left), countText(right), moreText(delta))

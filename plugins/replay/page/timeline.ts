@@ -29,10 +29,15 @@ ${spanDetails(view)}
 </div>`
 }
 
-const ticks = (window: Window): Html =>
-  html`<svg class="ticks" height="16" aria-hidden="true">${ticksOf(window).map(
-    (at) => html`<text x="${percentOf(window, window.origin_ns + at).toFixed(2)}%" y="12">${tickText(at)}</text>`,
-  )}</svg>`
+const ticks = (window: Window): Html => {
+  const placed = ticksOf(window).map((at) => [at, percentOf(window, window.origin_ns + at)] as const)
+  return html`<svg class="ticks" height="16" aria-hidden="true">${placed
+    .filter(([, percent]) => percent <= LAST_TICK_PERCENT)
+    .map(([at, percent]) => html`<text x="${percent.toFixed(2)}%" y="12">${tickText(at)}</text>`)}</svg>`
+}
+
+/** Beyond this a text would be cut. */
+const LAST_TICK_PERCENT = 84
 
 /** A round time without its empty last part: `10 min`. */
 const tickText = (ns: bigint): string => (ns === 0n ? '0' : durationText(ns).replace(/ 00 \w+$|\.0(?= )/, ''))

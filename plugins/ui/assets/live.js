@@ -8,7 +8,7 @@ const AGAIN_MS = 3000
 const mark = (text) => {
   const element = document.getElementById('live')
   element.hidden = false
-  element.textContent = text
+  element.textContent = `● ${text}`
 }
 
 /** Whether what happened can be seen here: a page says by `data-live` which run it shows, `*` for all, and by `data-begins` that it tells of requests before they have ended. */

@@ -87,7 +87,7 @@ describe('requests', () => {
     const during = await pageAt(service.gateway.url)
     assert.match(during, /<h2 data-unfinished>Requests under way \(1\)/)
     const row = textOf(/<tr id="guardreq_[\s\S]*?<\/tr>/.exec(during)?.[0] ?? '')
-    assert.match(row, /(?:ns|µs|ms|s) \S+ at work default near waits/)
+    assert.match(row, / m-1 at work default near [\d.]+ (?:ns|µs|ms|s) waits/)
     assert.match(during, /Sessions of the last 15 minutes \(1\)/)
     assert.match(during, /formaction="\/ui\/sessions\/ses_[^"]+\/pause"/)
     resolve()

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type FieldFault, GuardError, html, type Plugin } from 'guard-gateway/core'
 import { type Started, startGateway } from 'guard-gateway/test'
@@ -135,4 +137,15 @@ test('what is not there has a page that tells where to go on, and JSON for progr
   }
   const answer = await fetch(`${started.url}/nowhere`)
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+})
+
+test('styles and scripts of ours stay small', async () => {
+  const folder = join(import.meta.dirname, '../../../plugins/ui/assets')
+  const bytes = { css: 0, js: 0 }
+  for (const name of await readdir(folder)) {
+    const kind = name.endsWith('.css') ? 'css' : name.endsWith('.js') ? 'js' : undefined
+    if (kind !== undefined) bytes[kind] += (await stat(join(folder, name))).size
+  }
+  assert.ok(bytes.css > 0 && bytes.css <= 16 * 1024, `${bytes.css} bytes of styles`)
+  assert.ok(bytes.js > 0 && bytes.js <= 24 * 1024, `${bytes.js} bytes of scripts`)
 })
