@@ -1,12 +1,5 @@
 import type { Command, Gateway, Plugin } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
-import { compareRuns } from './command-compare.ts'
-import { exportRun } from './command-export.ts'
-import { importFile } from './command-import.ts'
-import { listRuns } from './command-list.ts'
-import { pinRun } from './command-pin.ts'
-import { showRun } from './command-show.ts'
-import { tailRuns } from './command-tail.ts'
 
 /** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
 export const replayCommands = (options: ReplayCommandOptions): Plugin => ({
@@ -33,7 +26,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       '--cursor <cursor>': 'behind those that were listed with this cursor',
     },
     example: 'guard replay list --status error --since 24h',
-    run: (input, io) => listRuns(options, input, io),
+    run: async (input, io) => (await import('./command-list.ts')).listRuns(options, input, io),
   },
   {
     id: 'replay show',
@@ -45,7 +38,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       '--width <columns>': 'so wide, from 60; the terminal if not said',
     },
     example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --spans tool.call#2 --events',
-    run: (input, io) => showRun(options, input, io),
+    run: async (input, io) => (await import('./command-show.ts')).showRun(options, input, io),
   },
   {
     id: 'replay compare',
@@ -53,7 +46,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     summary: 'set two runs side by side: totals, then span by span',
     options: { '--only-changed': 'without the spans that ended alike in both' },
     example: 'guard replay compare run-1 run-2 --only-changed',
-    run: (input, io) => compareRuns(options, input, io),
+    run: async (input, io) => (await import('./command-compare.ts')).compareRuns(options, input, io),
   },
   {
     id: 'replay tail',
@@ -65,21 +58,21 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       '--since <time>': 'and first what began since: an age such as 15m, or a time',
     },
     example: 'guard replay tail --decisions --project shop',
-    run: (input, io) => tailRuns(clock, options, input, io),
+    run: async (input, io) => (await import('./command-tail.ts')).tailRuns(clock, options, input, io),
   },
   {
     id: 'replay pin',
     args: '<trace_id>',
     summary: 'keep a run however old it becomes',
     example: 'guard replay pin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
-    run: (input, io) => pinRun(options, input, io, true),
+    run: async (input, io) => (await import('./command-pin.ts')).pinRun(options, input, io, true),
   },
   {
     id: 'replay unpin',
     args: '<trace_id>',
     summary: 'let a run go when its time comes',
     example: 'guard replay unpin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
-    run: (input, io) => pinRun(options, input, io, false),
+    run: async (input, io) => (await import('./command-pin.ts')).pinRun(options, input, io, false),
   },
   {
     id: 'replay export',
@@ -92,7 +85,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     },
     choices: { '--format': ['json', 'jsonl', 'otel'] },
     example: 'guard replay export 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --format otel --output run.json',
-    run: (input, io) => exportRun(options, input, io),
+    run: async (input, io) => (await import('./command-export.ts')).exportRun(options, input, io),
   },
   {
     id: 'replay import',
@@ -105,6 +98,6 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     },
     choices: { '--on-conflict': ['remap', 'skip', 'fail'] },
     example: 'guard replay import run.json --on-conflict skip',
-    run: (input, io) => importFile(options, input, io),
+    run: async (input, io) => (await import('./command-import.ts')).importFile(options, input, io),
   },
 ]

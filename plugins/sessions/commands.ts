@@ -1,7 +1,5 @@
 import type { Command, Plugin } from 'guard-gateway/core'
 import type { Ask, Asked } from './asked.ts'
-import { addAgent, changeAgent, listAgents } from './command-agents.ts'
-import { changeSession, listSessions, showSession } from './command-sessions.ts'
 
 /** Where commands find sessions and agents. */
 export interface SessionCommandOptions {
@@ -38,14 +36,14 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
       ...paging,
     },
     example: 'guard sessions list --project shop --paused',
-    run: listSessions,
+    run: async (asked) => (await import('./command-sessions.ts')).listSessions(asked),
   },
   {
     id: 'sessions show',
     args: '<id>',
     summary: 'show what is known of a session, by its id or that of its client',
     example: 'guard sessions show ses_4mq7t2wz3n5p6q7r8s9tabcdef',
-    run: showSession,
+    run: async (asked) => (await import('./command-sessions.ts')).showSession(asked),
   },
   {
     id: 'sessions pause',
@@ -53,21 +51,21 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     summary: 'forward nothing of a session until it is resumed',
     options: { '--reason <text>': 'words that are kept with the pause' },
     example: 'guard sessions pause ses_4mq7t2wz3n5p6q7r8s9tabcdef --reason "runs in circles"',
-    run: (asked) => changeSession(asked, 'pause'),
+    run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'pause'),
   },
   {
     id: 'sessions resume',
     args: '<id>',
     summary: 'let a session go on, and its loop rules begin anew',
     example: 'guard sessions resume ses_4mq7t2wz3n5p6q7r8s9tabcdef',
-    run: (asked) => changeSession(asked, 'resume'),
+    run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'resume'),
   },
   {
     id: 'agents list',
     summary: 'list agents, newest first',
     options: { '--project <id>': 'of this project', '--paused': 'paused ones alone', ...paging },
     example: 'guard agents list',
-    run: listAgents,
+    run: async (asked) => (await import('./command-agents.ts')).listAgents(asked),
   },
   {
     id: 'agents add',
@@ -79,20 +77,20 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
       '--no-key': 'without a key of its own',
     },
     example: 'guard agents add reviewer --project shop',
-    run: addAgent,
+    run: async (asked) => (await import('./command-agents.ts')).addAgent(asked),
   },
   {
     id: 'agents pause',
     args: '<id>',
     summary: 'forward nothing of an agent until it is resumed',
     example: 'guard agents pause reviewer',
-    run: (asked) => changeAgent(asked, 'pause'),
+    run: async (asked) => (await import('./command-agents.ts')).changeAgent(asked, 'pause'),
   },
   {
     id: 'agents resume',
     args: '<id>',
     summary: 'let an agent go on',
     example: 'guard agents resume reviewer',
-    run: (asked) => changeAgent(asked, 'resume'),
+    run: async (asked) => (await import('./command-agents.ts')).changeAgent(asked, 'resume'),
   },
 ]

@@ -1,9 +1,5 @@
 import { type Command, GuardError, type Plugin, terminalLine } from 'guard-gateway/core'
 import type { Asked, Asking } from './asking.ts'
-import { decideApproval, listApprovals } from './command-approvals.ts'
-import { exportAudit } from './command-export.ts'
-import { acceptPins, listPins } from './command-pins.ts'
-import { watchApprovals } from './command-watch.ts'
 
 /** Gives the command line what people do about MCP traffic: approvals, pins and the audit's export; all ask the gateway that runs, else its storage. */
 export const mcpCommands = (asking: Asking): Plugin => ({
@@ -54,10 +50,20 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     },
     example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
     run: oneOf('mcp approvals', {
-      list: [listApprovals, 0, 0, 'no argument'],
-      allow: [(asked) => decideApproval(asked, 'allow'), 1, 1, 'the id of one approval'],
-      deny: [(asked) => decideApproval(asked, 'deny'), 1, 1, 'the id of one approval'],
-      watch: [watchApprovals, 0, 0, 'no argument'],
+      list: [async (asked) => (await import('./command-approvals.ts')).listApprovals(asked), 0, 0, 'no argument'],
+      allow: [
+        async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'allow'),
+        1,
+        1,
+        'the id of one approval',
+      ],
+      deny: [
+        async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'deny'),
+        1,
+        1,
+        'the id of one approval',
+      ],
+      watch: [async (asked) => (await import('./command-watch.ts')).watchApprovals(asked), 0, 0, 'no argument'],
     }),
   },
   {
@@ -67,8 +73,13 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     options: { '--all': 'accept: every tool of the server', ...APPROVER },
     example: 'guard mcp pins accept fs read_file write_file',
     run: oneOf('mcp pins', {
-      list: [listPins, 0, 0, 'no argument'],
-      accept: [acceptPins, 1, 10_000, 'a server and the names of its tools'],
+      list: [async (asked) => (await import('./command-pins.ts')).listPins(asked), 0, 0, 'no argument'],
+      accept: [
+        async (asked) => (await import('./command-pins.ts')).acceptPins(asked),
+        1,
+        10_000,
+        'a server and the names of its tools',
+      ],
     }),
   },
   {
@@ -82,6 +93,6 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
       '--force': 'replace the file if it exists',
     },
     example: 'guard mcp export --since 24h --output audit.json',
-    run: exportAudit,
+    run: async (asked) => (await import('./command-export.ts')).exportAudit(asked),
   },
 ]

@@ -55,6 +55,37 @@ describe('the binary', () => {
       /^guard needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 .*"\.\n$/,
     )
   })
+  it('puts the MCP proxy in front of a server without loading what listens, draws or judges model requests', async () => {
+    const log =
+      "import { registerHooks } from 'node:module'; import { isMainThread } from 'node:worker_threads'; if (isMainThread) registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
+    const own = await mkdtemp(join(folder, 'mcp-'))
+    const words = ['mcp', 'run', '--server-id', 'quiet', '--', process.execPath, '-e', 'process.stdin.resume()']
+    const { code, out, err } = await run(own, words, [preload(log)])
+    await rm(own, { recursive: true })
+    assert.deepEqual([code, out], [0, ''])
+    assert.match(err, /^file:.*\/plugins\/mcp\/proxy\.ts$/m)
+    const loaded = err.split('\n').filter((line) => line.startsWith('file:'))
+    for (const part of [
+      'fastify',
+      'kysely',
+      'better-sqlite3',
+      'yaml',
+      'ajv',
+      'libpg-query',
+      'web-tree-sitter',
+      'protobufjs',
+    ])
+      assert.ok(!loaded.some((url) => url.includes(`/node_modules/${part}/`)), part)
+    const others = loaded.filter((url) =>
+      /\/plugins\/(?:api-styles|detectors|docs|http|metrics|otlp|playground|policy|ui|upstream)\/|\/page\/|routes\.ts$|\/command-(?!run)[\w-]+\.ts$/.test(
+        url,
+      ),
+    )
+    assert.deepEqual(
+      others.filter((url) => !url.endsWith('/command-config.ts')),
+      [],
+    )
+  })
   it('helps without loading what only serving or storing needs', async () => {
     const log =
       "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
