@@ -11,7 +11,11 @@ const guard = async (context: TestContext, ...args: readonly string[]) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-playground-'))
   context.after(() => rm(cwd, { recursive: true, force: true }))
   const io = fakeIo({ cwd, env: { CI: '1' } })
+  // whatever listens on the port that a configuration would name is none of its business
+  const asked = context.mock.method(globalThis, 'fetch')
   const code = await main(['playground', ...args], io)
+  assert.equal(asked.mock.callCount(), 0)
+  asked.mock.restore()
   assert.deepEqual(await readdir(cwd), [])
   return { code, out: io.outText(), err: io.errText() }
 }
