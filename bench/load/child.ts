@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { programFile, programFlags } from '../lib/programs.ts'
 import type { Answer, Ask, Asks } from './asks.ts'
 
 const STOP_LIMIT_MS = 15_000
-const measure = join(import.meta.dirname, 'measure.ts')
+const measure = programFile('bench/load/measure')
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -24,7 +24,7 @@ export class Child {
     this.name = name
     this.#process = fork(file, args, {
       cwd,
-      execArgv: ['--conditions=guard-source', '--disable-warning=ExperimentalWarning', `--import=${measure}`],
+      execArgv: [...programFlags, '--disable-warning=ExperimentalWarning', `--import=${measure}`],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     this.#exited = once(this.#process, 'exit')

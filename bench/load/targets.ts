@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { guardProgram, programFile } from '../lib/programs.ts'
 import { Child } from './child.ts'
 
 /** The key that clients of the bench present. */
@@ -25,8 +26,6 @@ export interface Stage {
   remove(): Promise<void>
 }
 
-const file = (name: string): string => join(import.meta.dirname, name)
-
 /** Starts provider, reference, gateway and generator. */
 export const setStage = async (): Promise<Stage> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
@@ -43,9 +42,9 @@ export const setStage = async (): Promise<Stage> => {
   }
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    const provider = start('provider', file('provider.ts'))
-    const raw = start('raw', file('passthrough.ts'))
-    const generator = start('generator', file('generator.ts'))
+    const provider = start('provider', programFile('bench/load/provider'))
+    const raw = start('raw', programFile('bench/load/passthrough'))
+    const generator = start('generator', programFile('bench/load/generator'))
     const upstream = await provider.ask('listen', { upstream: 0 })
     const gateway = await startGateway(start, folder, upstream)
     const targets: Target[] = [
@@ -66,8 +65,7 @@ type Start = (name: string, path: string, args?: readonly string[], cwd?: string
 const startGateway = async (start: Start, folder: string, upstream: number) => {
   const config = join(folder, 'guard-config.yml')
   await writeFile(config, configuration(upstream), { mode: 0o600 })
-  const bin = join(import.meta.dirname, '../../presets/default/bin.ts')
-  const child = start('gateway', bin, ['gateway', 'run', '--json', '--config', config], folder)
+  const child = start('gateway', guardProgram, ['gateway', 'run', '--json', '--config', config], folder)
   const { url } = JSON.parse(await child.line()) as { readonly url: string }
   return { child, port: Number(new URL(url).port) }
 }

@@ -45,3 +45,6 @@ export const calls: Readonly<
 
 /** The result of `tools/list` of the bench's server. */
 export const toolList = { tools: [tool('read_file', 'path'), tool('run_command', 'command'), tool('query', 'sql')] }
+
+/** The result of each call of the bench's server. */
+export const called = { content: [{ type: 'text' as const, text: 'done '.repeat(40) }] }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { guardProgram, programFile } from '../lib/programs.ts'
 import { Child } from '../load/child.ts'
 import { BenchClient } from './client.ts'
 import { policy } from './policy.ts'
@@ -15,8 +16,7 @@ export interface McpStage {
 }
 
 const KEY = 'bench-gateway-key-0123456789'
-const UPSTREAM = join(import.meta.dirname, 'upstream.ts')
-const BIN = join(import.meta.dirname, '../../presets/default/bin.ts')
+const UPSTREAM = programFile('bench/mcp/upstream')
 
 /** Starts the server, and the gateway if there is one, in processes of their own; opens so many clients. */
 export const mcpStage = async (way: Way, count: number): Promise<McpStage> => {
@@ -43,7 +43,7 @@ const startGateway = async (opened: AsyncDisposableStack, backend: string, targe
   await writeFile(config, JSON.stringify(sections), { mode: 0o600 })
   await writeFile(join(folder, 'policy.yml'), JSON.stringify(policy))
   await writeFile(join(folder, 'package.json'), '{}')
-  const gateway = new Child('gateway', BIN, ['mcp', 'serve', '--json', '--config', config], folder)
+  const gateway = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
   opened.defer(() => gateway.stop())
   const { url } = JSON.parse(await gateway.line()) as { readonly url: string }
   return `${url}/mcp/bench`

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { toolList } from './policy.ts'
+import { called, toolList } from './policy.ts'
 
 // An MCP server that does nothing but answer, as JSON: what the proxy adds is measured against it.
 
@@ -10,7 +10,6 @@ const initialized = {
   capabilities: { tools: {} },
   serverInfo: { name: 'bench', version: '1' },
 }
-const called = { content: [{ type: 'text', text: 'done '.repeat(40) }] }
 const results: Readonly<Record<string, object>> = {
   initialize: initialized,
   'tools/list': toolList,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { programFile } from '../lib/programs.ts'
 import { fragmentOf } from './fragments.ts'
 import { replayGateway } from './open.ts'
 
@@ -32,7 +33,7 @@ export const runsDatabase = async (runs: number, say: (line: string) => void): P
 const schemaPrint = async (): Promise<string> => {
   const { tables } = replayGateway('')
   const hash = createHash('sha256').update(JSON.stringify([...tables]))
-  for (const name of ['fragments.ts', 'database.ts']) hash.update(readFileSync(join(import.meta.dirname, name)))
+  for (const name of ['fragments', 'database']) hash.update(readFileSync(programFile(`bench/replay/${name}`)))
   return hash.digest('hex').slice(0, 12)
 }
 

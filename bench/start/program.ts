@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { guardProgram, programFlags } from '../lib/programs.ts'
 
 /** A program whose start is measured. */
 export interface Program {
@@ -11,8 +11,7 @@ export interface Program {
   readonly asks?: string
 }
 
-const bin = fileURLToPath(new URL('../../presets/default/bin.ts', import.meta.url))
-const guard = ['--conditions=guard-source', bin]
+const guard = [...programFlags, guardProgram]
 
 /** An MCP server that answers one question, in as little as that takes. */
 const SERVER = `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"least","version":"1"}}}\\n'))`
