@@ -7,7 +7,7 @@ const BOM = 0xfeff
 /** One event of a stream: its bytes as they came, the blank line included, and what of it matters here. */
 export interface RawEvent {
   readonly raw: Buffer
-  /** Its data lines joined; empty if it has none. */
+  /** Its data lines joined; empty if it has none, or if its type says that it is another thing than a message. */
   readonly data: Buffer
   /** It has an id, so that the stream can be taken up again behind it. */
   readonly identified: boolean
@@ -109,13 +109,19 @@ const fieldValue = (raw: Buffer, start: number, end: number, field: string): num
 const fieldsOf = (raw: Buffer, first: boolean) => {
   const lines: Buffer[] = []
   let identified = false
+  let type = ''
   for (const { start, end } of linesOf(raw)) {
     const from = first && start === 0 ? behindMark(raw) : start
     const data = fieldValue(raw, from, end, 'data')
     if (data >= 0) lines.push(raw.subarray(data, end))
     else if (fieldValue(raw, from, end, 'id') >= 0) identified = true
+    else {
+      const event = fieldValue(raw, from, end, 'event')
+      if (event >= 0) type = raw.toString('utf8', event, end)
+    }
   }
-  return { lines, identified }
+  // the last line that names a type counts, and an empty name is none
+  return { lines: type === '' || type === 'message' ? lines : [], identified }
 }
 
 const behindMark = (raw: Buffer): number => (raw.toString('utf8', 0, 3).charCodeAt(0) === BOM ? 3 : 0)

@@ -53,11 +53,12 @@ export const eventsIn = async (reply: McpReply): Promise<readonly StreamEvent[]>
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 
-/** What every way to an MCP server must do. */
+/** What every way to an MCP server must do. `about`: what its sessions give it, `how`: that in a word. */
 export const mcpTransportConforms = (
   transport: McpTransport,
   subject: () => Promise<TransportSubject>,
   about: Partial<McpSession> = {},
+  how = '',
 ): void => {
   const using = async (work: (link: McpLink) => Promise<void>): Promise<void> => {
     const { server, close } = await subject()
@@ -70,7 +71,7 @@ export const mcpTransportConforms = (
     }
   }
 
-  describe(`MCP transport ${transport.id}`, () => {
+  describe(`MCP transport ${transport.id} ${how}`.trimEnd(), () => {
     it('gives the answer to a request, as a frame with the bytes that came', () =>
       using(async (link) => {
         for (const [text, key] of [

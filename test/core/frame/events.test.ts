@@ -35,6 +35,25 @@ describe('EventReader', () => {
     )
   })
 
+  it('takes no message from an event of another type, whose bytes stay: the last line that names one counts, an empty name is none', () => {
+    const events = [
+      'event: ping\ndata: {"a":1}\n\n',
+      'id: 1\nevent: message\nevent: endpoint\ndata: /sse\n\n',
+      'event: x\nevent: message\ndata: b\n\n',
+      'event: x\nevent:\ndata: c\n\n',
+      'event: Message\ndata: d\n\n',
+      'event\ndata: e\n\n',
+    ]
+    assert.deepEqual(told(read(events)), [
+      [events[0], '', false],
+      [events[1], '', true],
+      [events[2], 'b', false],
+      [events[3], 'c', false],
+      [events[4], '', false],
+      [events[5], 'e', false],
+    ])
+  })
+
   it('reads over a byte order mark at the very beginning', () => {
     assert.deepEqual(
       told(read(['\ufeffdata: a\n\n\ufeffdata: b\n\n'])).map(([, data]) => data),
@@ -43,7 +62,7 @@ describe('EventReader', () => {
   })
 
   it('gives the same events and loses no byte, however the stream is cut', () => {
-    const line = fc.constantFrom('data: é1', 'data:', 'id: 7', ': c', 'event: message', 'data: {"x":"💥"}', 'retry: 5')
+    const line = fc.constantFrom('data: é1', 'data:', 'id: 7', ': c', 'event: message', 'event: x', 'data: {"x":"💥"}')
     const stream = fc
       .array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r', '\n\n', '\r\n\r\n', '\r\r')), { maxLength: 12 })
       .map((lines) => Buffer.from(lines.flat().join('')))

@@ -143,6 +143,19 @@ describe('frames through the HTTP door', () => {
     assert.match(await second.text(), /"after":"1-7"/)
   })
 
+  it('get their answer behind events that are no messages, which pass as they are', async () => {
+    const events =
+      'event: ping\ndata: 2026-11-21 12:00:00\n\nevent: endpoint\ndata: {"jsonrpc":"2.0","id":"e","result":{"a":0}}\n\n' +
+      'data: {"jsonrpc":"2.0","id":"e","result":{"a":1}}\n\n'
+    service.upstream.answering = ({ message }, response) => {
+      if (message?.method !== 'x/pinged') return false
+      beginEvents(response).end(events)
+      return true
+    }
+    const response = await client.fetch('POST', '{"jsonrpc":"2.0","id":"e","method":"x/pinged"}')
+    assert.equal(await response.text(), events)
+  })
+
   it('are answered with -32603 where a stream ends without the answer', async () => {
     service.upstream.answering = ({ message }, response) => {
       if (message?.method !== 'x/cut') return false
