@@ -1,4 +1,4 @@
-// Runs every test. The files of a folder share a process, since to start one costs more than most files take.
+// Runs every test, or those whose path below test/ begins as an argument says. The files of a folder share a process, since to start one costs more than most files take.
 import { globSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -14,18 +14,27 @@ const LONGEST = ['browser', 'package.test.ts', 'plugins/replay', 'plugins/mcp', 
 const processOf = (file: string): string =>
   LONGEST.find((name) => file === name || file.startsWith(`${name}/`)) ?? file.replace(/\/.*/, '')
 
-/** A program that runs files one after another, each a suite of its own; one that cannot be loaded is a failed test. */
-const program = (files: readonly string[]): string => {
-  const suites = files.map((file) => {
-    const url = pathToFileURL(join(import.meta.dirname, file)).href
-    return `describe('${file}', () => import('${url}').catch((error) => it('${file} loads', () => { throw error })))`
+/** Loads a file as a suite of its own; one that cannot be loaded is a failed test. */
+const load = `import { describe, it } from 'node:test'
+const load = (name, url) =>
+  new Promise((loaded) => {
+    const refused = (error) => it(name + ' loads', () => { throw error })
+    describe(name, () => import(url).catch(refused).finally(loaded))
   })
-  return ["import { describe, it } from 'node:test'", ...suites].join('\n')
-}
+`
+/** A program that runs files. One is loaded after the other: what it then declares belongs to its suite. */
+const program = (files: readonly string[]): string =>
+  load +
+  files.map((file) => `await load('${file}', '${pathToFileURL(join(import.meta.dirname, file)).href}')\n`).join('')
 
 const rank = (name: string): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
 
-const found = globSync('**/*.test.ts', { cwd: import.meta.dirname }).map((file) => file.split(sep).join('/'))
+const beginnings = process.argv.slice(2)
+const found = globSync('**/*.test.ts', { cwd: import.meta.dirname })
+  .map((file) => file.split(sep).join('/'))
+  .filter((file) => beginnings.length === 0 || beginnings.some((beginning) => file.startsWith(beginning)))
+if (found.length === 0) throw new Error(`No file of tests begins with ${beginnings.join(' or ')}.`)
+
 const processes = [...Map.groupBy(found.sort(), processOf)].sort(([one], [other]) => rank(one) - rank(other))
 const folder = await mkdtemp(join(tmpdir(), 'guard-tests-'))
 const files: string[] = []
