@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
 import { openMcp } from 'guard-gateway/plugins/mcp'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { connectionsOf } from '../../../plugins/mcp/connections.ts'
 import { mcpOf } from '../../../plugins/mcp/mcp.ts'
 import { resultOf, startMcp } from '../../kit/mcp.ts'
 import { beginEvents } from '../../kit/mcp-upstream.ts'
@@ -98,5 +101,20 @@ describe('openMcp', () => {
     assert.match(denied ?? '', /Denied by rule 'default'/)
     await opened.end()
     await service.upstream.until('DELETE')
+  })
+})
+
+describe('connections to servers', () => {
+  const address = { secure: false, hostname: '127.0.0.1', port: 9, connect_ms: 1_000, idle_ms: 1_000 }
+
+  it('are the same for all sessions of an address, and others for another one', () => {
+    const connections = connectionsOf(new Gateway().use(net))
+    assert.equal(connections.to(address), connections.to({ ...address }))
+    assert.notEqual(connections.to(address), connections.to({ ...address, port: 10 }))
+    connections.close()
+  })
+
+  it('need a plugin that speaks HTTP', () => {
+    assert.throws(() => connectionsOf(new Gateway()).to(address), { code: 'MISSING_PLUGIN' })
   })
 })

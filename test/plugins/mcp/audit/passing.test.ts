@@ -123,6 +123,28 @@ describe('a call that is forwarded while its record is written', () => {
     assert.match(text, /^guard_kept_records_total\{origin="mcp",kind="events"\} 3$/m)
   })
 
+  it('shares its commit with calls that end with it, and waits no longer for them than its record may', async (t) => {
+    await call()
+    await kit.audit.flush()
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const entries = await Promise.all(Array.from({ length: 8 }, () => pass()))
+    kit.clock.advance(5)
+    written()
+    const sizes = () => batches.splice(0).map(({ length }) => length)
+    const ended = entries.slice(0, 3).map((entry) => book.ended(entry, 'ok', 1))
+    assert.deepEqual(sizes(), [])
+    ended.push(...entries.slice(3, 5).map((entry) => book.ended(entry, 'ok', 1)))
+    assert.deepEqual(sizes(), [4])
+    t.mock.timers.tick(2)
+    assert.deepEqual(sizes(), [1])
+    await Promise.all(ended)
+    t.mock.timers.tick(2)
+    assert.deepEqual(sizes(), [3])
+    await Promise.all(entries.slice(5).map((entry) => book.ended(entry, 'ok', 1)))
+    assert.equal((await recordsOf(kit)).length, 9)
+    t.mock.timers.reset()
+  })
+
   it('of many at once all are on record, each once', async () => {
     await call()
     const entries = await Promise.all(Array.from({ length: 40 }, () => pass()))
