@@ -6,7 +6,8 @@ import type { Mcp } from './mcp.ts'
 import { addPages } from './page/index.ts'
 import { policyRoutes } from './policy/routes.ts'
 import { seenTools } from './seen-tools.ts'
-import { needPlace, serversView } from './servers-view.ts'
+import { serversView } from './servers-view.ts'
+import { acceptPins } from './trust.ts'
 
 /** Everything of the proxy that is reached over HTTP: the way to the servers, their administration, the pages. */
 export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> => {
@@ -17,7 +18,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
     approvals: mcp.approvals,
     approver: approves,
     servers: () => serversView(mcp),
-    acceptPins: (server_id, tools) => needPlace(mcp, server_id).tools.accept(tools),
+    acceptPins: (server_id, tools) => acceptPins(mcp, server_id, tools),
   })
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })

@@ -1,23 +1,36 @@
-import { type Gateway, GuardError, isShape, type McpServer, readJson } from 'guard-gateway/core'
+import { type Gateway, isShape, type McpServer, readJson } from 'guard-gateway/core'
 import type { ServersView, ServerView } from './management/server-schemas.ts'
 import type { Mcp, Place } from './mcp.ts'
-import type { Policies } from './policy/index.ts'
+import type { Policy } from './policy/index.ts'
+import { pinDifference, pinOf, type ToolRow, waitingTools } from './tools/index.ts'
 
-/** The servers behind the proxy, with their tools and what the policy does to them. */
+/** The servers behind the proxy, with their tools and what the policy does to them; behind them those of other processes whose tools wait for a person. */
 export const serversView = async (mcp: Mcp): Promise<ServersView> => {
   const places = mcp.places()
   const { policy: file = '' } = mcp.options
-  if (places.length === 0 && file === '') return { servers: [], policy: null }
+  const waiting = (await waitingTools(mcp.gateway)).filter(({ server_id }) => mcp.place(server_id) === undefined)
+  if (places.length === 0 && file === '' && waiting.length === 0) return { servers: [], policy: null }
   const policies = await mcp.policies()
   const { loaded_at, ...state } = policies.state()
-  const servers = await Promise.all(places.map((place) => serverView(mcp, place, policies)))
-  return { servers, policy: { ...state, loaded_at: new Date(loaded_at).toISOString() } }
+  const policy = await policies.current()
+  const servers = await Promise.all(places.map((place) => serverView(mcp, place, policy)))
+  const elsewhere = [...Map.groupBy(waiting, ({ server_id }) => server_id)].map(([id, rows]) =>
+    elsewhereView(mcp, id, rows, policy),
+  )
+  return {
+    servers: [...servers, ...(await Promise.all(elsewhere))],
+    policy: { ...state, loaded_at: new Date(loaded_at).toISOString() },
+  }
 }
 
-const serverView = async (mcp: Mcp, place: Place, policies: Policies): Promise<ServerView> => {
+const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<ServerView> => {
   const { server, tools, facts, seen_at, last_error } = place
-  const policy = await policies.current()
-  const hidden = policy.hidden(server.id)
+  const pinOfTool = (name: string) => (policy.pinning === 'off' ? 'off' : tools.pin(name))
+  const listed = [...tools.names()].map((name) => ({
+    name,
+    fingerprint: tools.fingerprint(name),
+    pin: pinOfTool(name),
+  }))
   const sessions = [...mcp.sessions].filter(({ session }) => session.server.id === server.id).length
   return {
     id: server.id,
@@ -28,17 +41,47 @@ const serverView = async (mcp: Mcp, place: Place, policies: Policies): Promise<S
     protocol_version: facts?.protocol_version ?? null,
     server_info: infoOf(facts?.server_info),
     fingerprint: tools.serverFingerprint(),
-    tools: [...tools.names()].map((name) => ({
-      name,
-      fingerprint: tools.fingerprint(name),
-      pin: policy.pinning === 'off' ? 'off' : tools.pin(name),
-      effect: policy.effect(server.id, name),
-      hidden: hidden(name),
-    })),
+    tools: await toolViews(mcp.gateway, server.id, policy, listed),
     sessions,
     last_seen_at: seen_at === undefined ? null : new Date(seen_at).toISOString(),
     last_error: last_error ?? null,
   }
+}
+
+/** A server that another process has started, as far as the storage knows it. */
+const elsewhereView = async (
+  { gateway }: Mcp,
+  id: string,
+  rows: readonly ToolRow[],
+  policy: Policy,
+): Promise<ServerView> => {
+  const listed = rows.map((row) => ({ name: row.tool, fingerprint: row.seen, pin: pinOf(row) }))
+  return {
+    ...{ id, name: id, transport: 'stdio', target: null, status: 'unknown' as const },
+    ...{ protocol_version: null, server_info: null, fingerprint: null, sessions: 0 },
+    tools: await toolViews(gateway, id, policy, listed),
+    ...{ last_seen_at: null, last_error: null },
+  }
+}
+
+type ToolView = ServerView['tools'][number]
+
+const toolViews = (
+  gateway: Gateway,
+  server_id: string,
+  policy: Policy,
+  listed: readonly Pick<ToolView, 'name' | 'fingerprint' | 'pin'>[],
+): Promise<ToolView[]> => {
+  const hidden = policy.hidden(server_id)
+  return Promise.all(
+    listed.map(async (tool) => ({
+      ...tool,
+      difference:
+        tool.pin === 'new' || tool.pin === 'changed' ? await pinDifference(gateway, server_id, tool.name) : null,
+      effect: policy.effect(server_id, tool.name),
+      hidden: hidden(tool.name),
+    })),
+  )
 }
 
 const targetOf = ({ redact }: Gateway, { target, command, args }: McpServer): string | null => {
@@ -50,11 +93,4 @@ const infoOf = (json: string | undefined): ServerView['server_info'] => {
   const info: unknown = json === undefined ? undefined : readJson(json)
   if (!isShape(info) || typeof info.name !== 'string') return null
   return { name: info.name, version: typeof info.version === 'string' ? info.version : null }
-}
-
-/** The server of an id. Throws MCP_SERVER_NOT_FOUND. */
-export const needPlace = (mcp: Mcp, server_id: string): Place => {
-  const place = mcp.place(server_id)
-  if (place !== undefined) return place
-  throw new GuardError('MCP_SERVER_NOT_FOUND', undefined, { known: mcp.places().map(({ server }) => server.id) })
 }

@@ -2,7 +2,7 @@ import { GuardError, terminalLine } from 'guard-gateway/core'
 import { type Asked, got, posted, printed } from './asking.ts'
 import type { ServersView, ServerView } from './server-schemas.ts'
 
-/** Prints the tools whose definition is not the one that was trusted. */
+/** Prints the tools whose definition is not the one that was trusted, and what is other about it. */
 export const listPins = async (asked: Asked): Promise<number> => {
   printed<ServersView>(await got(asked, '/servers'), asked, ({ servers }) => {
     const lines = servers.flatMap(unpinned)
@@ -15,10 +15,10 @@ export const listPins = async (asked: Asked): Promise<number> => {
 const unpinned = ({ id, tools }: ServerView): readonly string[] =>
   tools
     .filter(({ pin }) => pin === 'new' || pin === 'changed')
-    .map(
-      ({ name, pin, fingerprint }) =>
-        `${terminalLine(id)}  ${pin.padEnd(7)}  ${terminalLine(name)}  ${(fingerprint ?? '').slice(0, 16)}`,
-    )
+    .flatMap(({ name, pin, fingerprint, difference }) => [
+      `${terminalLine(id)}  ${pin.padEnd(7)}  ${terminalLine(name)}  ${(fingerprint ?? '').slice(0, 16)}`,
+      ...(difference ?? []).map((line) => `    ${terminalLine(line)}`),
+    ])
 
 /** Trusts definitions as they stand: of the named tools, or with `--all` of every one. Throws USAGE if neither is said. */
 export const acceptPins = async (asked: Asked): Promise<number> => {

@@ -7,6 +7,10 @@ const tool = Type.Object({
   name: text,
   fingerprint: textOrNull,
   pin: oneOf(pinStates, { description: 'How the definition compares with the one that was trusted.' }),
+  difference: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description:
+      'Of a new or changed definition: its lines, redacted, "- " for what was trusted, "+ " for what is new, two blanks for a line around them.',
+  }),
   effect: oneOf(['allow', 'deny', 'confirm', 'depends'], { description: 'What the policy does to its calls.' }),
   hidden: Type.Boolean({ description: 'The policy takes it out of the list.' }),
 })

@@ -1,6 +1,6 @@
 import { type FieldFault, type Form, GuardError, html, type Posted, type Sent } from 'guard-gateway/core'
 import { type Decision, decideApproval } from '../approvals/index.ts'
-import { needPlace } from '../servers-view.ts'
+import { acceptPins } from '../trust.ts'
 import type { PageParts } from './index.ts'
 
 /** The form that answers a question: allow or deny, once or for the session. */
@@ -49,7 +49,7 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
       return { faults: [{ field: 'tools', message: 'Choose the tools whose definitions you trust.' }] }
     const wrong = keyFault(approver, fields)
     if (wrong !== undefined) return { faults: [wrong] }
-    await needPlace(mcp, params.id ?? '').tools.accept(tools)
+    await acceptPins(mcp, params.id ?? '', tools)
     return { notice: 'pins-accepted' }
   },
 })

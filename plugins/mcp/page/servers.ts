@@ -74,8 +74,8 @@ const pinForm = ({ approver }: PageParts, id: string, tools: readonly Tool[], tr
   html`<form class="pins" method="post" action="/ui/mcp/servers/${encodeURIComponent(id)}/pins"><input type="hidden" name="return_to" value="/mcp">
 <p class="warning"><span aria-hidden="true">⚠</span> ${tools.length === 1 ? 'One tool is' : `${tools.length} tools are`} not as trusted. Calls wait until a person has looked at what the server says of them.</p>
 <ul class="findings">${tools.map(
-    ({ name, pin, fingerprint }) =>
-      html`<li><label><input type="checkbox" name="tools" value="${name}"> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}</li>`,
+    ({ name, pin, fingerprint, difference }) =>
+      html`<li><label><input type="checkbox" name="tools" value="${name}"> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
   )}</ul>
 <p class="filters">${approver.needsKey && html`<label>Approver key<input type="password" name="approver_key" autocomplete="off" required></label>`}<button>Trust the chosen definitions</button></p></form>`
 

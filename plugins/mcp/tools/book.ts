@@ -78,6 +78,8 @@ export class ToolBook implements Tools {
   /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. */
   accept(tools: readonly string[] | 'all'): Promise<readonly string[]> {
     const listed = [...this.#tools.values()]
+    // before a first list here, what other processes or this one have listed earlier
+    if (listed.length === 0) return this.#pins.acceptSeen(tools)
     return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)))
   }
 
@@ -101,6 +103,18 @@ export class ToolBook implements Tools {
 
   validate(tool: string, args: Arguments): Validated | Promise<Validated> {
     const definition = this.#tools.get(tool)
+    // a person may have trusted it through another process
+    if (definition !== undefined && this.#pins.state(definition) !== 'known')
+      return this.#validateAnew(definition, args)
+    return this.#validate(definition, args)
+  }
+
+  async #validateAnew(definition: Definition, args: Arguments): Promise<Validated> {
+    await this.#pins.refresh(definition.name)
+    return this.#validate(definition, args)
+  }
+
+  #validate(definition: Definition | undefined, args: Arguments): Validated | Promise<Validated> {
     if (definition?.inputSchema === undefined) return { state: 'skipped' }
     return definition.compiled === undefined ? validatedFirst(definition, args) : judged(definition.compiled, args)
   }

@@ -55,6 +55,10 @@ const definitionOf = (name: string, json: string, known: Definition | undefined)
   if (known?.json === json) return known
   const read: unknown = readJson(json)
   const tool = isShape(read) ? read : {}
-  const pinned = Object.fromEntries(PINNED.flatMap((key) => (Object.hasOwn(tool, key) ? [[key, tool[key]]] : [])))
+  const pinned = pinnedOf(tool)
   return { name, json, fingerprint: sha256(canonicalJson(pinned)), inputSchema: pinned.inputSchema }
 }
+
+/** The members of a definition that a caller or a model goes by. */
+export const pinnedOf = (tool: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(PINNED.flatMap((key) => (Object.hasOwn(tool, key) ? [[key, tool[key]]] : [])))

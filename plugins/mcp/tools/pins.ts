@@ -2,20 +2,24 @@ import type { Change, Found, Gateway } from 'guard-gateway/core'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { Definition } from './definition.ts'
+import { pinOf, WHOLE_LIST } from './seen-elsewhere.ts'
 import type { ToolRow } from './tables.ts'
+import { definitionText } from './text.ts'
 
 const PAGE = 500
 /** What a server can make us keep; tools beyond are new for ever. */
 const MAX_ROWS = 20_000
-/** The row that says that a server's first list has been seen to its end. */
-const WHOLE_LIST = ''
+
+/** What decides, without texts. */
+type Pin = Pick<ToolRow, 'tool' | 'fingerprint' | 'seen'>
+type Described = Pick<Definition, 'name' | 'fingerprint' | 'json'>
 
 /** Which definitions of one server's tools are trusted. What its first list holds is; what comes later or changes waits for a person. */
 export class Pins {
   readonly #gateway: Gateway
   readonly #audit: Audit
   readonly #server_id: string
-  readonly #rows = new Map<string, ToolRow>()
+  readonly #rows = new Map<string, Pin>()
   #work: Promise<void> = Promise.resolve()
   #loaded = false
 
@@ -29,8 +33,7 @@ export class Pins {
   state({ name, fingerprint }: Definition): PinState {
     const row = this.#rows.get(name)
     if (row === undefined) return this.#rows.has(WHOLE_LIST) ? 'new' : 'known'
-    if (row.fingerprint === null) return 'new'
-    return row.fingerprint === fingerprint ? 'known' : 'changed'
+    return pinOf({ ...row, seen: fingerprint })
   }
 
   /** Takes note of definitions that were listed; `isLast`: they end the list. */
@@ -42,7 +45,8 @@ export class Pins {
       await this.#load(true)
       await this.#add(definitions.filter(({ name }) => !this.#rows.has(name)))
       await this.#note(definitions)
-      if (isLast && !this.#rows.has(WHOLE_LIST)) await this.#put([this.#row(WHOLE_LIST, null, '')])
+      if (isLast && !this.#rows.has(WHOLE_LIST))
+        await this.#put([this.#row({ name: WHOLE_LIST, fingerprint: '', json: '{}' }, null)])
     })
   }
 
@@ -52,14 +56,41 @@ export class Pins {
       await this.#load(true)
       const now = this.#gateway.clock.now()
       const waiting = definitions.filter((one) => this.#rows.has(one.name) && this.state(one) !== 'known')
-      for (const { name, fingerprint } of waiting) {
-        const changes = { fingerprint, seen: fingerprint, trusted_at: now }
+      for (const { name, fingerprint, json } of waiting) {
+        const text = definitionText(json, this.#gateway.redact)
+        const changes = { fingerprint, seen: fingerprint, trusted_at: now, text, seen_text: text, waits: 0 }
         await this.#gateway.storage.patch('mcp_tools', [this.#server_id, name], changes)
         this.#tell('pin.accepted', name, fingerprint, 'A person trusts the definition.')
       }
       await this.#load(true)
       return waiting.map(({ name }) => name)
     })
+  }
+
+  /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. */
+  acceptSeen(tools: readonly string[] | 'all'): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const waiting = (await this.#all()).filter(
+        (row) => row.tool !== WHOLE_LIST && pinOf(row) !== 'known' && (tools === 'all' || tools.includes(row.tool)),
+      )
+      const accepted: string[] = []
+      const trusted_at = this.#gateway.clock.now()
+      for (const { tool, seen, seen_text } of waiting) {
+        const changes = { fingerprint: seen, trusted_at, text: seen_text, waits: 0 }
+        // only what is on record as it was read: a definition that changed meanwhile still waits
+        if (!(await this.#gateway.storage.patch('mcp_tools', [this.#server_id, tool], changes, { seen }))) continue
+        this.#tell('pin.accepted', tool, seen, 'A person trusts the definition.')
+        accepted.push(tool)
+      }
+      await this.#load(true)
+      return accepted
+    })
+  }
+
+  /** Takes over what another process may have been told to trust meanwhile. */
+  async refresh(tool: string): Promise<void> {
+    const row = await this.#gateway.storage.get('mcp_tools', [this.#server_id, tool])
+    if (row !== undefined) this.#keep(row)
   }
 
   /** Whether these definitions hold anything that is not on record. */
@@ -74,7 +105,7 @@ export class Pins {
   async #add(definitions: readonly Definition[]): Promise<void> {
     const isFirst = !this.#rows.has(WHOLE_LIST)
     const unique = [...new Map(definitions.map((one) => [one.name, one])).values()].slice(0, MAX_ROWS - this.#rows.size)
-    const rows = unique.map(({ name, fingerprint }) => this.#row(name, isFirst ? fingerprint : null, fingerprint))
+    const rows = unique.map((one) => this.#row(one, isFirst ? one.fingerprint : null))
     await this.#put(rows)
     if (isFirst) return
     for (const { tool, seen } of rows)
@@ -83,20 +114,25 @@ export class Pins {
 
   /** Tells of each definition that is another than the one seen last, once. */
   async #note(definitions: readonly Definition[]): Promise<void> {
-    for (const { name, fingerprint } of definitions) {
+    for (const { name, fingerprint, json } of definitions) {
       const row = this.#rows.get(name)
       if (row === undefined || row.seen === fingerprint) continue
-      await this.#gateway.storage.patch('mcp_tools', [this.#server_id, name], { seen: fingerprint })
+      const waits = row.fingerprint === fingerprint ? 0 : 1
+      const changes = { seen: fingerprint, seen_text: definitionText(json, this.#gateway.redact), waits }
+      await this.#gateway.storage.patch('mcp_tools', [this.#server_id, name], changes)
       this.#rows.set(name, { ...row, seen: fingerprint })
       if (row.fingerprint !== fingerprint)
         this.#tell('pin.changed', name, fingerprint, 'The definition is not the one that is trusted.')
     }
   }
 
-  #row(tool: string, fingerprint: string | null, seen: string): ToolRow {
+  #row({ name, fingerprint: seen, json }: Described, fingerprint: string | null): ToolRow {
     const now = this.#gateway.clock.now()
-    const trusted_at = fingerprint === null ? null : now
-    return { server_id: this.#server_id, tool, fingerprint, seen, first_seen_at: now, trusted_at }
+    const seen_text = name === WHOLE_LIST ? null : definitionText(json, this.#gateway.redact)
+    const [trusted_at, text] = fingerprint === null ? [null, null] : [now, seen_text]
+    const waits = fingerprint === seen || name === WHOLE_LIST ? 0 : 1
+    const known = { server_id: this.#server_id, tool: name, fingerprint, seen, first_seen_at: now }
+    return { ...known, trusted_at, text, seen_text, waits }
   }
 
   /** Writes rows that are not there yet; where another process was faster, its rows stand. */
@@ -107,11 +143,21 @@ export class Pins {
       for (const row of rows) await this.#gateway.storage.put('mcp_tools', row, 'absent')
       return this.#load(true)
     }
-    for (const row of rows) this.#rows.set(row.tool, row)
+    for (const row of rows) this.#keep(row)
+  }
+
+  #keep({ tool, fingerprint, seen }: ToolRow): void {
+    this.#rows.set(tool, { tool, fingerprint, seen })
   }
 
   async #load(again = false): Promise<void> {
     if (this.#loaded && !again) return
+    for (const row of await this.#all()) this.#keep(row)
+    this.#loaded = true
+  }
+
+  async #all(): Promise<readonly ToolRow[]> {
+    const rows: ToolRow[] = []
     let cursor: string | null = null
     do {
       const found: Found<ToolRow> = await this.#gateway.storage.find('mcp_tools', {
@@ -119,10 +165,10 @@ export class Pins {
         limit: PAGE,
         ...(cursor === null ? {} : { cursor }),
       })
-      for (const row of found.rows) this.#rows.set(row.tool, row)
+      rows.push(...found.rows)
       cursor = found.next_cursor
     } while (cursor !== null)
-    this.#loaded = true
+    return rows
   }
 
   #tell(name: string, tool: string, tool_fingerprint: string, reason: string): void {

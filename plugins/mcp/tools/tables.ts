@@ -12,6 +12,12 @@ export interface ToolRow {
   /** Milliseconds since 1970. */
   readonly first_seen_at: number
   readonly trusted_at: number | null
+  /** The trusted definition as lines of text, redacted; null where it was not kept. */
+  readonly text: string | null
+  /** The definition that was listed last in the same way. */
+  readonly seen_text: string | null
+  /** 1 while the definition that was listed last is not the trusted one, so that the two can be found at once. */
+  readonly waits: number
 }
 
 declare module 'guard-gateway/core' {
@@ -31,7 +37,10 @@ export const toolTable: Table = table<'mcp_tools'>({
     seen: 'text',
     first_seen_at: 'integer',
     trusted_at: 'integer',
+    text: 'text',
+    seen_text: 'text',
+    waits: 'integer',
   },
-  indexes: [['server_id']],
+  indexes: [['server_id'], ['waits']],
   exact: ['server_id', 'tool', 'fingerprint', 'seen'],
 })

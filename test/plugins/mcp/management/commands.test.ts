@@ -152,7 +152,10 @@ describe('guard mcp pins and export', () => {
   afterEach(stop)
 
   it('pins list names what is not as it was trusted, accept trusts it', async () => {
-    assert.equal((await guard('pins', 'list')).out, 'fs  changed  read_file  f1\n')
+    assert.equal(
+      (await guard('pins', 'list')).out,
+      'fs  changed  read_file  f1\n    - description: Reads.\n    + description: Reads all.\n',
+    )
     assert.equal((await guard('pins', 'accept', 'fs', 'read_file')).out, 'trusted  read_file\n')
     assert.equal((await guard('pins', 'accept', 'fs', '--all')).code, 0)
     assert.deepEqual(api.accepted, [

@@ -31,7 +31,16 @@ export const aServer: ServerView = {
   protocol_version: '2025-11-25',
   server_info: { name: 'files', version: '1.2.3' },
   fingerprint: 'ab12',
-  tools: [{ name: 'read_file', fingerprint: 'f1', pin: 'changed', effect: 'depends', hidden: false }],
+  tools: [
+    {
+      name: 'read_file',
+      fingerprint: 'f1',
+      pin: 'changed',
+      difference: ['- description: Reads.', '+ description: Reads\u001b[2J all.'],
+      effect: 'depends',
+      hidden: false,
+    },
+  ],
   sessions: 1,
   last_seen_at: '2026-01-01T00:00:00.000Z',
   last_error: null,

@@ -1,0 +1,33 @@
+import type { Gateway } from 'guard-gateway/core'
+import type { PinState } from '../audit/words.ts'
+import { lineDifference } from './difference.ts'
+import type { ToolRow } from './tables.ts'
+
+const MAX_ROWS = 500
+
+/** The row that says that a server's first list has been seen to its end. */
+export const WHOLE_LIST = ''
+
+/** How the definition that was listed last compares with the trusted one. */
+export const pinOf = ({ fingerprint, seen }: Pick<ToolRow, 'fingerprint' | 'seen'>): PinState => {
+  if (fingerprint === null) return 'new'
+  return fingerprint === seen ? 'known' : 'changed'
+}
+
+/** Tools whose definition nobody has trusted, of all servers that share the storage: `guard mcp run` starts its own. At most 500. */
+export const waitingTools = async ({ storage }: Gateway): Promise<readonly ToolRow[]> => {
+  const { rows } = await storage.find('mcp_tools', { where: { waits: 1 }, limit: MAX_ROWS })
+  return rows.filter((row) => pinOf(row) !== 'known')
+}
+
+/** What changed in a definition, line by line; all of it for a new tool, null where its text was not kept. */
+export const pinDifference = async (
+  { storage }: Gateway,
+  server_id: string,
+  tool: string,
+): Promise<string[] | null> => {
+  const row = await storage.get('mcp_tools', [server_id, tool])
+  if (row === undefined || pinOf(row) === 'known' || row.seen_text === null) return null
+  if (row.fingerprint === null) return row.seen_text.split('\n').map((line) => `+ ${line}`)
+  return row.text === null ? null : lineDifference(row.text, row.seen_text)
+}

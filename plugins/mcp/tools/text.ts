@@ -1,0 +1,19 @@
+import { cutText, isShape, type Redactor, readJson, terminalText } from 'guard-gateway/core'
+import { pinnedOf } from './definition.ts'
+
+const MAX_CHARS = 32_768
+
+/** What is pinned of a definition as lines that a person can compare: redacted, at most 32,768 characters. */
+export const definitionText = (json: string, redact: Redactor): string => {
+  const read: unknown = readJson(json)
+  const lines = Object.entries(pinnedOf(isShape(read) ? read : {})).flatMap(([key, value]) => linesOf(key, value))
+  // redacted whole, shortened afterwards: the other way round half a secret would stay
+  const text = terminalText(redact.text(lines.join('\n')))
+  return text.length <= MAX_CHARS ? text : `${cutText(text, MAX_CHARS)}\n… ${text.length} characters in all`
+}
+
+const linesOf = (key: string, value: unknown): readonly string[] => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  const [first = '', ...more] = text.split(/\r?\n/)
+  return [`${key}: ${first}`, ...more.map((line) => `  ${line}`)]
+}
