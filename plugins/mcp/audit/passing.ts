@@ -99,7 +99,8 @@ export class PassingCalls {
     for (const call of calls) {
       const record: AuditRow = { ...call.row, ...call.end, traced: true }
       if (call.state !== 'told' && this.#gateway.hooks.tool.call(false, { record, written: written.promise })) {
-        changes.push(changeOf(call, { ...call.end, traced: true }))
+        if (call.state === 'fresh') changes.push({ table: 'mcp_audit', put: record })
+        else changes.push(changeOf(call, { ...call.end, traced: true }))
         plain.push(call)
       } else this.#tell(call)
     }
