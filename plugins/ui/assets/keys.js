@@ -15,7 +15,8 @@ const goTo = (row) => {
 const step = (by) => {
   const all = rows()
   const at = all.indexOf(current())
-  goTo(all[at === -1 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))])
+  const seen = at === -1 && all.find((row) => row.getBoundingClientRect().bottom > 0)
+  goTo(seen || all[Math.max(0, Math.min(all.length - 1, at + by))])
 }
 
 /** Clicks what is marked as done by a key, in the chosen row before the rest of the page. */
@@ -74,7 +75,8 @@ const act = (key) => {
   return true
 }
 
-const isFree = ({ ctrlKey, altKey, metaKey, target }) =>
+/** Whether an event may be a command. */
+export const isFree = ({ ctrlKey, altKey, metaKey, target }) =>
   !ctrlKey && !altKey && !metaKey && !isTyping(target) && document.querySelector('dialog[open]') === null
 
 /** Keys act on real links and buttons, and on nothing while a field has the focus or a dialog is open. */

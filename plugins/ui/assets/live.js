@@ -11,7 +11,7 @@ const mark = (text) => {
   element.textContent = `● ${text}`
 }
 
-/** Whether what happened can be seen here: a page says by `data-live` which run it shows, `*` for all, and by `data-begins` that it tells of requests before they have ended. */
+/** Whether it can be seen here: a page says by `data-live` which run it shows, `*` for all, by `data-begins` that it shows requests under way. */
 const concerns = ({ type, data }) => {
   if (type === 'call.begun') return document.querySelector('[data-begins]') !== null
   const scope = document.querySelector('[data-live]')?.dataset.live
@@ -24,7 +24,7 @@ const pageAt = async (url) => {
   return answer?.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : undefined
 }
 
-/** Says how many rows a list has before the one that was its first when this page was loaded. */
+/** Says how many rows a list has before the one that was its first. */
 const countNews = async (note) => {
   const { first, seen, what } = note.dataset
   const page = await pageAt(first)
@@ -38,7 +38,7 @@ const countNews = async (note) => {
   note.hidden = false
 }
 
-/** Brings the page up to date from its own address; focus, selection, open parts and what is being typed stay. */
+/** Brings the page up to date; focus, selection, open parts and what is being typed stay. */
 const refresh = async (renewed) => {
   const next = await pageAt(location.href)
   if (next === undefined) return

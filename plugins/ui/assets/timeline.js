@@ -1,7 +1,7 @@
+import { isFree } from './keys.js'
 import { longTimeline } from './long-timeline.js'
 
-const isFree = ({ ctrlKey, altKey, metaKey, shiftKey, target }) =>
-  !ctrlKey && !altKey && !metaKey && !shiftKey && !target.closest?.('input, select, textarea, dialog')
+const isPlain = (event) => !event.shiftKey && isFree(event)
 
 /** Parameters without what chooses a span: where they are alike, the rows are. */
 const rowsOf = (url) => {
@@ -131,7 +131,7 @@ const drag = (event) => {
 
 const click = (event) => {
   const link = event.target.closest?.('.pick, .fold, #tools a, #load-all')
-  if (link === null || link === undefined || event.button !== 0 || event.defaultPrevented || !isFree(event)) return
+  if (link === null || link === undefined || event.button !== 0 || event.defaultPrevented || !isPlain(event)) return
   event.preventDefault()
   go(link.href)
 }
@@ -139,7 +139,7 @@ const click = (event) => {
 /** Arrows close and open the row that is stood on. */
 const arrow = (event) => {
   const wanted = { ArrowLeft: 'true', ArrowRight: 'false' }[event.key]
-  if (wanted === undefined || !isFree(event)) return
+  if (wanted === undefined || !isPlain(event)) return
   const row = document.querySelector('#timeline .at') ?? document.querySelector('#timeline .chosen')
   const fold = row?.querySelector(`.fold[aria-expanded="${wanted}"]`)
   if (fold === null || fold === undefined) return
