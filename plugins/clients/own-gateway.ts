@@ -1,18 +1,25 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { GuardError } from 'guard-gateway/core'
+import { errorIn, GuardError } from 'guard-gateway/core'
 import type { ClientsOptions } from './options.ts'
 
 const START_MS = 15_000
 const STEP_MS = 100
 
-/** Starts a gateway and gives what ends it, once it answers. Throws STORAGE_UNAVAILABLE with what it said if it does not come up. */
+/** Starts a gateway and gives what ends it, once it answers. Throws GATEWAY_NOT_RUNNING with what it said if it does not come up. */
 export const startOwn = async ({ guard, config, running }: ClientsOptions): Promise<() => Promise<void>> => {
   const [node = process.execPath, ...words] = guard
-  const child = spawn(node, [...words, 'gateway', 'run', '--config', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(node, [...words, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-2000)
+  })
+  // it has said everything by then
+  let over = false
+  child.once('close', () => {
+    over = true
   })
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -20,12 +27,13 @@ export const startOwn = async ({ guard, config, running }: ClientsOptions): Prom
     await once(child, 'exit')
   }
   const until = Date.now() + START_MS
-  while (child.exitCode === null && Date.now() < until) {
+  while (!over && Date.now() < until) {
     if (await isUp(running)) return stop
     await new Promise((resolve) => setTimeout(resolve, STEP_MS))
   }
   await stop()
-  throw new GuardError('GATEWAY_NOT_RUNNING', `The gateway did not come up. ${said.trim()}`)
+  const { code, message } = errorIn(said.trim().split('\n').at(-1) ?? '')
+  throw new GuardError('GATEWAY_NOT_RUNNING', `The gateway did not come up: ${message} (${code})`)
 }
 
 const isUp = (running: ClientsOptions['running']): Promise<boolean> =>

@@ -32,7 +32,7 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   const [command, ...args] = input.rest
   if (command === undefined)
     throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
-  const profile = profileOf(flag(input, 'as') ?? basename(command).replace(/\.(?:cmd|exe|ps1)$/i, ''))
+  const profile = profileFor(command, flag(input, 'as'))
   const launch = launchOf(profile)
   const setting = await settingOf(options, profile, input, io)
   const stop = await gatewayFor(options, input)
@@ -52,6 +52,14 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   } finally {
     await stop?.()
   }
+}
+
+/** Throws USAGE where a client is named that nobody knows. */
+const profileFor = (command: string, named: string | undefined): Profile => {
+  if (named === undefined) return profileOf(basename(command).replace(/\.(?:cmd|exe|ps1)$/i, ''))
+  const known = profiles.map(({ id }) => id)
+  if (known.includes(named)) return profileOf(named)
+  throw new GuardError('USAGE', `There is no client "${named}"; --as takes ${known.join(', ')}.`, { known })
 }
 
 const flag = ({ options }: Input, name: string): string | undefined => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { GuardError, readJson } from 'guard-gateway/core'
 
 /** How long whoever holds the port may take to say who it is, in milliseconds. */
-const PATIENCE_MS = 300
+const PATIENCE_MS = 1_000
 
 /** Makes sure that the address can be listened on. Throws PORT_TAKEN, saying which gateway answers there if one does. */
 export const checkPort = async (host: string, port: number): Promise<void> => {

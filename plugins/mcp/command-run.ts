@@ -100,6 +100,9 @@ const announce = async (
   if (withheld.length > 0) say(io, `kept from the server's environment: ${withheld.join(', ')}; --env gives one back`)
 }
 
+/** As shells say that a command cannot be run, or is not there. */
+const neverStarted: ReadonlySet<number> = new Set([126, 127])
+
 /** Relays until the client, the server or a signal ends it; resolves to the exit code. */
 const serve = async (seat: Seat, io: Io, asked: Promise<void>): Promise<number> => {
   const { link } = seat.session
@@ -109,6 +112,7 @@ const serve = async (seat: Seat, io: Io, asked: Promise<void>): Promise<number> 
   if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
   await seat.end('the client ended it')
   const { reason, exit_code = 1 } = await link.lost
+  if (gone === undefined && neverStarted.has(exit_code)) say(io, reason)
   await door.abandon(reason)
   return exit_code
 }

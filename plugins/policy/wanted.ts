@@ -25,8 +25,17 @@ export const wantedBy = async (
       { known, cause },
     )
   })
-  const document = readYaml(await import('yaml'), text).value
+  const document = await read(text, name)
   if (Array.isArray(document)) return { body: { rules: document }, document }
   if (isRecord(document)) return { body: document, document }
   throw new GuardError('INVALID_POLICY', `"${terminalLine(name)}" holds no policy and no list of rules.`)
+}
+
+const read = async (text: string, name: string): Promise<unknown> => {
+  try {
+    return readYaml(await import('yaml'), text).value
+  } catch (cause) {
+    if (!(cause instanceof GuardError)) throw cause
+    throw new GuardError(cause.code, `${terminalLine(name)}: ${cause.message}`, { ...cause.place, cause })
+  }
 }

@@ -41,6 +41,8 @@ export const configured = async (options: Input['options'], command: Command | u
 const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | undefined> => {
   const { file, named } = located(options, io)
   if (options.init !== true && (named || (await exists(file)))) return undefined
+  // flags that cannot be used leave nothing behind
+  overridden(emptyConfig(), options, io.cwd)
   const first = await writeFirstConfig(file)
   io.err.write(`${firstRunText(first, io.cwd)}\n`)
   return first

@@ -28,10 +28,14 @@ const contentOf = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
-    const detail = missing ? 'does not exist; "guard gateway run --init" writes one' : 'cannot be read'
-    throw new GuardError('INVALID_CONFIG', `${file} ${detail}.`, { cause })
+    const { code = '' } = cause as NodeJS.ErrnoException
+    throw new GuardError('INVALID_CONFIG', `${file} ${unread[code] ?? `cannot be read (${code})`}.`, { cause })
   }
+}
+
+const unread: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist; "guard gateway run --init" writes one',
+  EISDIR: 'is a folder; name the file in it',
 }
 
 /** Checks the text of a configuration file. Relative paths in it are taken from the folder of `file`. */

@@ -74,6 +74,8 @@ const replaySchema = Type.Object(
         days: limit(30, 'older runs are removed; null keeps them'),
         max_runs: limit(100_000, 'oldest runs beyond this are removed; null keeps them'),
         max_bytes: limit(2_147_483_648, 'oldest runs are removed while the database is larger; null keeps them'),
+        audit_days: limit(90, 'older records of MCP decisions are removed once their run is; null keeps them'),
+        max_audit_records: limit(1_000_000, 'oldest records beyond this are removed likewise; null keeps them'),
       },
       section,
     ),

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { bytesText } from 'guard-gateway/core'
+import { running } from 'guard-gateway/plugins/cli'
 import { checkPort } from 'guard-gateway/plugins/http'
 import { version } from '../version.ts'
 import { type Check, error, ok, reason, warning } from './check.ts'
@@ -10,10 +11,15 @@ const SCARCE_BYTES = 1_000_000_000
 /** Node itself; one that is too old never comes so far. */
 export const node: Check = () => [ok(`Node ${process.versions.node}`)]
 
-/** The address is free, or a gateway of this version has it. */
-export const address: Check = async ({ config, address: url, health }) => {
+/** The address is free, or a gateway of this version has it that takes the key. */
+export const address: Check = async ({ config, file, address: url, health }) => {
   if (config === undefined) return []
   if (health !== undefined) {
+    try {
+      await running({ address: url, gateway_key: config.gateway_key, config: file })
+    } catch (thrown) {
+      return [error(reason(thrown), '--config <file> looks at another configuration.')]
+    }
     if (health.version === version) return [ok(`a gateway ${version} answers at ${url}`)]
     return [warning(`a gateway ${String(health.version)} answers at ${url}, this is ${version}`, 'Restart it.')]
   }

@@ -126,6 +126,7 @@ test('wrong use is told in one line', async (context) => {
     })
   await refused({}, [], 'USAGE', /needs a command behind "--"/)
   await refused({ mode: 'strict' }, ['claude'], 'USAGE', /shadow or enforce/)
+  await refused({ as: 'nosuch' }, ['claude'], 'USAGE', /no client "nosuch"; --as takes claude-code, codex, /)
   await refused({}, ['cursor'], 'USAGE', /Cursor cannot be started this way\. .*servers/)
   await refused({}, ['cline'], 'USAGE', /guard setup cline/)
   await refused({}, [join(cwd, 'absent')], 'COMMAND_NOT_FOUND', /no such command/)
@@ -160,5 +161,18 @@ test('a gateway that does not take the key is told of before the agent starts, w
       assert.ok(error.message.includes(`does not accept the gateway_key of ${join(cwd, 'guard-config.yml')}`))
       return true
     })
+  assert.deepEqual(await readdir(cwd), ['bin'])
+})
+
+test('why a gateway that was to be started did not come up is told in one line', async (context) => {
+  const says = `console.error('{"level":"info"}\\n' + JSON.stringify({ error: { code: 'PORT_TAKEN', message: 'The port is taken.' } })); process.exit(1)`
+  const { cwd, command } = await workplace(context, {
+    address: 'http://127.0.0.1:1',
+    guard: [process.execPath, '-e', says, '--'],
+  })
+  await assert.rejects(command('run', [], { start: true }, [await client(cwd, 'claude')]), {
+    code: 'GATEWAY_NOT_RUNNING',
+    message: 'The gateway did not come up: The port is taken. (PORT_TAKEN)',
+  })
   assert.deepEqual(await readdir(cwd), ['bin'])
 })

@@ -53,6 +53,9 @@ const served: readonly Row[] = [
   ['agents pause nope', 1, /no agent "nope".*AGENT_NOT_FOUND/],
   ['policy show a/b', 1, /A project id is/],
   ['policy apply missing.yml --yes', 78, /names no preset, and there is no such file/],
+  ['policy apply broken.yml --yes', 78, /^error: broken\.yml: Line 1, column 9: .*INVALID_YAML/],
+  ['policy simulate broken.yml', 78, /^error: broken\.yml: Line 1, column 9: .*INVALID_YAML/],
+  ['completion csh', 2, /no completion for "csh"; there is bash, zsh, fish/],
   ['mcp validate-policy missing.yml', 2, /The file missing\.yml does not exist/],
   ['mcp explain', 2, /--policy <file>/],
   ['mcp explain --policy broken.yml --tool x', 78, /broken\.yml:1:9: [A-Z].*INVALID_POLICY/],
@@ -79,6 +82,7 @@ const served: readonly Row[] = [
   ['gateway run --port 99999', 2, /--port takes a number from 0 to 65535/],
   ['gateway run --config missing.yml', 78, /missing\.yml does not exist; "guard gateway run --init" writes one/],
   ['status --config missing.yml', 78, /missing\.yml does not exist/],
+  ['status --config .', 78, /is a folder; name the file in it/],
   ['status --config broken.yml', 78, /broken\.yml: Line 1, column 9: .*INVALID_CONFIG/],
   ['storage backup /nowhere/x.db', 2, /\/nowhere\/x\.db cannot be written/],
 ]
@@ -165,11 +169,13 @@ describe('a command line that cannot be carried out', () => {
     }
   })
 
-  it('starts a server that there is not', async () => {
+  it('starts a server that there is not, for a client that waits or has left', async () => {
     const words = ['mcp', 'run', '--server-id', 'x', '--policy', 'policy.yml', '--', 'no-such-program']
-    const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' } }), in: new PassThrough() }
-    assert.equal(await main(words, io), 127)
-    assert.equal(io.outText(), '')
-    assert.match(io.errText(), /^\[guard\] starting .*\n\[guard\] Upstream server could not be started \(ENOENT\)\n$/)
+    for (const input of [new PassThrough(), new PassThrough().end()]) {
+      const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' } }), in: input }
+      assert.equal(await main(words, io), 127)
+      assert.equal(io.outText(), '')
+      assert.match(io.errText(), /^\[guard\] starting .*\n\[guard\] Upstream server could not be started \(ENOENT\)\n$/)
+    }
   })
 })

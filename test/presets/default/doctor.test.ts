@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { main } from '../../../presets/default/main.ts'
+import { startGateway } from '../../kit/gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const KEY = 'guard_key-of-the-doctor-0123456789abcdef'
@@ -89,4 +90,13 @@ test('--online asks the upstreams', async (context) => {
   const { findings } = JSON.parse(out)
   const [found] = findings.filter(({ level }: { level: string }) => level === 'error')
   assert.match(found.what, /upstream one at .* does not answer: .*ECONNREFUSED/)
+})
+
+test('a gateway that does not take the key is told of', async (context) => {
+  const gateway = await startGateway()
+  context.after(() => gateway.close())
+  const { look } = await examined(context, config(Number(new URL(gateway.url).port)))
+  const { code, out } = await look()
+  assert.equal(code, 1)
+  assert.match(out, /✗ The gateway at \S+ does not accept the gateway_key of .*guard-config\.yml\..*\n {2}→ --config/)
 })

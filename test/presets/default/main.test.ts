@@ -76,6 +76,12 @@ describe('the command line', () => {
     assert.equal(code, 2)
     assert.match(err, /--port takes a number from 0 to 65535, not "99999"\. \(USAGE\)/)
   })
+  it('writes no configuration for a start that its flags forbid', async () => {
+    const { code, err } = await guard('gateway', 'run', '--port', 'x')
+    assert.equal(code, 2)
+    assert.match(err, /^error: --port takes [^\n]*\n$/)
+    assert.deepEqual(await readdir(cwd), [])
+  })
   it('writes the file that --config names with --init, and leaves one that is there', async () => {
     const first = await guard('gateway', 'run', '--config', 'mine.yml', '--init', '--host', '0.0.0.0')
     assert.match(
