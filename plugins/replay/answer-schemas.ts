@@ -117,11 +117,21 @@ export const importAnswer = Type.Object({
 })
 
 export const retentionAnswer = Type.Object({
-  settings: Type.Object({ days: limitOrNull, max_runs: limitOrNull, max_bytes: limitOrNull }),
+  settings: Type.Object({
+    days: limitOrNull,
+    max_runs: limitOrNull,
+    max_bytes: limitOrNull,
+    audit_days: limitOrNull,
+    max_audit_records: limitOrNull,
+  }),
   runs: Type.Union([count, Type.Null()], { description: 'Null before the first count.' }),
   bytes: count,
   would_remove: count,
   more: Type.Boolean(),
+  audit: Type.Object(
+    { would_remove: count, more: Type.Boolean() },
+    { description: 'Records of MCP decisions and ended approvals, of runs that are gone.' },
+  ),
 })
 
 /** A body that is written piece by piece, by its media type. */

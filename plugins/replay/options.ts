@@ -18,4 +18,8 @@ export interface Retention {
   readonly max_runs?: number | null
   /** Bytes of the whole store; 2 GiB if absent. */
   readonly max_bytes?: number | null
+  /** Days that records of MCP decisions stay behind their run; 90 if absent. */
+  readonly audit_days?: number | null
+  /** 1,000,000 if absent. */
+  readonly max_audit_records?: number | null
 }

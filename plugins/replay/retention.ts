@@ -1,4 +1,5 @@
 import type { Gateway, TableName } from 'guard-gateway/core'
+import { type AuditReport, AuditRetention } from './audit-retention.ts'
 import type { Keeper } from './keeper.ts'
 import type { Retention as Settings } from './options.ts'
 import type { RunRow } from './tables.ts'
@@ -22,6 +23,8 @@ export interface RetentionReport {
   /** At most as many as one look counts; then `more` is true. */
   readonly would_remove: number
   readonly more: boolean
+  /** Records of MCP decisions and approvals, which outlive their runs. */
+  readonly audit: AuditReport
 }
 
 /** Removes the oldest runs, pinned ones apart, when they are too old, too many, or take too much room. */
@@ -29,14 +32,18 @@ export class Retention {
   readonly settings: Required<Settings>
   readonly #gateway: Gateway
   readonly #keeper: Keeper
+  readonly #audit: AuditRetention
   #count: { runs: number; readonly at: number } | undefined
   #pass: Promise<number> | undefined
   #stopped = false
 
-  constructor(gateway: Gateway, keeper: Keeper, { days = 30, max_runs = 100_000, max_bytes = 2 ** 31 }: Settings = {}) {
+  constructor(gateway: Gateway, keeper: Keeper, settings: Settings = {}) {
+    const { days = 30, max_runs = 100_000, max_bytes = 2 ** 31 } = settings
+    const { audit_days = 90, max_audit_records = 1_000_000 } = settings
     this.#gateway = gateway
     this.#keeper = keeper
-    this.settings = { days, max_runs, max_bytes }
+    this.settings = { days, max_runs, max_bytes, audit_days, max_audit_records }
+    this.#audit = new AuditRetention(gateway, this.settings)
   }
 
   /** A run was stored for the first time. */
@@ -75,6 +82,8 @@ export class Retention {
       if (cursor === null) break
       await pause()
     }
+    // behind the runs, with which their records stay
+    await this.#audit.pass(() => this.#stopped)
     return removed
   }
 
@@ -140,16 +149,17 @@ export class Retention {
 
   /** Settings, sizes, and what the next pass would remove. */
   async report(): Promise<RetentionReport> {
-    const [page, bytes, excess, full] = await Promise.all([
+    const [page, bytes, excess, full, audit] = await Promise.all([
       this.#oldest(null),
       this.#gateway.storage.bytes(),
       this.#excess(),
       this.#isFull(),
+      this.#audit.report(),
     ])
     const idle = page.rows.filter((row) => !this.#isActive(row))
     const going = idle.filter((row, at) => at < excess || full || this.#isOld(row)).length
     const more = going === page.rows.length && page.next_cursor !== null
-    return { settings: this.settings, runs: this.#count?.runs ?? null, bytes, would_remove: going, more }
+    return { settings: this.settings, runs: this.#count?.runs ?? null, bytes, would_remove: going, more, audit }
   }
 
   #now(): bigint {

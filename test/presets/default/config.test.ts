@@ -49,7 +49,13 @@ describe('a configuration', () => {
         pricing: '',
         max_body_bytes: 4_194_304,
         max_import_bytes: 67_108_864,
-        retention: { days: 30, max_runs: 100_000, max_bytes: 2_147_483_648 },
+        retention: {
+          days: 30,
+          max_runs: 100_000,
+          max_bytes: 2_147_483_648,
+          audit_days: 90,
+          max_audit_records: 1_000_000,
+        },
       },
       redaction: { names: [], patterns: [], emails: true },
       mcp: {
