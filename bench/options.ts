@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-const suites = ['throughput', 'load', 'replay', 'vectors', 'corpus', 'synthetic'] as const
+const suites = ['throughput', 'load', 'mcp', 'replay', 'pages', 'vectors', 'corpus', 'synthetic'] as const
 /** Those that say how right detectors are: what runs when an option asks about detectors and no suite is named. */
 const quality: readonly string[] = ['vectors', 'corpus', 'synthetic']
 
@@ -13,7 +13,7 @@ export interface BenchOptions {
   readonly smoke: boolean
   readonly json: boolean
   readonly list: boolean
-  /** Rounds of the load suite, and of ingest in the replay suite. */
+  /** Rounds of the suites load and mcp, and of ingest in the replay suite. */
   readonly rounds: number
   /** Folder that profiles of the gateway under load are written to. */
   readonly profile: string | undefined
@@ -35,7 +35,7 @@ export interface BenchOptions {
 }
 
 export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
-  load, replay:                --rounds n, --profile folder
+  load, mcp, replay, pages:    --rounds n; load: --profile folder
   vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --data folder, --split name, --seed n,
                                --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
 

@@ -29,11 +29,27 @@ const parts: readonly { readonly of: BenchOptions['suites']; run(options: BenchO
     },
   },
   {
+    of: ['mcp'],
+    async run(options, err) {
+      const { mcpText, runMcp } = await import('./suites/mcp.ts')
+      const mcp = await runMcp(options, err)
+      return { json: { mcp }, text: `${mcpText(mcp)}\n`, failures: [] }
+    },
+  },
+  {
     of: ['replay'],
     async run(options, err) {
       const [{ runReplay }, { replayText }] = await Promise.all([import('./suites/replay.ts'), printed()])
       const replay = await runReplay(options, err)
       return { json: { replay }, text: replayText(replay), failures: [] }
+    },
+  },
+  {
+    of: ['pages'],
+    async run(options, err) {
+      const [{ runPages }, { figuresText }] = await Promise.all([import('./suites/pages.ts'), printed()])
+      const pages = await runPages(options, err)
+      return { json: { pages }, text: figuresText(pages.figures), failures: [] }
     },
   },
   {
@@ -77,7 +93,9 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
   const { suites } = options
   const names: string[] = []
   if (suites.includes('load')) names.push(...(await import('./suites/load.ts')).loadNames())
+  if (suites.includes('mcp')) names.push(...(await import('./suites/mcp.ts')).mcpNames())
   if (suites.includes('replay')) names.push(...(await import('./suites/replay.ts')).replayNames())
+  if (suites.includes('pages')) names.push(...(await import('./suites/pages.ts')).pagesNames())
   if (suites.includes('vectors')) names.push(...(await shipped()).map(({ id }) => id))
   if (suites.includes('synthetic')) names.push(...(await import('./synthetic/cases.ts')).syntheticKinds())
   const throughput = suites.includes('throughput')

@@ -1,5 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import type { BenchCall } from './policy.ts'
 
 /** One MCP client on one connection. */
 export class BenchClient {
@@ -29,7 +30,7 @@ export class BenchClient {
   }
 
   /** Calls a tool; resolves to the whole answer, rejects if it is no result of the server. */
-  async call(params: object): Promise<string> {
+  async call(params: BenchCall): Promise<string> {
     const { body } = await this.#post('tools/call', params)
     if (!body.includes('done done') || body.includes('isError')) throw new Error(body)
     return body

@@ -34,10 +34,14 @@ const tool = (name: string, argument: string) => ({
   inputSchema: { type: 'object', properties: { [argument]: text }, required: [argument], additionalProperties: false },
 })
 
+/** What a client asks a tool for. */
+export interface BenchCall {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, string>>
+}
+
 /** Calls that pass, by what they are checked for. */
-export const calls: Readonly<
-  Record<Checked, { readonly name: string; readonly arguments: Readonly<Record<string, string>> }>
-> = {
+export const calls: Readonly<Record<Checked, BenchCall>> = {
   path: { name: 'read_file', arguments: { path: 'package.json' } },
   shell: { name: 'run_command', arguments: { command: 'npm test -- --watch' } },
   sql: { name: 'query', arguments: { sql: 'SELECT id, name FROM users WHERE age > 30 ORDER BY name LIMIT 10' } },

@@ -4,36 +4,71 @@ import { join } from 'node:path'
 import { guardProgram, programFile } from '../lib/programs.ts'
 import { Child } from '../load/child.ts'
 import { BenchClient } from './client.ts'
-import { policy } from './policy.ts'
+import { type BenchCall, policy } from './policy.ts'
 
-/** How a client gets to the server: straight, or through a gateway with this storage. */
+/** How clients get to the server: straight, or through a gateway with this storage. */
 export type Way = 'direct' | 'memory' | 'sqlite'
 
-/** Open clients of a server in another process. */
+/** What clients and server are made of: as little as may be, or the official SDK. */
+export type Peers = 'lean' | 'official'
+
+/** An MCP client of the bench. */
+export interface CallingClient {
+  /** Opens a session and lists the tools, so that calls are validated by their schemas. */
+  open(): Promise<unknown>
+  /** Calls a tool; rejects if what comes is no result of the server. */
+  call(call: BenchCall): Promise<unknown>
+  close(): unknown
+}
+
+/** Open clients on one way. */
+export interface McpTarget {
+  readonly way: Way
+  /** Of the way through it. */
+  readonly gateway: Child | undefined
+  readonly clients: readonly CallingClient[]
+}
+
+/** A server in another process, and all ways to it. */
 export interface McpStage {
-  readonly clients: readonly BenchClient[]
+  readonly server: Child
+  readonly targets: readonly McpTarget[]
   close(): Promise<void>
 }
 
 const KEY = 'bench-gateway-key-0123456789'
-const UPSTREAM = programFile('bench/mcp/upstream')
+const WAYS = ['direct', 'memory', 'sqlite'] as const
 
-/** Starts the server, and the gateway if there is one, in processes of their own; opens so many clients. */
-export const mcpStage = async (way: Way, count: number): Promise<McpStage> => {
+const servers: Readonly<Record<Peers, string>> = { lean: 'bench/mcp/upstream', official: 'bench/mcp/sdk-server' }
+
+/** Starts the server and the gateways in processes of their own; opens so many clients on each way. */
+export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> => {
   await using opened = new AsyncDisposableStack()
-  const upstream = opened.adopt(new Child('MCP server', UPSTREAM), (child) => child.stop())
-  const target = await upstream.line()
-  const url = way === 'direct' ? target : await startGateway(opened, way, target)
-  const clients = Array.from({ length: count }, () =>
-    opened.adopt(new BenchClient(url, KEY), (client) => client.close()),
-  )
-  for (const client of clients) await client.open()
+  const server = opened.adopt(new Child('MCP server', programFile(servers[peers])), (child) => child.stop())
+  const address = await server.line()
+  const clientAt = await makerOf(peers)
+  const targets: McpTarget[] = []
+  for (const way of WAYS) {
+    const { gateway, url } = way === 'direct' ? { gateway: undefined, url: address } : await start(opened, way, address)
+    const clients = Array.from({ length: count }, () =>
+      opened.adopt(clientAt(url), async (client) => void (await client.close())),
+    )
+    for (const client of clients) await client.open()
+    targets.push({ way, gateway, clients })
+  }
   const kept = opened.move()
-  return { clients, close: () => kept.disposeAsync() }
+  return { server, targets, close: () => kept.disposeAsync() }
+}
+
+const makerOf = async (peers: Peers): Promise<(url: string) => CallingClient> => {
+  if (peers === 'lean') return (url) => new BenchClient(url, KEY)
+  // the SDK is there where this package is developed, not where it is installed
+  const { SdkBenchClient } = await import('./sdk-client.ts')
+  return (url) => new SdkBenchClient(url, KEY)
 }
 
 /** `guard mcp serve` as users start it. */
-const startGateway = async (opened: AsyncDisposableStack, backend: string, target: string): Promise<string> => {
+const start = async (opened: AsyncDisposableStack, backend: string, target: string) => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-mcp-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const config = join(folder, 'guard-config.yml')
@@ -46,5 +81,5 @@ const startGateway = async (opened: AsyncDisposableStack, backend: string, targe
   const gateway = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
   opened.defer(() => gateway.stop())
   const { url } = JSON.parse(await gateway.line()) as { readonly url: string }
-  return `${url}/mcp/bench`
+  return { gateway, url: `${url}/mcp/bench` }
 }

@@ -34,6 +34,7 @@ describe('npm run bench', () => {
       'pipeline: ',
       'redact: ',
       'mcp: ',
+      'lean_8',
       'chat_1k',
       'sse_64',
       'reads',
@@ -57,14 +58,19 @@ describe('npm run bench', () => {
     )
     assert.equal(load, undefined)
   })
-  it('measures calls of tools through the proxy in processes of their own', async () => {
-    const name = 'mcp: one client through the proxy, memory'
-    const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', name)
+  it('measures calls of tools through the proxy beside direct ones, in processes of their own', async () => {
+    const { code, out, err } = await bench('--suite', 'mcp', '--smoke', '--json', 'lean_1', 'official_1')
     assert.equal(code, 0, err)
-    const { throughput } = JSON.parse(out) as { throughput: { name: string; p50_ms: number }[] }
+    const { mcp } = JSON.parse(out) as {
+      mcp: { setting: string; way: string; calls_per_s: number; proxy_us: number }[]
+    }
     assert.deepEqual(
-      throughput.map((one) => [one.name, one.p50_ms > 0]),
-      [[name, true]],
+      mcp.map(({ setting, way, calls_per_s, proxy_us }) => [setting, way, calls_per_s > 0, proxy_us > 0]),
+      ['lean_1', 'official_1'].flatMap((setting) => [
+        [setting, 'direct', true, false],
+        [setting, 'memory', true, true],
+        [setting, 'sqlite', true, true],
+      ]),
     )
   })
   it('measures how soon the command line answers', async () => {
@@ -102,7 +108,7 @@ describe('npm run bench', () => {
   it('ends with 2 and says what is wrong with its arguments', async () => {
     const { code, err } = await bench('--suite', 'speed')
     assert.equal(code, 2)
-    assert.match(err, /^There is no suite "speed"; there is throughput, load, replay, vectors, corpus, synthetic\./)
+    assert.match(err, /^There is no suite "speed"; there is throughput, load, mcp, replay, vectors, corpus, synthetic\./)
   })
 })
 

@@ -1,0 +1,69 @@
+import { median } from '../kit/table.ts'
+import type { Usage } from '../load/measure.ts'
+import { calls } from './policy.ts'
+import type { McpStage, McpTarget, Way } from './stage.ts'
+
+/** What the calls of one round on one way took. CPU in microseconds a call, of all threads. */
+export interface McpSample {
+  readonly way: Way
+  readonly calls_per_s: number
+  readonly p50_ms: number
+  readonly client_us: number
+  readonly server_us: number
+  /** 0 on the direct way. */
+  readonly proxy_us: number
+  /** The same by thread. */
+  readonly threads_us: Readonly<Record<string, number>>
+}
+
+/** One round: so many calls on every way, each client's one after the other; the way that was first is last the next time. */
+export const mcpRound = async (stage: McpStage, count: number, turn: number): Promise<readonly McpSample[]> => {
+  const { targets, server } = stage
+  const samples: McpSample[] = []
+  for (let index = 0; index < targets.length; index++) {
+    const target = targets[(index + turn) % targets.length]
+    if (target === undefined) continue
+    const before = await used(target, server)
+    const began = performance.now()
+    const waits = await callAll(target, count)
+    const wall_ms = performance.now() - began
+    const after = await used(target, server)
+    samples.push({
+      way: target.way,
+      calls_per_s: (count / wall_ms) * 1000,
+      p50_ms: median(waits),
+      client_us: (after.own_us - before.own_us) / count,
+      server_us: (after.server.cpu_us - before.server.cpu_us) / count,
+      proxy_us: ((after.proxy?.cpu_us ?? 0) - (before.proxy?.cpu_us ?? 0)) / count,
+      threads_us: threads(before.proxy, after.proxy, count),
+    })
+  }
+  return samples
+}
+
+/** Every client calls again as soon as it was answered; the milliseconds that each call took. */
+const callAll = async ({ clients }: McpTarget, count: number): Promise<readonly number[]> => {
+  const waits: number[] = []
+  let left = count
+  const keepCalling = async (client: McpTarget['clients'][number]): Promise<void> => {
+    while (left > 0) {
+      left--
+      const began = performance.now()
+      await client.call(calls.path)
+      waits.push(performance.now() - began)
+    }
+  }
+  await Promise.all(clients.map(keepCalling))
+  return waits
+}
+
+const used = async ({ gateway }: McpTarget, server: McpStage['server']) => {
+  const proxy = await gateway?.ask('usage', null)
+  const { user, system } = process.cpuUsage()
+  return { proxy, server: await server.ask('usage', null), own_us: user + system }
+}
+
+const threads = (before: Usage | undefined, after: Usage | undefined, count: number): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(after?.threads_us ?? {}).map(([name, us]) => [name, (us - (before?.threads_us[name] ?? 0)) / count]),
+  )

@@ -1,0 +1,97 @@
+import { median, printTable } from '../kit/table.ts'
+import { type McpSample, mcpRound } from '../mcp/rounds.ts'
+import { type McpStage, mcpStage, type Peers, type Way } from '../mcp/stage.ts'
+import { type BenchOptions, isChosen } from '../options.ts'
+
+const CLIENTS = 8
+/** A call costs several times as much before the engine has compiled its way. */
+const WARM_CALLS = 8_000
+const CALLS = 2_000
+const SMOKE_CALLS = 40
+
+/** One kind of peers, and how many clients. */
+interface Setting {
+  readonly id: string
+  readonly peers: Peers
+  readonly clients: number
+}
+
+const settings: readonly Setting[] = (['lean', 'official'] as const).flatMap((peers) =>
+  [1, CLIENTS].map((clients) => ({ id: `${peers}_${clients}`, peers, clients })),
+)
+
+/** What was measured on one way, medians over the rounds; CPU in microseconds a call. */
+export interface McpFigures extends Omit<McpSample, 'threads_us'> {
+  readonly setting: string
+  /** Calls a second against those made directly in the same round. */
+  readonly ratio: { readonly min: number; readonly median: number; readonly max: number }
+  /** Against the direct way of the same round. */
+  readonly added_p50_ms: number
+  readonly threads_us: Readonly<Record<string, number>>
+}
+
+/** Names of what the suite measures. */
+export const mcpNames = (): readonly string[] => settings.map(({ id }) => id)
+
+/** Calls tools directly and through the proxy, in turns. */
+export const runMcp = async (options: BenchOptions, say: (line: string) => void): Promise<readonly McpFigures[]> => {
+  const figures: McpFigures[] = []
+  for (const { id, peers, clients } of settings.filter((one) => isChosen(options, one.id))) {
+    say(`${id}: ${clients} ${peers} client${clients === 1 ? '' : 's'}`)
+    const stage = await mcpStage(peers, clients)
+    try {
+      const rounds = await roundsOf(stage, options)
+      for (const { way } of stage.targets) figures.push(figuresOf(id, way, rounds))
+    } finally {
+      await stage.close()
+    }
+  }
+  return figures
+}
+
+const roundsOf = async (stage: McpStage, { smoke, rounds }: BenchOptions): Promise<(readonly McpSample[])[]> => {
+  if (smoke) return [await mcpRound(stage, SMOKE_CALLS, 0)]
+  await mcpRound(stage, WARM_CALLS, 0)
+  const samples: (readonly McpSample[])[] = []
+  for (let turn = 0; turn < rounds; turn++) samples.push(await mcpRound(stage, CALLS, turn))
+  return samples
+}
+
+const figuresOf = (setting: string, way: Way, rounds: readonly (readonly McpSample[])[]): McpFigures => {
+  const pairs = rounds.flatMap((round) => {
+    const own = round.find((sample) => sample.way === way)
+    const direct = round.find((sample) => sample.way === 'direct')
+    return own === undefined || direct === undefined ? [] : [{ own, direct }]
+  })
+  const middle = (value: (sample: McpSample) => number) => median(pairs.map(({ own }) => value(own)))
+  const ratios = pairs.map(({ own, direct }) => own.calls_per_s / direct.calls_per_s)
+  const names = new Set(pairs.flatMap(({ own }) => Object.keys(own.threads_us)))
+  return {
+    setting,
+    way,
+    calls_per_s: middle((sample) => sample.calls_per_s),
+    p50_ms: middle((sample) => sample.p50_ms),
+    client_us: middle((sample) => sample.client_us),
+    server_us: middle((sample) => sample.server_us),
+    proxy_us: middle((sample) => sample.proxy_us),
+    threads_us: Object.fromEntries([...names].map((name) => [name, middle(({ threads_us }) => threads_us[name] ?? 0)])),
+    ratio: { min: Math.min(...ratios), median: median(ratios), max: Math.max(...ratios) },
+    added_p50_ms: median(pairs.map(({ own, direct }) => own.p50_ms - direct.p50_ms)),
+  }
+}
+
+/** The figures as a table: calls, ratio, what is added, and whose CPU it took. */
+export const mcpText = (figures: readonly McpFigures[]): string =>
+  printTable(
+    ['clients', 'way', 'calls/s', 'ratio', 'min', 'max', 'p50', 'adds', 'proxy', 'main', 'storage', 'client', 'server'],
+    figures.map(({ setting, way, calls_per_s, ratio, p50_ms, added_p50_ms, proxy_us, threads_us, ...peers }) => [
+      setting,
+      way,
+      calls_per_s.toFixed(0),
+      ...[ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2)),
+      ...[p50_ms, added_p50_ms].map((ms) => `${ms.toFixed(2)} ms`),
+      ...[proxy_us, threads_us.MainThread ?? 0, threads_us['guard-sqlite'] ?? 0, peers.client_us, peers.server_us].map(
+        (us) => `${us.toFixed(0)} µs`,
+      ),
+    ]),
+  )
