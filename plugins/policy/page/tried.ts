@@ -16,7 +16,7 @@ export const triedSection = async (
   if (sessions === 0)
     return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2><p>No request of this project is on record, so there is nothing to try the rules on.</p></section>`
   return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2>
-<p>${amountMark(sessions)} session${sessions !== 1 && 's'} with ${amountMark(requests)} request${requests !== 1 && 's'}${truncated && html` <span class="quiet">the newest; there is more</span>`}. ${flagged.length === 0 ? 'No rule would have spoken.' : html`In ${amountMark(flagged.length)} of them a rule would have ${found.mode === 'enforce' ? 'blocked or flagged' : 'flagged'} something.`}</p>
+<p>${amountMark(sessions)} session${sessions !== 1 && 's'} with ${amountMark(requests)} request${requests !== 1 && 's'}${truncated && html` <span class="quiet">the newest; there is more</span>`}. ${flagged.length === 0 ? `No rule would have spoken${not_simulated.length > 0 ? ' where it could be tried' : ''}.` : html`In ${amountMark(flagged.length)} of them a rule would have ${found.mode === 'enforce' ? 'blocked or flagged' : 'flagged'} something.`}</p>
 ${not_simulated.map(({ message }) => html`<p class="warning">${message}</p>`)}
 ${flagged.length > 0 && html`${ruleTable(found)}${sessionTable(found, now)}`}</section>`
 }
@@ -26,7 +26,7 @@ const ruleTable = ({ rules }: Simulation): Html =>
 ${rules.map(ruleLine)}</tbody></table>`
 
 const ruleLine = (rule: RuleTotal): Html =>
-  html`<tr><th scope="row">${rule.rule_id}${rule.rule_type !== rule.rule_id && html` <span class="quiet">${rule.rule_type}</span>`}</th><td class="figure">${amountMark(rule.sessions)}<span class="unit"> sessions</span></td><td class="figure">${(rule.share * 100).toFixed(rule.share < 0.1 ? 1 : 0)} %</td><td class="figure">${amountMark(rule.requests_after)}<span class="unit"> requests after</span></td><td class="figure">${amountMark(rule.tokens_after)}<span class="unit"> tokens after</span></td><td class="figure">${priceMark(rule.cost_after_micro)}<span class="unit"> cost after</span></td><td>${rule.differing_results > 0 && html`<span class="warning">${rule.differing_results} had differing results</span>`}</td></tr>
+  html`<tr><th scope="row">${rule.rule_id}${rule.rule_type !== rule.rule_id && html` <span class="quiet">${rule.rule_type}</span>`}</th><td class="figure">${amountMark(rule.sessions)}<span class="unit"> sessions</span></td><td class="figure">${(rule.share * 100).toFixed(rule.share < 0.1 ? 1 : 0)} %</td><td class="figure">${amountMark(rule.requests_after)}<span class="unit"> requests after</span></td><td class="figure">${amountMark(rule.tokens_after)}<span class="unit"> tokens after</span></td><td class="figure">${priceMark(rule.cost_after_micro)}<span class="unit"> cost after</span></td><td>${rule.differing_results > 0 && html`<span class="warning">${rule.differing_results} had differing results</span>`}${rule.unseen_sessions > 0 && html` <span class="warning">not tried on all of ${rule.unseen_sessions} sessions</span>`}</td></tr>
 `
 
 const sessionTable = ({ flagged }: Simulation, now: number): Html =>
