@@ -1,5 +1,6 @@
 import { duration, printTable } from './kit/table.ts'
 import { crowdTable, latencyLine, profileText, ratioTable, threadTable } from './load/report.ts'
+import type { Figure } from './replay/figures.ts'
 import type { LoadResult } from './suites/load.ts'
 import type { ReplayResult } from './suites/replay.ts'
 import type { Timing } from './suites/throughput.ts'
@@ -33,12 +34,13 @@ export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, fail
 export const replayText = ({ runs, timings, figures }: ReplayResult): string => {
   const parts: string[] = []
   if (timings.length > 0) parts.push(`${runs} runs, ${runs * 25} rows\n${throughputText(timings)}`)
-  if (figures.length > 0)
-    parts.push(
-      printTable(
-        ['figure', 'value'],
-        figures.map(({ name, value, unit }) => [name, `${value.toFixed(value < 10 ? 2 : 0)} ${unit}`]),
-      ),
-    )
+  if (figures.length > 0) parts.push(figuresText(figures))
   return parts.join('\n\n')
 }
+
+/** Figures as a table. */
+export const figuresText = (figures: readonly Figure[]): string =>
+  printTable(
+    ['figure', 'value'],
+    figures.map(({ name, value, unit }) => [name, `${value.toFixed(value < 10 ? 2 : 0)} ${unit}`]),
+  )

@@ -1,13 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Fragment } from 'guard-gateway/core'
+import { bigRun } from './big-run.ts'
 import { type Figure, figure } from './figures.ts'
-import { fragmentOf } from './fragments.ts'
 import { openRoutes, type Routes } from './routes.ts'
 
 const formats = ['json', 'jsonl', 'otel'] as const
-const EVENTS_A_SPAN = 1
 const TRACE = 'f'.repeat(32)
 
 /** How fast a run of so many spans leaves the store in each format and comes back: from the request to the last byte, durable. */
@@ -15,7 +13,7 @@ export const exchange = async (spans: number): Promise<readonly Figure[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const routes = await openRoutes(join(folder, 'guard.db'))
   try {
-    await routes.gateway.keep([bigRun(spans)])
+    await routes.gateway.keep([bigRun(TRACE, spans)])
     const figures: Figure[] = []
     for (const format of formats) figures.push(...(await throughputOf(routes, format)))
     return figures
@@ -37,17 +35,4 @@ const throughputOf = async (routes: Routes, format: string): Promise<readonly Fi
     figure(`export: ${format}, ${megabytes.toFixed(1)} MB`, rate(exported - start), 'MB/s'),
     figure(`import: ${format}, ${megabytes.toFixed(1)} MB`, rate(imported - exported), 'MB/s'),
   ]
-}
-
-/** Spans and events of many runs as those of one. */
-const bigRun = (spans: number): Fragment => {
-  const [first, ...rest] = Array.from({ length: Math.ceil(spans / 12) }, (_, n) => fragmentOf(n + 1))
-  if (first === undefined) throw new Error('a run has spans')
-  const all = [first, ...rest]
-  return {
-    ...first,
-    run: { ...first.run, trace_id: TRACE },
-    spans: all.flatMap((one) => one.spans).slice(0, spans),
-    events: all.flatMap((one) => one.events).slice(0, spans * EVENTS_A_SPAN),
-  }
 }

@@ -73,6 +73,16 @@ describe('npm run bench', () => {
       ]),
     )
   })
+  it('measures the pages on the server, and in Chromium where there is one', async () => {
+    const { code, out, err } = await bench('--suite', 'pages', '--smoke', '--json')
+    assert.equal(code, 0, err)
+    const { pages } = JSON.parse(out) as { pages: { figures: { name: string; value: number; unit: string }[] } }
+    const names = pages.figures.map(({ name }) => name)
+    for (const wanted of ['list of 5 runs, server', '50 spans, server', '2500 spans, server'])
+      assert.ok(names.includes(wanted), `${wanted} is not among ${names.join('; ')}`)
+    assert.equal(names.includes('2500 spans, interactive'), !err.includes('there is no Chromium'))
+    assert.ok(pages.figures.every(({ value, unit }) => value > 0 && unit === 'ms'))
+  })
   it('measures how soon the command line answers', async () => {
     const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', 'start: guard')
     assert.equal(code, 0, err)
@@ -108,7 +118,10 @@ describe('npm run bench', () => {
   it('ends with 2 and says what is wrong with its arguments', async () => {
     const { code, err } = await bench('--suite', 'speed')
     assert.equal(code, 2)
-    assert.match(err, /^There is no suite "speed"; there is throughput, load, mcp, replay, .*vectors, corpus, synthetic\./)
+    assert.match(
+      err,
+      /^There is no suite "speed"; there is throughput, load, mcp, replay, .*vectors, corpus, synthetic\./,
+    )
   })
 })
 
