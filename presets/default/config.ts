@@ -74,7 +74,9 @@ const complete = async (
   env: Environment,
 ): Promise<{ value: unknown; faults: readonly ConfigFault[] }> => {
   const { Ajv } = await import('ajv')
-  const validate = new Ajv({ allErrors: true, useDefaults: true, verbose: true }).compile(configSchema)
+  // that our own schema is one, its types say; to check that would take longer than the rest of the start
+  const options = { allErrors: true, useDefaults: true, verbose: true, validateSchema: false }
+  const validate = new Ajv(options).compile(configSchema)
   const given = isPlain(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
   return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? []) }
 }

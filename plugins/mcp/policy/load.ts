@@ -112,6 +112,8 @@ const validatorFor = async (gateway: Gateway): Promise<ValidateFunction> => {
     strict: false,
     validateFormats: false,
     ownProperties: true,
+    // ours and the checks', held to be schemas by their types; reading the schema of schemas takes longer than all else here
+    validateSchema: false,
   })
   const registered: Iterable<McpCheck> = gateway.mcpChecks
   const validate = ajv.compile(policySchema(registered))
