@@ -129,6 +129,16 @@ describe('the published package', () => {
     )
     await node(join(modules, 'typescript/bin/tsc'), '-p', project())
   })
+  it('has a bench that starts its programs where it is installed', async () => {
+    const bin = join(installed(), 'dist/presets/default/bin.js')
+    const { stdout } = await node(bin, 'bench', 'guard --help', '--smoke', '--suite', 'throughput')
+    assert.match(stdout, /guard --help/)
+    const { stdout: found } = await script(`
+      import { existsSync } from 'node:fs'
+      import { programFile } from ${JSON.stringify(join(installed(), 'dist/bench/lib/programs.js'))}
+      for (const name of ['load/measure', 'load/provider', 'mcp/upstream']) console.log(existsSync(programFile('bench/' + name)))`)
+    assert.equal(found, 'true\n'.repeat(3))
+  })
   it('has a command that helps, and a gateway that serves from its built files', async () => {
     const bin = join(installed(), 'dist/presets/default/bin.js')
     assert.match((await node(bin, '--help')).stdout, /gateway run/)
