@@ -22,6 +22,7 @@ const load = (name, url) =>
     describe(name, () => import(url).catch(refused).finally(loaded))
   })
 `
+
 /** A program that runs files. One is loaded after the other: what it then declares belongs to its suite. */
 const program = (files: readonly string[]): string =>
   load +

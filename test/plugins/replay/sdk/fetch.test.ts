@@ -11,6 +11,7 @@ const noted = (test: TestContext, answers: readonly Response[] = [], options: Gu
   const calls: Call[] = []
   const sent: string[] = []
   const left = [...answers]
+  const faults: Error[] = []
   const guard = createGuard({
     baseUrl: HERE,
     key: 'guard_key_0123456789',
@@ -18,7 +19,7 @@ const noted = (test: TestContext, answers: readonly Response[] = [], options: Gu
     agent: 'coder',
     sessionId: 'night',
     handleExit: false,
-    onError: (error) => assert.fail(error),
+    onError: (error) => faults.push(error),
     fetch: async (input, init) => {
       if (String(input).endsWith('/api/v1/traces')) {
         sent.push(String(init?.body))
@@ -29,7 +30,10 @@ const noted = (test: TestContext, answers: readonly Response[] = [], options: Gu
     },
     ...options,
   })
-  test.after(() => guard.close())
+  test.after(async () => {
+    await guard.close()
+    assert.deepEqual(faults, [])
+  })
   const headers = (at = 0) => Object.fromEntries(new Headers(calls[at]?.[1]?.headers))
   return { guard, calls, sent, headers }
 }
