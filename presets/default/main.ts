@@ -8,13 +8,22 @@ import { version } from './version.ts'
 
 /** The command line `guard`; resolves to the exit code. `argv` is without node and script. */
 export const main = (argv: readonly string[], io: Io): Promise<number> => {
-  const { builtIn, configured } = begins(argv, 'mcp run') ? proxyAlone(argv, io) : everything(io)
+  const { builtIn, configured } = begins(argv, 'mcp run') ? proxyAlone(io) : everything(io)
   return runCli(argv, io, {
     version,
-    builtIn,
+    async builtIn() {
+      if (opensDatabase(argv)) (await import('guard-gateway/plugins/storage/sqlite')).startAhead()
+      return builtIn()
+    },
     configured,
     extended: async (options) => /^plugins:/m.test(await readFile(located(options, io).file, 'utf8').catch(() => '')),
   })
+}
+
+/** Those that somebody waits for until their database is open: its thread starts before anything else is loaded. */
+const opensDatabase = (argv: readonly string[]): boolean => {
+  if (argv.some((word) => word === '--help' || word === '-h' || word === 'help')) return false
+  return begins(argv, 'gateway run') || (begins(argv, 'mcp run') && argv.includes('--'))
 }
 
 /** Where the gateways of a command line come from. */
@@ -29,10 +38,8 @@ const everything = (io: Io): Assembly => ({
 })
 
 /** An MCP client starts `mcp run` for each of its servers and waits for it: it loads the proxy and what that needs, no more. */
-const proxyAlone = (argv: readonly string[], io: Io): Assembly => ({
+const proxyAlone = (io: Io): Assembly => ({
   async builtIn() {
-    // with a command to run, a database is opened soon
-    if (argv.includes('--')) (await import('guard-gateway/plugins/storage/sqlite')).startAhead()
     const { emptyConfig } = await import('./defaults.ts')
     return createGateway({ ...emptyConfig(), preset: 'mcp-stdio' })
   },
