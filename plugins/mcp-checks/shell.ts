@@ -1,9 +1,11 @@
 import { type CheckFinding, mcpCheck, pointed } from 'guard-gateway/core'
 import { type Static, Type } from 'typebox'
+import { readsCommands } from './shell/acting.ts'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
+import { programName } from './shell/program.ts'
 import { allowsAny, type CommandRules, rulesOf } from './shell/rules.ts'
-import { Unreadable } from './shell/word.ts'
+import { Unreadable, type Word } from './shell/word.ts'
 
 const MAX_LENGTH = 65_536
 
@@ -116,13 +118,20 @@ const read = (text: string): readonly Command[] | string => {
   }
 }
 
+/** The grammar passes over a dash alone before a here-document. */
+const isLostDash = ({ start, end }: Word, text: string): boolean =>
+  end - start === 1 && text[start] === '-' && /^[ \t]+<</.test(text.slice(end, end + 64))
+
 const agrees = (commands: readonly Command[], text: string): boolean => {
   const seen = outline(text)
   if (seen === undefined) return false
   const words = commands
     .flatMap((command) => [...command.words, ...command.redirects.map(({ target }) => target)])
+    .filter((word) => !isLostDash(word, text))
     .sort((left, right) => left.start - right.start)
-  const starts = commands.flatMap(({ words: [first] }) => (first === undefined ? [] : [first.start]))
+  const starts = commands
+    .flatMap(({ words: [first] }) => (first === undefined ? [] : [first.start]))
+    .sort((left, right) => left - right)
   return (
     words.length === seen.words.length &&
     words.every(({ start, end }, index) => seen.words[index] === `${start}:${end}`) &&
@@ -131,13 +140,19 @@ const agrees = (commands: readonly Command[], text: string): boolean => {
   )
 }
 
-const ofCommand = ({ words, redirects }: Command, options: Options, rules: CommandRules): string | undefined => {
+const ofCommand = (
+  { words, redirects, inputs }: Command,
+  options: Options,
+  rules: CommandRules,
+): string | undefined => {
   const variable = words.flatMap((word) => word.variables).find((name) => options.variables?.includes(name) !== true)
   if (variable !== undefined) return `uses the variable ${variable.slice(0, 60)}, which is not allowed`
   for (const redirect of redirects) {
     const reason = ofRedirect(redirect, options.redirects === true)
     if (reason !== undefined) return reason
   }
+  const reader = words.find(({ literal = '' }) => inputs.some((text) => readsCommands(programName(literal), text)))
+  if (reader?.literal !== undefined) return `lets ${reader.literal.slice(0, 60)} run commands that it reads`
   // a redirection alone makes or empties a file
   return words.length === 0 ? undefined : rules(words.map(({ literal }) => literal))
 }

@@ -44,6 +44,10 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   sqlite3: /^\s*\.(?:sh|sys|load|import|once|out|ex|ar|cd|log|e)|\b(?:load_extension|edit|readfile|writefile)\s*\(/im,
 }
 
+/** Whether a program runs commands that a text which it reads holds. */
+export const readsCommands = (program: string, text: string): boolean =>
+  Object.hasOwn(TEXTS, program) && TEXTS[program]?.test(text) === true
+
 /** Whether a word, as far as it is known, is one of a program's options. */
 const isOption = (word: string, option: string): boolean => {
   if (option.startsWith('--')) {

@@ -33,6 +33,7 @@ const KNOWN = new Set([
   ],
   ...['concatenation', 'comment', 'negated_command', 'subshell', 'compound_statement', 'redirected_statement'],
   ...['file_redirect', 'file_descriptor', 'simple_expansion', 'expansion', 'variable_name'],
+  ...['command_substitution', 'heredoc_redirect', 'heredoc_start', 'heredoc_body', 'heredoc_end'],
 ])
 
 /** Where things stand in a text, in order of place. */
@@ -59,13 +60,28 @@ export const outline = (text: string): Outline | undefined => {
   }
 }
 
-const NO_WORD = new Set(['file_redirect', 'file_descriptor', 'comment'])
+const NO_WORD = new Set(['file_redirect', 'heredoc_redirect', 'file_descriptor', 'comment'])
+
+/** What may stand behind a here-document's beginning on its line, other than more words of its command. */
+const NO_ARGUMENT = new Set([
+  ...['file_redirect', 'file_descriptor', 'heredoc_start', 'heredoc_body', 'heredoc_end', 'heredoc_redirect'],
+  ...[
+    'pipeline',
+    'list',
+    'command',
+    'redirected_statement',
+    'subshell',
+    'compound_statement',
+    'negated_command',
+    'comment',
+  ],
+])
 
 const isKnown = (node: Node): boolean => !node.isMissing && (!node.isNamed || KNOWN.has(node.type))
 
 const childrenOf = (node: Node): Node[] => node.children.filter((child): child is Node => child !== null)
 
-const isWord = (node: Node): boolean => node.isNamed && !NO_WORD.has(node.type)
+const isWord = ({ isNamed, type }: Node): boolean => isNamed && !NO_WORD.has(type)
 
 const collected = (root: Node): Outline | undefined => {
   const words: Node[] = []
@@ -77,6 +93,8 @@ const collected = (root: Node): Outline | undefined => {
     ahead.push(...children)
     if (node.type === 'command_name') commands.push(node.startIndex)
     else if (node.type === 'command' || node.type === 'file_redirect') words.push(...children.filter(isWord))
+    else if (node.type === 'heredoc_redirect')
+      words.push(...children.filter(({ isNamed, type }) => isNamed && !NO_ARGUMENT.has(type)))
   }
   words.sort((left, right) => left.startIndex - right.startIndex)
   return {

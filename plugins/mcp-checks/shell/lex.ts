@@ -1,3 +1,4 @@
+import { type Heredoc, heredocBody, heredocStart } from './heredoc.ts'
 import { readWord, Unreadable, type Word } from './word.ts'
 
 /** A file or descriptor that a command reads or writes. */
@@ -10,6 +11,8 @@ export interface Redirect {
 export interface Command {
   readonly words: readonly Word[]
   readonly redirects: readonly Redirect[]
+  /** What here-documents give it to read. */
+  readonly inputs: readonly string[]
 }
 
 /** What separates commands, longest first. */
@@ -19,40 +22,141 @@ const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#[^\n]*/y
 const DESCRIPTOR = /[0-9]+(?=[<>])/y
 const GROUP = /[{}!](?=[ \t\n;&|)]|$)/y
+/** Substitutions within one another. */
+const MAX_DEPTH = 8
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0]
 }
 
-interface Draft {
+interface Draft extends Command {
   readonly words: Word[]
   readonly redirects: Redirect[]
+  readonly inputs: string[]
 }
 
 /**
- * Every command of a text, in order. A second reading beside the grammar's: it knows words and separators alone,
- * and refuses what it does not know by throwing Unreadable.
+ * Every command of a text, in order, those inside of substitutions included. A second reading beside the grammar's: it knows words
+ * and separators alone, and refuses what it does not know by throwing Unreadable.
  */
 export const lex = (text: string): readonly Command[] => {
-  const commands: Draft[] = []
-  let current: Draft = { words: [], redirects: [] }
-  const end = (): void => {
-    if (current.words.length + current.redirects.length > 0) commands.push(current)
-    current = { words: [], redirects: [] }
+  const lexer = new Lexer(text, 0, 0)
+  lexer.run()
+  return lexer.commands
+}
+
+class Lexer {
+  readonly commands: Draft[] = []
+  at: number
+  readonly #text: string
+  /** 0 for the whole text, more inside of substitutions. */
+  readonly #depth: number
+  #current: Draft = { words: [], redirects: [], inputs: [] }
+  #brackets = 0
+  /** Here-documents whose text begins behind the line. */
+  #awaited: (Heredoc & { readonly command: Draft })[] = []
+
+  constructor(text: string, at: number, depth: number) {
+    this.#text = text
+    this.at = at
+    this.#depth = depth
   }
-  for (let at = 0; at < text.length; ) {
-    const skipped = matched(BLANKS, text, at) ?? matched(COMMENT, text, at)
-    const separator = skipped === undefined ? matched(SEPARATOR, text, at) : undefined
-    if (skipped !== undefined) at += skipped.length
-    else if (separator !== undefined) {
-      checkSeparator(text, at, separator, current)
-      end()
-      at += separator.length
-    } else at = readPart(text, at, current)
+
+  /** Reads to the end, inside of a substitution to the bracket that closes it. */
+  run(): void {
+    while (this.at < this.#text.length && !this.#isClosed()) this.#step()
+    if (this.#awaited.length > 0) throw new Unreadable('holds a here-document without its end')
+    if (this.#depth > 0 && this.at >= this.#text.length) throw new Unreadable('holds a substitution without its end')
+    this.#end()
   }
-  end()
-  return commands
+
+  #isClosed(): boolean {
+    return this.#depth > 0 && this.#brackets === 0 && this.#text[this.at] === ')'
+  }
+
+  #end(): void {
+    const { words, redirects, inputs } = this.#current
+    if (words.length + redirects.length + inputs.length > 0) this.commands.push(this.#current)
+    this.#current = { words: [], redirects: [], inputs: [] }
+  }
+
+  #step(): void {
+    const blanks = matched(BLANKS, this.#text, this.at)
+    const skipped = blanks ?? matched(COMMENT, this.#text, this.at)
+    const separator = skipped === undefined ? matched(SEPARATOR, this.#text, this.at) : undefined
+    if (skipped !== undefined) this.#pass(skipped.length)
+    else if (separator !== undefined) this.#separate(separator)
+    else this.#part()
+  }
+
+  /** What goes over the end of a line leaves it unclear where an awaited text begins. */
+  #pass(length: number): void {
+    if (this.#awaited.length > 0 && this.#text.slice(this.at, this.at + length).includes('\n'))
+      throw new Unreadable('holds a here-document that begins within a line')
+    this.at += length
+  }
+
+  #separate(separator: string): void {
+    checkSeparator(this.#text, this.at, separator, this.#current)
+    this.#end()
+    if (separator === '(') this.#brackets++
+    if (separator === ')') this.#brackets--
+    this.at += separator.length
+    if (separator === '\n') this.#bodies()
+  }
+
+  #bodies(): void {
+    for (const { command, ...heredoc } of this.#awaited) {
+      const { body, end } = heredocBody(this.#text, this.at, heredoc)
+      command.inputs.push(body)
+      this.at = end
+    }
+    this.#awaited = []
+  }
+
+  /** Reads a redirection, the mark of a group, or a word. */
+  #part(): void {
+    const from = this.at + (matched(DESCRIPTOR, this.#text, this.at)?.length ?? 0)
+    const operator = matched(REDIRECT, this.#text, from)
+    if (operator !== undefined) this.#redirect(from, operator)
+    else if (this.#current.words.length === 0 && matched(GROUP, this.#text, this.at) !== undefined) this.at++
+    else this.#current.words.push(this.#word(this.at))
+  }
+
+  #word(start: number): Word {
+    const word = readWord(this.#text, start, (at) => this.#substitution(at))
+    this.at = start
+    this.#pass(word.end - start)
+    return word
+  }
+
+  /** The commands of a substitution whose text begins here; gives the offset of the bracket that closes it. */
+  #substitution(at: number): number {
+    if (this.#depth === MAX_DEPTH) throw new Unreadable('holds substitutions within substitutions')
+    const inner = new Lexer(this.#text, at, this.#depth + 1)
+    inner.run()
+    if (!inner.commands.some(({ words }) => words.length > 0))
+      throw new Unreadable('holds a substitution without a command')
+    this.commands.push(...inner.commands)
+    return inner.at
+  }
+
+  #redirect(from: number, operator: string): void {
+    const behind = from + operator.length
+    if (operator.startsWith('<<')) {
+      const heredoc = from === this.at ? heredocStart(this.#text, from) : undefined
+      if (heredoc === undefined) throw new Unreadable('holds a here-document')
+      this.#awaited.push({ ...heredoc, command: this.#current })
+      this.at = heredoc.end
+      return
+    }
+    if (this.#text[behind] === '(') throw new Unreadable('holds a process substitution')
+    const at = behind + (matched(BLANKS, this.#text, behind)?.length ?? 0)
+    const target = this.#word(at)
+    if (target.end === at) throw new Unreadable('has a redirection without a target')
+    this.#current.redirects.push({ operator, target })
+  }
 }
 
 const checkSeparator = (text: string, at: number, separator: string, current: Draft): void => {
@@ -60,26 +164,6 @@ const checkSeparator = (text: string, at: number, separator: string, current: Dr
   if (separator === ';' && (next === ';' || next === '&')) throw new Unreadable('holds a case')
   if (separator !== '(') return
   if (next === '(') throw new Unreadable('holds arithmetic')
-  if (current.words.length + current.redirects.length > 0) throw new Unreadable('holds a function or a pattern')
-}
-
-/** Reads a redirection, the mark of a group, or a word; gives the offset behind it. */
-const readPart = (text: string, at: number, current: Draft): number => {
-  const from = at + (matched(DESCRIPTOR, text, at)?.length ?? 0)
-  const operator = matched(REDIRECT, text, from)
-  if (operator !== undefined) return readRedirect(text, from + operator.length, operator, current)
-  if (current.words.length === 0 && matched(GROUP, text, at) !== undefined) return at + 1
-  const word = readWord(text, at)
-  current.words.push(word)
-  return word.end
-}
-
-const readRedirect = (text: string, behind: number, operator: string, current: Draft): number => {
-  if (operator.startsWith('<<')) throw new Unreadable('holds a here-document')
-  if (text[behind] === '(') throw new Unreadable('holds a process substitution')
-  const at = behind + (matched(BLANKS, text, behind)?.length ?? 0)
-  const target = readWord(text, at)
-  if (target.end === at) throw new Unreadable('has a redirection without a target')
-  current.redirects.push({ operator, target })
-  return target.end
+  if (current.words.length + current.redirects.length + current.inputs.length > 0)
+    throw new Unreadable('holds a function or a pattern')
 }

@@ -23,9 +23,12 @@ const LETTERS = /^(?:(?=[^\0-~])[\p{L}\p{M}\p{N}])+/u
 /** Why a word cannot be read before it runs, as the end of a sentence about the whole text. */
 export class Unreadable extends Error {}
 
+/** Reads the commands of a substitution that begin at an offset, and gives that of the bracket that closes it. */
+export type Substitution = (at: number) => number
+
 /** Reads the word that begins at an offset, Bash's rules. Throws Unreadable for what only a running shell can know. */
-export const readWord = (text: string, start: number): Word => {
-  const reader = new WordReader(text, start)
+export const readWord = (text: string, start: number, substitution: Substitution): Word => {
+  const reader = new WordReader(text, start, substitution)
   reader.read()
   return { start, end: reader.at, literal: reader.isLiteral ? reader.value : undefined, variables: reader.variables }
 }
@@ -36,10 +39,12 @@ class WordReader {
   at: number
   value = ''
   isLiteral = true
+  readonly #substitution: Substitution
   #braces = 0
 
-  constructor(text: string, start: number) {
+  constructor(text: string, start: number, substitution: Substitution) {
     this.text = text
+    this.#substitution = substitution
     this.at = start
     if (text[start] === '~') this.isLiteral = false
   }
@@ -98,7 +103,7 @@ class WordReader {
     for (let one = this.text[this.at]; one !== '"'; one = this.text[this.at]) {
       if (one === undefined) throw new Unreadable('has a quote without its end')
       if (one === '`') throw new Unreadable('holds a command substitution')
-      if (one === '$') this.#parameter(false)
+      if (one === '$') this.#inDouble()
       else if (one === '\\') this.#escapeInDouble()
       else {
         this.value += one
@@ -106,6 +111,17 @@ class WordReader {
       }
     }
     this.at++
+  }
+
+  #inDouble(): void {
+    if (this.text[this.at + 1] === '(' && this.text[this.at + 2] !== '(') this.#commands()
+    else this.#parameter(false)
+  }
+
+  /** Within double quotes what commands print is one word, and part of it alone. */
+  #commands(): void {
+    this.at = this.#substitution(this.at + 2) + 1
+    this.isLiteral = false
   }
 
   #escape(): void {

@@ -84,6 +84,7 @@ const piece = fc.constantFrom(
     '$"',
     "$'\\n",
   ],
+  ...['"$(', '"$(ls', ')"', ')"', '"$(ls)"', "<<'a'", "<<'a'\n", '<<-\\a', '\na\n', '\na', '\n\ta\n', 'a\n)'],
 )
 const text = fc
   .tuple(fc.constantFrom('ls ', 'ls ', ''), fc.array(piece, { minLength: 1, maxLength: 10 }))

@@ -1,0 +1,39 @@
+import { Unreadable } from './word.ts'
+
+/** A text that stands between lines of commands, with quotes around the word that ends it: the shell takes it as it is. */
+export interface Heredoc {
+  readonly delimiter: string
+  /** Tabs before its lines do not count. */
+  readonly indented: boolean
+  /** Behind the delimiter. */
+  readonly end: number
+}
+
+const START = /<<(-?)[ \t]*(?:'([A-Za-z0-9_]+)'|"([A-Za-z0-9_]+)"|\\([A-Za-z0-9_]+))(?=[ \t\n;|&>)]|$)/y
+
+/** The here-document that begins at an offset; undefined for one in which the shell puts something else in place of what stands there. */
+export const heredocStart = (text: string, at: number): Heredoc | undefined => {
+  START.lastIndex = at
+  const found = START.exec(text)
+  if (found === null) return undefined
+  const [whole, dash, single, double, escaped] = found
+  // only the first letter is quoted by a backslash, which is enough
+  return { delimiter: single ?? double ?? escaped ?? '', indented: dash === '-', end: at + whole.length }
+}
+
+/** Its text, which begins at an offset, and where the line behind it begins. Throws Unreadable if it has no end. */
+export const heredocBody = (
+  text: string,
+  from: number,
+  { delimiter, indented }: Heredoc,
+): { readonly body: string; readonly end: number } => {
+  for (let at = from; at <= text.length; ) {
+    const next = text.indexOf('\n', at)
+    const end = next === -1 ? text.length : next
+    const line = text.slice(at, end)
+    if ((indented ? line.replace(/^\t+/, '') : line) === delimiter) return { body: text.slice(from, at), end }
+    if (next === -1) break
+    at = next + 1
+  }
+  throw new Unreadable('holds a here-document without its end')
+}
