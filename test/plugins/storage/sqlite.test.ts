@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { sha256, type Table } from 'guard-gateway/core'
-import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { sqlite, startAhead } from 'guard-gateway/plugins/storage/sqlite'
 import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
 import { conformanceTables, item, openPlain, storageConforms } from '../../conformance/storage.ts'
 
@@ -40,6 +40,26 @@ describe('sqlite: the file', () => {
     for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}.lock`])
       assert.equal(statSync(name).mode & 0o777, 0o600, name)
     await store.close()
+  })
+
+  it('is kept by the thread that was started ahead; the next one has a thread of its own', async () => {
+    let threads = 0
+    const count = (): void => {
+      threads++
+    }
+    process.on('worker', count)
+    startAhead()
+    startAhead()
+    const first = await openPlain(sqlite({ file: path('ahead.db') }))
+    assert.equal(threads, 1)
+    const second = await openPlain(sqlite({ file: path('behind.db') }))
+    assert.equal(threads, 2)
+    process.off('worker', count)
+    for (const store of [first, second]) {
+      await store.put('conformance_items', item('g', 'a'))
+      assert.equal((await store.get('conformance_items', ['g', 'a']))?.id, 'a')
+      await store.close()
+    }
   })
 
   it('gets a warning with the remedy if others can read it', async () => {
