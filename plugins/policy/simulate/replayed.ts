@@ -45,7 +45,7 @@ export function* replayed(
     const place = past.place(row)
     row.matches = evaluate(policy, callOf(record, place.turns), past.session, past.history, place, row, fault).matches
     past.add(record, row, place)
-    const { matches, deaf } = heardIn(policy, record)
+    const { matches, deaf } = heardIn(policy, record, fault)
     yield { record, matches: [...row.matches, ...matches], unseen: unseenOf(policy, record, deaf) }
   }
 }

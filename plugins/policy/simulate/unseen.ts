@@ -17,18 +17,26 @@ export const unseenBy = ({ detector }: ActiveRule, record: CallRecord): Unseen |
   if (detector.needs === 'prices' && isUnpriced(record.total_tokens, record.cost_source)) return 'no_price'
 }
 
+/** Nobody replied to a request that ended so. */
+const unanswered: ReadonlySet<CallRecord['outcome']> = new Set(['blocked', 'unreachable', 'upstream_error'])
+
 /** What rules that listen would have said of a stored reply, by what was heard then or is kept of its text; ids of those that cannot tell. */
 export const heardIn = (
   { streaming }: Policy,
   record: CallRecord,
+  fault: (error: unknown, where: string) => void,
 ): { readonly matches: readonly Match[]; readonly deaf: readonly string[] } => {
   const matches: Match[] = []
   const deaf: string[] = []
-  if (record.outcome === 'ok' || record.outcome === 'truncated') {
-    for (const active of streaming) {
+  if (unanswered.has(record.outcome)) return { matches, deaf }
+  for (const active of streaming) {
+    try {
       const finding = heardLive(active, record) ?? heardInPreview(active, record)
       if (finding !== undefined) matches.push(matched(active, { where: [{ request: record.id }], ...finding }))
       else if (!isWhole(record)) deaf.push(active.rule.id)
+    } catch (error) {
+      fault(error, `detector:${active.detector.id}`)
+      deaf.push(active.rule.id)
     }
   }
   return { matches, deaf }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Gateway } from 'guard-gateway/core'
 import { contentChant } from 'guard-gateway/plugins/detectors/content-chant'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
 import { step } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
-import { always, newSession } from '../kit.ts'
+import { always, detecting, newSession } from '../kit.ts'
 import { begin, growing, startSimulations } from './kit.ts'
 
 const priced = (cost_micro: number) => ({ cost: { cost_micro, cost_source: 'priced', price_version: '1' } }) as const
@@ -62,6 +63,24 @@ describe('what a simulation could not try', () => {
     const found = async (threshold: number) =>
       (await post({ ...rules(threshold), session_ids: ['ses_chant'] })).body.flagged.map(({ count }) => count)
     assert.deepEqual([await found(10), await found(8), await found(12)], [[10], [10], []])
+  })
+  it('is a rule that fails as it listens: a fault, and the others are tried', async () => {
+    const broken = {
+      ...detecting('broken', () => undefined),
+      stream: () => ({
+        push: () => {
+          throw new Error('out of order')
+        },
+      }),
+    }
+    const plugin = { ...broken, apply: (gateway: Gateway) => gateway.detectors.add(broken) }
+    const { live, post, gateway, faults } = await startSimulations([plugin])
+    await live('ses_short', [begin, begin])
+    const [first] = (await gateway.storage.find('calls', {})).rows
+    await gateway.storage.patch('calls', first?.id ?? '', { response_preview: 'Yes.', bytes_out: 90 })
+    const { body } = await post({ rules: [always('bad', { rule_type: 'broken' }), always('good')] })
+    assert.deepEqual([told(body), body.flagged[0]?.rule_id], [['bad: no_reply_text'], 'good'])
+    assert.ok(faults.some(({ where }) => where === 'detector:broken'))
   })
   it('is a rule that measures, where none of its type was on', async () => {
     const { live, post } = await startSimulations([noveltyStall])
