@@ -5,7 +5,7 @@ import { mcpHooks } from './hooks.ts'
 import type { ServerFacts } from './initialize.ts'
 import { judgeCalls } from './judge-call.ts'
 import type { McpLimits } from './options.ts'
-import type { Policies } from './policy/index.ts'
+import type { Policies, Policy } from './policy/index.ts'
 import { McpProxy } from './proxy.ts'
 import { Relay } from './relay.ts'
 import { Session, type SessionAbout } from './session.ts'
@@ -28,6 +28,14 @@ export interface Ground {
 }
 
 const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+
+/** The page of a server's list that was told last, and what a policy made of it: sessions mostly ask for the same. */
+const lists = new WeakMap<Tools, { readonly policy: Policy; readonly page: string; readonly told: string }>()
+
+const toldBefore = (tools: Tools, policy: Policy, page: string): string | undefined => {
+  const last = lists.get(tools)
+  return last?.policy === policy && last.page === page ? last.told : undefined
+}
 
 /** A session at work: what the client says goes to `proxy`. */
 export class Seat {
@@ -110,12 +118,19 @@ export class Seat {
     const { gateway, server, policies, tools } = this.#ground
     await this.#expireChanged()
     const policy = await policies.current()
-    const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
-    const told = tools.rewrite(page, view)
+    const told = toldBefore(tools, policy, page) ?? this.#tell(policy, page)
     this.session.visible = await this.#view()
     const { list } = mcpHooks(gateway)
     const place = { direction: 'to_client', server_id: server.id, session_id: this.session.id } as const
     return list.isUsed() ? list.call(told, place) : told
+  }
+
+  #tell(policy: Policy, page: string): string {
+    const { server, tools } = this.#ground
+    const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
+    const told = tools.rewrite(page, view)
+    lists.set(tools, { policy, page, told })
+    return told
   }
 
   /** What of the server's tools the policy hides or widens, as one text. */

@@ -33,10 +33,14 @@ export interface Policy {
 /** More pairs of server and tool than any client has in use. */
 const MAX_KNOWN = 4096
 
+/** As many answers as a server may list tools. */
+const MAX_ANSWERS = 10_000
+
 /** Puts a compiled policy into force. */
 export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Redactor): Policy => {
   const known = new Map<string, readonly CompiledRule[]>()
   const hidden = new Map<string, ReadonlySet<string>>()
+  const asking = new Map<string, boolean>()
 
   const rulesFor = (server_id: string, tool: string): readonly CompiledRule[] => {
     const key = JSON.stringify([server_id, tool])
@@ -49,6 +53,10 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
   }
   const enforces = compiled.mode === 'enforce'
   const pinned = compiled.pinning === 'confirm'
+  const mayConfirm = (server_id: string, tool: string): boolean => {
+    const outcomes = outcomesOf(compiled, server_id, tool)
+    return outcomes.has('confirm') || (pinned && [...outcomes].some((outcome) => outcome !== 'deny'))
+  }
 
   return {
     version: compiled.version,
@@ -63,8 +71,14 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     },
     canConfirm(server_id, tool) {
       if (!enforces) return false
-      const outcomes = outcomesOf(compiled, server_id, tool)
-      return outcomes.has('confirm') || (pinned && [...outcomes].some((outcome) => outcome !== 'deny'))
+      // asked about every tool of every list
+      const key = `${server_id}\0${tool}`
+      const known = asking.get(key)
+      if (known !== undefined) return known
+      const told = mayConfirm(server_id, tool)
+      if (asking.size >= MAX_ANSWERS) asking.clear()
+      asking.set(key, told)
+      return told
     },
     effect: (server_id, tool) => effectOf(compiled, server_id, tool),
     judge: (call, more, validate) =>
