@@ -72,25 +72,15 @@ describe('a server that misbehaves', { timeout: 60_000 }, () => {
     assert.ok((await events(service)).some(({ kind, name }) => kind === 'refusal' && name === 'list.refused'))
   })
 
-  it('and prints what is no message is heard all the same, over stdio', async () => {
-    await using opened = new AsyncDisposableStack()
-    const client = await (await start(opened, 'noise')).session({}, 'stdio')
-    assert.deepEqual(messageOf(await client.call('echo', { a: 1 })).result?.content, [
-      { type: 'text', text: '{"a":1}' },
-    ])
-  })
-
-  it('and sends an event that is no message leaves no call without an answer, over HTTP', async () => {
-    await using opened = new AsyncDisposableStack()
-    const service = await start(opened, 'noise')
-    const opening = await service.post(
-      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
-      {},
-      'http',
-    )
-    assert.equal(codeOf(opening), -32603)
-    assert.equal((await service.session()).server, 'up')
-  })
+  for (const door of ['http', 'stdio']) {
+    it(`and says what is no message is heard all the same, over ${door}`, async () => {
+      await using opened = new AsyncDisposableStack()
+      const client = await (await start(opened, 'noise')).session({}, door)
+      assert.deepEqual(messageOf(await client.call('echo', { a: 1 })).result?.content, [
+        { type: 'text', text: '{"a":1}' },
+      ])
+    })
+  }
 
   for (const door of ['http', 'stdio']) {
     it(`and goes away in the middle of a call leaves an answer and a record, over ${door}`, async () => {

@@ -156,6 +156,16 @@ describe('frames through the HTTP door', () => {
     assert.equal(await response.text(), events)
   })
 
+  it('are answered with -32603 where a message of a stream is none', async () => {
+    service.upstream.answering = ({ message }, response) => {
+      if (message?.method !== 'x/garbled') return false
+      beginEvents(response).end('data: this is no message\n\n')
+      return true
+    }
+    const response = await client.fetch('POST', '{"jsonrpc":"2.0","id":"g","method":"x/garbled"}')
+    assert.match(await response.text(), /^event: message\ndata: \{"jsonrpc":"2.0","id":"g","error":\{"code":-32603/)
+  })
+
   it('are answered with -32603 where a stream ends without the answer', async () => {
     service.upstream.answering = ({ message }, response) => {
       if (message?.method !== 'x/cut') return false
