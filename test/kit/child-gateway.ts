@@ -31,7 +31,7 @@ export const startChildGateway = async (
   const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
   const child = spawn(process.execPath, [...conditions, bin, ...argv], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let text = ''

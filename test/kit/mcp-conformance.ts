@@ -21,7 +21,7 @@ export const mcpConformance = async (url: string): Promise<ConformanceResult> =>
   try {
     const child = spawn(process.execPath, [TOOL, 'server', '--url', url, '--requirements', '2025-11-25'], {
       cwd,
-      env: { PATH: process.env.PATH, HOME: cwd, NO_COLOR: '1' },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: cwd, NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])

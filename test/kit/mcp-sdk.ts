@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as v2 from '@modelcontextprotocol/client'
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
@@ -57,15 +54,14 @@ const accepted = { action: 'accept' as const, content: { username: 'ann', email:
 const headers = (key: string | undefined) =>
   key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } }
 
-/** Compiled code is kept for all commands that one test file starts. */
-const cache = mkdtempSync(join(tmpdir(), 'guard-cache-'))
-process.once('exit', () => rmSync(cache, { recursive: true, force: true }))
+/** Commands that are started use the compiled code of those before. */
+const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
 
 const stdioOf = ({ command, args, cwd, env = {} }: Extract<SdkWay, { command: string }>) => ({
   command,
   args: [...args],
   cwd,
-  env: { PATH: process.env.PATH ?? '', HOME: cwd, XDG_CACHE_HOME: cache, ...env },
+  env: { PATH, NODE_COMPILE_CACHE, HOME: cwd, ...env },
   stderr: 'ignore' as const,
 })
 

@@ -11,7 +11,8 @@ import { fakeIo } from '../../kit/io.ts'
 
 const bin = join(import.meta.dirname, '../../../presets/default/bin.ts')
 const conditions = '--conditions=guard-source'
-const environment = { PATH: process.env.PATH, HOME: process.env.HOME }
+const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+const environment = { PATH, HOME, NODE_COMPILE_CACHE }
 const preload = (source: string): string => `--import=data:text/javascript,${encodeURIComponent(source)}`
 
 const start = (cwd: string, argv: readonly string[], nodeOptions: readonly string[] = []) =>
