@@ -2,6 +2,7 @@ import { type Command, type Gateway, GuardError, type Input, type Io, terminalLi
 import { childEnv } from './child-env.ts'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
+import type { PolicyChange } from './policy/index.ts'
 import type { Seat } from './seat.ts'
 import { serverOf } from './servers.ts'
 
@@ -93,7 +94,9 @@ const announce = async (
   withheld: readonly string[],
   io: Io,
 ): Promise<void> => {
-  const { file, version, mode } = (await mcp.policies()).state()
+  const policies = await mcp.policies()
+  policies.onChange((change) => tellChange(change, io))
+  const { file, version, mode } = policies.state()
   const policy = file === null ? 'none, so everything asks' : `${file} (${version.slice(0, 12)})`
   const shown = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
   say(io, `starting ${shown}  server ${server_id}  policy ${policy}  mode ${mode}`)
@@ -102,6 +105,16 @@ const announce = async (
 
 /** As shells say that a command cannot be run, or is not there. */
 const neverStarted: ReadonlySet<number> = new Set([126, 127])
+
+/** Nobody looks at the pages of this process, so that it says itself by which policy it goes. */
+const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io: Io): void => {
+  const short = version.slice(0, 12)
+  const lines =
+    kind === 'policy.changed'
+      ? [`policy read anew (${short})  mode ${mode}`]
+      : [`the policy file cannot be used as it stands; ${short} stays in force`, ...(error ?? '').split('\n')]
+  for (const line of lines) say(io, line)
+}
 
 /** Relays until the client, the server or a signal ends it; resolves to the exit code. */
 const serve = async (seat: Seat, io: Io, asked: Promise<void>): Promise<number> => {

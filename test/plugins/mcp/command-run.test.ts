@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, describe, it } from 'node:test'
 import { type McpRun, type McpRunOptions, mcpRun } from '../../kit/mcp-run.ts'
 
@@ -99,6 +101,24 @@ describe('guard mcp run', () => {
     assert.match(await run.next(), /Denied by rule 'no'/)
     run.send(request('2', 'tools/call', '{"name":"ls","arguments":{"n":1.0}}'))
     assert.match(await run.next(), /"id":2,"result"/)
+  })
+
+  it('says on standard error when the policy file has changed, and why it cannot be used', async () => {
+    const run = await start({ policy: 'version: 1\ndefault: allow\nrules: []\n' })
+    const judged = async (policy: string, id: string): Promise<string> => {
+      await writeFile(join(run.folder, 'policy.yml'), policy)
+      run.send(request(id, 'tools/call', '{"name":"ls"}'))
+      return run.next()
+    }
+    run.send(request('0', 'tools/call', '{"name":"ls"}'))
+    assert.match(await run.next(), /"id":0,"result"/)
+    assert.match(await judged('version: 1\ndefualt: deny\nrules: []\n', '1'), /"id":1,"result":(?!.*Denied)/)
+    assert.match(
+      run.io.errText(),
+      /\[guard\] the policy file cannot be used as it stands; [0-9a-f]{12} stays in force\n\[guard\] policy\.yml:2:1: unknown key "defualt"; did you mean "default"\?\n/,
+    )
+    assert.match(await judged('version: 1\ndefault: deny\nrules: []\n', '2'), /"id":2,.*Denied/)
+    assert.match(run.io.errText(), /\[guard\] policy read anew \([0-9a-f]{12}\) {2}mode enforce\n/)
   })
 
   it('ends with the code of a child that exits first, and leaves no request without an answer', async () => {
