@@ -68,7 +68,13 @@ class Tail {
     }
     const onLost = remark('The gateway is gone; trying to reach it again.')
     const onBack = remark('The gateway answers again.')
-    for await (const message of listen(url, { signal, onLost, onBack })) this.#tell(message)
+    const onReset = remark(
+      'What was stored meanwhile is not all known any more; runs of that time follow, decisions may be missing.',
+    )
+    for await (const message of listen(url, { signal, onLost, onBack })) {
+      if (message.event === 'reset') onReset()
+      else this.#tell(message)
+    }
   }
 
   /** Runs begun since then, oldest first, or their decisions. */

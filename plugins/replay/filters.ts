@@ -1,4 +1,12 @@
-import { failureTags, GuardError, type Order, type Query, queryTokens, type Test } from 'guard-gateway/core'
+import {
+  failureTags,
+  GuardError,
+  type Order,
+  type Query,
+  queryTokens,
+  type Reader,
+  type Test,
+} from 'guard-gateway/core'
 import type { RunRow } from './tables.ts'
 import { facet } from './words.ts'
 
@@ -63,6 +71,24 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
     order: orderOf(query),
     limit: limitOf(query),
     ...(cursor === undefined ? {} : { cursor }),
+  }
+}
+
+/** Statuses that runs get here; programs may send others. */
+const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
+
+/** Refuses statuses that we do not give and that no stored run has either: whoever asks for one has misspelled it. Throws INVALID_FILTER. */
+export const checkStatuses = async (storage: Reader, { where }: Query<RunRow>): Promise<void> => {
+  const { status } = where ?? {}
+  const asked = typeof status === 'string' ? [status] : status && 'in' in status ? status.in : []
+  for (const word of asked) {
+    if (statuses.includes(word)) continue
+    const { rows } = await storage.find('runs', { where: { status: word }, limit: 1 })
+    if (rows.length > 0) continue
+    throw new GuardError('INVALID_FILTER', `No run has status "${word}"; there is ${statuses.join(', ')}.`, {
+      path: '/status',
+      known: statuses,
+    })
   }
 }
 

@@ -34,8 +34,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     })
     const retention = new Retention(gateway, keeper, options.retention)
     const idle_ms = (options.idle_timeout_minutes ?? 30) * MINUTE_MS
-    const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.size > 0)
-    const tools = new ToolCalls(keeper, () => stream.size > 0)
+    const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.isHeard)
+    const tools = new ToolCalls(keeper, () => stream.isHeard)
     const pricing = new Pricing(gateway, options.pricing)
     const upkeep = new Upkeep(gateway, retention, keeper.staging)
     const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)

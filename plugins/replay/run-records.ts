@@ -61,7 +61,12 @@ export interface WantedRows {
 
 /** What these rows tell now; nothing of a row that is gone. */
 export const toldByRows = async (storage: Reader, trace_id: string, wanted: WantedRows): Promise<readonly Told[]> => {
-  const asked = (ids: readonly string[]) => ({ where: { trace_id, id: { in: ids } }, limit: Math.max(1, ids.length) })
+  // in the order of the key, which finds them without going through the run
+  const asked = (ids: readonly string[]) => ({
+    where: { trace_id, id: { in: ids } },
+    order: ['id', 'asc'] as const,
+    limit: ids.length,
+  })
   const [spans, events, artifacts, sources] = await Promise.all([
     wanted.spans.length === 0 ? none.spans : storage.find('spans', asked(wanted.spans)).then(({ rows }) => rows),
     wanted.events.length === 0 ? none.events : storage.find('events', asked(wanted.events)).then(({ rows }) => rows),

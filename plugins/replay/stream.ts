@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError, writeJson } from 'guard-gateway/core'
+import { SentMessages, sentAt } from './sent-messages.ts'
 import type { RunRow } from './tables.ts'
 import { writer } from './writer.ts'
 
@@ -10,6 +11,8 @@ const COMMENT_MS = 15_000
 const POLL_MS = 2_000
 const MAX_UNSENT = 65_536
 const POLL_ROWS = 200
+/** Messages are still gathered so long for a listener that has gone: it may come back. */
+const LINGER_MS = 60_000
 const NS = 1_000_000n
 
 /** What a listener wants: changed runs, or every kept event. */
@@ -24,57 +27,77 @@ export class Stream {
   #gathering: NodeJS.Timeout | undefined
   #timers: readonly NodeJS.Timeout[] = []
   #polled_ns = 0n
+  readonly #sent: SentMessages
+  #lingering: NodeJS.Timeout | undefined
+  /** Milliseconds since 1970. */
+  #events_until = 0
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
+    this.#sent = new SentMessages(() => gateway.clock.now())
   }
 
   get size(): number {
     return this.#listeners.size
   }
 
-  /** Whether anybody wants events. */
-  get wantsEvents(): boolean {
-    for (const kind of this.#listeners.values()) if (kind === 'events') return true
-    return false
+  /** Whether somebody listens, or did a moment ago and may come back. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0 || this.#lingering !== undefined
   }
 
-  /** A new listener's bytes; `close` it when its connection ends. `after`: the id of the last message it got. Throws STREAM_FULL. */
-  open(kind: StreamKind, after?: bigint): PassThrough {
+  /** The same of those who want events. */
+  get wantsEvents(): boolean {
+    if (!this.isHeard) return false
+    for (const kind of this.#listeners.values()) if (kind === 'events') return true
+    return this.#gateway.clock.now() < this.#events_until
+  }
+
+  /**
+   * A new listener's bytes; `close` it when its connection ends. `last_id`: of the last message that it got before: first comes
+   * what it missed, or a `reset` where that is not known any more, and then the runs that were written since. Throws STREAM_FULL.
+   */
+  open(kind: StreamKind, last_id?: string): PassThrough {
     if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError('STREAM_FULL')
+    if (!(kind === 'events' ? this.wantsEvents : this.isHeard)) this.#sent.forget(kind)
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
     this.#listeners.set(stream, kind)
     stream.on('error', () => {})
     stream.once('close', () => this.close(stream))
-    if (this.#listeners.size === 1) this.#begin()
-    stream.write(': listening\n\n')
-    if (kind === 'runs' && after !== undefined) void this.#catchUp(stream, after)
+    if (this.#timers.length === 0) this.#begin()
+    clearTimeout(this.#lingering)
+    this.#lingering = undefined
+    if (last_id === undefined) stream.write(`: listening\nid: ${this.#sent.id}\n\n`)
+    else this.#resume(stream, kind, last_id)
     return stream
   }
 
   close(stream: PassThrough): void {
-    if (!this.#listeners.delete(stream)) return
+    const kind = this.#listeners.get(stream)
+    if (kind === undefined) return
+    this.#listeners.delete(stream)
     stream.destroy()
-    if (this.#listeners.size === 0) this.#pause()
+    if (kind === 'events') this.#events_until = this.#gateway.clock.now() + LINGER_MS
+    if (this.#listeners.size === 0) this.#lingering = setTimeout(() => this.#pause(), LINGER_MS).unref()
   }
 
   /** A run was written. */
   runWritten(row: RunRow): void {
-    if (this.#listeners.size === 0) return
+    if (!this.isHeard) return
     this.#changed.set(row.trace_id, row)
     this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
   }
 
   /** A model request has begun, of which nothing is written yet. */
   callBegun(): void {
-    if (this.#listeners.size === 0) return
+    if (!this.isHeard) return
     this.#begun = true
     this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
   }
 
   /** An event was kept; `event` is in the form of event.v1. */
   eventKept(event: object): void {
-    this.#send('events', `event: event\ndata: ${writeJson(event)}\n\n`)
+    this.#send('events', this.#sent.add('events', 'event', writeJson(event)))
   }
 
   /** Ends all streams. */
@@ -86,12 +109,11 @@ export class Stream {
 
   #flush(): void {
     this.#gathering = undefined
-    // in order, so that the last id a listener got is behind all that it got
-    const rows = [...this.#changed.values()].sort((a, b) => Number(a.updated_ns - b.updated_ns))
+    const messages = Array.from(this.#changed.values(), (row) => this.#sent.add('runs', 'run.updated', dataOf(row)))
     this.#changed.clear()
-    const begun = this.#begun ? 'event: call.begun\ndata: {}\n\n' : ''
+    if (this.#begun) messages.push(this.#sent.add('runs', 'call.begun', '{}'))
     this.#begun = false
-    this.#send('runs', rows.map(messageOf).join('') + begun)
+    this.#send('runs', messages.join(''))
   }
 
   #send(kind: StreamKind | undefined, text: string): void {
@@ -103,11 +125,24 @@ export class Stream {
     }
   }
 
-  /** What was written since a listener's last message: once more, rather than never. */
-  async #catchUp(stream: PassThrough, after: bigint): Promise<void> {
+  #resume(stream: PassThrough, kind: StreamKind, last_id: string): void {
+    stream.write(': listening\n\n')
+    const missed = this.#sent.after(kind, last_id)
+    if (missed !== undefined) {
+      stream.write(missed)
+      return
+    }
+    stream.write(`id: ${this.#sent.id}\nevent: reset\ndata: ${RESET}\n\n`)
+    const sent_at = sentAt(last_id)
+    if (kind === 'runs' && sent_at !== undefined) void this.#catchUp(stream, BigInt(sent_at) * NS)
+  }
+
+  /** The runs that were written since then: to one who has begun anew, not by an id of their own. */
+  async #catchUp(stream: PassThrough, since_ns: bigint): Promise<void> {
     try {
-      const rows = await this.#since(after)
-      if (this.#listeners.has(stream)) stream.write(rows.map(messageOf).join(''))
+      const rows = await this.#since(since_ns)
+      const text = rows.map((row) => `event: run.updated\ndata: ${dataOf(row)}\n\n`).join('')
+      if (this.#listeners.has(stream)) stream.write(text)
     } catch (error) {
       this.#gateway.fault(error, 'replay:stream')
     }
@@ -134,7 +169,9 @@ export class Stream {
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
     clearTimeout(this.#gathering)
+    clearTimeout(this.#lingering)
     this.#gathering = undefined
+    this.#lingering = undefined
     this.#changed.clear()
   }
 
@@ -150,8 +187,7 @@ export class Stream {
   }
 }
 
-/** A changed run; its id is when it changed. */
-const messageOf = ({ trace_id, project_id, session_id, origin, status, revision, updated_ns }: RunRow): string => {
-  const data = writeJson({ trace_id, project_id, session_id, origin, status, revision })
-  return `id: ${updated_ns}\nevent: run.updated\ndata: ${data}\n\n`
-}
+const RESET = writeJson({ message: 'What was sent before is not held any more. Read again what you show.' })
+
+const dataOf = ({ trace_id, project_id, session_id, origin, status, revision }: RunRow): string =>
+  writeJson({ trace_id, project_id, session_id, origin, status, revision })

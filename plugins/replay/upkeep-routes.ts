@@ -32,6 +32,5 @@ const kindOf = ({ kind = 'runs' }: RawQuery): StreamKind => {
   throw new GuardError('INVALID_FILTER', '"kind" must be runs or events.', { path: '/kind' })
 }
 
-/** An id of ours; another counts as none. */
-const lastId = (given: string | string[] | undefined): bigint | undefined =>
-  typeof given === 'string' && /^\d{1,19}$/.test(given) ? BigInt(given) : undefined
+const lastId = (given: string | string[] | undefined): string | undefined =>
+  given === '' ? undefined : given?.toString()

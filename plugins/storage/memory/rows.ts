@@ -5,6 +5,8 @@ import {
   type DriverChange,
   type DriverPage,
   type DriverQuery,
+  type Order,
+  type Position,
   readJson,
   type Table,
   writeJson,
@@ -28,6 +30,8 @@ export class Rows {
   readonly #rows = new Map<string, Stored>()
   readonly #taken: readonly { readonly columns: readonly string[]; readonly by: Map<string, string> }[]
   #recorded = 0
+  /** The rows stand in the order in which they were first put. */
+  #sorted = true
 
   constructor(table: Table) {
     this.#key = table.key ?? ['id']
@@ -42,13 +46,9 @@ export class Rows {
     return row && this.#out(row)
   }
 
-  find({ where, search, order, limit, after }: DriverQuery): DriverPage {
-    const found: Stored[] = []
-    for (const row of this.#rows.values()) {
-      if (after !== null && comparePositions(positionOf(row, order), after, order) <= 0) continue
-      if (meets(row.values, where) && holdsAll(row.tokens, search)) found.push(row)
-    }
-    found.sort((a, b) => comparePositions(positionOf(a, order), positionOf(b, order), order))
+  find(query: DriverQuery): DriverPage {
+    const { order, limit } = query
+    const found = this.#found(query)
     const page = found.slice(0, limit)
     const last = page.at(-1)
     return {
@@ -57,6 +57,38 @@ export class Rows {
       next: found.length > limit && last !== undefined ? positionOf(last, order) : null,
       truncated: false,
     }
+  }
+
+  /** In order; where the rows stand in it already, one more than the limit at most. */
+  #found({ where, search, order, limit, after }: DriverQuery): readonly Stored[] {
+    const meetsAll = (row: Stored): boolean => meets(row.values, where) && holdsAll(row.tokens, search)
+    const named = this.#named(where)
+    if (named === undefined && this.#sorted && order[0] === 'recorded' && order[1] === 'asc')
+      return this.#following(after?.recorded ?? 0, limit + 1, meetsAll)
+    const found: Stored[] = []
+    for (const row of named ?? this.#rows.values())
+      if ((after === null || isBehind(row, after, order)) && meetsAll(row)) found.push(row)
+    return found.sort((a, b) => comparePositions(positionOf(a, order), positionOf(b, order), order))
+  }
+
+  #following(recorded: number, count: number, isWanted: (row: Stored) => boolean): readonly Stored[] {
+    const found: Stored[] = []
+    for (const row of this.#rows.values()) {
+      if (row.recorded <= recorded || !isWanted(row)) continue
+      found.push(row)
+      if (found.length === count) break
+    }
+    return found
+  }
+
+  /** The rows of the keys that `where` spells out; undefined where it does not. */
+  #named(where: AnyWhere): readonly Stored[] | undefined {
+    const parts = this.#key.map((column) => valuesOf(where[column]))
+    const last = parts.pop()
+    const before = parts.map((values) => (values?.length === 1 ? values[0] : undefined))
+    if (last === undefined || before.includes(undefined)) return undefined
+    const names = new Set(last.map((value) => nameOf([...before, value].map(String))))
+    return [...names].flatMap((name) => this.#rows.get(name) ?? [])
   }
 
   /** Makes one change and returns how to take it back; undefined, and nothing changed, if a condition failed. */
@@ -132,11 +164,22 @@ export class Rows {
       if (old !== undefined) by.delete(old)
       if (value !== undefined) by.set(value, name)
     }
+    if (row !== undefined && before === undefined && row.recorded <= this.#recorded) this.#sorted = false
     if (row === undefined) this.#rows.delete(name)
     else this.#rows.set(name, row)
     this.#recorded = Math.max(this.#recorded, row?.recorded ?? 0)
     return () => void this.#set(name, before)
   }
+}
+
+const isBehind = (row: Stored, after: Position, order: Order): boolean =>
+  comparePositions(positionOf(row, order), after, order) > 0
+
+/** The values that a test lets pass, where it names them. */
+const valuesOf = (test: AnyWhere[string] | undefined): readonly unknown[] | undefined => {
+  if (test === undefined || test === null) return undefined
+  if (typeof test !== 'object') return [test]
+  return 'in' in test ? test.in : undefined
 }
 
 /** Text that two rows share exactly if they share all the columns; undefined if one is null. */

@@ -140,7 +140,7 @@ describe('replay tail', () => {
       asked.push(request)
       if (asked.length === 2) return void reply.writeHead(503).end('{"error":{"code":"STREAM_FULL"}}')
       reply.writeHead(200, { 'content-type': 'text/event-stream' })
-      if (asked.length > 1) return void reply.write(message(8, 'second'))
+      if (asked.length > 1) return void reply.write(`event: reset\ndata: {}\n\n${message(8, 'second')}`)
       reply.write(`: listening\n\n${message(7, 'first')}data: cut`)
       reply.write('', () => setImmediate(() => reply.destroy()))
     }
@@ -156,7 +156,10 @@ describe('replay tail', () => {
         [undefined, '7', '7'],
       )
       assert.match(io.outText(), /first .*\n.*second /)
-      assert.equal(io.errText(), 'The gateway is gone; trying to reach it again.\nThe gateway answers again.\n')
+      assert.equal(
+        io.errText(),
+        'The gateway is gone; trying to reach it again.\nThe gateway answers again.\nWhat was stored meanwhile is not all known any more; runs of that time follow, decisions may be missing.\n',
+      )
     } finally {
       server.closeAllConnections()
       server.close()

@@ -71,6 +71,12 @@ describe('replay commands ask the gateway that runs', () => {
     assert.equal(code, 1)
     assert.match(err, /since.*\(INVALID_FILTER\)/)
   })
+  it('list: a status that there is not is named with those there are', async () => {
+    const { code, out, err } = await replay('list', '--status', 'nonsense')
+    assert.deepEqual([code === 0, out], [false, ''])
+    assert.match(err, /No run has status "nonsense"; there is running, ok, error/)
+  })
+
   it('export: to stdout, every digit kept', async () => {
     const { code, out, err } = await replay('export', 'run-1')
     assert.deepEqual([code, err, JSON.parse(out).schema], [0, '', 'trace.v1'])

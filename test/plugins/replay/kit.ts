@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import fastify, { type InjectOptions } from 'fastify'
 import {
   type Artifact,
@@ -55,6 +56,8 @@ export interface Bench {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>
+  /** The body of an answer as it is made, for who takes it slowly. */
+  stream(path: string): Promise<Readable>
   settle(settled: Settled): Promise<void>
   close(): Promise<void>
 }
@@ -62,6 +65,8 @@ export interface Bench {
 export interface BenchOptions extends ReplayOptions {
   readonly backend?: 'memory' | 'sqlite'
   readonly plugins?: readonly Plugin[]
+  /** Instead of the storage of that backend. */
+  readonly storage?: Plugin
   /** Keeps the database of an earlier gateway. */
   readonly folder?: string
 }
@@ -69,10 +74,10 @@ export interface BenchOptions extends ReplayOptions {
 const HOST = '127.0.0.1:8787'
 
 export const startReplay = async (options: BenchOptions = {}): Promise<Bench> => {
-  const { backend = 'memory', plugins = [], folder, ...replayOptions } = options
+  const { backend = 'memory', plugins = [], folder, storage: given, ...replayOptions } = options
   const made = folder ?? (backend === 'sqlite' ? await mkdtemp(join(tmpdir(), 'guard-replay-')) : undefined)
   const clock = fakeClock()
-  const storage = made === undefined ? memory() : sqlite({ file: join(made, 'guard.db') })
+  const storage = given ?? (made === undefined ? memory() : sqlite({ file: join(made, 'guard.db') }))
   const gateway = new Gateway({ clock }).use(
     storage,
     json,
@@ -101,6 +106,11 @@ export const startReplay = async (options: BenchOptions = {}): Promise<Bench> =>
       }
       const { statusCode, headers: answered, body: text } = await app.inject(request)
       return { status: statusCode, headers: answered, text, body: parsed(text) }
+    },
+    stream: async (url) => {
+      const answer = await app.inject({ method: 'GET', url, headers: { host: HOST }, payloadAsStream: true })
+      assert.equal(answer.statusCode, 200)
+      return answer.stream()
     },
     settle: (settled) => gateway.hooks.settle.promise(settled),
     close: async () => {

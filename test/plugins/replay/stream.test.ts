@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { SentMessages } from '../../../plugins/replay/sent-messages.ts'
 import { Stream } from '../../../plugins/replay/stream.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { assertsSchema } from '../../kit/schemas.ts'
@@ -49,23 +50,46 @@ describe('GET /api/v1/stream', () => {
     reply.destroy()
   })
 
-  it('tells what was written since the last message that a listener got', async () => {
+  for (const kind of ['runs', 'events'])
+    it(`goes on behind the last message of a connection that broke, each message once: ${kind}`, async () => {
+      const url = `${running.url}/api/v1/stream?kind=${kind}`
+      const write = (name: string) => {
+        const run = { trace_id: `${kind}-${name}`, events: [{ name }] }
+        return running.request('POST', '/api/v1/traces', run)
+      }
+      const named = (name: string): RegExp => new RegExp(`id: (\\S+)\nevent: \\S+\ndata: .*"${kind}-${name}".*\n\n`)
+      const first = await listen(url)
+      await first.until(/: listening\nid: \S+\n\n/)
+      await write('before')
+      const [, id = ''] = await first.until(named('before'))
+      first.reply.destroy()
+      await write('missed')
+      const again = await listen(url, { 'last-event-id': id })
+      const [, missed = ''] = await again.until(named('missed'))
+      await write('later')
+      const [heard] = await again.until(new RegExp(`[\\s\\S]*${named('later').source}`))
+      assert.deepEqual(
+        [...heard.matchAll(/"(?:runs|events)-(\w+)"/g)].map(([, name]) => name),
+        ['missed', 'later'],
+      )
+      assert.doesNotMatch(heard, /reset/)
+      assert.notEqual(missed, id)
+      again.reply.destroy()
+    })
+
+  it('says that it begins anew to one whose last message it does not know, and tells the runs written since', async () => {
     const url = `${running.url}/api/v1/stream`
-    const first = await listen(url)
-    await first.until(/: listening/)
-    await running.request('POST', '/api/v1/traces', { trace_id: 'before' })
-    const [, id = ''] = await first.until(/id: (\d+)\nevent: run\.updated\ndata: .*"before"/)
-    first.reply.destroy()
-    await running.request('POST', '/api/v1/traces', { trace_id: 'missed' })
-    const again = await listen(url, { 'last-event-id': id })
-    await again.until(/event: run\.updated\ndata: .*"missed"/)
-    again.reply.destroy()
-    const odd = await listen(url, { 'last-event-id': 'x' })
-    await odd.until(/: listening/)
-    await running.request('POST', '/api/v1/traces', { trace_id: 'later' })
-    const [heard] = await odd.until(/[\s\S]*"later"/)
-    assert.ok(!heard.includes('"missed"'))
-    odd.reply.destroy()
+    const now = Date.now()
+    await running.request('POST', '/api/v1/traces', { trace_id: 'restarted' })
+    const other = await listen(url, { 'last-event-id': `0123456789ab-7-${now}` })
+    const [heard] = await other.until(/[\s\S]*"trace_id":"restarted".*\n\n/)
+    assert.match(heard, /^: listening\n\nid: \S+\nevent: reset\ndata: \{"message":".*"\}\n\nevent: run\.updated\n/)
+    other.reply.destroy()
+    for (const id of ['x', '17'] as const) {
+      const odd = await listen(url, { 'last-event-id': id })
+      await odd.until(/event: reset\n/)
+      odd.reply.destroy()
+    }
   })
 
   it('tells every kept event as event.v1 where that is asked for', async () => {
@@ -119,6 +143,44 @@ describe('a stream', () => {
     assert.deepEqual([text.match(/run\.updated/g)?.length, text.includes('"revision":49')], [1, true])
     test.mock.timers.tick(15_000)
     assert.match(String(listener.read()), /: still here/)
+    stream.end()
+  })
+
+  it('holds some messages, and knows which of them a listener has missed', () => {
+    const sent = new SentMessages(() => 5)
+    const begin = sent.id
+    assert.equal(sent.after('runs', begin), '')
+    const texts = Array.from({ length: 10 }, (_, n) => sent.add(n % 2 === 0 ? 'runs' : 'events', 'run.updated', `${n}`))
+    assert.equal(sent.after('events', begin), texts.filter((_, n) => n % 2 === 1).join(''))
+    const [, third = ''] = /^id: (.*)\n/.exec(texts[2] ?? '') ?? []
+    assert.equal(sent.after('runs', third), `${texts[4]}${texts[6]}${texts[8]}`)
+    for (let n = 0; n < 1_000; n++) sent.add('events', 'event', '')
+    assert.equal(sent.after('events', begin), undefined)
+    const late = sent.id
+    sent.forget('events')
+    assert.deepEqual([sent.after('events', late), sent.after('runs', late)], [undefined, ''])
+    const before = sent.id
+    sent.add('runs', 'run.updated', 'x'.repeat(600_000))
+    assert.equal(sent.after('runs', before), undefined)
+    assert.equal(new SentMessages(() => 5).after('runs', before), undefined)
+  })
+
+  it('goes on gathering for a minute where its last listener has gone, and then begins anew', async (test) => {
+    const bench = await startReplay()
+    test.after(() => bench.close())
+    test.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+    const stream = new Stream(bench.gateway)
+    const first = stream.open('events')
+    const [, id = ''] = /id: (\S+)/.exec(String(first.read())) ?? []
+    stream.close(first)
+    assert.deepEqual([stream.size, stream.isHeard, stream.wantsEvents], [0, true, true])
+    stream.eventKept({ name: 'missed' })
+    const again = stream.open('events', id)
+    assert.match(String(again.read()), /^: listening\n\nid: \S+\nevent: event\ndata: \{"name":"missed"\}\n\n$/)
+    stream.close(again)
+    test.mock.timers.tick(60_000)
+    assert.deepEqual([stream.isHeard, stream.wantsEvents], [false, false])
+    assert.match(String(stream.open('events', id).read()), /event: reset/)
     stream.end()
   })
 
