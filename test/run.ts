@@ -14,19 +14,30 @@ const LONGEST = ['browser', 'package.test.ts', 'plugins/replay', 'plugins/mcp', 
 const processOf = (file: string): string =>
   LONGEST.find((name) => file === name || file.startsWith(`${name}/`)) ?? file.replace(/\/.*/, '')
 
-/** Loads a file as a suite of its own; one that cannot be loaded is a failed test. */
-const load = `import { describe, it } from 'node:test'
-const load = (name, url) =>
+/** Loads a file as a suite of its own; one that cannot be loaded is a failed test. What is left open must not keep the others waiting. */
+const load = `import { after, describe, it } from 'node:test'
+const left = () => {
+  console.error('The tests have ended, but these keep their process alive:', process.getActiveResourcesInfo())
+  process.exit(1)
+}
+const load = (name, url, last) =>
   new Promise((loaded) => {
     const refused = (error) => it(name + ' loads', () => { throw error })
-    describe(name, () => import(url).catch(refused).finally(loaded))
+    describe(name, () => {
+      if (last) after(() => void setTimeout(left, 60_000).unref())
+      return import(url).catch(refused).finally(loaded)
+    })
   })
 `
 
 /** A program that runs files. One is loaded after the other: what it then declares belongs to its suite. */
-const program = (files: readonly string[]): string =>
-  load +
-  files.map((file) => `await load('${file}', '${pathToFileURL(join(import.meta.dirname, file)).href}')\n`).join('')
+const program = (files: readonly string[]): string => {
+  const lines = files.map((file) => {
+    const url = pathToFileURL(join(import.meta.dirname, file)).href
+    return `await load('${file}', '${url}', ${file === files.at(-1)})`
+  })
+  return load + lines.join('\n')
+}
 
 const rank = (name: string): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
 
