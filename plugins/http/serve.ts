@@ -87,6 +87,8 @@ const appOf = (face: HttpFace): FastifyInstance => {
     bodyLimit: 1_048_576,
     requestTimeout: 60 * SECOND,
     connectionTimeout: 0,
+    // routes are added from modules that load then, which takes a busy machine its time
+    pluginTimeout: 60 * SECOND,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: connectionErrors(face.gateway),
