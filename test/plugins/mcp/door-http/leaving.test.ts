@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
@@ -13,6 +15,21 @@ describe('calls of a client that leaves', () => {
   after(() => service[Symbol.asyncDispose]())
   afterEach(() => {
     service.upstream.answering = () => false
+  })
+
+  it('are none where it leaves in the middle of its message: nothing is forwarded, and nothing is at fault', async () => {
+    const { gateway, url, key } = service.gateway
+    const faults: unknown[] = []
+    gateway.hooks.fault.tap('test', (error) => void faults.push(error))
+    const before = service.upstream.asked.length
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const head = `POST /mcp/up HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\naccept: */*`
+    const begun = `${head}\r\ncontent-length: 100\r\nmcp-session-id: ${client.headers['mcp-session-id']}\r\n\r\n{"jsonrpc"`
+    await new Promise<void>((resolve) => void socket.write(begun, () => resolve()))
+    socket.destroy()
+    await once(socket, 'close')
+    assert.equal((await client.request('x/y')).status, 200)
+    assert.deepEqual([service.upstream.asked.length - before, faults], [1, []])
   })
 
   it('are not cancelled by a client that leaves: the call ends as it would, and its end is on record', async () => {

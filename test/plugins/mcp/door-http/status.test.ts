@@ -137,6 +137,13 @@ describe('the HTTP transport', () => {
     assert.deepEqual([status, json?.error?.data?.code], [413, 'BODY_TOO_LARGE'])
   })
 
+  it('answers 413 as soon as a message of unknown length is too large', async () => {
+    const head = `POST /mcp/up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: */*\r\nauthorization: Bearer ${service.gateway.key}\r\ntransfer-encoding: chunked`
+    const { port } = new URL(service.gateway.url)
+    const { status, body } = await rawHttp(Number(port), `${head}\r\n\r\n6000\r\n${'x'.repeat(0x6000)}\r\n`)
+    assert.deepEqual([status, codeIn(body).data.code], [413, 'BODY_TOO_LARGE'])
+  })
+
   it('answers 400 with -32700 for what is no JSON, and -32600 for what is no message', async () => {
     for (const [text, code, id] of [
       ['{', -32700, undefined],
