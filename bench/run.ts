@@ -76,6 +76,7 @@ const run = async (args: readonly string[], out: Say, err: Say): Promise<number>
     out((await namesOf(options)).join('\n'))
     return 0
   }
+  await refuseUnknown(options)
   let json = {}
   let failed = false
   for (const part of parts) {
@@ -87,6 +88,16 @@ const run = async (args: readonly string[], out: Say, err: Say): Promise<number>
   }
   if (options.json) out(JSON.stringify(json))
   return failed ? 1 : 0
+}
+
+/** Throws a TypeError for names that nothing has; those of recorded runs are known only once they are read. */
+const refuseUnknown = async (options: BenchOptions): Promise<void> => {
+  const { names, suites, data } = options
+  const reads = suites.includes('corpus') && data !== undefined
+  if (names.length === 0 || reads || (await namesOf(options)).length > 0) return
+  if (suites.includes('synthetic') && (await import('./suites/synthetic.ts')).chosenSynthetic(options).length > 0)
+    return
+  throw new TypeError(`Nothing is called "${names.join('" or "')}"; --list says what there is.`)
 }
 
 const namesOf = async (options: BenchOptions): Promise<string[]> => {
@@ -114,6 +125,7 @@ try {
   )
 } catch (error) {
   if (!(error instanceof TypeError || error instanceof GuardError)) throw error
-  process.stderr.write(`${error.message}\n${error instanceof TypeError ? `${usage}\n` : ''}`)
+  const isMisspelt = 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  process.stderr.write(`${error.message}\n${isMisspelt ? `${usage}\n` : ''}`)
   process.exitCode = 2
 }

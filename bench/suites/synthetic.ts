@@ -1,3 +1,4 @@
+import type { Case } from '../lib/case.ts'
 import type { Observation, RunFacts } from '../lib/observation.ts'
 import type { Subjects } from '../lib/subjects.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
@@ -11,11 +12,8 @@ export const runSynthetic = (
   subjects: Subjects,
   facts: RunFacts,
   options: BenchOptions,
-): Promise<readonly Observation[]> => {
-  const cases = syntheticCases(options.seed, options.smoke ? 1 : ROUNDS)
-  return observeAll(
-    cases.filter(({ id, source }) => isChosen(options, id, source)),
-    subjects,
-    facts,
-  )
-}
+): Promise<readonly Observation[]> => observeAll(chosenSynthetic(options), subjects, facts)
+
+/** The made runs that a name stands for; all of them where none is named. */
+export const chosenSynthetic = (options: BenchOptions): readonly Case[] =>
+  syntheticCases(options.seed, options.smoke ? 1 : ROUNDS).filter(({ id, source }) => isChosen(options, id, source))

@@ -122,6 +122,11 @@ describe('npm run bench', () => {
       err,
       /^There is no suite "speed"; there is throughput, load, mcp, replay, .*vectors, corpus, synthetic\./,
     )
+    assert.deepEqual(await bench('--suite', 'vectors', 'nope'), {
+      code: 2,
+      out: '',
+      err: 'Nothing is called "nope"; --list says what there is.\n',
+    })
   })
 })
 
