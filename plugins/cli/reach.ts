@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** How long a gateway has to say that it is there, in milliseconds; that nobody listens is known at once. */
-const PROBE_MS = 1_000
+const PROBE_MS = 3_000
 
 /** Whether the gateway runs. Throws UNAUTHORIZED where one answers that has another key: it is not the one that was meant. */
 export const reached = async (place: Place): Promise<boolean> => {
