@@ -109,6 +109,6 @@ describe('text that was written to do harm', { skip: noBrowser }, () => {
       const { status } = await world.api('POST', '/api/agents', { name: text })
       assert.ok(status === 201 || status === 400)
     }
-    await harmless(['/sessions', '/policies', '/mcp'])
+    await harmless(['/', '/sessions', '/policies', '/mcp'])
   })
 })

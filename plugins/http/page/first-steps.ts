@@ -11,16 +11,22 @@ export const firstStepsPanel = (face: HttpFace): Panel => ({
     const commands = [
       ['Start an agent behind the gateway', 'guard run -- claude'],
       ['Let a scenario run, which needs no provider', 'guard playground run exact-loop'],
-      ['Send a request by hand', curl(`http://${face.server.host}:${face.port}`)],
+      ['Send a request by hand', curl(`http://${nameOf(face.server.host)}:${face.port}`)],
     ] as const
     return html`<h2>No request has come by yet</h2>
-<dl class="steps">${commands.map(
-      ([what, command]) =>
-        html`<dt>${what} <button class="plain" data-copy="${command}">Copy</button></dt><dd><pre>${command}</pre></dd>`,
-    )}</dl>
+${commands.map(
+  ([what, command]) =>
+    html`<p>${what} <button class="plain" data-copy="${command}">Copy</button></p><pre>${command}</pre>`,
+)}
 <p>Or open the <a href="/playground">Playground</a>, where each rule shows what it does.</p>`
   },
 })
+
+/** How this machine asks an address for itself. */
+const nameOf = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
 
 const curl = (url: string): string =>
   `curl ${url}/v1/chat/completions \\

@@ -1,10 +1,11 @@
 import { html, type Panel } from 'guard-gateway/core'
-import { judgedActions } from '../audit/words.ts'
 import { auditTable } from './decisions.ts'
 import type { PageParts } from './index.ts'
 import { pendingApprovals, pendingSection } from './pending.ts'
 
 const DAY_MS = 86_400_000
+/** A look costs the same however much is on record. */
+const LOOKED_AT = 200
 const MOST_REFUSED = 5
 
 /** The calls of tools that wait for a person, with the buttons that answer them; before everything else. */
@@ -17,23 +18,18 @@ export const approvalsPanel = (parts: PageParts): Panel => ({
   },
 })
 
-/** The calls of tools that were not simply allowed in the last day. */
+/** The calls of tools of late that were not simply allowed. */
 export const refusedPanel = ({ mcp }: PageParts): Panel => ({
   id: 'mcp/refused',
   order: 45,
   render: async (ask) => {
-    const { rows, next_cursor } = await mcp.gateway.storage.find('mcp_audit', {
-      where: {
-        kind: 'decision',
-        action: { in: judgedActions.filter((action) => action !== 'allow') },
-        at: { gte: ask.now - DAY_MS },
-      },
-      order: ['at', 'desc'],
-      limit: MOST_REFUSED,
-    })
-    if (rows.length === 0) return undefined
-    return html`<h2>Tool calls not simply allowed in the last 24 hours</h2>
-${auditTable(ask, rows)}
-${next_cursor !== null && html`<p><a href="/mcp#decisions">All decisions about tool calls</a></p>`}`
+    const { rows } = await mcp.gateway.storage.find('mcp_audit', { order: ['at', 'desc'], limit: LOOKED_AT })
+    const refused = rows.filter(
+      ({ kind, action, at }) => kind === 'decision' && action !== 'allow' && at >= ask.now - DAY_MS,
+    )
+    if (refused.length === 0) return undefined
+    return html`<h2>Tool calls of late that were not simply allowed</h2>
+${auditTable(ask, refused.slice(0, MOST_REFUSED))}
+${refused.length > MOST_REFUSED && html`<p><a href="/mcp#decisions">All decisions about tool calls</a></p>`}`
   },
 })

@@ -9,29 +9,25 @@ import {
   instantMark,
   type Panel,
 } from 'guard-gateway/core'
+import type { Traffic } from './traffic.ts'
 
-const DAY_MS = 86_400_000
-const MOST_FLAGGED = 8
 const MOST_LATEST = 5
 
 /** What was flagged or blocked in the last day, and below it the latest requests. */
-export const decisionsPanel = (gateway: Gateway): Panel => ({
+export const decisionsPanel = (gateway: Gateway, traffic: Traffic): Panel => ({
   id: 'recorder/decisions',
   order: 40,
   render: async (ask) => {
     const { storage } = gateway
-    const [flagged, latest] = await Promise.all([
-      storage.find('calls', {
-        where: { decision: { in: ['block', 'shadow_flag'] }, received_at: { gte: ask.now - DAY_MS } },
-        order: ['received_at', 'desc'],
-        limit: MOST_FLAGGED,
-      }),
+    await traffic.look(storage, ask.now)
+    const [latest, ...flagged] = await Promise.all([
       storage.find('calls', { limit: MOST_LATEST }),
+      ...traffic.flagged().map((id) => storage.get('calls', id)),
     ])
     if (latest.rows.length === 0) return undefined
-    return html`<h2>Flagged and blocked in the last 24 hours</h2>
-${flagged.rows.length === 0 ? html`<p class="quiet">Nothing. No rule has spoken.</p>` : flaggedTable(ask, flagged.rows)}
-${flagged.next_cursor !== null && html`<p class="quiet">The newest ${MOST_FLAGGED}; a session tells all of its decisions.</p>`}
+    const kept = flagged.filter((call) => call !== undefined)
+    return html`<h2>Last flagged and blocked</h2>
+${kept.length === 0 ? html`<p class="quiet">Nothing in the last 24 hours. No rule has spoken.</p>` : flaggedTable(ask, kept)}
 <h2>Latest requests</h2>
 ${latestTable(ask, latest.rows)}`
   },

@@ -1,8 +1,10 @@
 import type { Gateway } from 'guard-gateway/core'
 import { decisionsPanel } from './decisions.ts'
 import { spendPanel } from './spend.ts'
+import { Traffic } from './traffic.ts'
 
 /** Adds what this feature tells on the page of what is going on now. */
 export const addPanels = (gateway: Gateway): void => {
-  for (const panel of [decisionsPanel(gateway), spendPanel(gateway)]) gateway.panels.add(panel)
+  const traffic = new Traffic()
+  for (const panel of [decisionsPanel(gateway, traffic), spendPanel(gateway, traffic)]) gateway.panels.add(panel)
 }

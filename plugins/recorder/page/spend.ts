@@ -8,21 +8,18 @@ import {
   type Panel,
   priceMark,
 } from 'guard-gateway/core'
-import { addSums, type LastAnswer, noSums, type Sums, Traffic } from './traffic.ts'
+import { addSums, type LastAnswer, noSums, type Sums, type Traffic } from './traffic.ts'
 
 /** What was spent in the last hour and today, and how the upstreams answer. */
-export const spendPanel = (gateway: Gateway): Panel => {
-  const traffic = new Traffic()
-  return {
-    id: 'recorder/spend',
-    order: 15,
-    render: async (ask) => {
-      await traffic.look(gateway.storage, ask.now)
-      const names = [...new Set([...configured(gateway), ...traffic.names()])]
-      return names.length === 0 ? undefined : spendTable(ask, traffic, names)
-    },
-  }
-}
+export const spendPanel = (gateway: Gateway, traffic: Traffic): Panel => ({
+  id: 'recorder/spend',
+  order: 15,
+  render: async (ask) => {
+    await traffic.look(gateway.storage, ask.now)
+    const names = [...new Set([...configured(gateway), ...traffic.names()])]
+    return names.length === 0 ? undefined : spendTable(ask, traffic, names)
+  },
+})
 
 /** Names of upstreams, as the section of that name in the health answer gives them. */
 const configured = (gateway: Gateway): readonly string[] => {
@@ -37,7 +34,7 @@ const spendTable = (ask: Ask, traffic: Traffic, names: readonly string[]): Html 
     addSums(today, traffic.today(name, ask.now))
   }
   return html`<h2>Spend and upstreams</h2>
-<p>Last hour: ${sumsText(hour)}. Today, UTC: ${sumsText(today)}.</p>
+<p>${traffic.partial && 'At least: '}Last hour: ${sumsText(hour)}. Today, UTC: ${sumsText(today)}.</p>
 <table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Today</th><th scope="col" class="figure">Failed</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">Cost</th></tr></thead><tbody>
 ${names.map((name) => upstreamRow(ask, name, traffic))}</tbody></table>`
 }

@@ -7,7 +7,8 @@ const DAY_MS = 24 * HOUR_MS
 const FIRST_ROWS = 20
 const PAGE_ROWS = 500
 /** Calls that are read in one look; what lies before them is not counted. */
-const MOST_ROWS = 50_000
+const MOST_ROWS = 20_000
+const MOST_FLAGGED = 8
 
 /** What requests of a stretch of time came to; cost in millionths of the billing currency. */
 export interface Sums {
@@ -27,6 +28,12 @@ export const addSums = (to: Sums, more: Sums): void => {
 
 const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
 
+/** As much of a call as is counted. */
+type Noted = Pick<
+  CallRecord,
+  'id' | 'received_at' | 'ended_at' | 'upstream' | 'attempts' | 'decision' | 'outcome' | 'total_tokens' | 'cost_micro'
+>
+
 /** How the newest request that an upstream was asked ended, and when, milliseconds since 1970. */
 export interface LastAnswer {
   readonly outcome: Outcome
@@ -38,7 +45,7 @@ class Counted {
   readonly minutes = new Map<number, Sums>()
   last: LastAnswer | undefined
 
-  add(call: CallRecord): void {
+  add(call: Noted): void {
     const minute = Math.floor(call.received_at / MINUTE_MS)
     const sums = this.minutes.get(minute) ?? noSums()
     this.minutes.set(minute, sums)
@@ -64,15 +71,18 @@ class Counted {
   }
 }
 
-/** Requests of today, from midnight UTC, and of the last hour, by upstream. Each recorded call is read once, in the order in which calls were recorded. */
+/** Requests of the last day: sums of today, from midnight UTC, and of the last hour, by upstream, and which were flagged or blocked last. Each recorded call is read once, in the order in which calls were recorded. */
 export class Traffic {
   readonly #upstreams = new Map<string, Counted>()
+  /** Not all of the last day was counted: there was too much to read at once. */
+  partial = false
   #newest: string | undefined
+  #flagged: readonly Noted[] = []
   #looking: Promise<void> = Promise.resolve()
 
   /** Reads what was recorded since the last look. `now`: milliseconds since 1970. */
   look(storage: Reader, now: number): Promise<void> {
-    const from = Math.min(todayOf(now), now - HOUR_MS)
+    const from = now - DAY_MS
     const looked = this.#looking.then(() => this.#read(storage, from))
     // one that fails reads the same again next time
     this.#looking = looked.catch(() => {})
@@ -97,33 +107,56 @@ export class Traffic {
     return this.#upstreams.get(upstream)?.last
   }
 
+  /** Ids of the calls that were flagged or blocked last, newest first. */
+  flagged(): readonly string[] {
+    return this.#flagged.map(({ id }) => id)
+  }
+
   async #read(storage: Reader, from: number): Promise<void> {
-    const rows = await this.#unread(storage, from)
+    const { unread, joins } = await this.#unread(storage, from)
+    if (!joins) {
+      this.#upstreams.clear()
+      this.#flagged = []
+      this.partial = unread.length >= MOST_ROWS
+    }
     for (const counted of this.#upstreams.values()) counted.forget(from)
-    for (const call of rows) {
-      if (call.received_at < from) continue
+    for (const call of unread) {
       const name = call.upstream ?? ''
       const counted = this.#upstreams.get(name) ?? new Counted()
       this.#upstreams.set(name, counted)
       counted.add(call)
     }
-    this.#newest = rows[0]?.id ?? this.#newest
+    this.#newest = unread[0]?.id ?? this.#newest
+    this.#flagged = [...unread.filter(({ decision }) => decision !== 'allow'), ...this.#flagged]
+      .filter(({ received_at }) => received_at >= from)
+      .slice(0, MOST_FLAGGED)
   }
 
-  /** Newest first, until one that was read before or a page that is too old. */
-  async #unread(storage: Reader, from: number): Promise<readonly CallRecord[]> {
-    const unread: CallRecord[] = []
+  /** Newest first, until one that was read before or a page that is too old; `joins`: what was read before goes on behind them. */
+  async #unread(storage: Reader, from: number): Promise<{ unread: readonly Noted[]; joins: boolean }> {
+    const unread: Noted[] = []
     let cursor: string | null = null
     do {
-      const limit = cursor === null && this.#newest !== undefined ? FIRST_ROWS : PAGE_ROWS
-      const page: Found<CallRecord> = await storage.find('calls', { limit, ...(cursor === null ? {} : { cursor }) })
+      const page: Found<CallRecord> = await this.#page(storage, cursor)
       const known = page.rows.findIndex(({ id }) => id === this.#newest)
-      unread.push(...(known === -1 ? page.rows : page.rows.slice(0, known)))
+      const rows = known === -1 ? page.rows : page.rows.slice(0, known)
+      unread.push(...rows.filter(({ received_at }) => received_at >= from).map(notedOf))
       cursor = page.next_cursor
-      if (known !== -1 || page.rows.every(({ received_at }) => received_at < from)) return unread
+      if (known !== -1) return { unread, joins: true }
+      if (page.rows.every(({ received_at }) => received_at < from)) break
     } while (cursor !== null && unread.length < MOST_ROWS)
-    return unread
+    return { unread, joins: false }
   }
+
+  #page(storage: Reader, cursor: string | null): Promise<Found<CallRecord>> {
+    if (cursor !== null) return storage.find('calls', { limit: PAGE_ROWS, cursor })
+    return storage.find('calls', { limit: this.#newest === undefined ? PAGE_ROWS : FIRST_ROWS })
+  }
+}
+
+const notedOf = (call: CallRecord): Noted => {
+  const { id, received_at, ended_at, upstream, attempts, decision, outcome, total_tokens, cost_micro } = call
+  return { id, received_at, ended_at, upstream, attempts, decision, outcome, total_tokens, cost_micro }
 }
 
 const todayOf = (now: number): number => now - (now % DAY_MS)

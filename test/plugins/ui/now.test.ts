@@ -57,7 +57,7 @@ describe('the page of what is going on now', () => {
     assert.match(text, /<a href="\/playground">/)
     assert.match(textOf(text), /Requests under way None at this moment/)
     assert.deepEqual(faults, ['panel:broken'])
-    assert.doesNotMatch(text, /Flagged|Sessions of|Pending/)
+    assert.doesNotMatch(text, /Last flagged|Sessions of|Pending/)
   })
 
   it('leaves HEAD / to agents that ask whether anybody is there', async () => {
@@ -99,7 +99,7 @@ describe('requests', () => {
     for (let turn = 0; turn < 4; turn++)
       await service.send(dialect, looping(1), { 'x-guard-session-id': 'looping', 'x-guard-project-id': 'loops' })
     const text = await pageAt(service.gateway.url)
-    assert.ok(text.indexOf('Flagged and blocked') < text.indexOf('Latest requests'))
+    assert.ok(text.indexOf('Last flagged and blocked') < text.indexOf('Latest requests'))
     const flagged = /<tr id="flag-[\s\S]*?<\/tr>/.exec(text)?.[0] ?? ''
     assert.match(textOf(flagged), /shadow_flag LOOP_EXACT \d identical requests/)
     assert.match(flagged, /href="\/policies\/\w+#rule-exact_repeat">LOOP_EXACT/)
@@ -137,7 +137,7 @@ rules:
     await client.call('write_file', { path: 'b' })
     const text = await pageAt(service.gateway.url)
     assert.ok(text.indexOf('Pending approvals (1)') < text.indexOf('Requests under way'))
-    assert.match(text, /Tool calls not simply allowed[\s\S]*no-delete/)
+    assert.match(text, /Tool calls of late that[\s\S]*no-delete/)
     const id = /action="\/ui\/approvals\/(apr_[^"]+)"/.exec(text)?.[1]
     const answer = await fetch(`${service.gateway.url}/ui/approvals/${id}`, {
       method: 'POST',

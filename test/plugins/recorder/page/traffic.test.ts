@@ -90,8 +90,45 @@ test('what lies long ago is not read, and forgotten in time', async () => {
   const traffic = new Traffic()
   await traffic.look(reader, NOW)
   assert.ok(read.rows <= 1_500, `${read.rows} rows read`)
-  await traffic.look(reader, NOW + 24 * HOUR_MS)
+  await traffic.look(reader, NOW + 25 * HOUR_MS)
   assert.equal(traffic.today('near', NOW).requests, 0)
+})
+
+test('what was flagged or blocked last is named, newest first, for a day', async () => {
+  const calls = [
+    call(NOW - 2 * HOUR_MS, { id: 'old', decision: 'block' }),
+    ...Array.from({ length: 9 }, (_, at) => call(NOW - HOUR_MS, { id: `flag ${at}`, decision: 'shadow_flag' })),
+  ]
+  const { reader } = recorded(calls)
+  const traffic = new Traffic()
+  await traffic.look(reader, NOW)
+  assert.deepEqual(
+    traffic.flagged(),
+    [8, 7, 6, 5, 4, 3, 2, 1].map((at) => `flag ${at}`),
+  )
+  calls.push(call(NOW, { id: 'newest', decision: 'block' }), call(NOW))
+  await traffic.look(reader, NOW)
+  assert.deepEqual(traffic.flagged().slice(0, 2), ['newest', 'flag 8'])
+  await traffic.look(reader, NOW + 23.5 * HOUR_MS)
+  assert.deepEqual(traffic.flagged(), ['newest'])
+})
+
+test('where more came than is read in one look, it says so and counts the newest; nothing is counted twice', async () => {
+  const calls = [call(NOW)]
+  const { reader } = recorded(calls)
+  const traffic = new Traffic()
+  await traffic.look(reader, NOW)
+  assert.equal(traffic.partial, false)
+  for (let more = 0; more < 25_000; more++) calls.push(call(NOW))
+  await traffic.look(reader, NOW)
+  assert.equal(traffic.partial, true)
+  const { requests } = traffic.lastHour('near', NOW)
+  assert.ok(requests >= 20_000 && requests < 20_500, `${requests}`)
+  // what was read last is not there any more
+  calls.splice(3)
+  await traffic.look(reader, NOW)
+  assert.equal(traffic.lastHour('near', NOW).requests, 3)
+  assert.equal(traffic.partial, false)
 })
 
 test('a look that fails is made up for by the next', async () => {
