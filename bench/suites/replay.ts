@@ -2,6 +2,7 @@ import { Bench } from 'tinybench'
 import { type BenchOptions, isChosen } from '../options.ts'
 import { runsDatabase } from '../replay/database.ts'
 import { exchange } from '../replay/exchange.ts'
+import { exchangeMemory } from '../replay/exchange-memory.ts'
 import type { Figure } from '../replay/figures.ts'
 import { importDelay } from '../replay/import-delay.ts'
 import { ingestBesideTraffic } from '../replay/ingest.ts'
@@ -24,7 +25,11 @@ export interface ReplayResult {
 /** What the suite measures beside the answers of a full store; by name. */
 const parts: Readonly<Record<string, (smoke: boolean, rounds: number) => Promise<readonly Figure[]>>> = {
   sdk: (smoke) => sdkCost(smoke ? 1_000 : 100_000),
-  exchange: (smoke) => exchange(smoke ? 300 : 30_000),
+  exchange: async (smoke) => [
+    ...(await exchange(smoke ? 300 : 30_000)),
+    ...(await exchangeMemory(smoke ? 300 : 3_000)),
+    ...(smoke ? [] : await exchangeMemory(30_000)),
+  ],
   import: (smoke) => importDelay(smoke ? 1_000_000 : 64_000_000),
   ingest: (smoke, rounds) => ingestBesideTraffic(smoke ? 1 : rounds, smoke ? 40 : 2_000),
 }

@@ -116,13 +116,16 @@ const runs = table<'runs'>({
   // of two that serve a filter equally far the first is walked: the one fewer runs share
   indexes: [
     ['session_id', 'recorded'],
+    ['pinned', 'recorded'],
     ['agent_id', 'recorded'],
     ['project_id', 'recorded'],
     ['failure_tag', 'recorded'],
     ['status', 'recorded'],
     ['project_id', 'status', 'recorded'],
     ['project_id', 'pinned', 'recorded'],
-    ['pinned', 'recorded'],
+    ['agent_id', 'status', 'recorded'],
+    ['agent_id', 'project_id', 'recorded'],
+    ['status', 'failure_tag', 'recorded'],
     ['pinned', 'recorded_ns'],
     ['start_ns'],
     ['duration_ns'],
@@ -130,7 +133,7 @@ const runs = table<'runs'>({
     ['total_tokens'],
     ['updated_ns'],
   ],
-  sparse: [['content_digest'], ['failure_tag', 'project_id']],
+  sparse: [['content_digest'], ['failure_tag', 'project_id'], ['failure_tag', 'agent_id']],
   exact: [
     'trace_id',
     'project_id',

@@ -13,6 +13,8 @@ type FindAsk = Extract<Ask, { readonly kind: 'find' }>
 const FIRST_TURN = 500
 const TURN = 5_000
 const PAGE = 50_000
+/** The same where rows are found by their words: each is looked up on its own. */
+const WORDS_PAGE = 10_000
 
 interface Ready {
   readonly statement: Statement
@@ -83,7 +85,8 @@ export class Walk {
     if (end === undefined) return this.#nextPhase()
     this.#walked += turn
     this.#after = end
-    return this.#walked < PAGE ? undefined : { rows: this.#rows, next: end, truncated: true }
+    const most = this.#finder.scan.by === 'words' ? WORDS_PAGE : PAGE
+    return this.#walked < most ? undefined : { rows: this.#rows, next: end, truncated: true }
   }
 
   #page(): RawPage {

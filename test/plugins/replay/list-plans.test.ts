@@ -26,6 +26,11 @@ describe('filters of a list', () => {
     [{ project_id: 'p', status: 'error' }, ['project_id', 'status']],
     [{ project_id: 'p', pinned: 'true' }, ['project_id', 'pinned']],
     [{ project_id: 'p', failure_tag: 'loop' }, ['failure_tag', 'project_id']],
+    [{ agent_id: 'a', status: 'error' }, ['agent_id', 'status']],
+    [{ agent_id: 'a', project_id: 'p' }, ['agent_id', 'project_id']],
+    [{ agent_id: 'a', failure_tag: 'loop' }, ['failure_tag', 'agent_id']],
+    [{ status: 'error', failure_tag: 'loop' }, ['status', 'failure_tag']],
+    [{ status: 'error', failure_tag: 'none' }, ['status', 'failure_tag']],
   ]
   for (const [query, by] of walked) {
     it(`${Object.keys(query).join(' and ')}: every run that is walked is a run that is found`, () => {
@@ -35,9 +40,15 @@ describe('filters of a list', () => {
     })
   }
 
-  it('a session or an agent is walked before its project, since fewer runs share it', () => {
-    for (const name of ['session_id', 'agent_id'])
-      assert.deepEqual([...scanFor({ project_id: 'p', [name]: 'x' }).held], [name])
+  it('a session is walked before its project, since fewer runs share it', () => {
+    assert.deepEqual([...scanFor({ project_id: 'p', session_id: 'x' }).held], ['session_id'])
+  })
+
+  it('pinned runs are walked before those of a status, a tag or an agent, and those that are not after', () => {
+    for (const other of [{ status: 'error' }, { failure_tag: 'loop' }, { agent_id: 'a' }]) {
+      assert.deepEqual([...scanFor({ ...other, pinned: 'true' }).held], ['pinned'])
+      assert.deepEqual([...scanFor({ ...other, pinned: 'false' }).held], Object.keys(other))
+    }
   })
 
   it('a search within a project, session or agent knows their words', () => {
