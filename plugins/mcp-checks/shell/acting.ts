@@ -36,12 +36,12 @@ const OPTIONS: Readonly<Record<string, string>> = {
 
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
-  make: /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)\s*[:?+]*=/,
+  make: /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^(?:-f|--(?:make)?file=)?(?:-|\/dev\/stdin)$/,
   gcc: /^-(?:wrapper|fplugin)=/,
   psql: /\\(?:!|(?:o|out|g|gx|w|write)\s*\||copy\b[^\n]*\bprogram\b)|\bprogram\s*'/i,
   mysql: /\\!|(?:^|;)\s*system\b/i,
   mariadb: /\\!|(?:^|;)\s*system\b/i,
-  sqlite3: /^\s*\.(?:sh|sys|load|import|once|out|ex|ar|cd|log|e)|\b(?:load_extension|edit|readfile|writefile)\s*\(/im,
+  sqlite3: /^\s*\.(?:sh|sys|load|read|import|once|out|ex|ar|cd|log|e)|\b(?:load_extension|edit|readfile|writefile)\s*\(/im,
 }
 
 /** Whether a program runs commands that a text which it reads holds. */
