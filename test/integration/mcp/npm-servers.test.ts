@@ -15,7 +15,7 @@ const said = ({ content }: SdkResult): string => content.map(({ text }) => text)
 const using = async (opened: AsyncDisposableStack, way: Parameters<typeof sdkClient>[1]): Promise<SdkClient> =>
   opened.adopt(await sdkClient('v1', way), (client) => client.close())
 
-describe('servers from npm under guard mcp run', { concurrency: 2, timeout: 60_000 }, () => {
+describe('servers from npm under guard mcp run', { concurrency: 2, timeout: 300_000 }, () => {
   it('server-filesystem with filesystem-official.yml: reads inside, asks before it writes, keeps secrets', async () => {
     await using opened = new AsyncDisposableStack()
     const policy = await readFile(join(root, 'presets/mcp-policies/filesystem-official.yml'), 'utf8')

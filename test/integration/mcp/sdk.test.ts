@@ -67,7 +67,7 @@ const suite = (door: string, open: (opened: AsyncDisposableStack, policy: string
   }
 }
 
-describe('official clients through the proxy', { concurrency: 2, timeout: 60_000 }, () => {
+describe('official clients through the proxy', { concurrency: 2, timeout: 300_000 }, () => {
   suite('HTTP', httpPlace)
   suite('guard mcp run', runPlace)
 })
