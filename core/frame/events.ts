@@ -114,14 +114,19 @@ const fieldsOf = (raw: Buffer, first: boolean) => {
     const from = first && start === 0 ? behindMark(raw) : start
     const data = fieldValue(raw, from, end, 'data')
     if (data >= 0) lines.push(raw.subarray(data, end))
-    else if (fieldValue(raw, from, end, 'id') >= 0) identified = true
     else {
-      const event = fieldValue(raw, from, end, 'event')
-      if (event >= 0) type = raw.toString('utf8', event, end)
+      identified ||= fieldValue(raw, from, end, 'id') >= 0
+      type = typeIn(raw, from, end) ?? type
     }
   }
   // the last line that names a type counts, and an empty name is none
   return { lines: type === '' || type === 'message' ? lines : [], identified }
+}
+
+/** The type that a line names; undefined if it names none. */
+const typeIn = (raw: Buffer, start: number, end: number): string | undefined => {
+  const at = fieldValue(raw, start, end, 'event')
+  return at < 0 ? undefined : raw.toString('utf8', at, end)
 }
 
 const behindMark = (raw: Buffer): number => (raw.toString('utf8', 0, 3).charCodeAt(0) === BOM ? 3 : 0)
