@@ -46,7 +46,9 @@ const opened = async (
     await new Promise((ready, failed) => file.once('open', ready).once('error', failed))
     return { file, bytes: found.isFile() ? found.size : undefined }
   } catch (cause) {
-    throw new GuardError('USAGE', `${name} cannot be read: ${(cause as Error).message}`, { cause })
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'there is no such file' : message
+    throw new GuardError('USAGE', `${name} cannot be read: ${why}.`, { cause })
   }
 }
 

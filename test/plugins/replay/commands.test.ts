@@ -144,7 +144,12 @@ describe('replay commands ask the gateway that runs', () => {
     assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
   })
   it('import: names what is wrong with a file', async () => {
-    assert.equal((await replay('import', 'absent.json')).code, 2)
+    const absent = await replay('import', 'absent.json')
+    assert.deepEqual(
+      [absent.code, absent.err],
+      [2, 'error: absent.json cannot be read: there is no such file. (USAGE)\n'],
+    )
+    assert.match((await replay('import', '.')).err, /cannot be read: it is a folder\. \(USAGE\)/)
     await writeFile(join(cwd, 'odd.json'), '{"schema":"trace.v1","run":')
     const { code, err } = await replay('import', 'odd.json')
     assert.equal(code, 1)
