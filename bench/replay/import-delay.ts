@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type Figure, figure } from './figures.ts'
 import { delayDuring } from './loop-delay.ts'
 import { openRoutes } from './routes.ts'
@@ -14,7 +15,9 @@ export const importDelay = async (bytes: number): Promise<readonly Figure[]> => 
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const routes = await openRoutes(join(folder, 'guard.db'))
   try {
-    const file = jsonlOf(bytes)
+    const lines = jsonlOf(bytes)
+    // as a connection brings it: one string of it all would hold the loop itself
+    const file = Readable.from(lines, { objectMode: false })
     const start = performance.now()
     const delay = await delayDuring(() => routes.ask('/api/v1/runs/import', file))
     const megabytes = (bytes / 1e6).toFixed(0)
@@ -30,7 +33,7 @@ export const importDelay = async (bytes: number): Promise<readonly Figure[]> => 
 }
 
 /** Some runs with the attributes that tool calls have, a record a line. */
-const jsonlOf = (bytes: number): string => {
+const jsonlOf = (bytes: number): readonly string[] => {
   const lines: string[] = []
   for (let run = 0; run < RUNS; run++)
     lines.push(JSON.stringify({ type: 'run', schema: 'trace.v1', trace_id: `imported-${run}`, status: 'ok' }))
@@ -51,5 +54,5 @@ const jsonlOf = (bytes: number): string => {
       .slice(0, missing)
     lines.push(JSON.stringify(span))
   }
-  return lines.join('\n')
+  return lines.map((line) => `${line}\n`)
 }

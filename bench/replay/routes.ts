@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import fastify from 'fastify'
 import { type Gateway, readJson } from 'guard-gateway/core'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
@@ -7,7 +8,7 @@ import { replayGateway } from './open.ts'
 export interface Routes {
   readonly gateway: Gateway
   /** The body of an answer, which must be a good one; `body` makes the request a POST. */
-  ask(path: string, body?: string): Promise<string>
+  ask(path: string, body?: string | Readable): Promise<string>
   close(): Promise<void>
 }
 
