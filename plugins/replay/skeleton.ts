@@ -50,7 +50,14 @@ export class Skeleton {
   readonly #counted = new Set<string>()
   /** Parents that were named and have not come. */
   readonly #awaited = new Set<string>()
-  sums: Sums = noSums()
+  #sums: Sums = noSums()
+  /** The sums have to be made anew when somebody asks: children that come before their parents would have it done for each. */
+  #stale = false
+
+  get sums(): Sums {
+    if (this.#stale) this.#recount()
+    return this.#sums
+  }
 
   get size(): number {
     return this.#bones.size
@@ -67,26 +74,27 @@ export class Skeleton {
     this.#bones.set(bone.id, bone)
     if (bone.parent !== null && !this.#bones.has(bone.parent)) this.#awaited.add(bone.parent)
     this.#awaited.delete(bone.id)
+    if (this.#stale) return
     if (simple) this.#add(bone)
     else if (old !== undefined && this.#onlyEnds(old, bone)) this.#end(old, bone)
-    else this.#recount()
+    else this.#stale = true
   }
 
   /** The span was running and has ended, and no other sum depends on it: what long sessions do with every call. */
   #onlyEnds(old: Bone, bone: Bone): boolean {
     const { parent, start_ns, end_ns, use } = old
-    const ended = end_ns === null && bone.end_ns !== null && bone.end_ns !== this.sums.last?.end_ns
+    const ended = end_ns === null && bone.end_ns !== null && bone.end_ns !== this.#sums.last?.end_ns
     return ended && use === null && bone.use === null && parent === bone.parent && start_ns === bone.start_ns
   }
 
   #end(old: Bone, bone: Bone): void {
-    this.sums.running--
-    if (old.status === 'error') this.sums.failed--
+    this.#sums.running--
+    if (old.status === 'error') this.#sums.failed--
     this.#add(bone)
   }
 
   #add(bone: Bone): void {
-    const { sums } = this
+    const sums = this.#sums
     if (sums.start_ns === null || bone.start_ns < sums.start_ns) sums.start_ns = bone.start_ns
     const reached = bone.end_ns ?? bone.start_ns
     if (sums.end_ns === null || reached > sums.end_ns) sums.end_ns = reached
@@ -115,18 +123,17 @@ export class Skeleton {
   }
 
   #sum(use: Use, sign: bigint): void {
-    this.sums.input += sign * use.input
-    this.sums.output += sign * use.output
-    this.sums.cost += sign * use.cost
+    this.#sums.input += sign * use.input
+    this.#sums.output += sign * use.output
+    this.#sums.cost += sign * use.cost
   }
 
   #recount(): void {
-    this.sums = noSums()
+    this.#stale = false
+    this.#sums = noSums()
     this.#counted.clear()
     const above = this.#aboveUse()
-    for (const bone of this.#bones.values()) {
-      this.#add(above.has(bone.id) ? { ...bone, use: null } : bone)
-    }
+    for (const bone of this.#bones.values()) this.#add(above.has(bone.id) ? { ...bone, use: null } : bone)
   }
 
   /** Spans with some span of known use below them. */

@@ -107,12 +107,27 @@ describe('a skeleton', () => {
             }),
           )
         const skeleton = new Skeleton()
-        for (const one of bones) skeleton.set(one)
+        const asked = new Skeleton()
+        for (const [index, one] of bones.entries()) {
+          skeleton.set(one)
+          asked.set(one)
+          assert.equal(asked.sums.input, counted(bones.slice(0, index + 1)).sum)
+        }
         const { sum, running, size } = counted(bones)
         assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [sum, running, size])
       }),
       { seed: 7, numRuns: 500 },
     )
+  })
+
+  it('takes a long run whose children come before their parents, as exporters send them', () => {
+    const skeleton = new Skeleton()
+    const use = { input: 1n, output: 0n, cost: 0n }
+    for (let index = 50_000; index > 0; index--) {
+      const parent = index === 1 ? null : String(index - 1)
+      skeleton.set({ ...endedCall({ parent, status: 'ok', length: 1n }, index), use })
+    }
+    assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [1n, 0, 50_000])
   })
 
   it('ends with circles of parents', () => {
