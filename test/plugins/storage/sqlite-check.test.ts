@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import { createStore, GuardError, type Storage } from 'guard-gateway/core'
 import { openDriver } from '../../../plugins/storage/sqlite/driver.ts'
 import { conformanceTables, item } from '../../conformance/storage.ts'
@@ -48,10 +49,12 @@ describe('sqlite: a file too large to be read through before it is used', () => 
 
   it('is used at once; that it is whole changes nothing', async () => {
     const checked = new Promise<void>((resolve) => {
-      process.once('worker', (storage) => {
-        assert.ok(storage)
-        process.once('worker', (worker) => worker.once('exit', () => resolve()))
-      })
+      const begun = (worker: Worker) => {
+        if (worker.threadName !== 'guard-check') return
+        process.off('worker', begun)
+        worker.once('exit', () => resolve())
+      }
+      process.on('worker', begun)
     })
     const { store } = await open(PAGE)
     await put(store, 'more')
