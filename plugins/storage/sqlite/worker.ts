@@ -1,11 +1,16 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Table } from 'guard-gateway/core'
 import type { Shape } from '../kysely/shape.ts'
+import { Asks } from './asks.ts'
+import { readyChange } from './changes.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { openDatabase } from './database.ts'
 import { messageOf, reasonOf } from './failure.ts'
 import { modeWarning } from './file.ts'
+import { Group } from './group.ts'
 import type { Ask, BatchValues, FromWorker, Start, ToWorker } from './protocol.ts'
 import { Refusal } from './refusal.ts'
+import { Statements } from './statements.ts'
 
 const told = workerData as MessagePort
 const start = await new Promise<Start>((resolve) => {
@@ -31,13 +36,6 @@ if (opened !== undefined) {
   const warning = modeWarning(start.file)
   say({ kind: 'open', warnings: warning === undefined ? [] : [warning] })
   const { db } = opened
-  const [{ Group }, { Asks }, { readyChange }, { Statements }, { Checkpoints }] = await Promise.all([
-    import('./group.ts'),
-    import('./asks.ts'),
-    import('./changes.ts'),
-    import('./statements.ts'),
-    import('./checkpoints.ts'),
-  ])
   const tables = new Map(start.tables.map((table) => [table.id, table]))
   const shapes = new Map<number, { readonly table: Table; readonly shape: Shape }>()
   const changes = new Map<number, ReturnType<typeof readyChange>>()
