@@ -206,7 +206,7 @@ describe('the timeline', { skip: noBrowser }, () => {
       assert.ok(elements < 2_500, `${elements} elements`)
     }
     await visit.to(`/replay/${id}`)
-    assert.equal(await rows.count(), 2_000)
+    assert.equal(await rows.count(), 1_000)
     await page.locator('#load-all').click()
     await page.waitForFunction((count) => document.documentElement.scrollHeight > count * 25, last)
     assert.ok(await page.locator('#span-s0').isVisible())

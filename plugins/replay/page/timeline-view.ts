@@ -4,8 +4,8 @@ import { type Folding, foldingOf, runLink, seenPlaces } from './folding.ts'
 import { type Shape, shapeOfTrace } from './shape.ts'
 import { type Window, windowOf } from './window.ts'
 
-/** Rows on one page of a timeline. */
-export const PAGE_ROWS = 2_000
+/** Rows on one page of a timeline: a browser shows them within half a second, and script brings all that there are. */
+export const PAGE_ROWS = 1_000
 /** Rows that stand there until script has brought all. */
 const FIRST_ROWS = 100
 

@@ -18,11 +18,11 @@ before(async () => {
 })
 after(() => bench.close())
 
-test('a long run has pages of 2,000 rows, and one that holds the chosen span', async () => {
+test('a long run has pages of 1,000 rows, and one that holds the chosen span', async () => {
   const first = await bench.page('/replay/long')
-  assert.equal(rowIds(first).length, 2_000)
-  assert.match(first, /rows 1 to 2,000 of 2,500/)
-  assert.match(first, /<a href="\?after=2000">rows behind →<\/a>/)
+  assert.equal(rowIds(first).length, 1_000)
+  assert.match(first, /rows 1 to 1,000 of 2,500/)
+  assert.match(first, /<a href="\?after=1000">rows behind →<\/a>/)
   const second = await bench.page('/replay/long?span=s2400')
   assert.equal(rowIds(second).length, SPANS - 2_000)
   assert.ok(rowIds(second).includes('span-s2400'))
