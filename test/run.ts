@@ -55,8 +55,8 @@ for (const [name, members] of processes) {
   await writeFile(file, program(members))
   files.push(file)
 }
-// one more than there are processors: some of them wait for others; what hangs fails in the end
-run({ files, concurrency: availableParallelism() + 1, timeout: 600_000 })
+// more than there are processors, since some of them wait for others; what hangs fails in the end
+run({ files, concurrency: availableParallelism() + 2, timeout: 600_000 })
   .on('test:summary', ({ file, success }) => {
     if (file === undefined && !success) process.exitCode = 1
   })
