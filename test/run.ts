@@ -8,7 +8,16 @@ import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 
 /** What takes longest, each a process of its own that begins before the others; a folder stands behind those in it. */
-const LONGEST = ['browser', 'plugins/replay', 'plugins/mcp', 'plugins/storage', 'plugins', 'package.test.ts', 'integration/mcp', 'bench']
+const LONGEST = [
+  'browser',
+  'plugins/replay',
+  'plugins/mcp',
+  'plugins/storage',
+  'plugins',
+  'package.test.ts',
+  'integration/mcp',
+  'bench',
+]
 
 /** The process that a file runs in: of what takes longest, else of its first folder, else its own. */
 const processOf = (file: string): string =>
