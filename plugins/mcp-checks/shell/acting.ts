@@ -41,7 +41,8 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   psql: /\\(?:!|(?:o|out|g|gx|w|write)\s*\||copy\b[^\n]*\bprogram\b)|\bprogram\s*'/i,
   mysql: /\\!|(?:^|;)\s*system\b/i,
   mariadb: /\\!|(?:^|;)\s*system\b/i,
-  sqlite3: /^\s*\.(?:sh|sys|load|read|import|once|out|ex|ar|cd|log|e)|\b(?:load_extension|edit|readfile|writefile)\s*\(/im,
+  sqlite3:
+    /^\s*\.(?:sh|sys|load|read|import|once|out|ex|ar|cd|log|e)|\b(?:load_extension|edit|readfile|writefile)\s*\(/im,
 }
 
 /** Whether a program runs commands that a text which it reads holds. */
