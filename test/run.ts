@@ -65,7 +65,7 @@ for (const [name, members] of processes) {
   files.push(file)
 }
 // more than there are processors, since some of them wait for others; what hangs fails in the end
-run({ files, concurrency: availableParallelism() + 2, timeout: 600_000 })
+run({ files, concurrency: availableParallelism() + 1, timeout: 600_000 })
   .on('test:summary', ({ file, success }) => {
     if (file === undefined && !success) process.exitCode = 1
   })

@@ -77,7 +77,7 @@ describe('every page', { skip: noBrowser }, () => {
         const rules = colorScheme === 'dark' ? [['color-contrast']] : []
         assert.deepEqual(await seriousFindings(page, ...rules), [], colorScheme)
       }
-      for (const width of [360, 768, 1024, 1280]) {
+      for (const width of [360, 768, 1024, 1100, 1280]) {
         await page.setViewportSize({ width, height: 800 })
         assert.ok((await visit.overflow()) <= 0, `wider than ${width} px by ${await visit.overflow()}`)
       }
