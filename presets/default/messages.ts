@@ -13,11 +13,10 @@ export const nextSteps =
   ({ file, key_line }: FirstRun, cwd: string, guard: string) =>
   (url: string): readonly string[] => [
     '',
-    'Next, in another terminal:',
+    `Open ${url} to watch. Next, in another terminal:`,
     `  ${guard} playground run exact-loop --mode enforce   see a loop being blocked, no provider key needed`,
     `  ${guard} run -- claude                              start an agent through the gateway`,
     `  ${guard} setup                                      write connection profiles for your agents`,
-    `  ${url}/replay   watch it`,
     '',
     'Any other client:',
     `  OpenAI style, base URL     ${url}/v1`,
