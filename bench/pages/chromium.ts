@@ -13,10 +13,15 @@ const isProgram = (file: string): boolean => {
   }
 }
 
-/** A browser: CHROMIUM_PATH, else the first Chromium in PATH; undefined where there is none, or nothing to drive it with. */
-export const openChromium = async ({ CHROMIUM_PATH, PATH = '' } = process.env): Promise<Browser | undefined> => {
+/** Where Chromium is: CHROMIUM_PATH, else the first of its usual names in PATH. */
+export const chromiumPath = ({ CHROMIUM_PATH, PATH = '' } = process.env): string | undefined => {
   const files = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)))
-  const executablePath = [...(CHROMIUM_PATH === undefined ? [] : [CHROMIUM_PATH]), ...files].find(isProgram)
+  return [...(CHROMIUM_PATH === undefined ? [] : [CHROMIUM_PATH]), ...files].find(isProgram)
+}
+
+/** A browser; undefined where there is none, or nothing to drive it with. */
+export const openChromium = async (): Promise<Browser | undefined> => {
+  const executablePath = chromiumPath()
   const driver = await import('playwright-core').catch(() => undefined)
   if (executablePath === undefined || driver === undefined) return undefined
   return driver.chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })

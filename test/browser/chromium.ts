@@ -1,24 +1,5 @@
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-
-const isProgram = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Where Chromium is: CHROMIUM_PATH, else the first of its usual names in PATH. */
-const chromiumPath = (): string | undefined => {
-  const { CHROMIUM_PATH, PATH = '' } = process.env
-  const files = PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)))
-  return [...(CHROMIUM_PATH === undefined ? [] : [CHROMIUM_PATH]), ...files].find(isProgram)
-}
+import { chromiumPath } from '../../bench/pages/chromium.ts'
 
 const found = chromiumPath()
 const required = process.env.GUARD_BROWSER_TESTS === 'required'

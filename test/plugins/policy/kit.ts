@@ -24,6 +24,7 @@ import { type PolicyOptions, policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { parse } from 'yaml'
+import { undecided } from '../../../bench/lib/session.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aReading, aSession, NOON, settled } from '../../kit/settled.ts'
@@ -92,19 +93,6 @@ export const startBench = async (options: PolicyOptions = {}, more: readonly Plu
     return decision
   }
   return { gateway, clock, faults, ask, end, send }
-}
-
-const undecided: Decision = {
-  decision: 'allow',
-  reason: null,
-  rule_id: null,
-  message: '',
-  matches: [],
-  policy_version: '',
-  probe: false,
-  faults: [],
-  repeats: null,
-  row: null,
 }
 
 /** A session that has not been heard of before. */
