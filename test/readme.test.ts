@@ -52,7 +52,7 @@ const program = async (part: string, file: string): Promise<string> => {
 }
 
 /** What `npm run guard` starts. */
-const guard = ['--conditions=guard-source', join(root, 'presets/default/bin.ts')]
+const guard = ['--conditions=guard-source', join(root, 'presets/default/bin.js')]
 
 /** What the commands of a block print, each run as it stands with the configuration of this test; what they find wrong with it does not matter. */
 const guardLines = async (text: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {

@@ -10,4 +10,4 @@ export const programFile = (name: string): string => join(import.meta.dirname, '
 export const programFlags: readonly string[] = code === '.ts' ? ['--conditions=guard-source'] : []
 
 /** The command line of the gateway. */
-export const guardProgram = programFile('presets/default/bin')
+export const guardProgram = join(import.meta.dirname, '../../presets/default/bin.js')

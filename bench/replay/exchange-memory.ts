@@ -10,7 +10,7 @@ import { replayGateway } from './open.ts'
 
 const formats = ['json', 'jsonl', 'otel'] as const
 const TRACE = 'f'.repeat(32)
-const COMMAND = join(import.meta.dirname, '../../presets/default/bin.ts')
+const COMMAND = join(import.meta.dirname, '../../presets/default/bin.js')
 const PEAK = pathToFileURL(join(import.meta.dirname, 'peak.ts')).href
 
 /** How much memory the commands that export and import a run of so many spans take at most, each in a process of its own without a gateway. */

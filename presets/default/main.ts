@@ -11,19 +11,10 @@ export const main = (argv: readonly string[], io: Io): Promise<number> => {
   const { builtIn, configured } = begins(argv, 'mcp run') ? proxyAlone(io) : everything(io)
   return runCli(argv, io, {
     version,
-    async builtIn() {
-      if (opensDatabase(argv)) (await import('guard-gateway/plugins/storage/sqlite')).startAhead()
-      return builtIn()
-    },
+    builtIn,
     configured,
     extended: async (options) => /^plugins:/m.test(await readFile(located(options, io).file, 'utf8').catch(() => '')),
   })
-}
-
-/** Those that somebody waits for until their database is open: its thread starts before anything else is loaded. */
-const opensDatabase = (argv: readonly string[]): boolean => {
-  if (argv.some((word) => word === '--help' || word === '-h' || word === 'help')) return false
-  return begins(argv, 'gateway run') || (begins(argv, 'mcp run') && argv.includes('--'))
 }
 
 /** Where the gateways of a command line come from. */

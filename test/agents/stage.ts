@@ -11,7 +11,7 @@ import { AgentProvider } from './provider.ts'
 
 export const PROVIDER_KEY = 'sk-provider-key-of-the-agents-test'
 const LIMIT_MS = 120_000
-const bin = join(import.meta.dirname, '../../presets/default/bin.ts')
+const bin = join(import.meta.dirname, '../../presets/default/bin.js')
 
 /** Words that start the command line from its source. */
 export const guard: readonly string[] = [process.execPath, '--conditions=guard-source', bin]

@@ -8,7 +8,7 @@ import { fakeIo } from './io.ts'
 import { startMcp } from './mcp.ts'
 import type { SdkWay } from './mcp-sdk.ts'
 
-const BIN = join(import.meta.dirname, '../../presets/default/bin.ts')
+const BIN = join(import.meta.dirname, '../../presets/default/bin.js')
 const SERVER = join(import.meta.dirname, 'mcp-test-server.ts')
 const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
 

@@ -2,8 +2,6 @@ import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
 import { storageCommands } from './commands.ts'
 import { openDriver } from './driver.ts'
 
-export { startAhead } from './thread.ts'
-
 export interface SqliteOptions {
   /** `guard.db` if absent. */
   readonly file?: string

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test'
 import { initialize } from '../../kit/mcp.ts'
 import { mcpUpstream } from '../../kit/mcp-upstream.ts'
 
-const BIN = join(import.meta.dirname, '../../../presets/default/bin.ts')
+const BIN = join(import.meta.dirname, '../../../presets/default/bin.js')
 const KEY = 'guard_test_key_that_is_long_enough'
 
 describe('guard mcp serve', () => {

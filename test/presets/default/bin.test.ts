@@ -9,16 +9,21 @@ import { after, before, describe, it } from 'node:test'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 
-const bin = join(import.meta.dirname, '../../../presets/default/bin.ts')
+const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
 const conditions = '--conditions=guard-source'
 const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
 const environment = { PATH, HOME, NODE_COMPILE_CACHE }
 const preload = (source: string): string => `--import=data:text/javascript,${encodeURIComponent(source)}`
 
-const start = (cwd: string, argv: readonly string[], nodeOptions: readonly string[] = []) =>
+const start = (
+  cwd: string,
+  argv: readonly string[],
+  nodeOptions: readonly string[] = [],
+  env: NodeJS.ProcessEnv = environment,
+) =>
   spawn(process.execPath, [conditions, ...nodeOptions, bin, ...argv], {
     cwd,
-    env: environment,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
@@ -86,6 +91,18 @@ describe('the binary', () => {
       others.filter((url) => !url.endsWith('/command-config.ts')),
       [],
     )
+  })
+  it('runs from what is kept compiled the second time, without readying Node to strip types', async () => {
+    const log = "process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')))"
+    const env = { PATH, HOME: await mkdtemp(join(folder, 'home-')) }
+    const stripped = async (): Promise<boolean> => {
+      const child = start(folder, ['--version'], [preload(log)], env)
+      const [err] = await Promise.all([text(child.stderr), once(child, 'close')])
+      assert.match(err, /^NativeModule internal\/modules\/typescript$/m)
+      return err.includes('/amaro/')
+    }
+    assert.deepEqual([await stripped(), await stripped()], [true, false])
+    await rm(env.HOME, { recursive: true })
   })
   it('helps without loading what only serving or storing needs', async () => {
     const log =

@@ -10,7 +10,7 @@ import { fakeIo } from '../../kit/io.ts'
 
 const run = promisify(execFile)
 const source = join(import.meta.dirname, '../../../presets/default')
-const bin = join(source, 'bin.ts')
+const bin = join(source, 'bin.js')
 
 const emptyFolder = async (context: TestContext) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-help-'))

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // No static import: on a Node that is too old, loading anything could fail before this file can say why.
+// JavaScript, as what it loads first: Node takes 35 ms to get ready to strip types, and need not once compiled code is kept.
 
 const needed = '22.19'
 const found = process.versions.node
@@ -11,8 +12,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
   )
   process.exitCode = 1
 } else {
-  const { answersAtOnce } = await import('./at-once.ts')
-  if (!answersAtOnce(process.argv.slice(2))) {
+  const { answersAtOnce } = await import('./at-once.js')
+  const argv = process.argv.slice(2)
+  if (!answersAtOnce(argv)) {
+    const { openAhead } = await import('./ahead.ts')
+    openAhead(argv)
     const { runProcess } = await import('./process.ts')
     await runProcess()
   }
