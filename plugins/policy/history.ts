@@ -18,6 +18,15 @@ export interface Used {
 
 const NOTHING: Used = Object.freeze({ requests: 0, failed: 0, unpriced: 0, tokens: 0, cost_micro: 0, reserved: 0 })
 
+/** Bytes that a history takes by itself, with each row, and with each call of a row's turns; about. */
+const BYTES = { history: 2_000, row: 600, call: 400 }
+
+const bytesOf = ({ new_turns }: Row): number => {
+  let calls = 0
+  for (const turn of new_turns) calls += 1 + turn.calls.length
+  return BYTES.row + calls * BYTES.call
+}
+
 /** What a session's past means to its rules: hashes, counts and outcomes of its last requests. */
 export class History implements Known {
   readonly rows: Row[] = []
@@ -34,6 +43,8 @@ export class History implements Known {
   unpriced = 0
   /** Id of the request that probes the upstream. */
   probe: string | null = null
+  /** Of memory, about. */
+  bytes = BYTES.history
   readonly #session: Session
   readonly #used = new Map<string, Used>()
   readonly #memories: Memories
@@ -60,6 +71,7 @@ export class History implements Known {
   /** The newest row, and the row whose turns come before its own. */
   append(row: Row, parent: Row | undefined): void {
     this.rows.unshift(row)
+    this.bytes += bytesOf(row)
     this.fresh++
     if (parent !== undefined) this.parents.set(row.id, parent.id)
     const blocked = row.decision === 'block'
@@ -110,6 +122,12 @@ export class History implements Known {
     }
   }
 
+  /** The session can do without it: what it needs later is read anew. */
+  leave(): void {
+    delete this.#session.tips
+    delete this.#session.cleared
+  }
+
   /** Lets go of what is held for requests that nobody will settle, for example after a failure behind the decision. */
   release(): void {
     this.reserved = 0
@@ -124,6 +142,7 @@ export class History implements Known {
       const row = this.rows[index]
       if (row === undefined || (row.decision === 'block') !== blocked || ++count <= keep) continue
       this.rows.splice(index, 1)
+      this.bytes -= bytesOf(row)
       this.parents.delete(row.id)
       if (index < this.fresh) this.fresh--
       index--

@@ -4,25 +4,52 @@ import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
 
 const BLOCKED_ROWS = 16
+/** What the histories of all sessions may take. */
+const MOST_BYTES = 48 * 1024 * 1024
 
-/** Knows the history of every session in memory; reads it from the recorded calls when a session is first touched. */
+/** A history, and how many of its bytes are in the sum of all. */
+interface Kept {
+  readonly history: History
+  bytes: number
+}
+
+/** Knows the histories of the sessions used last; any other is read from the recorded calls when its session is next touched. */
 export class Histories {
   readonly #gateway: Gateway
-  readonly #known = new WeakMap<Session, History>()
+  /** Least recently used first. */
+  readonly #known = new Map<Session, Kept>()
+  readonly #most_bytes: number
+  #bytes = 0
   readonly #memories = new Memories()
   readonly #reading = new WeakMap<Session, Promise<History>>()
 
-  constructor(gateway: Gateway) {
+  constructor(gateway: Gateway, most_bytes: number = MOST_BYTES) {
     this.#gateway = gateway
+    this.#most_bytes = most_bytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** The history, if it need not be read first. */
   at(session: Session): History | undefined {
     const known = this.#known.get(session)
-    if (known !== undefined) return known
+    if (known !== undefined) return known.history
     const { requests, blocked } = session.row
     if (requests + blocked > 0 || this.#reading.has(session)) return undefined
     return this.#keep(session, new History(session, this.#memories))
+  }
+
+  /** Counts what a request has added, and makes room for it. */
+  used(session: Session): void {
+    const kept = this.#known.get(session)
+    if (kept === undefined) return
+    this.#known.delete(session)
+    this.#known.set(session, kept)
+    this.#bytes += kept.history.bytes - kept.bytes
+    kept.bytes = kept.history.bytes
+    if (this.#bytes > this.#most_bytes) this.#makeRoom(session)
   }
 
   /** The history, read once however many ask; `limit` is how many rows are wanted. */
@@ -59,8 +86,21 @@ export class Histories {
   }
 
   #keep(session: Session, history: History): History {
-    this.#known.set(session, history)
+    this.#known.set(session, { history, bytes: 0 })
+    this.used(session)
     return history
+  }
+
+  /** Without a record of the calls, nothing could be read again. */
+  #makeRoom(newest: Session): void {
+    if (this.#gateway.tables.get('calls') === undefined) return
+    for (const [session, { history, bytes }] of this.#known) {
+      if (this.#bytes <= this.#most_bytes) return
+      if (session.open > 0 || session === newest) continue
+      this.#known.delete(session)
+      this.#bytes -= bytes
+      history.leave()
+    }
   }
 }
 

@@ -20,6 +20,8 @@ export interface RuleLists {
 export interface PolicyOptions extends RuleLists {
   /** Mode where neither the request nor the project's policy says one; read for every request, so that it may change. */
   readonly default_mode?: Mode
+  /** Bytes of memory that the histories of all sessions may take, about; 48 MiB if absent. The one used longest ago is read anew when it is needed. */
+  readonly history_bytes?: number
   /** Gives lists of rules when the gateway opens, for example from files; they go before those given here. */
   readonly load?: () => Promise<RuleLists>
 }
@@ -54,7 +56,8 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
 })
 
 const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): void => {
-  const histories = new Histories(gateway)
+  const histories = new Histories(gateway, options.history_bytes)
+  gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
 
   gateway.hooks.request.tapPromise({ name: 'policy', stage: 10 }, async (call) => {
     const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
@@ -75,5 +78,6 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     const history = histories.at(call.session)
     const priced = policies.at(call.project_id)?.priced ?? []
     if (history !== undefined) settle(settled, decision.row, call.session.row, history, priced)
+    histories.used(call.session)
   })
 }

@@ -46,6 +46,50 @@ describe('another attempt of a request', () => {
   })
 })
 
+describe('room for histories', () => {
+  /** Of one session at a time, since one of them takes more than half of it. */
+  const tight = () =>
+    startBench({
+      defaults: [{ rule_type: 'exact_repeat', threshold: 2 }],
+      default_mode: 'enforce',
+      history_bytes: 4_000,
+    })
+  const bytesIn = ({ gateway }: Awaited<ReturnType<typeof tight>>) => gateway.health.get('policy')?.()
+
+  it('is made by what was used longest ago, which is read anew and judged as before', async () => {
+    const bench = await tight()
+    const [one, other] = [newSession(), newSession()]
+    await bench.send(call({ session: one, items: [user('a')] }))
+    assert.ok(one.tips !== undefined)
+    assert.deepEqual(bytesIn(bench), { history_bytes: 2_600 })
+    await bench.send(call({ session: other, items: [user('a')] }))
+    assert.deepEqual([one.tips, one.cleared], [undefined, undefined])
+    assert.ok(other.tips !== undefined)
+    assert.deepEqual(bytesIn(bench), { history_bytes: 2_600 })
+    assert.equal((await bench.send(call({ session: one, items: [user('a')] }))).reason, 'LOOP_EXACT')
+    assert.deepEqual([one.row.requests, one.row.blocked], [1, 1])
+  })
+  it('is never made by a session with a request under way', async () => {
+    const bench = await tight()
+    const [one, other] = [newSession(), newSession()]
+    const open = call({ session: one, items: [user('a')] })
+    const decision = await bench.ask(open)
+    await bench.send(call({ session: other, items: [user('a')] }))
+    assert.ok(one.tips !== undefined)
+    await bench.end(open, decision)
+    assert.deepEqual([other.tips, bytesIn(bench)], [undefined, { history_bytes: 2_600 }])
+    assert.equal((await bench.send(call({ session: one, items: [user('a')] }))).reason, 'LOOP_EXACT')
+  })
+  it('counts the turns of a row, and no longer those of rows that are left', async () => {
+    const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat' }] })
+    const session = newSession()
+    await bench.send(call({ session, items: looped }))
+    assert.deepEqual(bytesIn(bench), { history_bytes: 2_000 + 600 + 3 * 800 })
+    for (let n = 0; n < 70; n++) await bench.send(call({ session, items: [user(`${n}`)] }))
+    assert.deepEqual(bytesIn(bench), { history_bytes: 2_000 + 64 * 600 })
+  })
+})
+
 describe('a restart', () => {
   it('finds window, errors and totals again', async () => {
     const bench = await enforced()
