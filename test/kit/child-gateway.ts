@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 
 /** A gateway in a process of its own, started as a user starts it. */
 export interface ChildGateway {
@@ -14,8 +14,7 @@ export interface ChildGateway {
 }
 
 const KEY = 'guard_test_key_of_a_child_process'
-// .ts from source, .js where it was built
-const bin = join(import.meta.dirname, `../../presets/default/bin${extname(import.meta.filename)}`)
+const bin = join(import.meta.dirname, '../../presets/default/bin.js')
 const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
 
 /** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any. */
