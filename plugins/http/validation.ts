@@ -1,4 +1,4 @@
-import type { ValidateFunction } from 'ajv'
+import type { Ajv, ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
 
 /**
@@ -6,7 +6,44 @@ import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
  * A schema is compiled when it is first needed: most routes are never asked, and a start need not wait for all of them.
  */
 export const strictValidation = async (app: FastifyInstance): Promise<void> => {
-  const { Ajv } = await import('ajv')
+  const { bodies, texts, serializers } = await compilers()
+  app.setValidatorCompiler<object>(({ schema, httpPart }) => {
+    const compile = httpPart === 'body' ? bodies : texts
+    let compiled: ValidateFunction | undefined
+    const validate = (value: unknown): boolean => {
+      compiled ??= compile(schema)
+      const valid = compiled(value)
+      result.errors = compiled.errors
+      return valid
+    }
+    const result: typeof validate & { errors?: ValidateFunction['errors'] } = validate
+    return result as never
+  })
+  app.setSerializerCompiler(late(serializers))
+}
+
+type Serializers = FastifySerializerCompiler<object>
+type Serializer = ReturnType<Serializers>
+
+interface Compilers {
+  readonly bodies: (schema: object) => ValidateFunction
+  readonly texts: (schema: object) => ValidateFunction
+  readonly serializers: Serializers
+}
+
+let made: Promise<Compilers> | undefined
+
+/** One set for the process: the gateways in it have their routes, and with them their schemas, in common. */
+const compilers = (): Promise<Compilers> => {
+  made ??= makeCompilers()
+  return made
+}
+
+const makeCompilers = async (): Promise<Compilers> => {
+  const [{ Ajv }, { SerializerSelector }] = await Promise.all([
+    import('ajv'),
+    import('@fastify/fast-json-stringify-compiler'),
+  ])
   const common = {
     strictTypes: false,
     strictTuples: false,
@@ -15,31 +52,41 @@ export const strictValidation = async (app: FastifyInstance): Promise<void> => {
     useDefaults: true,
     removeAdditional: false,
   } as const
-  const bodies = new Ajv({ ...common, coerceTypes: false })
-  const texts = new Ajv({ ...common, coerceTypes: true })
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => {
-    const ajv = httpPart === 'body' ? bodies : texts
-    let compiled: ValidateFunction | undefined
-    const validate = (value: unknown): boolean => {
-      compiled ??= ajv.compile(schema)
-      const valid = compiled(value)
-      result.errors = compiled.errors
-      return valid
-    }
-    const result: typeof validate & { errors?: ValidateFunction['errors'] } = validate
-    return result as never
-  })
-  const { SerializerSelector } = await import('@fastify/fast-json-stringify-compiler')
-  app.setSerializerCompiler(late(SerializerSelector()({}, {}) as FastifySerializerCompiler<object>))
+  return {
+    bodies: validators(new Ajv({ ...common, coerceTypes: false })),
+    texts: validators(new Ajv({ ...common, coerceTypes: true })),
+    serializers: SerializerSelector()({}, {}) as Serializers,
+  }
 }
 
-/** Serialisers that are each made when their route answers for the first time. */
+/** Compiles each schema once, and keeps what came of it as long as the schema lives. */
+const validators = (ajv: Ajv): ((schema: object) => ValidateFunction) => {
+  const known = new WeakMap<object, ValidateFunction>()
+  return (schema) => {
+    const before = known.get(schema)
+    if (before !== undefined) return before
+    const compiled = ajv.compile(schema)
+    // Ajv would keep the schema itself, and refuse another with the same $id
+    ajv.removeSchema(schema)
+    known.set(schema, compiled)
+    return compiled
+  }
+}
+
+const written = new WeakMap<object, Serializer>()
+
+/** Serialisers that are each made when a route with their schema answers for the first time. */
 const late =
-  (compile: FastifySerializerCompiler<object>): FastifySerializerCompiler<object> =>
+  (compile: Serializers): Serializers =>
   (route) => {
-    let write: ReturnType<typeof compile> | undefined
+    let write: Serializer | undefined
     return (data) => {
-      write ??= compile(route)
+      write ??= written.get(route.schema) ?? remember(route.schema, compile(route))
       return write(data)
     }
   }
+
+const remember = (schema: object, write: Serializer): Serializer => {
+  written.set(schema, write)
+  return write
+}

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
+import type { ValidateFunction } from 'ajv'
 import { GuardError, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './checks.ts'
 import { type Environment, resolveReferences, upstreamsFrom } from './environment.ts'
@@ -73,12 +74,18 @@ const complete = async (
   value: unknown,
   env: Environment,
 ): Promise<{ value: unknown; faults: readonly ConfigFault[] }> => {
-  const { Ajv } = await import('ajv')
-  // that our own schema is one, its types say; to check that would take longer than the rest of the start
-  const options = { allErrors: true, useDefaults: true, verbose: true, validateSchema: false }
-  const validate = new Ajv(options).compile(configSchema)
+  validator ??= compiled()
+  const validate = await validator
   const given = isPlain(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
   return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? []) }
+}
+
+let validator: Promise<ValidateFunction> | undefined
+
+const compiled = async (): Promise<ValidateFunction> => {
+  const { Ajv } = await import('ajv')
+  // that our own schema is one, its types say; to check that would take longer than the rest of the start
+  return new Ajv({ allErrors: true, useDefaults: true, verbose: true, validateSchema: false }).compile(configSchema)
 }
 
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
