@@ -36,6 +36,8 @@ const begin = (): Thread => {
     workerData: far,
     transferList: [far],
     name: 'guard-sqlite',
+    // what it is sent is garbage at once: little room for that stays in the processor's cache, much only adds to memory
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
     env: { ...process.env, ...compiled() },
   })
   // whoever waits for the thread listens too
