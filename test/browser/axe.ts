@@ -14,7 +14,7 @@ const source = readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')
 
 /** What axe finds of WCAG 2.2 AA that is serious or worse, one line each; or of some of its rules alone. */
 export const seriousFindings = async (page: Page, rules: readonly string[] = standards): Promise<readonly string[]> => {
-  await page.evaluate(await source)
+  if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(await source)
   const violations = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html, target }) => ({ html, target })) })))`,
   )) as readonly Violation[]

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import { type McpUpstream, mcpUpstream } from '../kit/mcp-upstream.ts'
-import { openBrowser } from './chromium.ts'
+import { leaveBrowser, openBrowser } from './chromium.ts'
 import { Visit } from './visit.ts'
 
 /** A gateway that listens. */
@@ -50,6 +50,7 @@ export class World {
   readonly browser: Browser
   readonly upstream: McpUpstream
   readonly #options: Start
+  readonly #contexts = new Set<BrowserContext>()
 
   constructor(gateway: Running, browser: Browser, upstream: McpUpstream, options: Start) {
     this.gateway = gateway
@@ -69,6 +70,8 @@ export class World {
       viewport: { width: 1280, height: 800 },
       ...options,
     })
+    this.#contexts.add(context)
+    context.once('close', () => this.#contexts.delete(context))
     // patient, since other tests may want the processor too
     context.setDefaultTimeout(30_000)
     return new Visit(await context.newPage(), this.url)
@@ -105,7 +108,8 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.browser.close()
+    await Promise.all([...this.#contexts].map((context) => context.close()))
+    leaveBrowser()
     await this.gateway.close()
     await this.upstream.close()
     await rm(this.#options.folder, { recursive: true, force: true })
@@ -122,7 +126,8 @@ export const startWorld = async ({ mcp = '', provider = NO_UPSTREAM } = {}): Pro
   const config = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${server.url}" } } }`
   const options: Start = { folder, upstream: provider, backend: 'sqlite', config }
   const gateway = await startGateway(options).catch(async (error: unknown) => {
-    await Promise.all([browser.close(), server.close()])
+    leaveBrowser()
+    await server.close()
     throw error
   })
   return new World(gateway, browser, server, options)
