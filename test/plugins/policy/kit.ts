@@ -25,6 +25,7 @@ import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { parse } from 'yaml'
 import { undecided } from '../../../bench/lib/session.ts'
+import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aReading, aSession, NOON, settled } from '../../kit/settled.ts'
@@ -140,6 +141,7 @@ export const startApi = async (options: PolicyOptions = {}, more: readonly Plugi
   const bench = await startBench({ defaults: defaultRules, ...options }, more)
   const app = fastify()
   app.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send({ error: errorBody(error) }))
+  await strictValidation(app)
   await bench.gateway.hooks.http.promise(app)
   const get = async (project = 'shop') => (await app.inject({ url: `/api/policies/${project}` })).json()
   const put = async (payload: object, project = 'shop') => {

@@ -14,6 +14,7 @@ import {
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 
 /** Only the tables that the recorder shares with the sessions feature. */
@@ -65,6 +66,7 @@ export const startBench = async ({
   app.setErrorHandler((error: FastifyError, _request, reply) =>
     reply.code(error.validation === undefined ? statusOf(error) : 400).send({ error: errorBody(error) }),
   )
+  await strictValidation(app)
   await gateway.hooks.http.promise(app)
   return {
     gateway,

@@ -14,6 +14,7 @@ import {
 } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { type SessionsOptions, sessions } from 'guard-gateway/plugins/sessions'
+import { strictValidation } from '../../../plugins/http/validation.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aCall, aDecision, NOON, settled } from '../../kit/settled.ts'
 import { type Disk, disk } from './disk.ts'
@@ -171,6 +172,7 @@ const bareApp = async (gateway: Gateway): Promise<FastifyInstance> => {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) =>
     done(null, body === '' ? undefined : JSON.parse(String(body))),
   )
+  await strictValidation(app)
   await gateway.hooks.http.promise(app)
   return app
 }
