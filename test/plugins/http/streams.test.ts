@@ -143,7 +143,7 @@ overEachClient((start) => {
       assert.equal(running.settled.at(-1)?.outcome, 'truncated')
     })
     it('by taking too long is cut after total_ms', async () => {
-      await using running = await start({ upstream: { timeouts: { total_ms: 60 } } })
+      await using running = await start({ upstream: { timeouts: { total_ms: 500 } } })
       running.provider.script({ stall_at: 200 })
       assert.equal((await ask(running.port, { body: { ...chatBody, stream: true } })).complete, false)
       assert.equal((await ask(running.port, { body: chatBody })).complete, true)
