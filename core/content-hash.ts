@@ -9,16 +9,21 @@ const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 /** A UTF-16 unit takes at most three bytes. */
 const MAX_BYTES_PER_UNIT = 3
 
-/**
- * SHA-256 in hex of a text with runs of white space as one space and ends trimmed, and of the canonical text of what stands beside it.
- * Undefined if there is nothing but white space.
- */
-export const contentHash = (text: string, blocks: string): string | undefined => {
+/** What a text is known by, and its length in UTF-8. */
+export interface ContentHash {
+  /** Hex; undefined if there is nothing but white space. */
+  readonly hash: string | undefined
+  readonly bytes: number
+}
+
+/** SHA-256 of a text with runs of white space as one space and ends trimmed, and of the canonical text of what stands beside it. */
+export const contentHash = (text: string, blocks: string): ContentHash => {
   const room = text.length * MAX_BYTES_PER_UNIT
-  const bytes = room <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(room)
-  const length = collapseBytes(bytes, bytes.write(text, 0, 'utf8'))
-  if (blocks !== '') return hash('sha256', `${bytes.toString('utf8', 0, length)}\0${blocks}`, 'hex')
-  return length === 0 ? undefined : hash('sha256', bytes.subarray(0, length), 'hex')
+  const buffer = room <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(room)
+  const bytes = buffer.write(text, 0, 'utf8')
+  const length = collapseBytes(buffer, bytes)
+  if (blocks !== '') return { hash: hash('sha256', `${buffer.toString('utf8', 0, length)}\0${blocks}`, 'hex'), bytes }
+  return { hash: length === 0 ? undefined : hash('sha256', buffer.subarray(0, length), 'hex'), bytes }
 }
 
 /** Collapses in place; gives the new length. */

@@ -48,13 +48,7 @@ export const pieceOf = (part: Part): Piece => {
     case 'result': {
       const blocks = blockText(part.blocks)
       const print = resultPrint(part.text, blocks, part.error ?? false)
-      return {
-        kind: 'result',
-        full: print.result ?? '',
-        id: part.id ?? null,
-        ...print,
-        bytes: Buffer.byteLength(part.text),
-      }
+      return { kind: 'result', full: print.result ?? '', id: part.id ?? null, ...print }
     }
     default:
       return textPiece(part.kind, part.text, blockText(part.blocks))
@@ -66,10 +60,9 @@ const textPiece = (
   text: string,
   blocks: string,
 ): MessagePiece | TextPiece => {
-  const full = contentHash(text, blocks) ?? NOTHING
-  const bytes = Buffer.byteLength(text)
+  const { hash: full = NOTHING, bytes } = contentHash(text, blocks)
   if (!text.includes('<system-reminder>')) return { kind, full, chain: full, bytes }
-  return { kind, full, chain: contentHash(withoutReminders(text), blocks) ?? null, bytes }
+  return { kind, full, chain: contentHash(withoutReminders(text), blocks).hash ?? null, bytes }
 }
 
 const NOTHING = sha256('')

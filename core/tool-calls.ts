@@ -39,13 +39,17 @@ export interface ResultPrint {
   /** Null for an empty result, which is no evidence. */
   readonly result: string | null
   readonly error: boolean
+  /** Length of the text in UTF-8. */
+  readonly bytes: number
 }
 
 /** Hash and error flag of a result's text; `flagged` is what the dialect itself says. */
 export const resultPrint = (text: string, blocks: string, flagged: boolean): ResultPrint => {
   const plain = plainResult(text)
   const error = flagged || failedByText(plain)
-  return { result: contentHash(error ? masked(plain) : plain, blocks) ?? null, error }
+  const counted = error ? masked(plain) : plain
+  const { hash = null, bytes } = contentHash(counted, blocks)
+  return { result: hash, error, bytes: counted === text ? bytes : Buffer.byteLength(text) }
 }
 
 /** A result's text without what differs from run to run by itself: reminders, and lines about the run. */
