@@ -1,4 +1,4 @@
-// Runs every test, or those whose path below test/ begins as an argument says. The files of a folder share a process, since to start one costs more than most files take.
+// Runs every test, or those whose path below test/ begins as an argument says. Files share processes, since to start one costs more than most of them take.
 import { globSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -7,9 +7,13 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 
-/** What takes longest, each a process of its own that begins before the others; a folder stands behind those in it. */
-const LONGEST = [
+/** What everything else belongs to. */
+const OTHERS = 'others'
+
+/** The processes in the order they begin in, the longest before the others; a folder stands behind those in it. */
+const PROCESSES = [
   'browser',
+  OTHERS,
   'plugins/replay',
   'plugins/mcp',
   'plugins/storage',
@@ -19,9 +23,9 @@ const LONGEST = [
   'bench',
 ]
 
-/** The process that a file runs in: of what takes longest, else of its first folder, else its own. */
+/** The process that a file runs in. */
 const processOf = (file: string): string =>
-  LONGEST.find((name) => file === name || file.startsWith(`${name}/`)) ?? file.replace(/\/.*/, '')
+  PROCESSES.find((name) => file === name || file.startsWith(`${name}/`)) ?? OTHERS
 
 /** Loads a file as a suite of its own; one that cannot be loaded is a failed test. What is left open must not keep the others waiting. */
 const load = `import { after, describe, it } from 'node:test'
@@ -48,15 +52,15 @@ const program = (files: readonly string[]): string => {
   return load + lines.join('\n')
 }
 
-const rank = (name: string): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
-
 const beginnings = process.argv.slice(2)
 const found = globSync('**/*.test.ts', { cwd: import.meta.dirname })
   .map((file) => file.split(sep).join('/'))
   .filter((file) => beginnings.length === 0 || beginnings.some((beginning) => file.startsWith(beginning)))
 if (found.length === 0) throw new Error(`No file of tests begins with ${beginnings.join(' or ')}.`)
 
-const processes = [...Map.groupBy(found.sort(), processOf)].sort(([one], [other]) => rank(one) - rank(other))
+const processes = [...Map.groupBy(found.sort(), processOf)].sort(
+  ([one], [other]) => PROCESSES.indexOf(one) - PROCESSES.indexOf(other),
+)
 const folder = await mkdtemp(join(tmpdir(), 'guard-tests-'))
 const files: string[] = []
 for (const [name, members] of processes) {
