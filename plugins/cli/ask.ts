@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { errorBody, errorIn, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import type { FastifyError } from 'fastify'
+import { errorBody, errorIn, type Gateway, GuardError, schemaFault, statusOf } from 'guard-gateway/core'
 import { type Place, reached } from './reach.ts'
 
 /** Where commands find what they ask for. */
@@ -69,7 +70,7 @@ const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
 }
 
 /** What the schema of a route refuses, as a running gateway answers it. */
-const refusedBySchema = (thrown: unknown): GuardError | undefined =>
-  thrown instanceof Error && 'validation' in thrown
-    ? new GuardError('INVALID_REQUEST', `${thrown.message}.`)
-    : undefined
+const refusedBySchema = (thrown: unknown): GuardError | undefined => {
+  const { validation, validationContext = 'body' } = thrown as Partial<FastifyError>
+  return validation === undefined ? undefined : schemaFault(validation, validationContext)
+}

@@ -23,4 +23,9 @@ export const jsonBodies = (app: FastifyInstance): void => {
       }
     },
   )
+  // curl -d '' and browsers give a type to a body of no bytes, too
+  app.addContentTypeParser('*', (request, _payload, done) => {
+    if (request.headers['content-length'] === '0') done(null, undefined)
+    else done(new GuardError('UNSUPPORTED_MEDIA_TYPE'))
+  })
 }

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { errorBody, type Gateway, GuardError, newId, statusOf } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, newId, schemaFault, statusOf } from 'guard-gateway/core'
 import { brokenOff } from './body-reader.ts'
 import type { HttpFace } from './face.ts'
 import { protectDocument } from './response-headers.ts'
@@ -60,7 +60,7 @@ const pageOf = (face: HttpFace, error: GuardError, request_id: string, request: 
 export const guardErrorOf = (error: unknown): GuardError => {
   if (error instanceof GuardError) return error
   const { code, validation, validationContext } = error as Partial<FastifyError>
-  if (validation !== undefined) return invalid(validation, validationContext ?? 'body')
+  if (validation !== undefined) return schemaFault(validation, validationContext ?? 'body')
   const known = typeof code === 'string' ? fastifyErrors.get(code) : undefined
   return new GuardError(known ?? 'INTERNAL', undefined, { cause: error })
 }
@@ -72,21 +72,6 @@ const fastifyErrors = new Map<string, 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE
   ['FST_ERR_BAD_URL', 'INVALID_TARGET'],
   ['FST_ERR_MAX_PARAM_LENGTH', 'INVALID_TARGET'],
 ])
-
-const invalid = (faults: NonNullable<FastifyError['validation']>, where: string): GuardError => {
-  const [first] = faults
-  const path = first?.instancePath ?? ''
-  const params = first?.params as { additionalProperty?: unknown; allowedValues?: readonly unknown[] } | undefined
-  const odd = params?.additionalProperty === undefined ? '' : ` ("${String(params.additionalProperty).slice(0, 64)}")`
-  const allowed = params?.allowedValues === undefined ? '' : `: ${params.allowedValues.join(', ')}`
-  return new GuardError(
-    'INVALID_REQUEST',
-    `The ${where}${path === '' ? '' : ` at ${path}`} ${first?.message ?? 'cannot be used'}${odd}${allowed}.`,
-    {
-      path: path === '' ? '/' : path,
-    },
-  )
-}
 
 type Headers = Readonly<Record<string, unknown>>
 

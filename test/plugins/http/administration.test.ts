@@ -18,6 +18,8 @@ const feature: Plugin = {
       await app.register(
         async (scope) => {
           scope.post('/things', { schema: { body: bodySchema } }, async ({ body }) => ({ got: body }))
+          const union = { anyOf: [{ type: 'null' }, bodySchema] }
+          scope.post('/may-be', { schema: { body: union } }, async ({ body }) => ({ got: body ?? null }))
           scope.post('/bare', async ({ body }) => ({ got: body ?? null }))
           const querystring = {
             type: 'object',
@@ -64,6 +66,7 @@ describe('administration routes', () => {
       {},
       { 'content-type': 'application/json' },
       { 'content-type': 'application/json', 'content-length': '0' },
+      { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
     ]) {
       const got = await post('/api/bare', undefined, headers)
       assert.deepEqual([got.status, got.body.toString()], [200, '{"got":null}'])
@@ -86,6 +89,16 @@ describe('administration routes', () => {
     assert.match(String(jsonOf(await post('/api/things', { name: 'a', nmae: 1 })).error.message), /nmae/)
     assert.match(String(jsonOf(await post('/api/things', { name: 'a', mode: 'off' })).error.message), /shadow, enforce/)
   })
+  for (const [body, message] of [
+    [{ name: 'a', mode: 'off' }, 'The body at /mode must be equal to one of the allowed values: shadow, enforce.'],
+    [{ name: 5 }, 'The body at /name must be string.'],
+    ['"text"', 'The body must be null or object.'],
+  ] as const) {
+    it(`say of ${JSON.stringify(body)} what the branch of a union wants that was meant`, async () => {
+      const got = await post('/api/may-be', body)
+      assert.deepEqual([got.status, jsonOf(got).error.message], [400, message])
+    })
+  }
   for (const [name, body, code] of [
     ['half an object', '{"name":', 'INVALID_JSON'],
     ['a doubled member', '{"name":"a","name":"b"}', 'INVALID_JSON'],

@@ -79,7 +79,7 @@ describe('guard sessions and guard agents', () => {
       assert.match((await alone.guard('agents', 'list')).out, /^reviewer /m)
       const refused = await alone.guard('sessions', 'list', '--limit', 'x')
       assert.deepEqual([refused.code, refused.out], [1, ''])
-      assert.match(refused.err, /^error: querystring\/limit must be integer\. \(INVALID_REQUEST\)\n$/)
+      assert.match(refused.err, /^error: The query at \/limit must be integer\. \(INVALID_REQUEST\)\n$/)
     } finally {
       await alone.remove()
     }
