@@ -10,22 +10,24 @@ import { pathToFileURL } from 'node:url'
 /** What everything else belongs to. */
 const OTHERS = 'others'
 
-/** The processes in the order they begin in, the longest before the others; a folder stands behind those in it. */
+/** The processes in the order they begin in: what takes longest comes first. */
 const PROCESSES = [
   'browser',
   OTHERS,
+  'plugins',
   'plugins/replay',
   'plugins/mcp',
-  'plugins/storage',
-  'plugins',
   'package.test.ts',
+  'plugins/storage',
   'integration/mcp',
   'bench',
 ]
 
-/** The process that a file runs in. */
+/** The process that a file runs in: the one whose name says most of its path. */
 const processOf = (file: string): string =>
-  PROCESSES.find((name) => file === name || file.startsWith(`${name}/`)) ?? OTHERS
+  PROCESSES.filter((name) => file === name || file.startsWith(`${name}/`)).sort(
+    (one, other) => other.length - one.length,
+  )[0] ?? OTHERS
 
 /** Loads a file as a suite of its own; one that cannot be loaded is a failed test. What is left open must not keep the others waiting. */
 const load = `import { after, describe, it } from 'node:test'
