@@ -1,10 +1,29 @@
 import type { Command } from 'guard-gateway/core'
 import { globalFlags } from './argv.ts'
 
+/** What a help text is about; nothing named is everything. */
+export interface HelpSubject {
+  readonly topic?: Command
+  /** The first word of several commands. */
+  readonly group?: string
+}
+
 /** What `guard --help` prints, or `guard <command> --help`. */
-export const helpText = (commands: readonly Command[], topic?: Command): string => {
-  const text = topic === undefined ? overview(commands) : details(topic)
+export const helpText = (commands: readonly Command[], { topic, group }: HelpSubject = {}): string => {
+  const about = group === undefined ? overview(commands) : members(commands, group)
+  const text = topic === undefined ? about : details(topic)
   return `${text.join('\n')}\n`
+}
+
+const members = (commands: readonly Command[], group: string): string[] => {
+  const found = commands.filter(({ id }) => id.startsWith(`${group} `))
+  return [
+    `Usage: guard ${group} <command> [options]`,
+    '',
+    ...columns(found.map((command) => [usage(command), command.summary])),
+    '',
+    `"guard ${group} <command> --help" shows what a command takes.`,
+  ]
 }
 
 const overview = (commands: readonly Command[]): string[] => [

@@ -1,11 +1,12 @@
 import { cac } from 'cac'
 import type { Command, Input } from 'guard-gateway/core'
 import { globalFlags, prepare, unmarked } from './argv.ts'
+import type { HelpSubject } from './help.ts'
 import { suggestion } from './nearest.ts'
 
 /** What a command line asks for. `unknown` is a command that none of those given is. */
 export type Parsed = { readonly options: Input['options'] } & (
-  | { readonly kind: 'help'; readonly topic?: Command }
+  | ({ readonly kind: 'help' } & HelpSubject)
   | { readonly kind: 'version' }
   | { readonly kind: 'run'; readonly command: Command; readonly input: Input }
   | { readonly kind: 'unknown'; readonly message: string }
@@ -21,7 +22,7 @@ export const parse = (commands: readonly Command[], argv: readonly string[]): Pa
   if (options.help === true && (command !== undefined || prepared.id === '')) {
     return command === undefined ? { kind: 'help', options } : { kind: 'help', topic: command, options }
   }
-  if (command === undefined) return withoutCommand(prepared.id, options, commands)
+  if (command === undefined) return withoutCommand(prepared.id, args, options, commands)
   const message = flagFault(options, command) ?? arityFault(args, command)
   return message === undefined
     ? { kind: 'run', command, input: { args, options, rest: prepared.rest }, options }
@@ -50,7 +51,12 @@ const unmarkedAll = (value: unknown): unknown => {
   return typeof value === 'string' ? unmarked(value) : value
 }
 
-const withoutCommand = (id: string, options: Input['options'], commands: readonly Command[]): Parsed => {
+const withoutCommand = (
+  id: string,
+  [, second]: readonly string[],
+  options: Input['options'],
+  commands: readonly Command[],
+): Parsed => {
   if (id === '') {
     const message = flagFault(options)
     return message === undefined ? { kind: 'help', options } : { kind: 'wrong', message, options }
@@ -58,8 +64,14 @@ const withoutCommand = (id: string, options: Input['options'], commands: readonl
   const seconds = commands.flatMap((command) =>
     command.id.startsWith(`${id} `) ? [command.id.slice(id.length + 1)] : [],
   )
-  if (seconds.length > 0)
-    return { kind: 'unknown', message: `"${id}" needs one more word: ${seconds.join(', ')}.`, options }
+  if (seconds.length > 0) {
+    if (options.help === true) return { kind: 'help', group: id, options }
+    const message =
+      second === undefined
+        ? `"${id}" needs one more word: ${seconds.join(', ')}.`
+        : `There is no "${id} ${second}"; there is ${seconds.join(', ')}.${suggestion(second, seconds)}`
+    return { kind: 'unknown', message, options }
+  }
   const words = commands.flatMap((command) => [command.id, ...command.id.split(' ').slice(0, 1)])
   return { kind: 'unknown', message: `Unknown command "${id}".${suggestion(id, [...new Set(words)])}`, options }
 }

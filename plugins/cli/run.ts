@@ -59,7 +59,7 @@ const answer = (
   version: string,
   io: Io,
 ): number => {
-  if (parsed.kind === 'help') io.out.write(helpText(commands, parsed.topic))
+  if (parsed.kind === 'help') io.out.write(helpText(commands, parsed))
   else if (parsed.kind === 'version')
     io.out.write(parsed.options.json === true ? `${JSON.stringify({ version })}\n` : `${version}\n`)
   else {

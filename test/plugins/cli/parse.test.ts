@@ -77,6 +77,10 @@ describe('a wrong command line', () => {
   })
   it('names what can follow the first word', () => {
     assert.equal(said('replay'), '"replay" needs one more word: export, import.')
+    assert.equal(
+      said('replay', 'exprot', 'abc'),
+      'There is no "replay exprot"; there is export, import. Did you mean "export"?',
+    )
   })
   it('names the nearest flag', () => {
     assert.equal(
@@ -106,6 +110,16 @@ describe('help and version', () => {
     ]) {
       const parsed = parse(commands, argv)
       assert.equal(parsed.kind === 'help' && parsed.topic?.id, 'replay import')
+    }
+  })
+  it('help about the first word of several commands', () => {
+    for (const argv of [
+      ['replay', '--help'],
+      ['replay', '-h'],
+      ['help', 'replay'],
+    ]) {
+      const parsed = parse(commands, argv)
+      assert.equal(parsed.kind === 'help' && parsed.group, 'replay')
     }
   })
   it('help about something unknown is an unknown command', () => {

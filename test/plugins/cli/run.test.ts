@@ -62,6 +62,11 @@ describe('help', () => {
     assert.match(out, /--speed <number> +how fast/)
     assert.match(out, /Example\n {2}guard replay fail\n$/)
   })
+  it('about the first word of several commands lists these, those of the user too', async () => {
+    const { code, out } = await guard(['replay', '--help'], { own: [failing(null)] })
+    assert.equal(code, 0)
+    assert.match(out, /^Usage: guard replay <command> \[options\]\n\n {2}replay fail +fail\n\n"guard replay <command>/)
+  })
   it('lists commands of the user, and is there although the configuration is broken', async () => {
     const own = [failing(null)]
     assert.match((await guard(['--help'], { own })).out, /replay fail/)
