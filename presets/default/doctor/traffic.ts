@@ -41,35 +41,51 @@ export const pricing: Check = async ({ gateway }) => {
   if (gateway === undefined || section === undefined) return []
   if (section.status !== 'ok' && section.status !== undefined)
     return [warning(`prices: ${JSON.stringify(section.error)}`, 'Correct the file named by replay.pricing.')]
-  const unpriced = [...new Set((await recent(gateway)).filter(isUnpriced).map((call) => call.model_requested))]
-  if (unpriced.length === 0) return [ok('prices')]
+  const unpriced = new Set((await recent(gateway)).filter(isUnpriced).map((call) => call.model_requested))
+  // a request that named no model
+  unpriced.delete('')
+  if (unpriced.size === 0) return [ok('prices')]
   return [
-    warning(`no price for ${unpriced.slice(0, 5).join(', ')}: their cost counts as 0`, 'Add them to replay.pricing.'),
+    warning(
+      `no price for ${[...unpriced].slice(0, 5).join(', ')}: their cost counts as 0`,
+      'Add them to the price file; GUARD_MODEL_PRICING or replay.pricing names it.',
+    ),
   ]
 }
 
 const isUnpriced = ({ cost_source }: CallRecord): boolean => cost_source === 'unpriced'
 
-/** What the default mode does, and what the other would have done with the last week's requests. */
+/** What the default mode does, and what the other would have done with the last week's requests, at most 500. */
 export const mode: Check = async ({ config, gateway }) => {
   if (config === undefined || gateway === undefined) return []
   if (config.default_mode === 'enforce') return [ok('default mode enforce')]
   const since = gateway.clock.now() - 7 * DAY_MS
-  const flagged = (await recent(gateway)).filter((call) => call.decision === 'shadow_flag' && call.received_at >= since)
-  const text = `default mode shadow: enforce would have blocked ${flagged.length} of the last ${RECENT} requests of seven days`
-  return [ok(text)]
+  const week = (await recent(gateway)).filter(({ received_at }) => received_at >= since)
+  if (week.length === 0) return [ok('default mode shadow')]
+  const blocked = week.filter(wouldBlock).length
+  return [
+    ok(`default mode shadow: enforce would have blocked ${blocked} of ${week.length} requests of the last seven days`),
+  ]
 }
+
+/** A rule whose action is another one flags in either mode. */
+const wouldBlock = ({ decision, matches }: CallRecord): boolean =>
+  decision === 'shadow_flag' && matches?.some(({ action }) => action === 'block') === true
 
 /** The clock is not behind what is on record. */
 export const clock: Check = async ({ gateway }) => {
   if (gateway === undefined) return []
-  const [newest] = await recent(gateway, 1)
-  const ahead = newest === undefined ? 0 : newest.received_at - Date.now()
+  const [last] = await newest(gateway, 1)
+  const ahead = last === undefined ? 0 : last.received_at - Date.now()
   if (ahead <= 0) return []
   return [
     warning(`the newest record is ${Math.ceil(ahead / 1000)} s in the future`, 'Check the clock of this machine.'),
   ]
 }
 
-const recent = async ({ storage }: Gateway, limit = RECENT): Promise<readonly CallRecord[]> =>
+/** The newest requests of agents; what the Playground's scenarios send says nothing of these. */
+const recent = async (gateway: Gateway): Promise<readonly CallRecord[]> =>
+  (await newest(gateway, RECENT)).filter(({ upstream }) => upstream !== 'playground')
+
+const newest = async ({ storage }: Gateway, limit: number): Promise<readonly CallRecord[]> =>
   (await storage.find('calls', { limit, order: ['recorded', 'desc'] })).rows

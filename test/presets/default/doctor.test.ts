@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { main } from '../../../presets/default/main.ts'
 import { startGateway } from '../../kit/gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
+import { FakeProvider } from '../../kit/provider.ts'
 
 const KEY = 'guard_key-of-the-doctor-0123456789abcdef'
 const upstreams = 'upstreams: [{ name: one, base_url: "http://127.0.0.1:9", api_key: sk-of-one, styles: [messages] }]'
@@ -99,4 +100,18 @@ test('a gateway that does not take the key is told of', async (context) => {
   const { code, out } = await look()
   assert.equal(code, 1)
   assert.match(out, /✗ The gateway at \S+ does not accept the gateway_key of .*guard-config\.yml\..*\n {2}→ --config/)
+})
+
+test('what agents asked for is judged by itself, without the scenarios of the Playground', async (context) => {
+  const { cwd, look } = await examined(context, config(await portOf(context, false)))
+  const provider = await new FakeProvider().listen()
+  context.after(() => provider.close())
+  const gateway = await startGateway({ folder: cwd, backend: 'sqlite', upstream: provider.url })
+  for (const more of [{ model: 'm-1' }, { model: 'm-1' }, { model: 'm-1' }, {}])
+    await gateway.request('POST', '/v1/chat/completions', { ...more, messages: [] }, { 'x-guard-session-id': 'one' })
+  await gateway.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode: 'shadow' })
+  await gateway.close()
+  const { out } = await look()
+  assert.match(out, /✓ default mode shadow: enforce would have blocked 1 of 4 requests of the last seven days\n/)
+  assert.match(out, /! no price for m-1: their cost counts as 0\n/)
 })
