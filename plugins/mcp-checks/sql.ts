@@ -61,7 +61,9 @@ type Objection = Omit<CheckFinding, 'pointer'>
 
 const CONTROL = /[\p{Cc}--[\t\n]]/v
 
-const objection = (text: string, options: Options): Objection | undefined => {
+const objection = (written: string, options: Options): Objection | undefined => {
+  // ends a line for every database, which a carriage return alone does not
+  const text = written.replaceAll('\r\n', '\n')
   if (CONTROL.test(text)) return { reason: 'holds a control character', certain: true }
   if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
   const dialect = options.dialect ?? 'generic'

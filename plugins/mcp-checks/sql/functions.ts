@@ -8,7 +8,18 @@ const EVERYWHERE = `abs acos asin atan atan2 avg cast ceil ceiling char_length c
   from_unixtime unix_timestamp str_to_date last_day curdate curtime utc_timestamp json_extract json_array json_object json_valid json_type
   json_array_length json_length json_keys json_contains json_unquote json_each json_tree json_group_array json_group_object json_arrayagg
   json_objectagg stddev variance std stddev_pop stddev_samp var_pop var_samp bit_length ascii char space strcmp soundex printf quote likely
-  unlikely likelihood find_in_set field elt substring_index any_value isnull convert`
+  unlikely likelihood find_in_set field elt substring_index any_value isnull convert version user database schema current_user session_user
+  md5 sha1 sha2 uuid rand random repeat found_rows row_count connection_id changes total_changes last_insert_rowid sqlite_version weekday adddate
+  subdate addtime subtime timediff time_format makedate maketime sec_to_time time_to_sec weekofyear yearweek to_days from_days period_diff
+  microsecond sysdate utc_date utc_time timestampadd convert_tz bit_count bit_and bit_or bit_xor conv bin oct crc32 ord to_base64 from_base64
+  regexp_replace regexp_like regexp_substr regexp_instr inet_ntoa inet_aton inet6_ntoa inet6_aton is_ipv4 is_ipv6 bin_to_uuid uuid_to_bin is_uuid
+  json json_search json_set json_insert json_replace json_remove json_patch json_pretty json_quote json_contains_path json_depth json_overlaps
+  json_merge_patch json_merge_preserve json_value json_table bm25 snippet highlight pragma_table_info pragma_table_xinfo pragma_table_list
+  pragma_index_list pragma_index_info pragma_index_xinfo pragma_foreign_key_list pragma_database_list pragma_collation_list pragma_function_list
+  pragma_compile_options date_trunc date_part to_char to_date to_number to_timestamp age array_agg string_agg listagg nvl nvl2 decode dateadd
+  datepart datename date_diff getdate getutcdate len charindex patindex stuff eomonth try_cast try_convert approx_count_distinct median
+  percentile_cont percentile_disc corr countif count_if split_part regexp_extract regexp_contains safe_divide safe_cast initcap strpos bool_and
+  bool_or array_length`
 
 const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append array_cat array_dims array_fill array_length array_lower array_ndims
   array_position array_positions array_prepend array_remove array_replace array_reverse array_sample array_shuffle array_sort array_to_json
@@ -44,7 +55,27 @@ const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append arra
   tstzrange daterange int4multirange int8multirange nummultirange tsmultirange tstzmultirange datemultirange json_populate_record
   json_populate_recordset jsonb_populate_record jsonb_populate_recordset inet_server_addr inet_server_port inet_client_addr inet_client_port
   pg_backend_pid pg_blocking_pids pg_client_encoding pg_encoding_to_char pg_get_keywords pg_get_partkeydef pg_get_statisticsobjdef pg_has_role
-  has_function_privilege has_sequence_privilege to_regproc to_regprocedure to_regnamespace to_regrole convert_from convert_to`
+  has_function_privilege has_sequence_privilege to_regproc to_regprocedure to_regnamespace to_regrole to_regcollation to_regoper to_regoperator
+  convert_from convert_to pg_get_function_arguments pg_get_function_identity_arguments pg_get_function_arg_default pg_get_function_result
+  pg_get_function_sqlbody pg_get_partition_constraintdef pg_get_replica_identity_index pg_get_object_address pg_describe_object pg_identify_object
+  pg_identify_object_as_address pg_index_column_has_property pg_index_has_property pg_indexam_has_property pg_opclass_is_visible
+  pg_operator_is_visible pg_opfamily_is_visible pg_collation_is_visible pg_conversion_is_visible pg_ts_config_is_visible pg_ts_dict_is_visible
+  pg_ts_parser_is_visible pg_ts_template_is_visible pg_statistics_obj_is_visible pg_options_to_table pg_relation_filenode pg_filenode_relation
+  pg_relation_is_updatable pg_column_is_updatable pg_sequence_parameters pg_tablespace_databases pg_timezone_names pg_timezone_abbrevs
+  pg_partition_root pg_partition_tree pg_partition_ancestors pg_collation_for pg_column_compression pg_char_to_encoding getdatabaseencoding
+  get_current_ts_config pg_my_temp_schema pg_is_other_temp_schema has_any_column_privilege has_foreign_data_wrapper_privilege
+  has_language_privilege has_server_privilege has_tablespace_privilege has_type_privilege row_security_active aclexplode acldefault
+  pg_available_extensions pg_available_extension_versions jsonb_path_exists_tz jsonb_path_match_tz jsonb_path_query_tz jsonb_path_query_array_tz
+  jsonb_path_query_first_tz json_to_tsvector jsonb_to_tsvector ts_debug ts_lexize ts_parse ts_token_type tsquery_phrase querytree mxid_age
+  pg_current_snapshot pg_current_xact_id_if_assigned pg_snapshot_xmin pg_snapshot_xmax pg_snapshot_xip pg_visible_in_snapshot pg_xact_status
+  txid_current_if_assigned txid_current_snapshot txid_snapshot_xmin txid_snapshot_xmax txid_snapshot_xip txid_visible_in_snapshot txid_status
+  pg_xact_commit_timestamp pg_wal_lsn_diff pg_walfile_name pg_current_wal_lsn pg_current_wal_insert_lsn pg_current_wal_flush_lsn
+  pg_last_wal_receive_lsn pg_last_wal_replay_lsn pg_last_xact_replay_timestamp pg_is_wal_replay_paused pg_safe_snapshot_blocking_pids
+  hashtext hashtextextended hashint4 hashint8 hash_numeric hash_record hash_array area box bound_box broadcast abbrev center circle diagonal
+  diameter height isclosed ishorizontal isopen isparallel isperp isvertical line lseg npoints path pclose point polygon popen radius slope width
+  inet_merge inet_same_family xml_is_well_formed xml_is_well_formed_content xml_is_well_formed_document pg_stat_get_backend_pid
+  pg_stat_get_activity pg_stat_get_progress_info pg_stat_get_live_tuples pg_stat_get_dead_tuples pg_stat_get_numscans
+  pg_stat_get_last_vacuum_time pg_stat_get_last_autovacuum_time pg_stat_get_last_analyze_time pg_stat_get_last_autoanalyze_time`
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 

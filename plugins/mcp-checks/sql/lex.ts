@@ -14,13 +14,14 @@ const BLANKS = /[ \t\n]+/y
 const LINE_COMMENT = /--(?:[ \t][^\n]*)?(?:\n|$)/y
 /** Not what MySQL or MariaDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
 const BLOCK_COMMENT = /\/\*(?![!+]|M!)((?:(?!\/\*|\*\/).)*)\*\//sy
-const WORD = /[A-Za-z_][A-Za-z0-9_]*/y
-const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z0-9_$])/y
+const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_]*/uy
+const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\p{L}\p{M}\p{N}_$])/uy
 const STRING = /'(?:[^'\\]|'')*'/y
 const QUOTED = /"(?:[^"\\]|"")*"/y
-const BACKQUOTED = /`[A-Za-z0-9_ $-]+`/y
-const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![A-Za-z0-9_$])/y
-const MARK = /<=>|<>|<=|>=|!=|\|\||->>|->|[=<>+\-*/%(),.;]/y
+const BACKQUOTED = /`[^`\\\n]+`/y
+const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![\p{L}\p{M}\p{N}_$])/uy
+/** No `&` before a quote, which escapes belong to. */
+const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|[=<>+\-*/%|~(),.;]/y
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
   pattern.lastIndex = at
@@ -55,19 +56,26 @@ export const lexSql = (sql: string, dialect: PlainDialect): readonly Token[] => 
 
 const tokenAt = (sql: string, at: number, dialect: PlainDialect): Token & { readonly length: number } => {
   if (/^(?:--|\/\*)/.test(sql.slice(at, at + 2)))
-    throw new Unclear('holds a comment that not every database reads alike')
+    throw new Unclear(`holds the comment ${excerpt(sql, at)}, which not every database reads alike`)
   for (const [pattern, kind] of KINDS) {
     const text = matched(pattern, sql, at)
-    if (text !== undefined) return { kind, text, length: text.length }
+    if (text !== undefined && text.normalize('NFKC') === text) return { kind, text, length: text.length }
   }
   const quoted = dialect === 'generic' ? undefined : matched(BACKQUOTED, sql, at)
   if (quoted !== undefined) return { kind: 'quoted', text: quoted, length: quoted.length }
-  throw new Unclear('holds text that not every database reads alike')
+  throw new Unclear(`holds ${excerpt(sql, at)}, which not every database reads alike`)
 }
 
 /** A word that touches a quote is a prefix which changes how the quotes are read; quotes that touch double one another. */
 const checkNeighbour = (sql: string, end: number, kind: Token['kind']): void => {
   const next = sql[end] ?? ''
-  const touches = kind === 'word' || kind === 'number' ? /['"`$]/ : /['"`A-Za-z0-9_$]/
-  if (kind !== 'mark' && touches.test(next)) throw new Unclear('holds quotes that not every database reads alike')
+  const touches = kind === 'word' || kind === 'number' ? /['"`$]/ : /['"`\p{L}\p{M}\p{N}_$]/u
+  if (kind !== 'mark' && touches.test(next))
+    throw new Unclear(`holds ${excerpt(sql, end - 1)}, quotes which not every database reads alike`)
 }
+
+const EXCERPT = 20
+
+/** A few characters of the text and where they stand, for whoever reads the reason. */
+const excerpt = (sql: string, at: number): string =>
+  `${JSON.stringify(sql.slice(at, at + EXCERPT))} at character ${at + 1}`

@@ -1,10 +1,13 @@
 import { lexSql, type PlainDialect, type Token } from './lex.ts'
 import { type Asked, type Operation, Unclear } from './operation.ts'
+import { isReadingPragma } from './pragma.ts'
+import { refuseFiles } from './table-files.ts'
 
 /** What a statement does by its first word. */
 const LEADING: Readonly<Record<string, readonly Operation[]>> = {
   select: ['select'],
   values: ['select'],
+  table: ['select'],
   with: [],
   explain: ['explain'],
   describe: ['explain'],
@@ -67,7 +70,7 @@ const NO_FUNCTION = new Set(
   inner insert intersect into is join key lateral left like limit materialized natural not null offset on or order outer over partition primary
   recursive references returning right select set some table then unique union update using values when where window with within
   int integer bigint smallint tinyint mediumint decimal numeric float double real bit varchar nvarchar nchar text varbinary binary blob datetime2
-  timestamp analyze glob regexp rlike escape collate end`.split(/\s+/),
+  timestamp analyze regexp rlike escape collate end match against rollup cube sets row top columns`.split(/\s+/),
 )
 
 const own = (record: Readonly<Record<string, readonly Operation[]>>, word: string): readonly Operation[] | undefined =>
@@ -79,6 +82,11 @@ export const askedPlainly = (sql: string, dialect: PlainDialect): Asked => {
   const functions = new Set<string>()
   const statements = splitStatements(lexSql(sql, dialect))
   for (const tokens of statements) {
+    if (dialect === 'sqlite' && isReadingPragma(tokens)) {
+      operations.add('show')
+      continue
+    }
+    refuseFiles(tokens)
     for (const operation of operationsOf(tokens)) operations.add(operation)
     for (const name of functionsOf(tokens)) functions.add(name)
   }
@@ -107,6 +115,7 @@ const operationsOf = (tokens: readonly Token[]): readonly Operation[] => {
 const inside = (tokens: readonly Token[], index: number, word: string): readonly Operation[] => {
   if (word === 'into' && !/^(?:insert|replace|merge|ignore)$/.test(textAt(tokens, index - 1)))
     return ['create', 'other']
+  if (isShown(tokens, index)) return []
   // a function or column of that name, unless it opens a statement of its own
   if (word === 'replace' && textAt(tokens, index + 1) !== '(') return ['insert', 'delete']
   if (word === 'truncate') return textAt(tokens, index + 1) === '(' ? [] : ['truncate']
@@ -114,11 +123,32 @@ const inside = (tokens: readonly Token[], index: number, word: string): readonly
   return textAt(tokens, index - 1) === '.' ? [] : (own(ANYWHERE, word) ?? [])
 }
 
+/** `show create table t` and `show procedure status` show what the words else do. */
+const isShown = (tokens: readonly Token[], index: number): boolean => {
+  if (textAt(tokens, 0) !== 'show' || index < 1 || index > 2) return false
+  if (textAt(tokens, 1) === 'procedure') return textAt(tokens, 2) === 'status'
+  // no more than a name follows: where no `;` parts statements, this may be one that creates
+  const [, create, kind, ...name] = tokens
+  const isName = name.length > 0 && name.length <= 3 && name.every(({ kind, text }) => kind !== 'mark' || text === '.')
+  return create?.text === 'create' && SHOWN.has(kind?.text ?? '') && isName
+}
+
+const SHOWN = new Set(['table', 'view', 'procedure', 'function', 'trigger', 'event'])
+
 const textAt = (tokens: readonly Token[], index: number): string => tokens[index]?.text ?? ''
 
-/** Names before brackets; those of tables and of lists of columns are left out where the word before tells. */
+/** Names before brackets, and sequences that count on; names of tables and of lists of columns are left out where the word before tells. */
 const functionsOf = (tokens: readonly Token[]): readonly string[] =>
-  tokens.flatMap((token, index) => (textAt(tokens, index + 1) === '(' ? calledName(tokens, token, index) : []))
+  tokens.flatMap((token, index) => {
+    if (textAt(tokens, index + 1) === '(') return calledName(tokens, token, index)
+    return isNextValue(tokens, index) ? ['nextval'] : []
+  })
+
+/** `s.nextval` and `next value for s`. */
+const isNextValue = (tokens: readonly Token[], index: number): boolean => {
+  const [before, word, after] = [textAt(tokens, index - 1), textAt(tokens, index), textAt(tokens, index + 1)]
+  return (word === 'nextval' && before === '.') || (before === 'next' && word === 'value' && after === 'for')
+}
 
 const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
   if (kind !== 'word' && kind !== 'quoted') return []
@@ -127,7 +157,9 @@ const calledName = (tokens: readonly Token[], { kind, text }: Token, index: numb
   while (textAt(tokens, first - 1) === '.') first -= 2
   if (first < 0) throw new Unclear('begins with a dot')
   if (/^(?:into|table|references)$/.test(textAt(tokens, first - 1)) || isNewTable(tokens, first)) return []
-  const parts = tokens.slice(first, index + 1)
+  if (isWithColumns(tokens, first, index)) return []
+  // a function that belongs to a type is none of those that are known
+  const parts = tokens.slice(textAt(tokens, first - 1) === '::' ? first - 1 : first, index + 1)
   return [parts.map((part) => part.text).join('')]
 }
 
@@ -137,4 +169,13 @@ const isNewTable = (tokens: readonly Token[], at: number): boolean => {
   if (before === 'exists') return earlier === 'not' && textAt(tokens, at - 3) === 'if'
   if (before === 'on') return textAt(tokens, 0) === 'create'
   return before === 'with' || before === 'recursive'
+}
+
+/** `… as x (a, b)` outside of definitions, and the second of `with x as (…), y (a, b) as (…)`. */
+const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
+  const before = textAt(tokens, first - 1)
+  if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
+  if (before !== ',') return false
+  const close = tokens.findIndex(({ text }, index) => index > last && text === ')')
+  return textAt(tokens, close + 1) === 'as' && /^(?:\(|not|materialized)$/.test(textAt(tokens, close + 2))
 }

@@ -58,7 +58,8 @@ const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
   } catch (error) {
     // a stack that ran out has left the program in the middle of its work: it cannot be trusted again
     if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) parse = refuse
-    throw new Unclear('is no SQL that PostgreSQL accepts')
+    const why = error instanceof Error ? `: ${error.message.slice(0, 100)}` : ''
+    throw new Unclear(`is no SQL that PostgreSQL accepts${why}`)
   }
 }
 

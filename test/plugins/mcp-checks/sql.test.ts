@@ -18,7 +18,15 @@ const reasons = async (options: Options, text: unknown): Promise<string[]> => {
   return (await find({ sql: text })).map(({ reason }) => reason)
 }
 
-const controls = ['select 1\0', 'select 1\r\n', 'select\u000b1', 'select 1\u0085', '\ufeffselect 1 x y z \u0000', '']
+const controls = [
+  'select 1\0',
+  'select 1 --\r, 2',
+  'select 1\r\r\n',
+  'select\u000b1',
+  'select 1\u0085',
+  '\ufeffselect 1 x y z \u0000',
+  '',
+]
 
 describe('SQL operations, PostgreSQL', () => {
   for (const text of lines('postgres-ordinary', 'postgres-ordinary-agents')) {
@@ -101,8 +109,57 @@ describe('SQL operations, databases without a grammar of ours', () => {
       })
     }
   }
+  const showing: Options = { args: ['/sql'], operations: ['show'] }
+  for (const text of [
+    'show create table t',
+    'show create view a.b',
+    'show create procedure p',
+    "show procedure status where Db = 'x'",
+  ])
+    it(`take for showing alone: ${text}`, async () => assert.deepEqual(await reasons(showing, text), []))
+  for (const text of [
+    'pragma table_info(users)',
+    "pragma table_info('users');",
+    'pragma main.index_list("users")',
+    'pragma table_list',
+    'pragma user_version',
+    'pragma integrity_check',
+    'pragma foreign_key_check(t)',
+  ])
+    it(`take for showing in SQLite alone: ${text}`, async () => {
+      assert.deepEqual(await reasons({ ...showing, dialect: 'sqlite' }, text), [])
+      assert.equal((await reasons({ ...showing, dialect: 'mysql' }, text)).length, 1)
+    })
+  for (const text of [
+    'pragma user_version = 5',
+    'pragma main.user_version = 5',
+    'pragma foreign_keys(0)',
+    'pragma journal_mode(delete)',
+    'pragma wal_checkpoint',
+    'pragma optimize',
+    'pragma writable_schema',
+    'pragma table_info(t, u)',
+    'pragma table_info(load_extension(1))',
+    'pragma table_info(t) + 1',
+    'pragma table_info(t); drop table u',
+    'pragma "user_version"',
+    'pragma',
+  ])
+    it(`refuse what may set in SQLite: ${text}`, async () => {
+      assert.equal((await reasons({ ...showing, dialect: 'sqlite' }, text)).length, 1)
+    })
+  it('say what is not understood, and where', async () => {
+    assert.match(String(await reasons(reading, 'select @@version')), /^holds "@@version" at character 8, which/)
+    assert.match(String(await reasons(reading, 'select 1 #x')), /^holds "#x" at character 10/)
+    assert.match(String(await reasons(postgres, 'select 1 form t x')), /accepts: syntax error at or near "t"$/)
+  })
+  it('take a carriage return before a line feed for the end of a line', async () => {
+    const text = '-- why\r\nselect a\r\nfrom t -- all\r\n'
+    for (const options of [postgres, reading]) assert.deepEqual(await reasons(options, text), [])
+    assert.equal((await reasons(reading, 'select 1 -- x\r\ndelete from t')).length, 1)
+  })
   it('take backquotes for names where the database does', async () => {
-    assert.deepEqual(await reasons({ ...reading, dialect: 'mysql' }, 'select `a b` from `t`'), [])
+    assert.deepEqual(await reasons({ ...reading, dialect: 'mysql' }, 'select `a b`, `größe` from `t-1`'), [])
     assert.equal((await reasons(reading, 'select `a` from t')).length, 1)
   })
   it('let writes through that are allowed', async () => {
