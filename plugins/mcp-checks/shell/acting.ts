@@ -4,7 +4,7 @@ import { awkActs, sedActs } from './scripts.ts'
 type Words = readonly (string | undefined)[]
 
 /**
- * Options with which a program whose work is another one runs commands of its caller, or deletes what it finds.
+ * Options with which a program whose work is another one runs commands of its caller, or writes or deletes files.
  * Long options also count when they are shortened; a letter also in a cluster of letters.
  */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   fd: '-x -X --exec --exec-batch',
   fdfind: '-x -X --exec --exec-batch',
   rg: '--pre --hostname-bin',
-  sort: '--compress-program',
+  sort: '-o --output --compress-program',
   split: '--filter',
   tar: '-I -F --use-compress-program --checkpoint-action --to-command --rsh-command --rmt-command --info-script --new-volume-script',
   bsdtar: '-I --use-compress-program',
@@ -27,17 +27,22 @@ const OPTIONS: Readonly<Record<string, string>> = {
   gcc: '-wrapper -fplugin',
   cc: '-wrapper -fplugin',
   'g++': '-wrapper -fplugin',
-  go: '-exec -toolexec',
+  go: '-exec -toolexec -vettool',
   cargo: '--config',
   openssl: '-engine -provider-path',
   wget: '--use-askpass',
   pip: '--config-settings --global-option',
+  // built-ins that evaluate the name of a variable
+  printf: '-v',
+  test: '-v -R',
+  wait: '-p',
 }
 
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
   make: /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^(?:-f|--(?:make)?file=)?(?:-|\/dev\/stdin)$/,
-  gcc: /^-(?:wrapper|fplugin)=/,
+  npm: /^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
+  go: /^(?:GOFLAGS|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
   psql: /\\(?:!|(?:o|out|g|gx|w|write)\s*\||copy\b[^\n]*\bprogram\b)|\bprogram\s*'/i,
   mysql: /\\!|(?:^|;)\s*system\b/i,
   mariadb: /\\!|(?:^|;)\s*system\b/i,
@@ -53,9 +58,9 @@ export const readsCommands = (program: string, text: string): boolean =>
 const isOption = (word: string, option: string): boolean => {
   if (option.startsWith('--')) {
     const [name = ''] = word.split('=', 1)
-    return name.length > 3 && option.startsWith(name)
+    return name.length > 2 && option.startsWith(name)
   }
-  if (option.length > 2) return word === option
+  if (option.length > 2) return word.split('=', 1)[0]?.replace(/^--/, '-') === option
   return /^-[A-Za-z0-9]/.test(word) && word.includes(option.slice(1))
 }
 

@@ -17,7 +17,7 @@ const WITH_VALUE = new Set(['-C', '--git-dir', '--work-tree', '--namespace', '--
 
 const shortens = (word: string, options: readonly string[]): boolean => {
   const [name = ''] = word.split('=', 1)
-  return name.length > 4 && options.some((option) => option.startsWith(name) && name !== '--exec-path')
+  return name.length > 2 && options.some((option) => option.startsWith(name) && name !== '--exec-path')
 }
 
 /** Whether git runs a program that its arguments name, or sets one up for later. */
@@ -46,6 +46,7 @@ const subcommandActs = (subcommand: string, args: Words): boolean => {
   if (/^(?:filter-branch|daemon|shell|hook|instaweb|send-email|for-each-repo|credential)$/.test(subcommand)) return true
   if (subcommand === 'bisect' || subcommand === 'submodule') return /^(?:run|foreach)$/.test(firstPlain(args))
   if (subcommand === 'config') return configures(args)
+  if (subcommand !== 'archive' && args.some((word) => /^--output(?:=|$)/.test(word ?? ''))) return true
   const letter = Object.hasOwn(LETTERS, subcommand) ? LETTERS[subcommand] : undefined
   return args.some(
     (word) => word !== undefined && (shortens(word, RUNNING) || letter?.test(word) || /^(?:ext|fd)::/.test(word)),

@@ -32,7 +32,8 @@ const KNOWN = new Set([
     'raw_string',
   ],
   ...['concatenation', 'comment', 'negated_command', 'subshell', 'compound_statement', 'redirected_statement'],
-  ...['file_redirect', 'file_descriptor', 'simple_expansion', 'expansion', 'variable_name'],
+  ...['file_redirect', 'file_descriptor', 'simple_expansion', 'expansion', 'variable_name', 'special_variable_name'],
+  ...['variable_assignment', 'brace_expression'],
   ...['command_substitution', 'heredoc_redirect', 'heredoc_start', 'heredoc_body', 'heredoc_end'],
 ])
 

@@ -49,7 +49,7 @@ const unlisted = (words: Words, first: string, allow: readonly Entry[], rules: C
 }
 
 const acting = (shown: string, acts: boolean): string | undefined =>
-  acts ? `makes ${shown} run or delete what its arguments name, which is not allowed` : undefined
+  acts ? `makes ${shown} run, write or delete what its arguments name, which is not allowed` : undefined
 
 /** What is wrong with the command that a program runs for its caller. */
 const within = (program: string, args: Words, rules: CommandRules): string | undefined => {

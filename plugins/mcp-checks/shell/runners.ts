@@ -6,6 +6,7 @@ import { STEERING } from './steering.ts'
 const RUNNERS = new Set(
   `sh ash bash dash zsh ksh mksh fish csh tcsh rbash busybox toybox sudo doas su runuser pkexec setpriv chroot unshare nsenter
   script expect watch parallel sem locate exec eval source . command builtin
+  read unset declare typeset local readonly export getopts let fc jobs catchsegv
   coproc trap alias enable hash bind complete compgen mapfile readarray ssh ssh-agent mosh rsh lxc machinectl systemd-run systemctl
   at batch crontab flock gdb lldb strace ltrace valgrind perf vi vim nvim ex ed emacs nano less more man tmux screen
   powershell pwsh cmd cscript wscript mshta rundll32 regsvr32 open start xdg-open ld.so ld-linux.so.2 ld-linux-x86-64.so.2

@@ -51,7 +51,7 @@ const denying = async (command: string): Promise<string[]> => {
 }
 
 describe('shell patterns that only deny', () => {
-  const passing = `ls -la;git status;git commit -m push;npm test;node build.js;python3 -m pytest;echo rm;cat rm.txt;mkdir x && cd x;tar xf a.tgz;make -j4`
+  const passing = `ls -la;git status;git commit -m push;npm test;node build.js;python3 -m pytest;CI=1 npm test;npm test; echo $?;cp a{,.b};echo rm;cat rm.txt;mkdir x && cd x;tar xf a.tgz;make -j4`
   for (const command of passing.split(';')) {
     it(`pass ${command}`, async () => assert.deepEqual(await denying(command), []))
   }
@@ -97,6 +97,12 @@ awk 'BEGIN{system("x")}'
 ssh host rm x
 xargs
 source x
+'unset' 'a[$(rm x)]'
+'export' PATH=/tmp
+'read' PATH
+jobs -x rm x
+test -v 'a[$(rm x)]'
+rm{,x} x
 . x
 r? x
 $X x`

@@ -69,10 +69,14 @@ export const agentPrograms: string[] =
   )
 
 /** What agents really send to them. */
-export const agentCalls: readonly string[] = [...lines('ordinary-git.txt'), ...lines('ordinary-agents.txt')]
+export const agentCalls: readonly string[] = [
+  ...lines('ordinary-git.txt'),
+  ...lines('ordinary-agents.txt'),
+  ...lines('ordinary-parts.txt'),
+]
 
 /** Allowed programs that are made to run others by their arguments. */
-export const actingCalls: readonly string[] = lines('attacks-arguments.txt')
+export const actingCalls: readonly string[] = [...lines('attacks-arguments.txt'), ...lines('attacks-parts.txt')]
 
 /** Commands that hide `rm`, `curl` or `git push` from a list of denied ones. */
 export const hiddenCalls: readonly string[] = [...lines('attacks-hidden.txt'), ...lines('attacks-hidden-programs.txt')]
