@@ -18,11 +18,17 @@ export const originJudge =
     const origin = headers.origin?.toLowerCase()
     const named = origin !== undefined && kind !== 'local' && kind !== 'page' && isListed(origin, allowed, port())
     if (origin !== undefined && !named && (kind === 'transport' || origin !== ownOrigin(request))) {
-      throw new GuardError('ORIGIN_NOT_ALLOWED')
+      throw new GuardError('ORIGIN_NOT_ALLOWED', howToList(kind))
     }
     if (kind !== 'transport' && !named && !isSameSite(headers) && !isFollowedLink(request, kind))
       throw new GuardError('ORIGIN_NOT_ALLOWED')
   }
+
+/** What to do about an origin that a list could hold; undefined where there is no list. */
+const howToList = (kind: RouteClass): string | undefined =>
+  kind === 'transport' || kind === 'management'
+    ? 'Requests from this web origin are refused. If it may speak MCP, list it in mcp.allowed_origins, as a browser sends it.'
+    : undefined
 
 const isListed = (origin: string, allowed: readonly string[] | null | undefined, port: number): boolean =>
   origin !== 'null' &&

@@ -44,6 +44,16 @@ describe('web origins', () => {
     const got = await ask(running.port, { path: '/api/things', key: null, headers: { origin: 'null' }, body: {} })
     assert.deepEqual([jsonOf(got).error.code, jsonOf(got).error.type], ['ORIGIN_NOT_ALLOWED', 'permission_error'])
   })
+  it('are told on MCP routes where they could be listed', async () => {
+    for (const [path, key, hint] of [
+      ['/mcp/files', KEY, true],
+      ['/api/v1/mcp/servers', null, true],
+      ['/api/things', null, false],
+    ] as const) {
+      const got = await ask(running.port, { path, key, headers: { origin: 'http://app.example' }, body: {} })
+      assert.equal(/mcp\.allowed_origins/.test(String(jsonOf(got).error.message)), hint, path)
+    }
+  })
   it('refuse a foreign fetch site even beside our own origin', async () => {
     assert.equal(await answer('/api/things', { origin: own(), 'sec-fetch-site': 'cross-site' }), 403)
   })
