@@ -7,9 +7,8 @@ const REACH_MS = 3_000
 
 /** Upstreams have what they need; with `--online`, something answers there. */
 export const upstreams: Check = async ({ config, options }) => {
+  // a configuration without any is warned of where it is read
   if (config === undefined) return []
-  if (config.upstreams.length === 0)
-    return [warning('no upstream', 'Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add one under upstreams.')]
   return Promise.all(
     config.upstreams.map(async ({ name, base_url, api_key, auth }) => {
       if (api_key === undefined && auth !== 'none' && auth !== 'passthrough')
