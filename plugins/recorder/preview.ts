@@ -41,8 +41,8 @@ export const responsePreview = (settled: Settled, redact: Redactor): string | nu
 
 /** Redacted first, cut afterwards: the other way round half a secret would stay. `broken`: the text was cut before it came here. */
 const preview = (text: string, broken: boolean, redact: Redactor): string | null => {
-  if (text === '') return null
   const whole = broken && text.length <= INPUT_CHARS ? dropUnfinishedWord(text) : cutBeforeRedaction(text, INPUT_CHARS)
+  if (whole === '') return null
   return cutText(redact.text(whole), PREVIEW_CHARS)
 }
 

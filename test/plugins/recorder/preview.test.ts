@@ -88,6 +88,7 @@ describe('recorder: previews with full content logging', () => {
   })
   it('drops the unfinished last word of a reply that was cut', async () => {
     assert.equal(await response(`token is ${KEY.slice(0, 16)}`, 5_000), 'token is ')
+    assert.equal(await response('Hel', 5_000), null)
   })
   it('hides secrets of a request', async () => {
     const shown = present(await request([user(`use ${KEY} please`)]))
