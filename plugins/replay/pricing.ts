@@ -73,7 +73,7 @@ export class Pricing {
   #refuse(error: unknown): void {
     const known =
       error instanceof GuardError
-        ? error
+        ? new GuardError(error.code, `${this.#file}: ${error.message}`, error.place)
         : new GuardError('INVALID_PRICING', `The price file ${this.#file} cannot be read.`, { cause: error })
     const before = this.#error instanceof GuardError ? this.#error.message : undefined
     this.#error = known

@@ -35,11 +35,13 @@ const reach = async (name: string, url: string) => {
 /** The price file can be used, and has the models that were asked for lately. */
 export const pricing: Check = async ({ gateway }) => {
   const section = gateway?.health.get('pricing')?.() as
-    | { readonly status?: string; readonly error?: unknown }
+    | { readonly status?: string; readonly error?: { readonly message: string } }
     | undefined
   if (gateway === undefined || section === undefined) return []
   if (section.status !== 'ok' && section.status !== undefined)
-    return [warning(`prices: ${JSON.stringify(section.error)}`, 'Correct the file named by replay.pricing.')]
+    return [
+      warning(`prices: ${section.error?.message}`, 'Correct the file; GUARD_MODEL_PRICING or replay.pricing names it.'),
+    ]
   const unpriced = new Set((await recent(gateway)).filter(isUnpriced).map((call) => call.model_requested))
   // a request that named no model
   unpriced.delete('')

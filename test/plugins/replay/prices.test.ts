@@ -148,7 +148,11 @@ describe('pricing', () => {
     assert.deepEqual((await ended('example-small')).slice(0, 1), [200_000])
     const broken = await read_again('version: 7')
     assert.deepEqual([broken.status, broken.version], ['error', sha256(cheaper).slice(0, 12)])
-    assert.equal((bench.faults[0] as { code?: string }).code, 'INVALID_PRICING')
+    const [fault] = bench.faults as { code?: string; message?: string }[]
+    assert.deepEqual(
+      [fault?.code, fault?.message],
+      ['INVALID_PRICING', `${file}: Line 1, column 1: "version" must be 1.`],
+    )
     assert.deepEqual((await ended('example-small')).slice(0, 1), [200_000])
   })
 

@@ -115,3 +115,15 @@ test('what agents asked for is judged by itself, without the scenarios of the Pl
   assert.match(out, /✓ default mode shadow: enforce would have blocked 1 of 4 requests of the last seven days\n/)
   assert.match(out, /! no price for m-1: their cost counts as 0\n/)
 })
+
+test('a price file that cannot be used is named with its place', async (context) => {
+  const { cwd, look } = await examined(
+    context,
+    config(await portOf(context, false), `${upstreams}\nreplay: { pricing: prices.yml }`),
+  )
+  const file = join(cwd, 'prices.yml')
+  await writeFile(file, 'version: 1\ncurrency: USD\nmodels:\n  m-1: 0.5\n')
+  const { out } = await look()
+  const line = out.split('\n').find((text) => text.startsWith('! prices: '))
+  assert.equal(line?.startsWith(`! prices: ${file}: Line 4, column 3: a price is an integer`), true, out)
+})
