@@ -2,7 +2,7 @@ import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
 import { type Static, Type } from 'typebox'
-import { isGlobal, isPrivateName, loadAddresses } from './http/address.ts'
+import { isGlobal, isPrivateName, loadAddresses, spellsPrivate } from './http/address.ts'
 import { hostEntry, isListed } from './http/hosts.ts'
 import { readUrl, type Target } from './http/url.ts'
 
@@ -62,8 +62,17 @@ const objection = ({ scheme, host, port }: Target, options: Options): string | u
   if (!isListed(host, options.hosts)) return `goes to ${host}, which is no allowed host`
   const allowed = options.ports ?? [scheme === 'https' ? 443 : 80]
   if (!allowed.includes(port)) return `goes to port ${port}, which is not allowed`
-  return options.private_addresses !== 'allow' && isPrivate(host) ? `goes to the private address ${host}` : undefined
+  const isInner = options.private_addresses !== 'allow' && (isPrivate(host) || isForeign(host, options.hosts))
+  return isInner ? `goes to the private address ${host}` : undefined
 }
+
+/** Under a domain that the policy names its owner may call hosts what they like. */
+const isForeign = (host: string, hosts: readonly string[]): boolean =>
+  spellsPrivate(host) &&
+  !isListed(
+    host,
+    hosts.filter((entry) => entry !== '*'),
+  )
 
 const isPrivate = (host: string): boolean => {
   const address = host.startsWith('[') ? host.slice(1, -1) : host

@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+
 type IpAddr = typeof import('ipaddr.js')
 type Address = ReturnType<IpAddr['parse']>
 
@@ -8,6 +10,7 @@ const PRIVATE_SUFFIXES = [
   ...['test', 'invalid', 'svc'],
   // public names that lead to this machine, or to any address that a caller spells in them
   ...['localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'nip.io', 'sslip.io', 'xip.io', 'traefik.me'],
+  ...['rbndr.us', '1u.ms', 'rebind.network'],
 ]
 const PRIVATE_NAMES = new Set(['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'metadata', 'metadata.goog'])
 
@@ -31,6 +34,16 @@ export const isGlobal = (text: string): boolean => {
   if (ipaddr === undefined) throw new Error('The parser of addresses is not loaded.')
   return ipaddr.isValid(text) && isRouted(ipaddr.parse(text), ipaddr)
 }
+
+/** An IPv4 address between dots or dashes, as names of services that answer with it hold it. */
+const SPELLED = /(?<![a-z0-9])(?=([0-9]{1,3}([.-])[0-9]{1,3}\2[0-9]{1,3}\2[0-9]{1,3})(?![a-z0-9]))/g
+
+/** Whether a name holds a private address, with which such a service answers. */
+export const spellsPrivate = (name: string): boolean =>
+  [...name.matchAll(SPELLED)].some(([, spelled = '']) => {
+    const address = spelled.replaceAll('-', '.')
+    return isIPv4(address) && !isGlobal(address)
+  })
 
 const isRouted = (address: Address, lib: IpAddr): boolean => {
   if (address.kind() === 'ipv4') return address.range() === 'unicast' && !PLATFORM_ADDRESSES.has(address.toString())

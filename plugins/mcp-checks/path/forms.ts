@@ -1,10 +1,10 @@
 const ROUNDS = 3
 
-const ORDINARY = /^[!#-$&(-:<-~][!-$&-:<-~]*(?<!["' ])$/
+const ORDINARY = /^[!#-$&(-:<-_a-~][!-$&-:<-~]*(?<!["'` ])$/
 
 /**
  * Every text that a server might make of one before it opens a file: without blanks and quotes around it or invisible characters in it,
- * with look-alikes of slashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded. Undefined if decoding finds no end within three rounds.
+ * with look-alikes of slashes, backslashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded. Undefined if decoding finds no end within three rounds.
  */
 export const formsOf = (text: string): ReadonlySet<string> | undefined => {
   const forms = new Set([text])
@@ -27,8 +27,11 @@ const readings = (form: string): string[] => {
     decoded(compatible),
     form.replace(/\p{Default_Ignorable_Code_Point}/gu, ''),
     form.trim(),
-    form.trim().replace(/^["']|["']$/g, ''),
-    form.replace(/[\u2044\u2215\u29f8]/g, '/').replace(/[\u3002\uff61]/g, '.'),
+    form.trim().replace(/^["'`]|["'`]$/g, ''),
+    form
+      .replace(/[\u2044\u2215\u29f8]/g, '/')
+      .replace(/[\u2216\u29f5\u29f9]/g, '\\')
+      .replace(/[\u3002\uff61]/g, '.'),
     form.replace(/(?<! ) +(?=\/|$)/g, ''),
     form.replace(/;[^/]*/g, ''),
     stripped(form),
