@@ -98,6 +98,8 @@ const countTo = (text: string, at: number): YamlPlace => {
 /** Errors and warnings alike refuse a document, and so does a directive that asks for other rules. */
 const documentFault = ({ errors, warnings, directives }: YamlDocument): YamlFault | undefined => {
   const [problem] = [...errors, ...warnings]
+  if (problem?.code === 'MULTIPLE_DOCS')
+    return { message: 'A second document begins here; keep one of them.', at: problem.pos[0] }
   if (problem !== undefined) return { message: problem.message, at: problem.pos[0] }
   return directives?.yaml.explicit === true && directives.yaml.version !== '1.2'
     ? { message: `The document asks for YAML ${directives.yaml.version}; only 1.2 is read.`, at: 0 }

@@ -36,7 +36,7 @@ type Anchors = Map<string, YamlNode>
 
 const startOf = (node: unknown): number => (node as YamlNode | null)?.range?.[0] ?? 0
 
-/** The first key that is no plain string or stands twice, or alias that refers to what it stands in; visits nodes in order. */
+/** The first key that is no plain string or stands twice, number that JSON does not have, or alias that refers to what it stands in; visits nodes in order. */
 export const structureFault = (yaml: YamlModule, contents: unknown): YamlFault | undefined => {
   const anchors: Anchors = new Map()
   const waiting: unknown[] = [contents]
@@ -56,6 +56,8 @@ const childrenOf = (yaml: YamlModule, node: YamlNode): readonly unknown[] =>
 
 const nodeFault = (yaml: YamlModule, node: YamlNode, anchors: Anchors): YamlFault | undefined => {
   if (yaml.isMap(node)) return mapFault(yaml, node)
+  if (typeof node.value === 'number' && !Number.isFinite(node.value))
+    return { message: 'A number must be finite.', at: startOf(node) }
   return yaml.isAlias(node) ? aliasFault(node, anchors) : undefined
 }
 

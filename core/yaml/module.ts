@@ -26,6 +26,7 @@ export interface YamlOptions {
 }
 
 export interface YamlProblem {
+  readonly code: string
   readonly message: string
   readonly pos: readonly [start: number, end: number]
 }

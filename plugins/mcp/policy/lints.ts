@@ -91,7 +91,7 @@ const whenOnDeny = ({ document: { id, action, when }, index }: CompiledRule): re
 const oddPatterns = ({ document: { id, tools, servers = [] }, index }: CompiledRule): readonly Lint[] =>
   Object.entries({ tools, servers }).flatMap(([key, patterns]) =>
     patterns.flatMap((pattern, at): readonly Lint[] =>
-      /[?[\]{}|^$()\\]/.test(pattern)
+      /[?[\]{}|^$()\\]|^\s|\s$/.test(pattern)
         ? [
             {
               code: 'PATTERN_TAKEN_LITERALLY',

@@ -1,10 +1,10 @@
-import type { PolicyDocument } from './document.ts'
-import { type PolicyFault, suggestion } from './fault.ts'
+import type { PolicyDocument, TestDocument } from './document.ts'
+import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 
 /** Calls of all tests together; they are made at each load. */
 const MAX_TEST_CALLS = 50_000
 
-/** What no schema can tell: ids that stand twice, tests that name a rule there is not. */
+/** What no schema can tell: ids that stand twice, tests that name a rule there is not, or look at what a refused call sends. */
 export const semanticFaults = ({ rules, tests = [] }: PolicyDocument): readonly PolicyFault[] => {
   const faults: PolicyFault[] = []
   const first = new Map<string, number>()
@@ -14,12 +14,22 @@ export const semanticFaults = ({ rules, tests = [] }: PolicyDocument): readonly 
     else faults.push({ path: ['rules', index, 'id'], message: `"${id}" is already the id of rules/${before}` })
   }
   const known = ['default', ...first.keys()]
-  for (const [index, { rule }] of tests.entries()) {
-    if (rule === undefined || known.includes(rule)) continue
-    faults.push({ path: ['tests', index, 'rule'], message: `there is no rule "${rule}"${suggestion(rule, known)}` })
-  }
+  faults.push(...tests.flatMap((test, index) => testFaults(test, ['tests', index], known)))
   const calls = tests.reduce((sum, { repeat = 1 }) => sum + repeat, 0)
   if (calls > MAX_TEST_CALLS)
     faults.push({ path: ['tests'], message: `make ${calls} calls, more than the ${MAX_TEST_CALLS} that are run` })
+  return faults
+}
+
+const testFaults = (
+  { rule, sends, expect }: TestDocument,
+  path: PolicyPath,
+  known: readonly string[],
+): readonly PolicyFault[] => {
+  const faults: PolicyFault[] = []
+  if (sends !== undefined && (expect === 'deny' || expect === 'rate_limit'))
+    faults.push({ path: [...path, 'sends'], message: `a call with the answer ${expect} sends nothing` })
+  if (rule !== undefined && !known.includes(rule))
+    faults.push({ path: [...path, 'rule'], message: `there is no rule "${rule}"${suggestion(rule, known)}` })
   return faults
 }

@@ -36,6 +36,10 @@ const fromEnvironment = (text: string, env: Environment, path: PolicyPath, fault
       faults.push({ path, message: `\${${name} does not end; write \${${name}}` })
       return whole
     }
+    if (otherwise?.includes('${') === true) {
+      faults.push({ path, message: `the default of \${${name}} holds another reference; give it plain text` })
+      return whole
+    }
     const found = env[name] || otherwise
     if (found === undefined) {
       const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`

@@ -70,10 +70,11 @@ describe('a valid policy that promises less than it seems to', () => {
   })
   it('with patterns and places that stand for themselves', async () => {
     const rules = [
-      rule('p', 'allow', ['a?b', 'read_*'], { servers: ['f{s}'], message: 'Reads {path}: {arguments.path}' }),
+      rule('p', 'allow', ['a?b', 'read_*', 'c '], { servers: ['f{s}'], message: 'Reads {path}: {arguments.path}' }),
     ]
     assert.deepEqual(await told({ rules }), [
       'PATTERN_TAKEN_LITERALLY /rules/0/tools/0 rule "p" names "a?b"; * is the only wildcard, every other character stands for itself',
+      'PATTERN_TAKEN_LITERALLY /rules/0/tools/2 rule "p" names "c "; * is the only wildcard, every other character stands for itself',
       'PATTERN_TAKEN_LITERALLY /rules/0/servers/0 rule "p" names "f{s}"; * is the only wildcard, every other character stands for itself',
       'MESSAGE_TAKEN_LITERALLY /rules/0/message rule "p" shows {path} as it stands; only {arguments.name} is filled in',
     ])

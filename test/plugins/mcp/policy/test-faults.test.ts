@@ -62,16 +62,20 @@ describe('a wrong test or member of a policy is told by line, column and what to
     one('{ call: { tool: t }, expect: deny, rule: defualt }'),
     '4:40 /tests/0/rule: there is no rule "defualt"; did you mean "default"?',
   )
+  for (const expect of ['deny', 'rate_limit'])
+    wrong(
+      `what is sent where the answer is ${expect}`,
+      one(`{ call: { tool: t }, sends: {}, expect: ${expect} }`),
+      `4:26 /tests/0/sends: a call with the answer ${expect} sends nothing`,
+    )
+  for (const number of ['.inf', '-.inf', '.nan'])
+    wrong(`the number ${number}`, `mode: ${number}`, '3:7 : A number must be finite.')
   wrong('vars that are a list', 'vars: [a]', '3:1 /vars: must be a map of keys, is a list')
   wrong('a description that is none', 'description: [x]', '3:1 /description: must be text, is a list')
   wrong('a schema that is no text', '$schema: 1', '3:1 /$schema: must be text, is 1')
   wrong('a mode left empty', 'mode:', '3:1 /mode: must be one of enforce, shadow; is nothing')
   wrong('a tag', 'mode: !!binary aGk=', '3:7 : Unresolved tag: tag:yaml.org,2002:binary')
-  wrong(
-    'two documents',
-    '---\nversion: 1',
-    '3:1 : Source contains multiple documents; please use YAML.parseAllDocuments()',
-  )
+  wrong('two documents', '---\nversion: 1', '3:1 : A second document begins here; keep one of them.')
   wrong(
     'a key that is no text',
     '1: x',

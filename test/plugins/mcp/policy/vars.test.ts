@@ -68,6 +68,12 @@ describe('variables of a policy', () => {
     )
     assert.deepEqual(await filled({ v: 'x' }, '$PATH'), { args: ['/a'], bad: ['$PATH'] })
   })
+  it('take plain text alone as their default', async () => {
+    assert.equal(
+      await message({ v: `$\{A:-${ref('B')}}` }, ref('v'), { A: 'x', B: 'y' }),
+      `/vars/v: the default of ${ref('A')} holds another reference; give it plain text`,
+    )
+  })
   it('are part of the version', async () => {
     const version = async (name: string) => (await load({ v: ref('NAME') }, ref('v'), { NAME: name })).policy?.version
     assert.match(String(await version('a')), /^[0-9a-f]{64}$/)
