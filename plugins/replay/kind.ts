@@ -20,9 +20,15 @@ const NAMES: readonly (readonly [RegExp, SpanKind])[] = [
   [/^(?:policy|approval)\./, 'policy'],
 ]
 
-/** What a span is about, where its writer does not say: by its operation, else by its name. */
-export const kindOf = (name: string, attributes: Attributes): SpanKind =>
-  OPERATIONS.get(attributes['gen_ai.operation.name']) ?? NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? 'other'
+/** What a span is about, where its writer does not say: by its operation, else by its name, else by a model that it asks. */
+export const kindOf = (name: string, attributes: Attributes): SpanKind => {
+  const operation = attributes['gen_ai.operation.name']
+  return (
+    OPERATIONS.get(operation) ??
+    NAMES.find(([pattern]) => pattern.test(name))?.[1] ??
+    (operation === undefined && typeof attributes['gen_ai.request.model'] === 'string' ? 'model' : 'other')
+  )
+}
 
 const LABELS = ['gen_ai.tool.name', 'tool.name', 'gen_ai.request.model', 'model', 'process.command', 'command'] as const
 const LABEL_CHARS = 128

@@ -136,6 +136,25 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.equal((await run('once')).run.input_tokens, 107)
     })
 
+    it('takes a span of any name for a model request where it names the model, unless its operation is another', async () => {
+      const use = { 'gen_ai.request.model': 'm-1', 'gen_ai.usage.input_tokens': 3 }
+      await post({
+        trace_id: 'by-model',
+        spans: [
+          { name: 'ask the model', attributes: use },
+          { name: 'tool.call', attributes: use },
+          { name: 'whole task', attributes: { ...use, 'gen_ai.operation.name': 'invoke_agent' } },
+          { name: 'plan', attributes: { ...use, 'gen_ai.operation.name': 'plan' } },
+        ],
+      })
+      const { run: summary, spans } = await run('by-model')
+      assert.deepEqual(
+        spans.slice(1).map(({ kind }) => kind),
+        ['model', 'tool', 'agent', 'other'],
+      )
+      assert.equal(summary.input_tokens, 3)
+    })
+
     it('derives a failure tag, lets an explicit one win, and derives again on null', async () => {
       await post({ trace_id: 'tag', spans: [{ id: 's', name: 'x', status: 'timeout' }] })
       const derived = (await run('tag')).run
