@@ -107,6 +107,7 @@ const artifact = Type.Object({
 export const bundleSchema = Type.Object({
   schema: Type.Literal('trace.v1'),
   exported_at: Type.Optional(Type.String({ format: 'date-time' })),
+  redacted: Type.Literal(true, { description: 'Secrets were hidden before anything was stored.' }),
   run: Type.Object({ ...summary, attributes }),
   spans: Type.Array(span),
   events: Type.Array(event, { description: 'Of the run itself; those of a span stand in it.' }),

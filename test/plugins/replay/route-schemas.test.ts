@@ -54,6 +54,9 @@ describe('the interface below /api/v1', () => {
     const json = 'content' in schema ? undefined : schema
     const answer = JSON.parse(text) as object
     if (json !== undefined) assert.ok(ajv.validate(json, answer), `${method} ${url}: ${ajv.errorsText()}`)
+    if (json !== undefined && 'properties' in json)
+      for (const name of Object.keys(answer))
+        assert.ok(Object.hasOwn(json.properties as object, name), `${method} ${url} does not describe ${name}`)
     return answer
   }
 
