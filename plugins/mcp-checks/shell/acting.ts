@@ -23,7 +23,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   tcpdump: '-z',
   npm: '--script-shell --shell --node-options',
   pnpm: '--script-shell --shell-mode',
-  make: '--eval',
+  make: '-E --eval',
   gcc: '-wrapper -fplugin',
   cc: '-wrapper -fplugin',
   'g++': '-wrapper -fplugin',
@@ -31,7 +31,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   cargo: '--config',
   openssl: '-engine -provider-path',
   wget: '--use-askpass',
-  pip: '--config-settings --global-option',
+  pip: '--config-settings --global-option --python',
   // built-ins that evaluate the name of a variable
   printf: '-v',
   test: '-v -R',
@@ -41,7 +41,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
   make: /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^(?:-f|--(?:make)?file=)?(?:-|\/dev\/stdin)$/,
-  npm: /^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
+  npm: /^(?:script-shell|node-options)(?:=|$)|^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
   go: /^(?:GOFLAGS|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
   psql: /\\(?:!|(?:o|out|g|gx|w|write)\s*\||copy\b[^\n]*\bprogram\b)|\bprogram\s*'/i,
   mysql: /\\!|(?:^|;)\s*system\b/i,

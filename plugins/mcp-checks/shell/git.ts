@@ -39,12 +39,15 @@ const LETTERS: Readonly<Record<string, RegExp>> = {
   grep: /^-[a-zA-Z]*O/,
   rebase: /^-[a-zA-Z]*x/,
   difftool: /^-[a-zA-Z]*x/,
-  clone: /^(?:-[a-zA-Z]*[uc]|--co)/,
+  clone: /^(?:-[a-zA-Z]*[uc]|--(?:co|te))/,
+  init: /^--te/,
+  svn: /^--authors-p/,
 }
 
 const subcommandActs = (subcommand: string, args: Words): boolean => {
-  if (/^(?:filter-branch|daemon|shell|hook|instaweb|send-email|for-each-repo|credential)$/.test(subcommand)) return true
-  if (subcommand === 'bisect' || subcommand === 'submodule') return /^(?:run|foreach)$/.test(firstPlain(args))
+  if (/^(?:filter-branch|daemon|shell|hook|instaweb|send-email|for-each-repo|credential|web--browse)$/.test(subcommand))
+    return true
+  if (/^(?:bisect|submodule)$/.test(subcommand) && /^(?:run|foreach)$/.test(firstPlain(args))) return true
   if (subcommand === 'config') return configures(args)
   if (subcommand !== 'archive' && args.some((word) => /^--output(?:=|$)/.test(word ?? ''))) return true
   const letter = Object.hasOwn(LETTERS, subcommand) ? LETTERS[subcommand] : undefined
@@ -57,8 +60,10 @@ const firstPlain = (args: Words): string => args.find((word) => word?.startsWith
 
 const configures = (args: Words): boolean => {
   const [verb, ...rest] = args.filter((word) => word?.startsWith('-') !== true)
-  if (args.some((word) => word !== undefined && /^--?(?:get|list|l$|unset|show|name-only)/.test(word))) return false
-  if (args.includes('-e') || args.includes('--edit')) return true
+  // behind the first plain word an option is a value
+  const options = args.slice(0, verb === undefined ? undefined : args.indexOf(verb))
+  if (options.some((word) => word !== undefined && /^--?(?:get|list|l$|unset|show|name-only)/.test(word))) return false
+  if (verb === 'edit' || options.some((word) => word !== undefined && /^(?:-e|--ed.*)$/.test(word))) return true
   const [key, ...values] = verb === 'set' ? rest : [verb, ...rest]
   if (verb === 'get' || verb === 'list' || verb === 'unset') return false
   return values.length > 0 && !isPlain(key ?? '') && !isPlain(`${key}=${values[0]}`)

@@ -1,4 +1,4 @@
-import { STEERING } from './steering.ts'
+import { HARMLESS } from './steering.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -13,7 +13,7 @@ const BEFORE: Readonly<Record<string, Before>> = {
   env: { flags: 'i0v', valued: 'uC', operand: /^[A-Za-z_][A-Za-z0-9_]*=/ },
   nohup: { flags: '', valued: '' },
   setsid: { flags: 'cfw', valued: '' },
-  time: { flags: 'pvahl', valued: 'fo' },
+  time: { flags: 'pvahl', valued: 'f' },
   nice: { flags: '0123456789', valued: 'n' },
   ionice: { flags: 't', valued: 'cn' },
   stdbuf: { flags: '', valued: 'ioe' },
@@ -43,7 +43,7 @@ const before = (program: string, args: Words, at: number): number | undefined =>
   const known = BEFORE[program]
   if (word.startsWith('-')) return optionLength(word, known)
   if (known?.operand?.test(word) !== true) return 0
-  return STEERING.test(word) ? undefined : 1
+  return word.includes('=') && !HARMLESS.test(word) ? undefined : 1
 }
 
 /** How many words an option takes; undefined for one that is not known, so that its value could be taken for the command. */

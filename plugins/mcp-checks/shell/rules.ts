@@ -2,7 +2,7 @@ import { actsOn } from './acting.ts'
 import { deniedBy } from './denied.ts'
 import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
 import { programName } from './program.ts'
-import { runsOthers, wrapped, wraps } from './runners.ts'
+import { canWrap, runsOthers, wrapped, wraps } from './runners.ts'
 
 export interface ShellOptions {
   readonly allow?: readonly string[]
@@ -86,6 +86,7 @@ export const allowsAny = (text: string): boolean => {
   const [first = '', ...rest] = text.trim().split(/\s+/)
   const program = programName(first)
   if (isTransparent(program) || actsOn(program, rest)) return false
+  if (rest.length === 0 && canWrap(program)) return true
   if (wraps(program, rest)) return wraps(program, rest.slice(0, 1)) && rest.length < 2
   return runsOthers(program, rest) && (rest.length === 0 || (rest[0] ?? '').startsWith('-'))
 }

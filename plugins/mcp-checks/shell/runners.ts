@@ -23,7 +23,7 @@ const WRAPPERS = new Set(
 
 /** Package managers and their subcommands that run the rest of their own words. */
 const PACKAGED: Readonly<Record<string, RegExp>> = {
-  npm: /^(?:exec|x)$/,
+  npm: /^(?:exec|x|explore)$/,
   pnpm: /^(?:exec|dlx)$/,
   yarn: /^(?:exec|dlx)$/,
   bun: /^x$/,
@@ -63,6 +63,9 @@ const firstPlain = (args: Words): string | undefined => {
   const at = args.findIndex((word) => word !== '-f' && word?.startsWith('-') !== true)
   return args[at - 1] === '-f' ? args[at + 1] : args[at]
 }
+
+/** Whether a program runs the rest of its words as a command, or has a subcommand that does. */
+export const canWrap = (program: string): boolean => WRAPPERS.has(program) || Object.hasOwn(PACKAGED, program)
 
 /** Whether a program runs the rest of its words as a command. */
 export const wraps = (program: string, args: Words): boolean =>

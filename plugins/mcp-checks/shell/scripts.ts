@@ -24,6 +24,9 @@ const isPlainSed = (script: string): boolean => {
   return true
 }
 
+/** The script among plain words, which follows an empty one that belongs to -i. */
+const leading = (plain: Words): Words => plain.slice(0, plain[0] === '' ? 2 : 1)
+
 /** Whether a sed script could run a command or write a file. */
 export const sedActs = (args: Words): boolean => {
   const scripts: (string | undefined)[] = []
@@ -35,13 +38,13 @@ export const sedActs = (args: Words): boolean => {
     else if (APART.test(word)) scripts.push(args[++at])
     else if (ATTACHED.test(word)) scripts.push(word.replace(ATTACHED, ''))
   }
-  const run = scripts.length > 0 ? scripts : plain.slice(0, 1)
-  return run.some((script) => script === undefined || !isPlainSed(script))
+  return (scripts.length > 0 ? scripts : leading(plain)).some((script) => script === undefined || !isPlainSed(script))
 }
 
-const FILE = /^(?:-[nErsuz]*f|--f)/
-const APART = /^(?:-[nErsuz]*e|--e[a-z]*)$/
-const ATTACHED = /^(?:-[nErsuz]*e|--e[a-z]*=)/
+/** A script in a file; or the option that some take for one with a value, and others for one without. */
+const FILE = /^(?:-[^-efil]*[fl]|--[fl])/
+const APART = /^(?:-[^-efil]*e|--e[a-z]*)$/
+const ATTACHED = /^(?:-[^-efil]*e|--e[a-z]*=)/
 
 /** What runs a command, reads from one or loads code in awk. */
 const AWK = /system\s*\(|(?<!\|)\|(?!\|)|\bgetline\b|@|\bclose\s*\(/
@@ -56,7 +59,7 @@ const printsToFile = (program: string): boolean =>
 /** Whether an awk program could run a command or write a file. */
 export const awkActs = (args: Words): boolean =>
   args.some((word, index) => {
-    if (word === undefined || /^(?:-[fEilD]|--(?:f|e|i|l|lo|D))/.test(word)) return true
+    if (word === undefined || /^(?:-[fEilDodp]|--[feilDodp])/.test(word)) return true
     if (/^-[Fv]/.test(word) || /^-[Fv]$/.test(args[index - 1] ?? '')) return false
     const program = withoutTexts(word)
     return AWK.test(program) || printsToFile(program)

@@ -198,6 +198,7 @@ describe('the options of a shell check', () => {
     const codes = (given: Partial<Options>) => shell.lint?.({ args: ['/c'], ...given }).map(({ code }) => code)
     assert.deepEqual(codes({ deny: ['rm'] }), ['SHELL_DENY_ONLY'])
     assert.deepEqual(codes({ allow: ['ls', 'npm test', 'sudo systemctl'] }), [])
+    assert.deepEqual(codes({ allow: ['npm', 'npm run build'] }), ['SHELL_RUNNER_ALLOWED'])
     assert.deepEqual(codes({ allow: ['sudo', 'bash -c', 'node', 'python3 build.py', 'xargs', 'find'] }), [
       'SHELL_RUNNER_ALLOWED',
       'SHELL_RUNNER_ALLOWED',
