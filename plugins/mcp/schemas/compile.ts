@@ -3,6 +3,7 @@ import { type Dialect, dialectOf } from './dialect.ts'
 import { type Fuel, FuelSpent, MAX_FUEL } from './fuel.ts'
 import { boundKeywords } from './keywords.ts'
 import { patternMaker } from './patterns.ts'
+import { plainSchema } from './plain.ts'
 import { sizeFault } from './size.ts'
 
 /** What a value has against a schema. */
@@ -37,7 +38,7 @@ export const compileSchema = async (schema: unknown): Promise<CompiledSchema> =>
   try {
     const described = await describe(dialect, schema)
     if (described !== undefined) return { usable: false, reason: `is no JSON Schema: ${described}` }
-    const validate = (await makeAjv(dialect, fuel, skipped)).compile(schema as object)
+    const validate = (await makeAjv(dialect, fuel, skipped)).compile(plainSchema(schema) as object)
     return { usable: true, check: checker(validate, fuel), skipped }
   } catch (error) {
     return { usable: false, reason: reasonOf(error) }
@@ -79,6 +80,8 @@ const options: Options = {
   validateFormats: false,
   // A member that every object inherits is not one that was sent.
   ownProperties: true,
+  // 0.07 is a multiple of 0.01, whatever doubles make of it.
+  multipleOfPrecision: 7,
   // An inlined reference is code for each place that refers.
   inlineRefs: false,
 }
@@ -87,7 +90,8 @@ const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[]): Promise
   const [ajv, { _ }, { RE2JS }] = await Promise.all([classOf(dialect), import('ajv'), import('re2js')])
   const regExp = Object.assign(patternMaker(RE2JS, fuel, skipped), { code: 'linear' })
   // Checked before against the dialect by an instance that is kept; here it would be compiled anew for each schema.
-  const made = new ajv({ ...options, validateSchema: false, code: { regExp } })
+  // To tidy the code up takes time that grows with the square of its length.
+  const made = new ajv({ ...options, validateSchema: false, code: { regExp, optimize: false } })
   boundKeywords(made, _, fuel)
   return made
 }

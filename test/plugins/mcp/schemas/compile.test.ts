@@ -53,6 +53,12 @@ describe('what a schema says', () => {
     )
     assert.equal(await faultOf({ unevaluatedProperties: false }, { x: 1 }), " must NOT have the property 'x'")
   })
+  it('takes decimals for multiples of decimals', async () => {
+    const price = { properties: { p: { multipleOf: 0.01 } } }
+    for (const p of [0.07, 4.35, 19.99, 1234567.89, 0]) assert.equal(await faultOf(price, { p }), undefined, String(p))
+    assert.equal(await faultOf(price, { p: 0.075 }), '/p must be multiple of 0.01')
+    assert.equal(await faultOf({ properties: { p: { multipleOf: 3 } } }, { p: 10 }), '/p must be multiple of 3')
+  })
   it('runs the patterns of one schema each by itself', async () => {
     const schema = { properties: { a: { pattern: '^a+$' }, b: { pattern: '^b+$' }, c: { pattern: '^\\u0063\\d$' } } }
     assert.equal(await faultOf(schema, { a: 'aa', b: 'bb', c: 'c1' }), undefined)
@@ -74,6 +80,34 @@ describe('what a schema says', () => {
   })
 })
 
+describe('words that mean something to the validator and nothing to JSON Schema', () => {
+  it('$async leaves validation as it is: no promise, which would pass for a value that fits and end the process', async () => {
+    assert.equal(await faultOf({ $async: true, required: ['a'] }, {}), " must have required property 'a'")
+    const nested = { properties: { p: { $async: true, type: 'string' } } }
+    assert.equal(await faultOf(nested, { p: 1 }), '/p must be string')
+    const referred = { $defs: { s: { $async: true, type: 'string' } }, properties: { p: { $ref: '#/$defs/s' } } }
+    assert.equal(await faultOf(referred, { p: 1 }), '/p must be string')
+    for (const dialect of [undefined, DRAFT_07]) {
+      const tuple = { $schema: dialect, definitions: { s: { $async: true } }, items: { $ref: '#/definitions/s' } }
+      assert.equal(await faultOf(JSON.parse(JSON.stringify(tuple)), [1]), undefined)
+    }
+  })
+  it('id and nullable without a type are passed over', async () => {
+    assert.equal(await faultOf({ properties: { p: { id: 'x', type: 'string' } } }, { p: 1 }), '/p must be string')
+    const either = { properties: { p: { nullable: true, anyOf: [{ type: 'string' }] } } }
+    assert.equal(await faultOf(either, { p: 1 }), '/p must be string')
+    assert.equal(await faultOf({ properties: { p: { nullable: false, type: ['null'] } } }, { p: null }), undefined)
+    assert.equal(await faultOf({ properties: { p: { nullable: true, type: 'string' } } }, { p: null }), undefined)
+  })
+  it('arguments of these names are arguments', async () => {
+    const properties = { $async: { type: 'string' }, id: { type: 'string' }, nullable: { type: 'string' } }
+    for (const name of Object.keys(properties))
+      assert.equal(await faultOf({ properties, required: [name] }, { [name]: 1 }), `/${name} must be string`)
+    const value = { const: { id: 1, $async: true } }
+    assert.equal(await faultOf({ properties: { p: value } }, { p: { id: 1, $async: true } }), undefined)
+  })
+})
+
 describe('hostile schemas', () => {
   it('cannot run code by their $id', async () => {
     const schema = { $id: '*/globalThis.injected = true/*', properties: { a: { $ref: '#/$defs/b' } }, $defs: { b: {} } }
@@ -90,6 +124,9 @@ describe('hostile schemas', () => {
     for (let level = 0; level < 10_000; level++) deep = { not: deep }
     assert.equal(await reasonOf(deep), 'nests deeper than 64 levels')
     assert.equal(await reasonOf([]), 'is no object')
+    const branches = Array.from({ length: 100 }, () => ({ anyOf: Array.from({ length: 20 }, () => ({ not: {} })) }))
+    assert.equal(await reasonOf({ oneOf: branches }), 'has more than 2000 objects')
+    assert.equal(await faultOf({ oneOf: branches.slice(0, 45) }, 1), ' must NOT be valid')
     assert.equal(await reasonOf({ type: 5 }).then((reason) => reason.slice(0, 19)), 'is no JSON Schema: ')
   })
   it('cannot make references call one another without end', async () => {
