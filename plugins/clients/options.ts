@@ -14,6 +14,6 @@ export interface ClientsOptions {
   readonly guard: readonly string[]
   /** The address of the gateway, if it answers and takes the key; `instead` is said besides how to start it. Throws GATEWAY_NOT_RUNNING and UNAUTHORIZED. */
   readonly running: (instead?: string) => Promise<string>
-  /** Lets `work` ask the gateway that runs, or one that is opened for it. */
-  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+  /** Lets `work` ask the gateway that runs, at `address`, or one that is opened for it and has none. */
+  readonly asking: <T>(work: (ask: Ask, address: string | undefined) => Promise<T>) => Promise<T>
 }

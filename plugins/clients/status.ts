@@ -14,12 +14,15 @@ interface Listed {
 }
 
 /** `guard status`: what is going on, at a glance: the newest sessions with what they have spent and what was decided. */
-export const status = ({ asking, address }: ClientsOptions): Command => ({
+export const status = ({ asking }: ClientsOptions): Command => ({
   id: 'status',
   summary: 'sessions, spend, flags and blocks at a glance',
   example: 'guard status --json',
   async run({ options }, io) {
-    const { sessions } = (await asking((ask) => ask('GET', `/api/sessions?limit=${LOOKED_AT}`))) as Listed
+    const { sessions, address } = await asking(async (ask, address) => ({
+      ...((await ask('GET', `/api/sessions?limit=${LOOKED_AT}`)) as Listed),
+      address,
+    }))
     const totals = totalsOf(sessions)
     if (options.json === true) {
       io.out.write(`${JSON.stringify({ ...totals, sessions: sessions.slice(0, SHOWN) })}\n`)
@@ -28,7 +31,7 @@ export const status = ({ asking, address }: ClientsOptions): Command => ({
     io.out.write(`${headline(totals, sessions.length)}\n`)
     for (const line of table(sessions.slice(0, SHOWN))) io.out.write(`${line}\n`)
     if (sessions.length === 0) io.err.write('Nothing was asked yet. Start an agent with: guard run -- claude\n')
-    else io.err.write(`more: ${address}/sessions\n`)
+    else if (address !== undefined) io.err.write(`more: ${address}/sessions\n`)
     return 0
   },
 })
@@ -45,8 +48,8 @@ const totalsOf = (sessions: Listed['sessions']): Totals => ({
 
 const headline = (totals: Totals, count: number): string =>
   [
-    `${count}${count === LOOKED_AT ? ' newest' : ''} sessions`,
-    `${totals.requests} requests`,
+    `${count}${count === LOOKED_AT ? ' newest' : ''} ${count === 1 ? 'session' : 'sessions'}`,
+    `${totals.requests} ${totals.requests === 1 ? 'request' : 'requests'}`,
     `${totals.flagged} flagged`,
     `${totals.blocked} blocked`,
     `${totals.paused} paused`,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GuardError, sha256 } from 'guard-gateway/core'
 import { MARK, type ProfileFile } from './profile.ts'
@@ -29,11 +29,22 @@ const isOurs = (text: string): boolean => SEAL.exec(text)?.[2] === sealOf(text.r
 
 const sealOf = (text: string): string => sha256(text).slice(0, 16)
 
-/** Writes a file that only its owner can read, in a folder that only its owner can enter, whole or not at all. */
+/** Writes a file that only its owner can read, whole or not at all; folders that it takes are made for the owner alone. Throws USAGE if it cannot be written. */
 export const writeNew = async (file: string, text: string): Promise<void> => {
+  try {
+    await writeWhole(file, text)
+  } catch (error) {
+    const why = (error as Error).message
+    throw new GuardError('USAGE', `${file} cannot be written: ${why}. Choose another folder with --dir.`, {
+      cause: error,
+    })
+  }
+}
+
+const writeWhole = async (file: string, text: string): Promise<void> => {
   const folder = dirname(file)
+  // one that is there already, such as that of a project, keeps its rights
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await chmod(folder, 0o700)
   const partial = join(folder, `.${randomUUID()}.tmp`)
   try {
     await writeFile(partial, text, { mode: 0o600, flag: 'wx' })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
@@ -30,6 +30,18 @@ test('a profile is written for each client, readable by its owner alone and with
   assert.equal((await stat(join(folder, 'codex'))).mode & 0o777, 0o700)
   assert.ok(!out.includes(KEY))
   assert.deepEqual(await readdir(cwd), ['profiles'])
+})
+
+test('a folder that is there keeps its rights; one that cannot be is told in one line', async (context) => {
+  const { cwd, command } = await workplace(context)
+  await chmod(cwd, 0o755)
+  await command('setup', ['sdks'], { dir: '.' })
+  assert.equal((await stat(cwd)).mode & 0o777, 0o755)
+  assert.equal((await stat(join(cwd, 'env'))).mode & 0o777, 0o600)
+  await assert.rejects(command('setup', ['codex'], { dir: 'env' }), (error: GuardError) => {
+    assert.equal(error.code, 'USAGE')
+    return /env\/codex\/guard\.config\.toml cannot be written: ENOTDIR.*--dir\.$/.test(error.message)
+  })
 })
 
 test('each profile is what its client reads', async (context) => {
@@ -128,7 +140,7 @@ test('--agent registers an agent and stores its key once, and profiles show that
       work(async (method, path, body) => {
         asked.push([method, path, body])
         return { key: 'gak_of-the-agent' }
-      }),
+      }, undefined),
   })
   await command('setup', ['claude-code'], { agent: 'night', project: 'demo' })
   await command('setup', ['claude-code'], { agent: 'night', project: 'demo' })
@@ -149,7 +161,7 @@ test('an agent that exists gets a further key', async (context) => {
         paths.push(path)
         if (path === '/api/agents') throw new GuardError('AGENT_EXISTS')
         return { key: 'gak_second' }
-      }),
+      }, undefined),
   })
   await command('setup', ['sdks'], { agent: 'night' })
   assert.deepEqual(paths, ['/api/agents', '/api/agents/night/keys'])

@@ -18,8 +18,10 @@ const session = (id: string, more: object = {}) => ({
   ...more,
 })
 
+type Work<T> = (ask: () => Promise<unknown>, address: string | undefined) => Promise<T>
+
 const listing = (...sessions: readonly object[]) => ({
-  asking: <T>(work: (ask: () => Promise<unknown>) => Promise<T>) => work(async () => ({ sessions })),
+  asking: <T>(work: Work<T>) => work(async () => ({ sessions }), 'http://127.0.0.1:8787'),
 })
 
 test('sessions are listed with what they spent, and summed', async (context) => {
@@ -38,6 +40,16 @@ test('--json gives the same figures', async (context) => {
   const { command } = await workplace(context, listing(session('ses_1')))
   const told = JSON.parse((await command('status', [], { json: true })).out)
   assert.deepEqual([told.requests, told.cost_micro, told.paused, told.sessions.length], [3, 21_000, 0, 1])
+})
+
+test('the page is named where a gateway serves it', async (context) => {
+  const served = await workplace(context, listing(session('ses_1')))
+  const { out, err } = await served.command('status', [])
+  assert.match(out, /^1 session, 3 requests, /)
+  assert.equal(err, 'more: http://127.0.0.1:8787/sessions\n')
+  const asking = <T>(work: Work<T>) => work(async () => ({ sessions: [session('ses_1')] }), undefined)
+  const alone = await workplace(context, { asking })
+  assert.equal((await alone.command('status', [])).err, '')
 })
 
 test('where nothing was asked yet it tells how to begin', async (context) => {
