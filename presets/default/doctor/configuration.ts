@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { type Check, error, ok, reason, warning } from './check.ts'
 
@@ -14,23 +14,23 @@ export const configuration: Check = async ({ file, config, fault, warnings }) =>
   const open = process.platform !== 'win32' && (mode & 0o077) !== 0
   return [
     ok(`configuration ${file}`),
-    ...warnings.filter((text) => !text.includes('chmod')).map((text) => warning(text, 'See guard-config.yml.')),
+    ...warnings.filter((text) => !text.includes('chmod')).map((text) => warning(text, `See ${basename(file)}.`)),
     open
       ? warning(`${file} can be read by others and holds a key`, `chmod 600 ${file}`)
       : ok('configuration readable by you only'),
     (await seenByGit(file))
-      ? warning(`git would commit ${file}`, `echo guard-config.yml >> .gitignore`)
+      ? warning(`git would commit ${file}`, `echo ${basename(file)} >> .gitignore`)
       : ok('configuration out of sight of git'),
   ]
 }
 
 /** The key is long enough not to be guessed. */
-export const key: Check = ({ config }) => {
+export const key: Check = ({ config, file }) => {
   if (config === undefined) return []
   const { length } = config.gateway_key
   if (length >= MIN_KEY) return [ok('gateway key')]
   return [
-    warning(`the gateway key has ${length} characters and can be guessed`, 'Put a longer one into guard-config.yml.'),
+    warning(`the gateway key has ${length} characters and can be guessed`, `Put a longer one into ${basename(file)}.`),
   ]
 }
 

@@ -127,3 +127,13 @@ test('a price file that cannot be used is named with its place', async (context)
   const line = out.split('\n').find((text) => text.startsWith('! prices: '))
   assert.equal(line?.startsWith(`! prices: ${file}: Line 4, column 3: a price is an integer`), true, out)
 })
+
+test('advice names the configuration file that was looked at', async (context) => {
+  const { cwd } = await examined(context, undefined)
+  await writeFile(join(cwd, 'other.yml'), `gateway_key: short\nserver: { port: ${await portOf(context, false)} }\n`)
+  const io = fakeIo({ cwd, env: { PATH: process.env.PATH } })
+  await main(['doctor', '--config', 'other.yml'], io)
+  const said = io.outText()
+  assert.match(said, /the gateway key has 5 characters and can be guessed\n {2}→ Put a longer one into other\.yml\.\n/)
+  assert.equal(said.match(/no upstream/gi)?.length, 1)
+})
