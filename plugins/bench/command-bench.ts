@@ -5,7 +5,8 @@ import type { Command, Input, Io } from 'guard-gateway/core'
 
 /** Flag to what it means; each stands for the flag of the same name of the bench. */
 const options: Readonly<Record<string, string>> = {
-  '--suite <names>': 'vectors, corpus, synthetic (how right), throughput, load, replay (how fast); separated by commas',
+  '--suite <names>':
+    'vectors, corpus, synthetic (how right), throughput, load, mcp, replay, pages (how fast); separated by commas',
   '--detector <id_or_file...>': 'a detector, also a file of your own',
   '--preset <name_or_file...>': 'a list of rules',
   '--data <folder>': 'trajectories: .jsonl or .jsonl.gz files; else GUARD_BENCH_DATA',
@@ -16,7 +17,7 @@ const options: Readonly<Record<string, string>> = {
   '--groups': 'figures by source and kind, too',
   '--smoke': 'seconds: shows that everything runs',
   '--seed <number>': 'of the synthetic runs; 1 if not said',
-  '--rounds <number>': 'of the suites load and replay',
+  '--rounds <number>': 'of the suites load, mcp, replay and pages',
   '--profile <folder>': 'write profiles of the gateway under load',
   '--list': 'names of what would run',
 }

@@ -25,4 +25,7 @@ test('guard bench tells what it cannot do as the bench does', async () => {
   const { code, err } = await run([], { suite: 'speed' })
   assert.equal(code, 2)
   assert.match(err, /^There is no suite "speed"/)
+  const known = /there is (.*)\.$/m.exec(err)?.[1]?.split(', ') ?? []
+  assert.ok(known.length > 0)
+  for (const suite of known) assert.ok(benchCommand.options?.['--suite <names>']?.includes(suite), suite)
 })
