@@ -1,10 +1,20 @@
 type Words = readonly (string | undefined)[]
 
-const ADDRESS = String.raw`(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\n]|\\.)*/I?)`
+/**
+ * A part of an expression. Within square brackets the mark that ends the expression is a plain character to sed,
+ * so that none may stand there. Every alternative begins with characters of its own: there is one way to read a text.
+ */
+const expression = (mark: string): string => {
+  const plain = String.raw`(?!${mark})[^\[\]\\\n]`
+  const item = String.raw`\[[:.=](?:${plain})*\]|\[(?![:.=])|${plain}|\\[^]`
+  return String.raw`(?:(?!${mark})(?:\[(?:\^|(?!\^))(?:\]|(?!\]))(?:${item})*\]|[^\[\\\n])|\\[^])*`
+}
+
+const ADDRESS = String.raw`(?:[0-9]+(?:~[0-9]+)?|\$|/${expression('/')}/I?)`
 const LINES = `(?:${ADDRESS}(?:,[ ]*(?:${ADDRESS}|[+~][0-9]+))?[ ]*!?[ ]*)?`
 
 /** A substitution with any mark around its parts, and flags that run and write nothing. */
-const SUBSTITUTION = String.raw`s([^\sA-Za-z0-9\\])(?:(?!\1)[^\\\n]|\\[^])*\1(?:(?!\1)[^\\\n]|\\[^])*\1[gpiIm0-9]*`
+const SUBSTITUTION = String.raw`s([^\sA-Za-z0-9\\\[\]])${expression(String.raw`\1`)}\1(?:(?!\1)[^\\\n]|\\[^])*\1[gpiIm0-9]*`
 const TRANSLITERATION = String.raw`y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/`
 const TEXT = String.raw`[aic]\\?[^\n]*`
 
@@ -56,14 +66,23 @@ const printsToFile = (program: string): boolean =>
     return print !== -1 && statement.includes('>', print)
   })
 
-/** Whether an awk program could run a command or write a file. */
-export const awkActs = (args: Words): boolean =>
-  args.some((word, index) => {
-    if (word === undefined || /^(?:-[fEilDodp]|--[feilDodp])/.test(word)) return true
-    if (/^-[Fv]/.test(word) || /^-[Fv]$/.test(args[index - 1] ?? '')) return false
-    const program = withoutTexts(word)
-    return AWK.test(program) || printsToFile(program)
-  })
+/** Options with which awk loads and writes nothing; what `APART_IN_AWK` finds takes the next word, too. */
+const AWK_OPTION =
+  /^(?:-[Fv].*|-[bcCghkMnNOPrsStV]+|--(?:csv|version|posix|traditional|sandbox|re-interval)|--(?:assign|field-separator)=.*)$/s
+const APART_IN_AWK = /^-[Fv]$/
+
+/** Whether an awk program could run a command or write a file. Behind the program stand files alone. */
+export const awkActs = (args: Words): boolean => {
+  let at = 0
+  for (let word = args[at]; word?.startsWith('-') === true && word !== '--'; word = args[at]) {
+    if (!AWK_OPTION.test(word)) return true
+    at += APART_IN_AWK.test(word) ? 2 : 1
+  }
+  const program = args[at] === '--' ? args[at + 1] : args[at]
+  if (program === undefined) return at < args.length
+  const marks = withoutTexts(program)
+  return AWK.test(marks) || printsToFile(marks)
+}
 
 /** An awk program without its strings, in which marks are only text. A slash may begin an expression that holds quotes. */
 const withoutTexts = (program: string): string =>

@@ -1,5 +1,5 @@
 /** Functions that read their arguments and the clock, and nothing else: no files, settings, locks, sequences, sessions, other databases. */
-const EVERYWHERE = `abs acos asin atan atan2 avg cast ceil ceiling char_length character_length coalesce concat concat_ws cos cot count
+const EVERYWHERE = `overlay abs acos asin atan atan2 avg cast ceil ceiling char_length character_length coalesce concat concat_ws cos cot count
   cume_dist current_date current_time current_timestamp date degrees dense_rank exp extract first_value floor format greatest group_concat hex if
   ifnull iif instr lag last_value lcase lead least left length ln localtime localtimestamp locate log log10 log2 lower lpad ltrim max mid min mod now
   nth_value ntile nullif octet_length percent_rank pi position pow power radians rank replace reverse right round row_number rpad rtrim sign sin
@@ -72,7 +72,7 @@ const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append arra
   pg_xact_commit_timestamp pg_wal_lsn_diff pg_walfile_name pg_current_wal_lsn pg_current_wal_insert_lsn pg_current_wal_flush_lsn
   pg_last_wal_receive_lsn pg_last_wal_replay_lsn pg_last_xact_replay_timestamp pg_is_wal_replay_paused pg_safe_snapshot_blocking_pids
   hashtext hashtextextended hashint4 hashint8 hash_numeric hash_record hash_array area box bound_box broadcast abbrev center circle diagonal
-  diameter height isclosed ishorizontal isopen isparallel isperp isvertical line lseg npoints path pclose point polygon popen radius slope width
+  diameter height isclosed ishorizontal isopen isparallel isperp isvertical line lseg npoints path point polygon radius slope width
   inet_merge inet_same_family xml_is_well_formed xml_is_well_formed_content xml_is_well_formed_document pg_stat_get_backend_pid
   pg_stat_get_activity pg_stat_get_progress_info pg_stat_get_live_tuples pg_stat_get_dead_tuples pg_stat_get_numscans
   pg_stat_get_last_vacuum_time pg_stat_get_last_autovacuum_time pg_stat_get_last_analyze_time pg_stat_get_last_autoanalyze_time`

@@ -14,7 +14,8 @@ const BLANKS = /[ \t\n]+/y
 const LINE_COMMENT = /--(?:[ \t][^\n]*)?(?:\n|$)/y
 /** Not what MySQL or MariaDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
 const BLOCK_COMMENT = /\/\*(?![!+]|M!)((?:(?!\/\*|\*\/).)*)\*\//sy
-const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_]*/uy
+/** No letters that modify others: some drivers turn one of them into a quote. */
+const WORD = /[\p{Lu}\p{Ll}\p{Lo}_][\p{Lu}\p{Ll}\p{Lo}\p{M}\p{N}_]*/uy
 const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\p{L}\p{M}\p{N}_$])/uy
 const STRING = /'(?:[^'\\]|'')*'/y
 const QUOTED = /"(?:[^"\\]|"")*"/y

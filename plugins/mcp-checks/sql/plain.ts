@@ -171,11 +171,12 @@ const isNewTable = (tokens: readonly Token[], at: number): boolean => {
   return before === 'with' || before === 'recursive'
 }
 
-/** `… as x (a, b)` outside of definitions, and the second of `with x as (…), y (a, b) as (…)`. */
+/** `… as x (a, b)` outside of definitions, and the second of `with x as (…), y (a, b) as (select …)`; behind a function that gives records stand columns. */
 const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
   const before = textAt(tokens, first - 1)
   if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
   if (before !== ',') return false
   const close = tokens.findIndex(({ text }, index) => index > last && text === ')')
-  return textAt(tokens, close + 1) === 'as' && /^(?:\(|not|materialized)$/.test(textAt(tokens, close + 2))
+  const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')
+  return /^as (?:(?:not )?materialized )?\( (?:select|with)\b/.test(behind)
 }

@@ -62,7 +62,7 @@ export const attacks: readonly string[] = [
 
 /** Programs that agents use all day. */
 export const agentPrograms: string[] =
-  `git npm npx pnpm yarn ls cat grep rg echo printf wc sort cut tr diff tree find docker psql kubectl python3 pytest pip cargo go make mvn
+  `git npm npx pnpm yarn ls cat grep rg echo printf wc sort cut tr diff tree find awk docker psql kubectl python3 pytest pip cargo go make mvn
   ./gradlew node curl jq mkdir touch cp mv chmod cd head tail sed uniq which ps lsof du df uname tar unzip stat test true false gh aws
   terraform helm rsync sqlite3 openssl base64 sleep paste xargs timeout time env pwd whoami hostname date tee`.split(
     /\s+/,
