@@ -29,7 +29,7 @@ export const readChange = async (
     body.rules === undefined
       ? presetOf(body.preset, presets, problems)
       : await checkedRules(body.rules, bare ? '' : '/rules', detectors, problems)
-  if (rules === undefined && body.mode === undefined)
+  if (body.rules === undefined && body.preset === undefined && body.mode === undefined)
     problems.push({ path: '', message: 'needs rules, preset or mode' })
   if (problems.length > 0) throw invalid(problems)
   return {
