@@ -70,6 +70,8 @@ class WordReader {
     for (let one = this.text[this.at]; one !== undefined && !METACHARACTER.test(one); one = this.text[this.at])
       this.#step(one)
     if (this.#braces > 0) throw new Unreadable('holds braces outside of quotes')
+    // alone it begins no pattern
+    if (this.value === '[') this.isLiteral = true
   }
 
   #step(one: string): void {
