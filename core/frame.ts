@@ -93,7 +93,8 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
     idFault(parts, from, id) ??
     shapeFault(parts, from) ??
     bodyFault(parts)
-  if (message !== undefined) return { ...fault(-32600, message, id?.text), silent: isSilent(parts) }
+  if (message !== undefined)
+    return { ...fault(-32600, message, id?.text), silent: isSilent(parts) && !mayHaveId(scan.root) }
   const { method, params, result, error } = parts
   const kind = method === undefined ? 'response' : id === undefined ? 'notification' : 'request'
   const { root, doubled } = scan
@@ -103,6 +104,11 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
 /** A message without an id that names a method, or one with a result or an error: nobody waits for an answer to it. */
 const isSilent = ({ id, methodValue, result, error }: Parts): boolean =>
   methodValue === undefined ? result !== undefined || error !== undefined : id === undefined
+
+/** Something that may be meant as its id stands in the message: it may be a request whose sender waits. */
+const mayHaveId = ({ members = [] }: JsonValue): boolean => lookAlikeAmong(members, ID) !== undefined
+
+const ID = byFold(['id'])
 
 const fault = (code: FrameFault['code'], message: string, id?: string): FrameFault => ({
   kind: 'fault',

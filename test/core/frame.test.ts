@@ -99,6 +99,8 @@ describe('readFrame', () => {
     assert.equal(fault('{"jsonrpc":"2.0","id":1,"result":{},"error":{}}').silent, true)
     assert.equal(fault('{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}').silent, false)
     assert.equal(fault('{"jsonrpc":"2.0","id":null,"method":"ping"}').silent, false)
+    for (const name of ['ID', 'Id', 'i\u200bd'])
+      assert.equal(fault(`{"jsonrpc":"2.0","${name}":1,"method":"ping"}`).silent, false, name)
     assert.equal(fault('{').silent, undefined)
   })
 
