@@ -158,6 +158,7 @@ export {
   spellMark,
 } from './marks.ts'
 export { memberSpan, memberValue, type Span } from './member.ts'
+export { acceptNoBody } from './no-body.ts'
 export { readOtlpFile } from './otlp/file.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { GuardError, readJsonStrict } from 'guard-gateway/core'
+import { acceptNoBody, GuardError, readJsonStrict } from 'guard-gateway/core'
 import { mediaType } from './media-type.ts'
 
 const MAX_BYTES = 1_048_576
@@ -23,9 +23,5 @@ export const jsonBodies = (app: FastifyInstance): void => {
       }
     },
   )
-  // curl -d '' and browsers give a type to a body of no bytes, too
-  app.addContentTypeParser('*', (request, _payload, done) => {
-    if (request.headers['content-length'] === '0') done(null, undefined)
-    else done(new GuardError('UNSUPPORTED_MEDIA_TYPE'))
-  })
+  acceptNoBody(app)
 }

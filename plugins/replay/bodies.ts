@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { GuardError, inflated, readJsonStrict, writeJson } from 'guard-gateway/core'
+import { acceptNoBody, GuardError, inflated, readJsonStrict, writeJson } from 'guard-gateway/core'
 
 const MAX_DEPTH = 256
 
@@ -15,6 +15,7 @@ export const exactJson = (app: FastifyInstance, max_bytes: number): void => {
       return bytes.length === 0 ? undefined : readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true })
     },
   )
+  acceptNoBody(app)
   app.setReplySerializer(writeJson)
   // schemas describe: what readers find wrong they say with a code and a pointer of their own, and answers keep every digit
   app.setValidatorCompiler(() => () => true)

@@ -211,6 +211,10 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual(await list('pinned=true'), ['one'])
       assert.deepEqual(await pin({ pinned: false }), { trace_id: 'one', pinned: false })
       assert.deepEqual(await list('pinned=true'), [])
+      const typed = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
+      const { status } = await bench.send('POST', '/api/v1/runs/one/pin', undefined, typed)
+      assert.equal(status, 200)
+      await pin({ pinned: false })
       refused(404, 'RUN_NOT_FOUND', await bench.send('POST', '/api/v1/runs/absent/pin'))
       refused(400, 'INVALID_TRACE', await bench.send('POST', '/api/v1/runs/one/pin', { pinned: 'yes' }))
     })
