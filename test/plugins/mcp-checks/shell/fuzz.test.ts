@@ -85,6 +85,7 @@ const piece = fc.constantFrom(
     "$'\\n",
   ],
   ...['"$(', '"$(ls', ')"', ')"', '"$(ls)"', "<<'a'", "<<'a'\n", '<<-\\a', '\na\n', '\na', '\n\ta\n', 'a\n)'],
+  ...['$?', '"$?"', 'CI=1 ', 'CI=', 'X=', '[ ', ' ]', '[ -f ', ' = ', ' -a ', '<<a', '<<a\n', '{,', '{1..2}', '}{'],
 )
 const text = fc
   .tuple(fc.constantFrom('ls ', 'ls ', ''), fc.array(piece, { minLength: 1, maxLength: 10 }))
@@ -117,7 +118,7 @@ if (bash !== undefined)
         writeFileSync(join(folder, 'bin', name), `#!/bin/sh\necho ${name} >> "$GUARD_LOG"\n`)
         chmodSync(join(folder, 'bin', name), 0o755)
       }
-      const find = await loaded(shell, { args: ['/command'], allow: ['ls'] })
+      const find = await loaded(shell, { args: ['/command'], allow: ['ls', 'test'] })
       const accepted = new Set<string>()
       for (const command of fc.sample(text, { seed: 20_261_121, numRuns: 25_000 }))
         if ((await find({ command })).length === 0) accepted.add(command)
