@@ -93,13 +93,55 @@ const contentNames = new Set([
   'gen_ai.tool.definitions',
   'gen_ai.tool.call.arguments',
   'gen_ai.tool.call.result',
-  'input.value',
-  'output.value',
+  'gen_ai.retrieval.query.text',
+  'gen_ai.retrieval.documents',
   'prompt',
   'user_prompt',
+  'system_prompt',
   'completion',
+  // OpenInference
+  'input.value',
+  'output.value',
+  'tool.parameters',
+  'embedding.text',
+  'reranker.query',
+  // OpenLLMetry
+  'traceloop.entity.input',
+  'traceloop.entity.output',
+  // AI SDK
+  'ai.value',
+  'ai.values',
+  'ai.embedding',
+  'ai.embeddings',
+  // Pydantic AI
+  'all_messages_events',
+  'pydantic_ai.all_messages',
+  'final_result',
+  'tool_arguments',
+  'tool_response',
+  // Claude Code
+  'new_context',
+  'system_prompt_preview',
+  'response.model_output',
+  'tool_input',
+  // Langfuse and MLflow
+  'langfuse.observation.input',
+  'langfuse.observation.output',
+  'langfuse.trace.input',
+  'langfuse.trace.output',
+  'mlflow.spanInputs',
+  'mlflow.spanOutputs',
 ])
-const CONTENT_PREFIX = /^(?:gen_ai\.prompt|gen_ai\.completion|llm\.input_messages|llm\.output_messages)/
+/** Lists of messages, tools or documents that are flattened into numbered names, and families of names. */
+const CONTENT_PREFIX = new RegExp(
+  `^(?:${[
+    'gen_ai\\.(?:prompt|completion)',
+    'llm\\.(?:input_messages|output_messages|prompts|completions|choices|prompt_template|tools|function_call)',
+    '(?:retrieval|reranker)\\.(?:input_|output_)?documents',
+    'embedding\\.embeddings',
+    'ai\\.(?:prompt|(?:response|result)\\.(?:text|object|reasoning|toolCalls|files)|toolCall\\.(?:args|result|input|output))',
+  ].join('|')})`,
+)
 const CONTENT_EVENT = /^gen_ai\.(?:.*\.message|choice)$/s
 
 const OWN_PREFIXES = /^(?:guard\.attr\.|guard\.run\.attr\.)+/

@@ -4,6 +4,7 @@ import { nsField } from '../import/fields.ts'
 import { elementsOf, recordAt, spanDraft } from '../import/records.ts'
 import type { Shape } from '../shape.ts'
 import type { Attributes } from '../trace.ts'
+import { kindSaid, respelled } from './dialects.ts'
 import {
   ESCAPED,
   guardNames,
@@ -124,11 +125,18 @@ const foreignSpan = (span: OtlpSpan, parent_id: string | null, about: Attributes
     id: span.spanId,
     parent_id,
     name: record.name,
+    kind: kindSaid(span.attributes),
     status: end === 0n ? 'running' : ended,
     status_message: messageOf(record, place),
     start_ns: instantOf(record, 'startTimeUnixNano', place) || undefined,
     end_ns: end === 0n ? null : end,
-    attributes: { ...span.attributes, ...about, ...linksOf(record, place), ...traceStateOf(record) },
+    attributes: {
+      ...span.attributes,
+      ...respelled(span.attributes),
+      ...about,
+      ...linksOf(record, place),
+      ...traceStateOf(record),
+    },
   }
 }
 

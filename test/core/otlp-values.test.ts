@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fromOtlp, isContentEvent, isContentName } from 'guard-gateway/core'
-import { attributeOf, keepAll, pairs, read, resourceSpans, span, spanId } from '../kit/otlp-data.ts'
+import { attributeOf, keepAll, pairs, read, resourceSpans, span, spanId, spanOf } from '../kit/otlp-data.ts'
 
 describe('OTLP in: values and events', () => {
   it('reads every kind of value', () => {
@@ -72,6 +72,45 @@ describe('OTLP in: values and events', () => {
   })
 })
 
+describe('OTLP in: other conventions', () => {
+  const of = (attributes: Record<string, unknown>) => spanOf({ attributes: pairs(attributes) })
+  const count = (value: number) => ({ intValue: String(value) })
+
+  it('adds the names of today where only others are given', () => {
+    const names = [
+      ['gen_ai.request.model', 'llm.model_name', 'llm.request.model', 'embedding.model_name'],
+      ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'llm.usage.prompt_tokens'],
+      ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens', 'llm.token_count.completion'],
+      ['gen_ai.usage.cache_read.input_tokens', 'llm.token_count.prompt_details.cache_read'],
+      ['gen_ai.usage.cache_creation.input_tokens', 'llm.token_count.prompt_details.cache_write'],
+      ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens'],
+      ['gen_ai.tool.name', 'ai.toolCall.name'],
+    ] as const
+    for (const [today, ...others] of names) {
+      for (const other of others) {
+        assert.deepEqual({ ...of({ [other]: count(7) })?.attributes }, { [other]: 7, [today]: 7 })
+        assert.equal(of({ [other]: count(7), [today]: count(8) })?.attributes?.[today], 8)
+      }
+    }
+  })
+
+  it('knows the kinds that others tell, after the operation', () => {
+    const rows = [
+      ['openinference.span.kind', 'LLM', 'model'],
+      ['openinference.span.kind', 'RETRIEVER', 'retrieval'],
+      ['openinference.span.kind', 'CHAIN', undefined],
+      ['traceloop.span.kind', 'workflow', 'agent'],
+      ['langsmith.span.kind', 'tool', 'tool'],
+      ['ai.operationId', 'ai.toolCall', 'tool'],
+      ['ai.operationId', 'constructor', undefined],
+    ] as const
+    for (const [name, value, kind] of rows) {
+      assert.equal(of({ [name]: value })?.kind, kind, value)
+      assert.equal(of({ [name]: value, 'gen_ai.operation.name': 'chat' })?.kind, undefined)
+    }
+  })
+})
+
 describe('OTLP in: content', () => {
   const content = [
     'gen_ai.input.messages',
@@ -90,13 +129,43 @@ describe('OTLP in: content', () => {
     'prompt',
     'user_prompt',
     'completion',
+    'gen_ai.retrieval.query.text',
+    'llm.prompts.0.prompt.text',
+    'llm.prompt_template.variables',
+    'llm.tools.0.tool.json_schema',
+    'tool.parameters',
+    'retrieval.documents.0.document.content',
+    'reranker.input_documents.0.document.content',
+    'embedding.embeddings.0.embedding.text',
+    'traceloop.entity.input',
+    'traceloop.entity.output',
+    'ai.prompt',
+    'ai.prompt.messages',
+    'ai.response.text',
+    'ai.response.toolCalls',
+    'ai.response.reasoning',
+    'ai.result.object',
+    'ai.toolCall.args',
+    'ai.toolCall.result',
+    'pydantic_ai.all_messages',
+    'tool_arguments',
+    'new_context',
+    'langfuse.observation.input',
+    'mlflow.spanOutputs',
   ]
 
   it('knows the names of attributes and events that carry it', () => {
     for (const name of content) {
       for (const prefix of ['', 'guard.attr.', 'guard.run.attr.']) assert.ok(isContentName(prefix + name), name)
     }
-    for (const name of ['gen_ai.request.model', 'prompt_tokens', 'my.prompt', 'gen_ai.tool.name'])
+    const others = ['gen_ai.request.model', 'prompt_tokens', 'my.prompt', 'gen_ai.tool.name', 'gen_ai.output.type']
+    for (const name of [
+      ...others,
+      'ai.response.finishReason',
+      'ai.toolCall.name',
+      'llm.token_count.prompt',
+      'tool.name',
+    ])
       assert.ok(!isContentName(name), name)
     for (const name of ['gen_ai.user.message', 'gen_ai.system.message', 'gen_ai.choice'])
       assert.ok(isContentEvent(name), name)
