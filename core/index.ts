@@ -195,7 +195,7 @@ export { type CallRecord, type Recording, recordedCalls, rowOf, type SessionEven
 export type { OnStorageFailure } from './recording.ts'
 export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
-export { headerOf, type Relayed, relay } from './relay.ts'
+export { headerOf, isEventStream, type Relayed, relay } from './relay.ts'
 export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
 export { type ReadRequest, readRequest } from './request-body.ts'
 export { schemaFault } from './schema-fault.ts'

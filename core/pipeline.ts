@@ -7,10 +7,10 @@ import { errorBody, GuardError, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { metered } from './metering.ts'
 import { recordable } from './recording.ts'
-import { headerOf, type Relayed, relay } from './relay.ts'
+import { headerOf, isEventStream, type Relayed, relay } from './relay.ts'
 import type { Attempt, Reading, Settled } from './settled.ts'
 import { endingOf, heard } from './speech.ts'
-import { createTap, noReading } from './tap.ts'
+import { createTap, noReading, unread } from './tap.ts'
 
 const TAP_LIMIT_MS = 10_000
 const SETTLE_LIMIT_MS = 5_000
@@ -142,7 +142,7 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
     headerOf(reply.headers, 'content-length') === undefined,
   )
   const style = styleOf(gateway, call)
-  const stream = isEventStream(reply)
+  const stream = isEventStream(reply, call.envelope.stream)
   const meter = style.meter({ status: reply.status, stream })
   const ending = endingOf(style, decision.watch)
   const listened = ending === undefined ? meter : heard(meter, ending.speech, stream, ending.listener)
@@ -157,7 +157,7 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
     stream && isOpenEnded(reply) ? ending : undefined,
   )
   const reading = await tap.end()
-  const outcome = outcomeOf(reply, relayed, reading, client)
+  const outcome = outcomeOf(reply.status, stream, relayed, reading, client)
   await settle(gateway, call, decision, {
     outcome,
     status: reply.status,
@@ -203,21 +203,20 @@ const answer = (client: Client, status: number, headers: readonly string[], body
 
 const gone = (client: Client): Outcome => (client.interrupted ? 'interrupted' : 'client_aborted')
 
-const outcomeOf = (reply: Reply, relayed: Relayed, reading: Reading, client: Client): Outcome => {
-  if (relayed.ended === 'gone') return gone(client)
+const outcomeOf = (status: number, stream: boolean, relayed: Relayed, reading: Reading, client: Client): Outcome => {
+  // many clients leave at the last event, before the end of the reply that stands behind it
+  const hasAll = stream && reading.complete && !relayed.missed && !client.interrupted
+  if (relayed.ended === 'gone' && !hasAll) return gone(client)
   if (relayed.ended === 'cut') return 'truncated'
   if (relayed.ended === 'stopped') return 'interrupted'
-  if (reply.status >= 400 || reading.error !== null) return 'upstream_error'
-  return isEventStream(reply) && !reading.complete ? 'truncated' : 'ok'
+  if (status >= 400 || reading.error !== null) return 'upstream_error'
+  return stream && !reading.complete && reading !== unread ? 'truncated' : 'ok'
 }
 
 /** Plain text of no announced length: it may end anywhere between events. */
 const isOpenEnded = ({ headers }: Reply): boolean =>
   headerOf(headers, 'content-length') === undefined &&
   (headerOf(headers, 'content-encoding') ?? 'identity') === 'identity'
-
-const isEventStream = (reply: Reply): boolean =>
-  headerOf(reply.headers, 'content-type')?.startsWith('text/event-stream') ?? false
 
 const guardHeaders = (call: Call, decision: Decision): string[] => {
   const headers = ['x-guard-request-id', call.id, 'x-guard-decision', decision.decision]

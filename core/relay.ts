@@ -11,6 +11,8 @@ export interface Relayed {
   readonly ended: 'whole' | 'cut' | 'gone' | 'stopped'
   /** The chunk that would end the reply for the client; it waits for the record. */
   readonly held: Uint8Array | undefined
+  /** Something came that the client had no chance to get, for it had left. */
+  readonly missed: boolean
   readonly bytes: number
   /** Milliseconds since 1970; null if no byte came. */
   readonly first_byte_at: number | null
@@ -38,6 +40,7 @@ export const relay = (
   return Promise.resolve({
     ended: client.gone ? 'gone' : 'whole',
     held: shown === undefined ? body : Buffer.concat([shown.push(body), shown.end()]),
+    missed: client.gone,
     bytes: body.length,
     first_byte_at: clock.now(),
     head: body.subarray(0, keep),
@@ -66,6 +69,7 @@ class Passage implements BodyReader {
   #held: Uint8Array | undefined
   /** There once the stream is to end. */
   #end: StreamEnd | undefined
+  #missed = false
   #bytes = 0
   #firstByteAt: number | null = null
   #over = false
@@ -100,7 +104,10 @@ class Passage implements BodyReader {
       this.#wanted -= chunk.length
     }
     tap.push(chunk)
-    if (client.gone) return
+    if (client.gone) {
+      this.#missed = true
+      return
+    }
     this.#left -= chunk.length
     if (this.#left === 0) this.#held = chunk
     else if (this.#parties.ending !== undefined) this.#passOrStop(chunk)
@@ -143,6 +150,7 @@ class Passage implements BodyReader {
     this.#parties.resolve({
       ended,
       held: this.#held,
+      missed: this.#missed || (this.#parties.client.gone && (this.#held?.length ?? 0) > 0),
       bytes: this.#bytes,
       first_byte_at: this.#firstByteAt,
       head: this.#heads.length === 1 && first ? first : Buffer.concat(this.#heads),
@@ -170,6 +178,19 @@ const pass = (chunk: Uint8Array, { shown }: Reply, client: Client): boolean => {
 const contentLength = (headers: readonly string[]): number => {
   const value = headerOf(headers, 'content-length')
   return value === undefined || !/^\d{1,15}$/.test(value) || value === '0' ? -1 : Number(value)
+}
+
+/**
+ * Whether a reply is a stream of events: it says so, or a stream was asked for and what came says of itself nothing else.
+ * Clients read what they asked for as a stream, whatever its type, and some providers give none.
+ */
+export const isEventStream = (
+  { status, headers }: { readonly status: number; readonly headers: readonly string[] },
+  asked: boolean,
+): boolean => {
+  const type = headerOf(headers, 'content-type')?.toLowerCase()
+  if (type?.startsWith('text/event-stream') === true) return true
+  return asked && status === 200 && type?.includes('json') !== true
 }
 
 /** The first value of a header in a flat list of names and values; `name` in lower case. */

@@ -1,5 +1,6 @@
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import type { Meter } from './contracts/api-style.ts'
+import { isPlain } from './inflate.ts'
 import type { Reading } from './settled.ts'
 
 /** A meter beside a reply: it sees every chunk, decoded if need be, and can neither delay nor break what it watches. */
@@ -20,6 +21,9 @@ export const noReading: Reading = Object.freeze({
   complete: false,
 })
 
+/** The reading of a reply that came and could not be read here: nobody can tell from it how the reply ended. */
+export const unread: Reading = Object.freeze({ ...noReading })
+
 const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
@@ -33,9 +37,10 @@ type Fault = (error: unknown, where: string) => void
 /** A tap for a reply of this content encoding; a reply in an encoding that nobody knows passes unread. */
 export const createTap = (meter: Meter, encoding: string | undefined, fault: Fault): Tap => {
   const watched = guarded(meter, fault)
-  if (encoding === undefined || encoding === 'identity') return watched
-  const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
-  if (decoder === undefined) return { push: () => {}, end: () => noReading }
+  if (isPlain(encoding)) return watched
+  const name = encoding?.toLowerCase() ?? ''
+  const decoder = Object.hasOwn(decoders, name) ? decoders[name]?.() : undefined
+  if (decoder === undefined) return { push: () => {}, end: () => unread }
   decoder.on('data', (chunk: Uint8Array) => watched.push(chunk))
   const decoded = new Promise<void>((resolve) => {
     decoder.once('end', resolve)
@@ -64,12 +69,12 @@ const guarded = (meter: Meter, fault: Fault): Tap => {
       }
     },
     end: () => {
-      if (failed) return noReading
+      if (failed) return unread
       try {
         return meter.end()
       } catch (error) {
         fault(error, 'meter')
-        return noReading
+        return unread
       }
     },
   }

@@ -160,7 +160,9 @@ const chatReader = (draft: Draft): ReplyReader => {
       for (const choice of listOf(value.choices)) noteMessage(draft, shapeOf(choice))
     },
     close() {
-      if (draft.complete || draft.finish_reason !== null) arriving.close()
+      // Not every server sends the last event; a reason to finish says as much.
+      draft.complete ||= draft.finish_reason !== null
+      if (draft.complete) arriving.close()
       return usageOf(counts)
     },
   }
@@ -175,6 +177,8 @@ const noteReply = (draft: Draft, counts: ChatCounts, reply: Shape): void => {
   draft.model = wordOf(reply.model) ?? draft.model
   draft.response_id = wordOf(reply.id) ?? draft.response_id
   if (reply.error !== undefined && reply.error !== null) draft.error = providerError(reply) ?? draft.error
+  // Groq tells usage here where nobody asked for it.
+  noteCounts(counts, countPaths, shapeOf(reply.x_groq).usage)
   noteCounts(counts, countPaths, reply.usage)
 }
 

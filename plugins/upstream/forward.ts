@@ -5,6 +5,7 @@ import {
   type Gateway,
   GuardError,
   headerOf,
+  isEventStream,
   logins,
   type Reply,
   type UpstreamRequest,
@@ -115,6 +116,5 @@ const replyOf = (
   }
 }
 
-const isPlainEventStream = ({ headers }: UpstreamResponse): boolean =>
-  headerOf(headers, 'content-encoding') === undefined &&
-  headerOf(headers, 'content-type')?.startsWith('text/event-stream') === true
+const isPlainEventStream = (response: UpstreamResponse): boolean =>
+  (headerOf(response.headers, 'content-encoding') ?? 'identity') === 'identity' && isEventStream(response, true)

@@ -101,6 +101,19 @@ const streams = [
     reading: { complete: false, calls: [], usage: null, response_id: 'chatcmpl-1', model: 'gpt-x-2026' },
   },
   {
+    name: 'a stream of a server that does not send the last event',
+    stream: true,
+    text: chunk({ delta: { content: 'a' } }) + finish('stop') + usageChunk,
+    reading: { complete: true, finish_reason: 'stop', usage: counted },
+  },
+  {
+    name: 'usage where Groq puts it unasked',
+    stream: true,
+    text:
+      chunk({ delta: { content: 'a' } }) + chunk({ delta: {}, finish_reason: 'stop' }, { x_groq: { usage } }) + done,
+    reading: { complete: true, usage: counted },
+  },
+  {
     name: 'an error inside a stream',
     stream: true,
     text: `${chunk({ delta: { content: 'a' } })}data: {"error":{"message":"Overloaded","type":"server_error","code":503}}\n\n`,
