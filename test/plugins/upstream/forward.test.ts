@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { headerOf } from 'guard-gateway/core'
 import { fakeProvider } from '../../kit/provider.ts'
 import { refusingPort } from '../../kit/refusing-port.ts'
+import { chatReply, replyFor } from '../../kit/replies.ts'
 import { ask, chatBody, jsonOf, KEY, messagesBody, styles } from '../http/kit.ts'
 import { anUpstream, overEachClient } from './kit.ts'
 
@@ -117,6 +119,45 @@ overEachClient((start) => {
       const got = await ask(running.port, { body: chatBody })
       assert.equal(got.headers['x-guard-decision'], 'allow')
       assert.equal(got.headers['x-guard-request-id'], running.settled[0]?.call.id)
+    })
+  })
+
+  describe('a stream that was asked for', () => {
+    const heads = ['content-type: Text/Event-Stream\r\n', '', 'content-type: application/octet-stream\r\n']
+    it('is read as one whatever its type is, unless that is JSON', async () => {
+      await using running = await start()
+      for (const [path, body] of styles) {
+        for (const head of heads) {
+          const { body: events } = replyFor(path, true)
+          running.provider.script({ raw: `HTTP/1.1 200 OK\r\n${head}\r\n${events}` })
+          const got = await ask(running.port, { path, body: { ...body, stream: true } })
+          assert.equal(got.body.toString(), events)
+          const { outcome, reading } = running.settled.at(-1) ?? {}
+          assert.deepEqual([outcome, reading?.complete], ['ok', true], `${path} ${head}`)
+        }
+        const whole = replyFor(path, false).body
+        running.provider.script({ raw: `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n${whole}` })
+        await ask(running.port, { path, body: { ...body, stream: true } })
+        assert.equal(running.settled.at(-1)?.reading.complete, true)
+      }
+    })
+    it('is not taken for cut short where its encoding cannot be read, and is read whatever the spelling of its encoding', async () => {
+      await using running = await start()
+      const type = { 'content-type': 'text/event-stream' }
+      running.provider.script({ body: 'odd', headers: { ...type, 'content-encoding': 'odd' } })
+      await ask(running.port, { body: { ...chatBody, stream: true } })
+      running.provider.script({
+        body: gzipSync(chatReply(true).body),
+        headers: { ...type, 'content-encoding': 'GZIP' },
+      })
+      await ask(running.port, { body: { ...chatBody, stream: true } })
+      assert.deepEqual(
+        running.settled.map(({ outcome, reading }) => [outcome, reading.complete]),
+        [
+          ['ok', false],
+          ['ok', true],
+        ],
+      )
     })
   })
 
