@@ -47,7 +47,7 @@ describe('live pages', { skip: noBrowser }, () => {
     await visit.close()
   })
 
-  it('a new run appears, and what was checked and focused stays', async () => {
+  it('a new run appears, and what was checked, typed, chosen and focused stays', async () => {
     const visit = await world.open()
     const { page } = visit
     await visit.to('/replay')
@@ -55,11 +55,15 @@ describe('live pages', { skip: noBrowser }, () => {
     const box = page.locator('[name="run"]').first()
     await box.check()
     const chosen = await box.getAttribute('value')
+    await page.locator('[name="tag"]').fill('typed before')
+    await page.locator('[name="status"]').selectOption('error')
     await page.getByRole('searchbox').fill('half a wor')
     const id = await world.trace(threeSteps('the second', Date.now()))
     await page.locator(`#run-${id}`).waitFor()
     assert.equal(await page.locator(`[name="run"][value="${chosen}"]`).isChecked(), true)
     assert.equal(await page.getByRole('searchbox').inputValue(), 'half a wor')
+    assert.equal(await page.locator('[name="tag"]').inputValue(), 'typed before')
+    assert.equal(await page.locator('[name="status"]').inputValue(), 'error')
     assert.equal(await page.getByRole('searchbox').evaluate((field) => field === document.activeElement), true)
     await visit.close()
   })

@@ -15,14 +15,14 @@ const drawn = (visit: Visit, span: string) =>
     return { x: (((bar?.x ?? 0) - (box?.x ?? 0)) / whole) * 100, width: ((bar?.width ?? 0) / whole) * 100 }
   })
 
-/** A run of this many spans, one behind the other, four levels deep. */
-const longRun = (count: number, start_ms: number) => ({
+/** A run of this many spans, one behind the other, four levels deep; `first`: what the first is called. */
+const longRun = (count: number, start_ms: number, first = 'tool.call') => ({
   name: `long ${count}`,
   status: 'ok',
   spans: Array.from({ length: count }, (_, index) => ({
     id: `s${index}`,
     ...(index % 4 === 0 ? {} : { parent_id: `s${index - 1}` }),
-    name: 'tool.call',
+    name: index === 0 ? first : 'tool.call',
     start_ns: at(start_ms, index * 10),
     end_ns: at(start_ms, index * 10 + (4 - (index % 4)) * 10),
     attributes: { 'tool.name': `tool ${index}` },
@@ -191,7 +191,7 @@ describe('the timeline', { skip: noBrowser }, () => {
 
   it('of thirty thousand spans draws what is seen; the last is reached by scrolling, and by keys', async () => {
     const last = 29_999
-    const { spans, ...run } = longRun(last + 1, start)
+    const { spans, ...run } = longRun(last + 1, start, 'say\u202etxt\u{e0041}')
     // a body holds not all of them
     const id = await world.trace({ ...run, spans: spans.slice(0, 10_000) })
     for (let from = 10_000; from <= last; from += 10_000)
@@ -209,7 +209,7 @@ describe('the timeline', { skip: noBrowser }, () => {
     assert.equal(await rows.count(), 1_000)
     await page.locator('#load-all').click()
     await page.waitForFunction((count) => document.documentElement.scrollHeight > count * 25, last)
-    assert.ok(await page.locator('#span-s0').isVisible())
+    assert.match(await page.locator('#span-s0').innerText(), /^sayU\+202EtxtU\+E0041#1/)
     await bounded()
 
     await page.mouse.move(400, 600)

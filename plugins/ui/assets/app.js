@@ -33,7 +33,7 @@ const copy = async (button) => {
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest?.('button[data-copy]')
-  if (button !== null && button !== undefined) copy(button).catch(() => {})
+  if (button) copy(button).catch(() => {})
 })
 
 /** Fields that take effect when they are changed. */
@@ -45,7 +45,7 @@ localTimes(document)
 countDown()
 setInterval(countDown, 1000)
 keys()
-if (document.getElementById('timeline') !== null) import('./timeline.js').then(({ timeline }) => timeline())
+if (document.getElementById('timeline')) import('./timeline.js').then(({ timeline }) => timeline())
 live((part) => {
   localTimes(part)
   countDown()

@@ -5,7 +5,7 @@ const rows = () => [...document.querySelectorAll('[data-row]')]
 const current = () => document.querySelector('[data-row].at')
 
 const goTo = (row) => {
-  if (row === undefined) return
+  if (!row) return
   current()?.classList.remove('at')
   row.classList.add('at')
   ;(row.querySelector('a[href]') ?? row).focus({ preventScroll: true })

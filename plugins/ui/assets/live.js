@@ -41,26 +41,29 @@ const countNews = async (note) => {
 /** Brings the page up to date; focus, selection, open parts and what is being typed stay. */
 const refresh = async (renewed) => {
   const next = await pageAt(location.href)
-  if (next === undefined) return
+  if (!next) return
   renewed(next)
   const chosen = document.querySelector('[data-row].at')?.id
   for (const selector of ['.bar nav', 'main']) {
     const [from, to] = [document.querySelector(selector), next.querySelector(selector)]
-    if (from === null || to === null) continue
+    if (!from || !to) continue
     Idiomorph.morph(from, to, {
       morphStyle: 'outerHTML',
       ignoreActiveValue: true,
       callbacks: { beforeAttributeUpdated, beforeNodeMorphed: ({ id }) => id !== 'news' },
     })
   }
-  if (chosen !== undefined) document.getElementById(chosen)?.classList.add('at')
+  if (chosen) document.getElementById(chosen)?.classList.add('at')
 }
+
+/** What stands in a field before anybody types. */
+const initial = { checked: 'defaultChecked', selected: 'defaultSelected', value: 'defaultValue' }
 
 /** What the reader has done to an element outlives the server's idea of it. */
 const beforeAttributeUpdated = (name, element) =>
   !(
-    (name === 'open' && element.tagName === 'DETAILS') ||
-    name === 'checked' ||
+    name === 'open' ||
+    (initial[name] in element && element[name] !== element[initial[name]]) ||
     (name === 'class' && element.matches('.at'))
   )
 
@@ -73,9 +76,9 @@ export const live = (renewed) => {
   const update = async () => {
     waiting = false
     last = Date.now()
-    if (document.querySelector('[data-live]') !== null) await refresh(renewed)
+    if (document.querySelector('[data-live]')) await refresh(renewed)
     const note = document.getElementById('news')
-    if (note !== null) await countNews(note)
+    if (note) await countNews(note)
   }
   const changed = (event) => {
     if (waiting || !concerns(event)) return
@@ -83,11 +86,11 @@ export const live = (renewed) => {
     setTimeout(update, Math.max(GATHER_MS, last + AT_MOST_EVERY_MS - Date.now()))
   }
   const open = () => {
-    if (source !== undefined || document.querySelector('[data-live], #news') === null) return
+    if (source || !document.querySelector('[data-live], #news')) return
     source = new EventSource('/api/v1/stream')
     source.onopen = () => {
       // what happened while nobody listened is not told afterwards
-      if (lost !== undefined) update()
+      if (lost) update()
       clearTimeout(lost)
       lost = undefined
       mark('live')
@@ -116,7 +119,7 @@ export const live = (renewed) => {
   addEventListener('pageshow', open)
   // not every step of what is under way is an event of the stream
   setInterval(() => {
-    if (!document.hidden && !waiting && document.querySelector('[data-unfinished]') !== null) update()
+    if (!document.hidden && !waiting && document.querySelector('[data-unfinished]')) update()
   }, AT_MOST_EVERY_MS)
   if (!document.hidden) open()
 }

@@ -89,7 +89,7 @@ export const longTimeline = async (table, url) => {
     above.cells[0].style.height = `${start * height}px`
     below.cells[0].style.height = `${(seen.length - end) * height}px`
     body.replaceChildren(above, ...seen.slice(start, end).map(make), below)
-    if (at !== undefined) document.getElementById(at)?.classList.add('at')
+    if (at) document.getElementById(at)?.classList.add('at')
   }
   const scrolled = () => (table.isConnected ? draw() : removeEventListener('scroll', scrolled))
   document.getElementById('pages')?.remove()

@@ -1,5 +1,12 @@
 const SVG = 'http://www.w3.org/2000/svg'
 
+/** Text in which nothing is hidden, as the server shows it. */
+const visible = (text) =>
+  text.replace(
+    /[[\p{DI}\p{Cc}\p{Cs}\p{Zl}\p{Zp}]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/gv,
+    (mark) => `U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+
 const twoDigits = (part) => String(part).padStart(2, '0')
 
 /** A length of time as people read it. */
@@ -69,16 +76,11 @@ export const rowMaker = (table, url, rows, folds) => {
   }
 
   return (place) => {
-    const [id, depth, name, occurrence, label, kind, status, start, duration] = rows[place]
-    const title = depth === 0 ? name : `${name}#${occurrence}`
-    const pick = link(
-      'pick',
-      url,
-      { span: id },
-      `${depth > 12 ? `${depth} ` : ''}${title} `,
-      made('i', '', label ?? ''),
-    )
-    pick.title = `${kind}: ${title} ${label ?? ''}`
+    const [id, depth, name, occurrence, about, kind, status, start, duration] = rows[place]
+    const title = visible(depth === 0 ? name : `${name}#${occurrence}`)
+    const label = visible(about ?? '')
+    const pick = link('pick', url, { span: id }, `${depth > 12 ? `${depth} ` : ''}${title} `, made('i', '', label))
+    pick.title = `${kind}: ${title} ${label}`
     const head = made('th', `d${Math.min(12, depth)}`, pick, fold(place, id, depth))
     head.scope = 'row'
     const row = made(

@@ -23,7 +23,7 @@ let going
 /** The page at an address without the parts that are here already. */
 const fetched = async (url, part, signal) => {
   const asked = new URL(url)
-  if (part !== undefined) asked.searchParams.set('part', part)
+  if (part) asked.searchParams.set('part', part)
   const answer = await fetch(asked, { headers: { accept: 'text/html' }, signal })
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
   return new DOMParser().parseFromString(await answer.text(), 'text/html')
@@ -31,7 +31,7 @@ const fetched = async (url, part, signal) => {
 
 const swap = (next, selector) => {
   const [from, to] = [document.querySelector(selector), next.querySelector(selector)]
-  if (from !== null && to !== null) from.replaceWith(document.adoptNode(to))
+  if (from && to) from.replaceWith(document.adoptNode(to))
 }
 
 const choose = (row) => {
@@ -46,11 +46,11 @@ const choose = (row) => {
 }
 
 /** The row of a span, brought to where it can be seen; undefined while it has none. */
-const revealed = (id) => (id === undefined ? undefined : (document.getElementById(id) ?? long?.reveal(id)))
+const revealed = (id) => id && (document.getElementById(id) ?? long?.reveal(id))
 
 /** The row that is stood on stays the one. */
 const stand = (id) => {
-  const row = id === undefined ? null : document.getElementById(id)
+  const row = id && document.getElementById(id)
   row?.classList.add('at')
   row?.querySelector('a[href]')?.focus({ preventScroll: true })
 }
@@ -64,16 +64,16 @@ const show = async (url) => {
   const same = rowsOf(url) === rowsOf(shown)
   const kept = same ? revealed(rowOf(url)) : undefined
   const all = url.searchParams.has('all')
-  const next = await fetched(url, kept !== undefined ? 'details' : all ? 'frame' : undefined, signal)
+  const next = await fetched(url, kept ? 'details' : all ? 'frame' : undefined, signal)
   shown = url
   swap(next, '#tools')
-  if (kept === undefined) {
+  if (!kept) {
     swap(next, '.panes')
     await begin()
   } else swap(next, '#details')
   const found = url.searchParams.has('find') ? document.getElementById('timeline')?.dataset.selected : undefined
   const row = revealed(rowOf(url) ?? found)
-  if (row !== undefined) choose(row)
+  if (row) choose(row)
   stand(found ?? at)
 }
 
@@ -89,7 +89,7 @@ const go = (href) => {
 const begin = async () => {
   long = undefined
   const link = document.getElementById('load-all')
-  if (link === null) return
+  if (!link) return
   if (!shown.searchParams.has('all')) link.hidden = false
   else {
     const table = document.getElementById('timeline')
@@ -101,7 +101,7 @@ const begin = async () => {
 /** Dragging over the overview zooms to what was passed over. */
 const drag = (event) => {
   const map = event.target.closest?.('#overview')
-  if (map === null || map === undefined || event.button !== 0) return
+  if (!map || event.button !== 0) return
   event.preventDefault()
   const box = map.getBoundingClientRect()
   const share = ({ clientX }) => Math.min(1, Math.max(0, (clientX - box.left) / box.width))
@@ -131,7 +131,7 @@ const drag = (event) => {
 
 const click = (event) => {
   const link = event.target.closest?.('.pick, .fold, #tools a, #load-all')
-  if (link === null || link === undefined || event.button !== 0 || event.defaultPrevented || !isPlain(event)) return
+  if (!link || event.button !== 0 || event.defaultPrevented || !isPlain(event)) return
   event.preventDefault()
   go(link.href)
 }
@@ -139,10 +139,10 @@ const click = (event) => {
 /** Arrows close and open the row that is stood on. */
 const arrow = (event) => {
   const wanted = { ArrowLeft: 'true', ArrowRight: 'false' }[event.key]
-  if (wanted === undefined || !isPlain(event)) return
+  if (!wanted || !isPlain(event)) return
   const row = document.querySelector('#timeline .at') ?? document.querySelector('#timeline .chosen')
   const fold = row?.querySelector(`.fold[aria-expanded="${wanted}"]`)
-  if (fold === null || fold === undefined) return
+  if (!fold) return
   event.preventDefault()
   fold.click()
 }
@@ -159,8 +159,7 @@ export const timeline = () => {
     go(`?${new URLSearchParams(/** @type {any} */ (fields))}`)
   })
   addEventListener('popstate', () => {
-    if (rowsOf(new URL(location.href)) !== rowsOf(shown) || location.search !== shown.search)
-      show(new URL(location.href)).catch(() => location.reload())
+    if (location.search !== shown.search) show(new URL(location.href)).catch(() => location.reload())
   })
   begin()
 }
