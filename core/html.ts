@@ -43,15 +43,14 @@ export const joined = (pieces: Iterable<Html>): Html => {
   return new Html(text)
 }
 
-/** Text in which nothing is hidden: controls but line feed and tab, and marks that reorder what is read, become `U+202E` and so on. */
+/** Text in which nothing is hidden: what no font draws, tags and fillers among it, and what reorders the text around it become `U+202E` and so on. Line feeds, tabs, and the joiners that emoji and scripts are made with stay. */
 export const visible = (text: string): string =>
   HIDDEN.test(text) ? text.replace(EVERY_HIDDEN, (mark) => `U+${codeOf(mark)}`) : text
 
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
-const EVERY_HIDDEN = new RegExp(HIDDEN.source, 'g')
+const HIDDEN = /[[\p{DI}\p{Cc}\p{Cs}\p{Zl}\p{Zp}]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/v
+const EVERY_HIDDEN = new RegExp(HIDDEN.source, 'gv')
 
-const codeOf = (mark: string): string => mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
+const codeOf = (mark: string): string => (mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
 
 const SPECIAL = /[&<>"'`]/
 const EVERY_SPECIAL = /[&<>"'`]/g
