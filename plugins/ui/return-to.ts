@@ -1,6 +1,6 @@
-/** Where a form leads when it is done: a path of this server, or nothing. */
+/** Where a form leads when it is done: a path of this server as a header can carry it, or nothing. */
 export const returnTo = (given: string | null): string | undefined => {
-  if (given === null || !/^\/(?![/\\])/.test(given) || /[\u0000-\u0020\u007f\\]/.test(given)) return undefined
+  if (given === null || !/^\/(?![/\\])/.test(given) || /[^!-~]|\\/.test(given)) return undefined
   return given
 }
 

@@ -99,6 +99,7 @@ test('a form never leads to another host', async () => {
     'https://evil.example',
     '/\t/evil',
     '/a\r\nset-cookie: b',
+    '/notes/\u00e9\u65e5',
   ]) {
     const answer = await send('/ui/notes/a/rename', { name: 'b', return_to })
     assert.equal(answer.headers.get('location'), '/notes/a?notice=renamed')
