@@ -2,8 +2,10 @@ import { type Ask, bytesText, type Html, html, instantMark, pageUrl, readJson } 
 import { type ApprovalRow, shownAs } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import type { PageParts } from './index.ts'
-import { findingList, shortHash, spanLink } from './shown.ts'
+import { approverField, findingList, shortHash, spanLink } from './shown.ts'
 
+/** A look costs the same however many ask. */
+const MOST_COUNTED = 500
 const MOST_SHOWN = 50
 
 /** What waits for a person by now, that which expires first before the others. */
@@ -11,7 +13,7 @@ export const pendingApprovals = async ({ gateway, approvals }: Mcp): Promise<rea
   const { rows } = await gateway.storage.find('mcp_approvals', {
     where: { status: 'pending' },
     order: ['expires_at', 'asc'],
-    limit: MOST_SHOWN,
+    limit: MOST_COUNTED,
   })
   return rows.filter((row) => shownAs(approvals, row).status === 'pending')
 }
@@ -19,7 +21,8 @@ export const pendingApprovals = async ({ gateway, approvals }: Mcp): Promise<rea
 /** The questions that wait, each with what would be done and the buttons that answer it. */
 export const pendingSection = ({ approver }: PageParts, ask: Ask, waiting: readonly ApprovalRow[]): Html =>
   html`<h2 id="approvals">Pending approvals${waiting.length > 0 && html` (${waiting.length})`}</h2>
-${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${waiting.map((row) => question(ask, row, approver.needsKey))}`}
+${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${waiting.slice(0, MOST_SHOWN).map((row) => question(ask, row, approver.needsKey))}`}
+${waiting.length > MOST_SHOWN && html`<p class="quiet">The ${MOST_SHOWN} that expire first; the others follow as these are answered.</p>`}
 ${!approver.needsKey && waiting.length > 0 && html`<p class="quiet">Any process on this machine can approve, an agent included. Set <code>mcp.approver_key</code> to ask for a key.</p>`}`
 
 const question = (ask: Ask, row: ApprovalRow, needsKey: boolean): Html => {
@@ -75,9 +78,9 @@ const valueText = (value: unknown): Html => {
 }
 
 const answers = ({ refused, url }: Ask, id: string, needsKey: boolean): Html => {
-  const typed = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused.fields : undefined
+  const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined
   return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="return_to" value="${url}">
-<label>Reason<input name="reason" size="28" placeholder="may be left out" value="${typed?.get('reason')}"></label>
-${needsKey && html`<label>Approver key<input id="field-approver_key" type="password" name="approver_key" autocomplete="off" required></label>`}
+<label>Reason<input name="reason" size="28" placeholder="may be left out" value="${again?.fields.get('reason')}"></label>
+${needsKey && approverField(again?.faults)}
 <button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button> <button class="grave" name="action" value="deny">Deny this call</button></form>`
 }

@@ -1,7 +1,7 @@
-import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
+import { type Ask, type Html, html, instantMark, raw } from 'guard-gateway/core'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { PageParts } from './index.ts'
-import { shortHash } from './shown.ts'
+import { approverField, shortHash } from './shown.ts'
 
 type Tool = ServerView['tools'][number]
 
@@ -28,7 +28,8 @@ const statuses = {
   unknown: ['quiet', 'not asked yet'],
 } as const
 
-const serverPart = (parts: PageParts, { now }: Ask, server: ServerView, trusted: Trusted): Html => {
+const serverPart = (parts: PageParts, ask: Ask, server: ServerView, trusted: Trusted): Html => {
+  const { now } = ask
   const { id, name, transport, target, status, protocol_version, server_info, fingerprint, tools, sessions } = server
   const [kind, word] = statuses[status]
   const waiting = tools.filter(needsTrust)
@@ -42,7 +43,7 @@ const serverPart = (parts: PageParts, { now }: Ask, server: ServerView, trusted:
 <div class="head"><h3>${name}${name !== id && html` <span class="quiet">${id}</span>`}</h3><p class="${kind}">${word}</p><p>${known.map((part, at) => html`${at > 0 && ' · '}${part}`)}</p>${fingerprint !== null && html`<p>fingerprint ${shortHash(fingerprint)}</p>`}${server.last_seen_at !== null && html`<p class="quiet">last seen ${instantMark(Date.parse(server.last_seen_at), now)}</p>`}</div>
 ${target !== null && html`<p><code class="quiet">${target}</code></p>`}
 ${server.last_error !== null && html`<p class="error">${server.last_error}</p>`}
-${waiting.length > 0 && pinForm(parts, id, waiting, trusted)}
+${waiting.length > 0 && pinForm(parts, ask, id, waiting, trusted)}
 ${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tools: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
 </section>`
 }
@@ -70,13 +71,22 @@ const toolTable = (tools: readonly Tool[]): Html =>
   )}</tbody></table>`
 
 /** The definitions that nobody has trusted yet, each to be chosen, and the button that trusts the chosen. */
-const pinForm = ({ approver }: PageParts, id: string, tools: readonly Tool[], trusted: Trusted): Html =>
-  html`<form class="pins" method="post" action="/ui/mcp/servers/${encodeURIComponent(id)}/pins"><input type="hidden" name="return_to" value="/mcp">
+const pinForm = (
+  { approver }: PageParts,
+  { refused, params }: Ask,
+  id: string,
+  tools: readonly Tool[],
+  trusted: Trusted,
+): Html => {
+  const again = refused?.form === 'mcp/pins' && params.id === id ? refused : undefined
+  const chosen = again?.fields.getAll('tools') ?? []
+  return html`<form class="pins" method="post" action="/ui/mcp/servers/${encodeURIComponent(id)}/pins"><input type="hidden" name="return_to" value="/mcp">
 <p class="warning"><span aria-hidden="true">⚠</span> ${tools.length === 1 ? 'One tool is' : `${tools.length} tools are`} not as trusted. Calls wait until a person has looked at what the server says of them.</p>
-<ul class="findings">${tools.map(
+<ul class="findings"${again !== undefined && html` id="field-tools" tabindex="-1"`}>${tools.map(
     ({ name, pin, fingerprint, difference }) =>
-      html`<li><label><input type="checkbox" name="tools" value="${name}"> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
+      html`<li><label><input type="checkbox" name="tools" value="${name}"${chosen.includes(name) ? raw` checked` : ''}> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
   )}</ul>
-<p class="filters">${approver.needsKey && html`<label>Approver key<input type="password" name="approver_key" autocomplete="off" required></label>`}<button>Trust the chosen definitions</button></p></form>`
+<p class="filters">${approver.needsKey && approverField(again?.faults)}<button>Trust the chosen definitions</button></p></form>`
+}
 
 const hashOr = (hash: string | null | undefined): Html => (hash ? shortHash(hash) : html`none`)

@@ -25,4 +25,4 @@ ${next_cursor !== null && html`<p class="quiet">The newest ${MOST_ROWS}; all of 
 const keyList = (prefixes: readonly string[]): Html =>
   prefixes.length === 0
     ? html`<span class="quiet">none</span>`
-    : html`${prefixes.map((prefix, at) => html`${at > 0 && ', '}<code>${prefix}…</code>`)}`
+    : html`${prefixes.map((prefix, at) => html`${at > 0 && ', '}<code class="status">${prefix}…</code>`)}`

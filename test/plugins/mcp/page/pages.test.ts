@@ -81,13 +81,16 @@ test('a second decision is told what is true now', async () => {
 
 test('where an approver key is set it must be given', async () => {
   await using service = await startMcp({ policy: POLICY, mcp: 'approver_key: only_a_person_knows_this' })
-  const id = await asking(await service.session(), { path: 'a' })
+  const client = await service.session()
+  await asking(client, { path: 'another' })
+  const id = await asking(client, { path: 'a' })
   assert.match(await page(service), /type="password" name="approver_key" autocomplete="off" required/)
   const without = await send(service, `/ui/approvals/${id}`, { action: 'allow', reason: 'typed', approval: id })
   assert.equal(without.status, 422)
   const text = await without.text()
   assert.match(text, /This needs the approver key\./)
   assert.match(text, /name="reason"[^>]*value="typed"/)
+  assert.equal(text.match(/id="field-approver_key"/g)?.length, 1, 'the link leads to the question that was answered')
   const wrong = await send(service, `/ui/approvals/${id}`, { action: 'allow', approver_key: 'guess' })
   assert.match(await wrong.text(), /The approver key is wrong\./)
   const right = await send(service, `/ui/approvals/${id}`, {
@@ -95,6 +98,15 @@ test('where an approver key is set it must be given', async () => {
     approver_key: 'only_a_person_knows_this',
   })
   assert.equal(right.status, 303)
+})
+
+test('of more questions than a page shows all are counted', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  for (let at = 0; at < 52; at++) await asking(client, { path: `f${at}` })
+  const text = await page(service)
+  assert.match(text, /MCP <span class="count">52<[\s\S]*Pending approvals \(52\)[\s\S]*The 50 that expire first/)
+  assert.equal(text.match(/class="question"/g)?.length, 50)
 })
 
 test('a button that the page does not have is refused', async () => {
@@ -141,7 +153,9 @@ test('a server shows its tools with what the policy does to them, and a changed 
   assert.match(text, /name="tools" value="read_file"/)
   assert.match(text, /has changed: trusted <code title="[0-9a-f]{64}"/)
   assert.match(text, /<pre> {2}name: read_file\n(?:- description: .*\n)?\+ description: Now reads all\./)
-  assert.equal((await send(service, '/ui/mcp/servers/up/pins', {})).status, 422)
+  const none = await send(service, '/ui/mcp/servers/up/pins', {})
+  assert.equal(none.status, 422)
+  assert.match(await none.text(), /href="#field-tools"[\s\S]*id="field-tools"/)
   const answer = await send(service, '/ui/mcp/servers/up/pins', { tools: 'read_file' })
   assert.equal(answer.headers.get('location'), '/mcp?notice=pins-accepted')
   assert.doesNotMatch(await page(service), /not as trusted/)
