@@ -5,7 +5,6 @@ import { loadGrammar, outline } from './shell/grammar.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
 import { programName } from './shell/program.ts'
 import { allowsAny, type CommandRules, rulesOf } from './shell/rules.ts'
-import { HARMLESS } from './shell/steering.ts'
 import { Unreadable, type Word } from './shell/word.ts'
 
 const MAX_LENGTH = 65_536
@@ -127,11 +126,7 @@ const agrees = (commands: readonly Command[], text: string): boolean => {
   const seen = outline(text)
   if (seen === undefined) return false
   const words = commands
-    .flatMap(({ assignments, words, redirects }) => [
-      ...assignments,
-      ...words,
-      ...redirects.map(({ target }) => target),
-    ])
+    .flatMap(({ words, redirects }) => [...words, ...redirects.map(({ target }) => target)])
     .filter((word) => !isLostDash(word, text))
     .sort((left, right) => left.start - right.start)
   const starts = commands
@@ -146,15 +141,12 @@ const agrees = (commands: readonly Command[], text: string): boolean => {
 }
 
 const ofCommand = (
-  { assignments, words, redirects, inputs }: Command,
+  { words, redirects, inputs }: Command,
   options: Options,
   rules: CommandRules,
 ): string | undefined => {
   const variable = words.flatMap((word) => word.variables).find((name) => options.variables?.includes(name) !== true)
   if (variable !== undefined) return `uses the variable ${variable.slice(0, 60)}, which is not allowed`
-  const steering = assignments.find(({ literal = '' }) => !HARMLESS.test(literal))
-  if (steering !== undefined)
-    return `sets ${steering.text.split('=', 1)[0]?.slice(0, 60)}, which could change what runs`
   for (const redirect of redirects) {
     const reason = ofRedirect(redirect, options.redirects === true)
     if (reason !== undefined) return reason
@@ -165,13 +157,11 @@ const ofCommand = (
   return words.length === 0 ? undefined : ofReadings(words, rules)
 }
 
-/** What is not known before it runs may be anything, and so nothing at all, too; lists are read by some shells and not by others. */
+/** What is not known before it runs may be anything, and so nothing at all, too. */
 const ofReadings = (words: readonly Word[], rules: CommandRules): string | undefined => {
   const reason = rules(words.map(({ literal }) => literal))
   if (reason !== undefined || words.every(({ literal }) => literal !== undefined)) return reason
-  const reasonAsWritten = rules(words.map(({ text }) => text))
-  if (reasonAsWritten !== undefined || words.every(({ listed }) => listed === undefined)) return reasonAsWritten
-  return rules(words.flatMap(({ text, listed }) => listed ?? text))
+  return rules(words.map(({ text }) => text))
 }
 
 const ofRedirect = ({ operator, target: { literal } }: Redirect, allowed: boolean): string | undefined => {

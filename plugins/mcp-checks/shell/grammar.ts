@@ -17,9 +17,6 @@ export const loadGrammar = async (): Promise<void> => {
   parser = loading
 }
 
-/** What stands between square brackets: options and words, in twos and threes. */
-const TESTS = new Set(['test_command', 'unary_expression', 'binary_expression'])
-
 /** What is known before it runs, and only that. */
 const KNOWN = new Set([
   ...[
@@ -35,8 +32,7 @@ const KNOWN = new Set([
     'raw_string',
   ],
   ...['concatenation', 'comment', 'negated_command', 'subshell', 'compound_statement', 'redirected_statement'],
-  ...['file_redirect', 'file_descriptor', 'simple_expansion', 'expansion', 'variable_name', 'special_variable_name'],
-  ...['variable_assignment', 'brace_expression', 'test_operator', ...TESTS],
+  ...['file_redirect', 'file_descriptor', 'simple_expansion', 'expansion', 'variable_name'],
   ...['command_substitution', 'heredoc_redirect', 'heredoc_start', 'heredoc_body', 'heredoc_end'],
 ])
 
@@ -81,22 +77,11 @@ const NO_ARGUMENT = new Set([
   ],
 ])
 
-/** Double square brackets are no command: Bash reads what is between them in ways of its own. */
-const isKnown = (node: Node): boolean =>
-  !node.isMissing &&
-  (!node.isNamed || KNOWN.has(node.type)) &&
-  (node.type !== 'test_command' || node.firstChild?.type === '[')
+const isKnown = (node: Node): boolean => !node.isMissing && (!node.isNamed || KNOWN.has(node.type))
 
 const childrenOf = (node: Node): Node[] => node.children.filter((child): child is Node => child !== null)
 
 const isWord = ({ isNamed, type }: Node): boolean => isNamed && !NO_WORD.has(type)
-
-const wordsOf = (parent: string, children: readonly Node[]): readonly Node[] => {
-  if (parent === 'command' || parent === 'file_redirect') return children.filter(isWord)
-  if (TESTS.has(parent)) return children.filter(({ type }) => !TESTS.has(type))
-  if (parent !== 'heredoc_redirect') return []
-  return children.filter(({ isNamed, type }) => isNamed && !NO_ARGUMENT.has(type))
-}
 
 const collected = (root: Node): Outline | undefined => {
   const words: Node[] = []
@@ -106,8 +91,10 @@ const collected = (root: Node): Outline | undefined => {
     if (!isKnown(node)) return undefined
     const children = childrenOf(node)
     ahead.push(...children)
-    if (node.type === 'command_name' || node.type === 'test_command') commands.push(node.startIndex)
-    words.push(...wordsOf(node.type, children))
+    if (node.type === 'command_name') commands.push(node.startIndex)
+    else if (node.type === 'command' || node.type === 'file_redirect') words.push(...children.filter(isWord))
+    else if (node.type === 'heredoc_redirect')
+      words.push(...children.filter(({ isNamed, type }) => isNamed && !NO_ARGUMENT.has(type)))
   }
   words.sort((left, right) => left.startIndex - right.startIndex)
   return {

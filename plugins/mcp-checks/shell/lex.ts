@@ -9,8 +9,6 @@ export interface Redirect {
 
 /** A command with its words; redirections are apart. */
 export interface Command {
-  /** What it sets for itself alone, before its words. */
-  readonly assignments: readonly Word[]
   readonly words: readonly Word[]
   readonly redirects: readonly Redirect[]
   /** What here-documents give it to read. */
@@ -23,7 +21,6 @@ const REDIRECT = /&>>|&>|<<<|<<|<&|<>|<|>>|>&|>\||>/y
 const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#[^\n]*/y
 const DESCRIPTOR = /[0-9]+(?=[<>])/y
-const ASSIGNMENT = /[A-Za-z_][A-Za-z0-9_]*=/y
 const GROUP = /[{}!](?=[ \t\n;&|)]|$)/y
 /** Substitutions within one another. */
 const MAX_DEPTH = 8
@@ -34,16 +31,10 @@ const matched = (pattern: RegExp, text: string, at: number): string | undefined 
 }
 
 interface Draft extends Command {
-  readonly assignments: Word[]
   readonly words: Word[]
   readonly redirects: Redirect[]
   readonly inputs: string[]
 }
-
-const draft = (): Draft => ({ assignments: [], words: [], redirects: [], inputs: [] })
-
-const isEmpty = ({ assignments, words, redirects, inputs }: Command): boolean =>
-  assignments.length + words.length + redirects.length + inputs.length === 0
 
 /**
  * Every command of a text, in order, those inside of substitutions included. A second reading beside the grammar's: it knows words
@@ -61,7 +52,7 @@ class Lexer {
   readonly #text: string
   /** 0 for the whole text, more inside of substitutions. */
   readonly #depth: number
-  #current = draft()
+  #current: Draft = { words: [], redirects: [], inputs: [] }
   #brackets = 0
   /** Here-documents whose text begins behind the line. */
   #awaited: (Heredoc & { readonly command: Draft })[] = []
@@ -85,8 +76,9 @@ class Lexer {
   }
 
   #end(): void {
-    if (!isEmpty(this.#current)) this.commands.push(this.#current)
-    this.#current = draft()
+    const { words, redirects, inputs } = this.#current
+    if (words.length + redirects.length + inputs.length > 0) this.commands.push(this.#current)
+    this.#current = { words: [], redirects: [], inputs: [] }
   }
 
   #step(): void {
@@ -123,14 +115,12 @@ class Lexer {
     this.#awaited = []
   }
 
-  /** Reads a redirection, the mark of a group, an assignment, or a word. */
+  /** Reads a redirection, the mark of a group, or a word. */
   #part(): void {
     const from = this.at + (matched(DESCRIPTOR, this.#text, this.at)?.length ?? 0)
     const operator = matched(REDIRECT, this.#text, from)
     if (operator !== undefined) this.#redirect(from, operator)
-    else if (this.#current.words.length > 0) this.#current.words.push(this.#word(this.at))
-    else if (matched(ASSIGNMENT, this.#text, this.at) !== undefined) this.#current.assignments.push(this.#word(this.at))
-    else if (this.#current.assignments.length === 0 && matched(GROUP, this.#text, this.at) !== undefined) this.at++
+    else if (this.#current.words.length === 0 && matched(GROUP, this.#text, this.at) !== undefined) this.at++
     else this.#current.words.push(this.#word(this.at))
   }
 
@@ -174,5 +164,6 @@ const checkSeparator = (text: string, at: number, separator: string, current: Dr
   if (separator === ';' && (next === ';' || next === '&')) throw new Unreadable('holds a case')
   if (separator !== '(') return
   if (next === '(') throw new Unreadable('holds arithmetic')
-  if (!isEmpty(current)) throw new Unreadable('holds a function or a pattern')
+  if (current.words.length + current.redirects.length + current.inputs.length > 0)
+    throw new Unreadable('holds a function or a pattern')
 }

@@ -18,18 +18,7 @@ type Words = readonly (string | undefined)[]
 export type CommandRules = (words: Words) => string | undefined
 
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
-  texts
-    .map((text) =>
-      text
-        .trim()
-        .replace(/^\[(?=\s|$)/, 'test')
-        .split(/\s+/),
-    )
-    .filter(([first]) => first !== '')
-
-/** `[ … ]` is another spelling of `test …`. */
-const spelled = (words: Words): Words =>
-  words[0] === '[' && words.at(-1) === ']' ? ['test', ...words.slice(1, -1)] : words
+  texts.map((text) => text.trim().split(/\s+/)).filter(([first]) => first !== '')
 
 const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted, index) => words[index] === wanted)
 
@@ -37,8 +26,7 @@ const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted,
 export const rulesOf = (options: ShellOptions): CommandRules => {
   const allow = options.allow === undefined ? undefined : entriesOf(options.allow)
   const deny = entriesOf(options.deny)
-  const rules: CommandRules = (sent) => {
-    const words = spelled(sent)
+  const rules: CommandRules = (words) => {
     const [first] = words
     if (first === undefined) return 'runs a command whose name is not known before it runs'
     const denied = deny.find((entry) => deniedBy(words, entry))

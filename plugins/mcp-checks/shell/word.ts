@@ -1,5 +1,3 @@
-import { expandBraces } from './braces.ts'
-
 /** A word of a command as the shell splits it. */
 export interface Word {
   /** Where it stands in the text, end exclusive. */
@@ -7,10 +5,8 @@ export interface Word {
   readonly end: number
   /** Its value once quotes are removed; undefined where the shell puts something else in its place: a parameter, files, a home. */
   readonly literal: string | undefined
-  /** Its value where what is put in place of its other parts is empty; patterns and lists as they are written. */
+  /** Its value where what is put in place of its other parts is empty; patterns as they are written. */
   readonly text: string
-  /** What lists in braces make of it; undefined if it holds none. */
-  readonly listed: readonly string[] | undefined
   /** Parameters in it. */
   readonly variables: readonly string[]
 }
@@ -36,17 +32,8 @@ export type Substitution = (at: number) => number
 export const readWord = (text: string, start: number, substitution: Substitution): Word => {
   const reader = new WordReader(text, start, substitution)
   reader.read()
-  const { at: end, value, variables } = reader
-  const listed = reader.hasList ? expandBraces(text.slice(start, end)) : undefined
-  if (reader.hasList && listed === undefined) throw new Unreadable('holds a list in braces that cannot be told')
-  return {
-    start,
-    end,
-    literal: reader.isLiteral && !reader.hasList ? value : undefined,
-    text: value,
-    listed,
-    variables,
-  }
+  const { at: end, isLiteral, value, variables } = reader
+  return { start, end, literal: isLiteral ? value : undefined, text: value, variables }
 }
 
 class WordReader {
@@ -55,7 +42,6 @@ class WordReader {
   at: number
   value = ''
   isLiteral = true
-  hasList = false
   readonly #substitution: Substitution
   #braces = 0
 
@@ -70,8 +56,6 @@ class WordReader {
     for (let one = this.text[this.at]; one !== undefined && !METACHARACTER.test(one); one = this.text[this.at])
       this.#step(one)
     if (this.#braces > 0) throw new Unreadable('holds braces outside of quotes')
-    // alone it begins no pattern
-    if (this.value === '[') this.isLiteral = true
   }
 
   #step(one: string): void {
@@ -87,7 +71,8 @@ class WordReader {
     if (one === '`') throw new Unreadable('holds a command substitution')
     if (one === '{' || one === '}') this.#brace(one)
     // braces without a list in them stand for themselves
-    if (this.#braces > 0 && (one === ',' || (one === '.' && this.value.endsWith('.')))) this.hasList = true
+    if (this.#braces > 0 && (one === ',' || (one === '.' && this.value.endsWith('.'))))
+      throw new Unreadable('holds a list in braces outside of quotes')
     if (one === '*' || one === '?' || one === '[') this.isLiteral = false
     this.value += one
     this.at++
@@ -162,13 +147,6 @@ class WordReader {
     const found = PARAMETER.exec(this.text)
     const name = found?.[1] ?? found?.[2]
     const next = this.text[this.at + 1]
-    // how the last command ended, which is a number
-    if (next === '?') {
-      this.isLiteral = false
-      this.value += '0'
-      this.at += 2
-      return
-    }
     if (found !== null && name !== undefined) {
       this.variables.push(name)
       this.isLiteral = false
