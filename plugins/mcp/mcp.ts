@@ -157,9 +157,11 @@ export class Mcp {
       },
       met: (facts) => {
         place.facts = facts
-        place.seen_at = this.gateway.clock.now()
         place.last_error = undefined
         place.tools.met(facts)
+      },
+      heard: () => {
+        place.seen_at = this.gateway.clock.now()
       },
     }
     return this.sessions.open(ground, about)

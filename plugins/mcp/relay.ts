@@ -80,6 +80,7 @@ export class Relay {
     const rounded = request === undefined ? calls.rounded(came.key ?? '') : undefined
     if (rounded !== undefined) return this.#paired(withId(came, rounded))
     if (request === undefined) return void this.#session.dropped('unknown_id')
+    this.#around.heard()
     try {
       return await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
     } catch (error) {

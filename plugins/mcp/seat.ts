@@ -25,6 +25,7 @@ export interface Ground {
   /** No session came about. */
   failed(reason: string): void
   met(facts: ServerFacts): void
+  heard(): void
 }
 
 const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -59,6 +60,7 @@ export class Seat {
       tools: ground.tools,
       retold: (page) => this.#retold(page),
       met: (facts) => ground.met(facts),
+      heard: () => ground.heard(),
       over: end,
     })
     this.proxy = new McpProxy(gateway, session, {

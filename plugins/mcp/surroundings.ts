@@ -8,6 +8,8 @@ export interface Surroundings {
   retold(page: string): Promise<string>
   /** The server has said who it is. */
   met(facts: ServerFacts): void
+  /** The server has answered something. */
+  heard(): void
   /** The session cannot go on. */
   over(reason: string): void
 }

@@ -30,6 +30,22 @@ describe('sessions', () => {
     await stream.body?.cancel()
   })
 
+  it('tell when their server was heard last: by its answers', async () => {
+    await using service = await startMcp()
+    const seen = async () => {
+      const { json } = await service.gateway.request('GET', '/api/v1/mcp/servers')
+      return (json as { servers: { last_seen_at: string | null }[] }).servers[0]?.last_seen_at ?? null
+    }
+    assert.equal(await seen(), null)
+    const client = await service.session()
+    const place = mcpOf(service.gateway.gateway).place('up')
+    assert.ok(place?.seen_at !== undefined)
+    place.seen_at = 0
+    assert.equal(await seen(), '1970-01-01T00:00:00.000Z')
+    await client.request('ping')
+    assert.ok(Date.parse((await seen()) ?? '') > 0)
+  })
+
   it('end their open questions with them', async () => {
     await using service = await startMcp({ policy: 'version: 1\ndefault: confirm\nrules: []\n' })
     const client = await service.session()
