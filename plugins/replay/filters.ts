@@ -1,10 +1,12 @@
 import {
+  datedCursor,
   failureTags,
   GuardError,
   type Order,
   type Query,
   queryTokens,
   type Reader,
+  resumed,
   type Test,
 } from 'guard-gateway/core'
 import type { RunRow } from './tables.ts'
@@ -60,12 +62,12 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
       })
   }
   const search = tokensOf(query)
-  const cursor = one(query, 'cursor')
+  const { cursor, now: begun } = resumed(one(query, 'cursor'), now)
   return {
     where: {
       ...equalTests(query),
       ...listTests(query),
-      ...rangeTests(query, now),
+      ...rangeTests(query, begun),
     },
     ...(search.length === 0 ? {} : { search }),
     order: orderOf(query),
@@ -73,6 +75,10 @@ export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
     ...(cursor === undefined ? {} : { cursor }),
   }
 }
+
+/** The cursor that follows a page of this query; the storage's own is `next`. */
+export const nextCursor = (query: RawQuery, now: number, next: string | null): string | null =>
+  datedCursor(next, one(query, 'cursor'), now)
 
 /** Statuses that runs get here; programs may send others. */
 const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']

@@ -16,7 +16,7 @@ import { needJson } from './bodies.ts'
 import { type Alignment, compare } from './compare.ts'
 import { described } from './described.ts'
 import { editRun, pinnedIn, readEdit } from './edit.ts'
-import { checkStatuses, type RawQuery, runQuery } from './filters.ts'
+import { checkStatuses, nextCursor, type RawQuery, runQuery } from './filters.ts'
 import type { Keeper } from './keeper.ts'
 import type { Lately } from './lately.ts'
 import { readTrace } from './read.ts'
@@ -36,10 +36,11 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: runsPage },
   })
   app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
-    const asked = runQuery(query, gateway.clock.now())
+    const now = gateway.clock.now()
+    const asked = runQuery(query, now)
     await checkStatuses(gateway.storage, asked)
     const { rows, next_cursor, truncated } = await gateway.storage.find('runs', asked)
-    return { runs: rows.map(runSummary), next_cursor, truncated }
+    return { runs: rows.map(runSummary), next_cursor: nextCursor(query, now, next_cursor), truncated }
   })
 
   const whole = described('Read one complete run', { params: runParams, response: { 200: bundleSchema } })

@@ -1,4 +1,4 @@
-import { GuardError, type Query, type Where } from 'guard-gateway/core'
+import { GuardError, type Query, resumed, type Where } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'
@@ -29,15 +29,15 @@ export const eventWhere = ({ since, ...equal }: EventFilters, now: number): Wher
 })
 
 /** A page of the audit, newest first. */
-export const eventQuery = (
-  { limit, cursor, ...filters }: Static<typeof eventsQuery>,
-  now: number,
-): Query<AuditRow> => ({
-  where: eventWhere(filters, now),
-  order: ['at', 'desc'],
-  limit,
-  ...(cursor === undefined ? {} : { cursor }),
-})
+export const eventQuery = ({ limit, cursor, ...filters }: Static<typeof eventsQuery>, now: number): Query<AuditRow> => {
+  const from = resumed(cursor, now)
+  return {
+    where: eventWhere(filters, from.now),
+    order: ['at', 'desc'],
+    limit,
+    ...(from.cursor === undefined ? {} : { cursor: from.cursor }),
+  }
+}
 
 /** A page of approvals, newest first; those of one status by when they expire. */
 export const approvalQuery = ({ limit, cursor, ...where }: Static<typeof approvalsQuery>): Query<ApprovalRow> => ({

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { datedCursor } from 'guard-gateway/core'
 import { APPROVER_HEADER, type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
 import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
 import { auditFile, eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
@@ -47,8 +48,9 @@ export const managementRoutes =
     }
     app.get('/events', { schema: events }, async ({ query }) => {
       knownOnly(query, eventsQuery)
-      const found = await gateway.storage.find('mcp_audit', eventQuery(query, gateway.clock.now()))
-      return { events: found.rows.map(eventView), next_cursor: found.next_cursor, truncated: found.truncated }
+      const now = gateway.clock.now()
+      const { rows, next_cursor, truncated } = await gateway.storage.find('mcp_audit', eventQuery(query, now))
+      return { events: rows.map(eventView), next_cursor: datedCursor(next_cursor, query.cursor, now), truncated }
     })
 
     const list = {

@@ -11,7 +11,7 @@ import {
   statusOf,
   type View,
 } from 'guard-gateway/core'
-import { runQuery } from '../filters.ts'
+import { nextCursor, runQuery } from '../filters.ts'
 import type { Retention } from '../retention.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, linked, listQuery } from './links.ts'
@@ -45,8 +45,13 @@ interface Fault {
 /** The page of runs that the query asks for, or what is wrong with it. */
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
-    const { rows, next_cursor } = await gateway.storage.find('runs', runQuery(listQuery(query), now))
-    return { runs: rows.map(runSummary), next_cursor, steps: await firstSteps(gateway.storage, rows) }
+    const asked = listQuery(query)
+    const { rows, next_cursor } = await gateway.storage.find('runs', runQuery(asked, now))
+    return {
+      runs: rows.map(runSummary),
+      next_cursor: nextCursor(asked, now, next_cursor),
+      steps: await firstSteps(gateway.storage, rows),
+    }
   } catch (error) {
     if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
     return { field: error.place.path?.replace(/^\//, ''), message: error.message }

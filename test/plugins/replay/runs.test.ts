@@ -125,6 +125,10 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual([...some.runs.map(({ trace_id }) => trace_id), ...rest], ['three', 'two', 'one'])
       const foreign = await bench.send('GET', `/api/v1/runs?limit=2&status=ok&cursor=${some.next_cursor}`)
       refused(400, 'INVALID_CURSOR', foreign)
+      bench.clock.jump(1_000)
+      const aged = expecting<Page>(200, await bench.send('GET', '/api/v1/runs?limit=1&since=1h&project_id=shop'))
+      bench.clock.jump(-1_000)
+      assert.deepEqual(await list(`limit=1&since=1h&project_id=shop&cursor=${aged.next_cursor}`), ['one'])
     })
 
     it('are not listed by a status that nobody gave, which is refused with those there are', async () => {

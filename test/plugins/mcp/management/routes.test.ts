@@ -81,7 +81,8 @@ describe('GET /events', () => {
     const seen: (string | null)[] = []
     let cursor: string | null = null
     do {
-      const page: Events = await events(`?limit=3${cursor === null ? '' : `&cursor=${cursor}`}`)
+      const page: Events = await events(`?limit=3&since=1h${cursor === null ? '' : `&cursor=${cursor}`}`)
+      api.clock.advance(1)
       seen.push(...page.events.map(({ tool }) => tool))
       cursor = page.next_cursor
     } while (cursor !== null)

@@ -1,0 +1,17 @@
+/** The time that ages in filters are counted from, milliseconds since 1970, and the storage's own cursor. */
+interface Resumed {
+  readonly now: number
+  readonly cursor: string | undefined
+}
+
+const DATED = /^(\d{1,15})-(.*)$/s
+
+/** What a dated cursor goes on from; without one a list begins now. */
+export const resumed = (cursor: string | undefined, now: number): Resumed => {
+  const [, begun, rest] = DATED.exec(cursor ?? '') ?? []
+  return begun === undefined ? { now, cursor } : { now: Number(begun), cursor: rest }
+}
+
+/** The cursor of the page behind that of `cursor`. It says when the list began: an age such as `24h` would mean another time on each page. */
+export const datedCursor = (next: string | null, cursor: string | undefined, now: number): string | null =>
+  next === null ? null : `${resumed(cursor, now).now}-${next}`
