@@ -32,11 +32,10 @@ const OPTIONS: Readonly<Record<string, string>> = {
   openssl: '-engine -provider-path',
   wget: '--use-askpass',
   pip: '--config-settings --global-option --python',
-  // built-ins that evaluate the name of a variable
-  printf: '-v',
-  test: '-v -R',
-  wait: '-p',
 }
+
+/** Options with which built-ins evaluate the name of a variable. */
+const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p' }
 
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
@@ -66,7 +65,9 @@ const isOption = (word: string, option: string): boolean => {
 
 /** Whether arguments make a program run commands of its caller, or delete. `args` holds undefined for what is not known. */
 export const actsOn = (program: string, args: Words): boolean => {
-  const options = Object.hasOwn(OPTIONS, program) ? (OPTIONS[program] ?? '').split(' ') : []
+  const options = [OPTIONS, BUILT_IN].flatMap((known) =>
+    Object.hasOwn(known, program) ? (known[program] ?? '').split(' ') : [],
+  )
   const text = Object.hasOwn(TEXTS, program) ? TEXTS[program] : undefined
   const end = program === 'find' ? -1 : args.indexOf('--')
   const own = end === -1 ? args : args.slice(0, end)
@@ -76,3 +77,7 @@ export const actsOn = (program: string, args: Words): boolean => {
   if (/^g?sed$/.test(program)) return sedActs(args)
   return /^[gmn]?awk$/.test(program) && awkActs(args)
 }
+
+/** Whether words that a program of a file gets behind its own, and that are not known, could make it do so. */
+export const couldActOn = (program: string, args: Words): boolean =>
+  Object.hasOwn(TEXTS, program) || (Object.hasOwn(OPTIONS, program) && (program === 'find' || !args.includes('--')))

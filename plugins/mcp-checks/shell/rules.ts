@@ -1,4 +1,4 @@
-import { actsOn } from './acting.ts'
+import { actsOn, couldActOn } from './acting.ts'
 import { deniedBy } from './denied.ts'
 import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
 import { programName } from './program.ts'
@@ -55,8 +55,9 @@ const acting = (shown: string, acts: boolean): string | undefined =>
 const within = (program: string, args: Words, rules: CommandRules): string | undefined => {
   const inner = innerOf(program, args)
   if (inner === undefined) return `runs ${program}, and what that runs cannot be told`
-  // what it reads could be an action
-  if (program === 'xargs' && programName(inner[0] ?? '') === 'find') return acting('find', true)
+  const [run = '', ...given] = inner
+  // what it reads could be an option
+  if (program === 'xargs' && couldActOn(programName(run), given)) return acting(run.slice(0, 60), true)
   return inner.length === 0 ? undefined : rules(inner)
 }
 
