@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Part, readRequest } from 'guard-gateway/core'
+import { type ApiStyle, type Part, readRequest, type Shape } from 'guard-gateway/core'
 import { plain } from '../kit/plain-style.ts'
 
 const user = (text: string): Part => ({ kind: 'user', text })
@@ -46,6 +46,15 @@ describe('a conversation as hashes', () => {
       print({ tools: [{ name: 'a', parameters: { id: 1 } }] }),
       print({ tools: [{ name: 'a', parameters: { id: 2 } }] }),
     )
+  })
+  it('covers which call a result answers where the provider keeps the conversation, and only there', () => {
+    const kept = { ...plain, envelope: (members: Shape) => ({ ...plain.envelope(members), conversation: 'conv_1' }) }
+    const print = (style: ApiStyle, id: string) =>
+      readRequest(style, Buffer.from(JSON.stringify({ model: 'm', items: [result('ok', id)] })), id).conversation
+        .fingerprint
+    assert.notEqual(print(kept, 'call_1'), print(kept, 'call_2'))
+    assert.equal(print(kept, 'call_1'), print(kept, 'call_1'))
+    assert.equal(print(plain, 'call_1'), print(plain, 'call_2'))
   })
   it('keeps reminder spans in the fingerprint and out of the chain', () => {
     const bare = read([user('go on')])
