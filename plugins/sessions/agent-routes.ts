@@ -116,7 +116,7 @@ const checkName = (member: 'id' | 'project_id', text: string, { isName }: Identi
   if (isName(text)) return
   throw new GuardError(
     'INVALID_REQUEST',
-    `"${member}" cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential.`,
+    `"${member}" cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential and are not "." or "..".`,
     { path: `/${member}` },
   )
 }

@@ -1,6 +1,7 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 
-const NAME = /^[A-Za-z0-9._-]{1,128}$/
+/** Without the names that browsers take for folders in the path of an address. */
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
 
 /** Tells which identifiers from outside may be used. */
@@ -21,7 +22,7 @@ export const identifiers = (gateway: Gateway): Identifiers => ({
 export const badName = (header: string): GuardError =>
   new GuardError(
     'INVALID_HEADER',
-    `The header ${header} cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential.`,
+    `The header ${header} cannot be used. Send 1 to 128 of A-Z a-z 0-9 . _ - that do not look like a credential and are not "." or "..".`,
     { path: header },
   )
 

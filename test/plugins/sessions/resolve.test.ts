@@ -109,6 +109,8 @@ describe('project and agent', () => {
       '',
       'a b',
       'a/b',
+      '.',
+      '..',
       'x'.repeat(129),
       '\u00e9',
       'gak_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfG',

@@ -159,6 +159,7 @@ describe('a trace', () => {
       assert.equal(guard.headers().traceparent, undefined)
     })
     await guard.trace('b', { traceId: 'no blanks' }, (trace) => assert.match(trace.traceId, /^[0-9a-f]{32}$/))
-    assert.deepEqual(codes(), ['INVALID_ID'])
+    await guard.trace('c', { traceId: '..' }, (trace) => assert.match(trace.traceId, /^[0-9a-f]{32}$/))
+    assert.deepEqual(codes(), ['INVALID_ID', 'INVALID_ID'])
   })
 })
