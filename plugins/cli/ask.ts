@@ -42,10 +42,32 @@ const overHttp =
   (address: string): Ask =>
   async (method, path, body, headers = {}) => {
     const sent = body === undefined ? { headers } : { body, headers: { ...headers, ...headersOf(body) } }
-    const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
-    if (!answer.ok) throw errorIn(await answer.text())
-    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
+    try {
+      const answer = await fetch(address + path, { method, duplex: 'half', ...sent })
+      if (!answer.ok) throw errorIn(await answer.text())
+      return Readable.from(arriving(answer.body ?? [], address), { objectMode: false })
+    } catch (error) {
+      throw (body instanceof Readable ? body.errored : null) ?? toldOf(error, address)
+    }
   }
+
+async function* arriving(body: AsyncIterable<Uint8Array> | readonly Uint8Array[], address: string) {
+  try {
+    yield* body
+  } catch (error) {
+    throw toldOf(error, address)
+  }
+}
+
+/** In place of a connection that broke off, that the gateway is gone. */
+const toldOf = (error: unknown, address: string): unknown =>
+  error instanceof TypeError
+    ? new GuardError(
+        'GATEWAY_NOT_RUNNING',
+        `The gateway at ${address} stopped answering. Start it with "guard gateway run" if it does not run, and try again.`,
+        { cause: error },
+      )
+    : error
 
 const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
   const { default: fastify } = await import('fastify')

@@ -78,14 +78,15 @@ export const printWarning = (message: string, options: Input['options'], io: Io)
   else io.err.write(`${paint('yellow', 'warning:', options, io)} ${terminalText(message)}\n`)
 }
 
-/** Coloured text where somebody sees it in colour. */
+/** Coloured text where somebody sees it in colour; it goes to `stream`, which is `err` if absent. */
 export const paint = (
   colour: 'red' | 'yellow' | 'green' | 'dim',
   text: string,
   options: Input['options'],
   { err, env }: Io,
+  stream: Io['err'] = err,
 ): string => {
-  const terminal = 'isTTY' in err && err.isTTY === true && env.TERM !== 'dumb'
+  const terminal = 'isTTY' in stream && stream.isTTY === true && env.TERM !== 'dumb'
   const off = options.color === false || options.json === true || Boolean(env.NO_COLOR)
   return !off && (terminal || Boolean(env.FORCE_COLOR)) ? styleText(colour, text, { validateStream: false }) : text
 }

@@ -43,7 +43,7 @@ export const doctor = (
 
 const lineOf = ({ level, what, fix }: Finding, options: Input['options'], io: Io): string => {
   const [sign, colour] = signs[level]
-  return `${paint(colour, sign, options, io)} ${terminalLine(what)}${fix === undefined ? '' : `\n  → ${terminalLine(fix)}`}`
+  return `${paint(colour, sign, options, io, io.out)} ${terminalLine(what)}${fix === undefined ? '' : `\n  → ${terminalLine(fix)}`}`
 }
 
 const examine = async (bench: Bench, tell: (finding: Finding) => void): Promise<void> => {

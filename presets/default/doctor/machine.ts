@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { bytesText } from 'guard-gateway/core'
+import { bytesText, GuardError } from 'guard-gateway/core'
 import { running } from 'guard-gateway/plugins/cli'
 import { checkPort } from 'guard-gateway/plugins/http'
 import { version } from '../version.ts'
-import { type Check, error, ok, reason, warning } from './check.ts'
+import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
 
 const SCARCE_BYTES = 1_000_000_000
 
@@ -31,11 +31,18 @@ export const address: Check = async ({ config, file, address: url, health }) => 
   }
 }
 
+/** Not only the database keeps a gateway from opening: a plugin's file or the policy of MCP may be at fault. */
+const notOpened = (thrown: unknown): Finding => {
+  if (!(thrown instanceof GuardError))
+    return error(`the gateway cannot be opened: ${reason(thrown)}`, 'Run with --verbose and report it.')
+  const subject = /^(DATABASE|STORAGE)_/.test(thrown.code) ? 'storage' : 'the gateway cannot be opened'
+  return error(`${subject}: ${reason(thrown)}`, `guard explain ${thrown.code} tells more.`)
+}
+
 /** The database can be opened and has room to grow. */
 export const storage: Check = async ({ config, gateway, unopened }) => {
   if (config === undefined) return []
-  if (gateway === undefined)
-    return [error(`storage: ${reason(unopened)}`, 'guard explain DATABASE_DAMAGED tells more.')]
+  if (gateway === undefined) return [notOpened(unopened)]
   if (config.storage.backend === 'memory')
     return [warning('storage.backend is memory: everything is forgotten at the end', 'Set storage.backend: sqlite.')]
   const { bavail, bsize } = await statfs(dirname(config.storage.file))

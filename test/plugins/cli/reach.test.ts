@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttp } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import type { GuardError } from 'guard-gateway/core'
-import { running } from 'guard-gateway/plugins/cli'
+import { Gateway, type GuardError } from 'guard-gateway/core'
+import { asking, running } from 'guard-gateway/plugins/cli'
 import { reached } from '../../../plugins/cli/reach.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 
@@ -75,5 +76,24 @@ describe('the gateway that a command is meant for', () => {
     assert.equal(await reached(nowhere), false)
     const told = /^No gateway answers at http:\/\/127\.0\.0\.1:1\. Start it with "guard gateway run", or pray\.$/
     await assert.rejects(running(nowhere, ', or pray'), refused('GATEWAY_NOT_RUNNING', told))
+  })
+  it('may go away while it is asked, before its answer or within', async (context) => {
+    const address = await listening(
+      context,
+      createHttp((request, response) => {
+        if (request.url === '/api/health') return response.end('{"plugins":[]}')
+        if (request.url === '/at-once') return request.socket.destroy()
+        response.writeHead(200, { 'content-length': '100' })
+        return response.write('{"runs":', () => request.socket.destroy())
+      }),
+    )
+    const asked = (path: string) =>
+      asking(new Gateway(), { place: place(address, ''), durable: false }, async (ask) => text(await ask('GET', path)))
+    const told = refused(
+      'GATEWAY_NOT_RUNNING',
+      /^The gateway at .* stopped answering\. Start it with "guard gateway run"/,
+    )
+    await assert.rejects(asked('/at-once'), told)
+    await assert.rejects(asked('/within'), told)
   })
 })

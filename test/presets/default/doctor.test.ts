@@ -137,3 +137,34 @@ test('advice names the configuration file that was looked at', async (context) =
   assert.match(said, /the gateway key has 5 characters and can be guessed\n {2}→ Put a longer one into other\.yml\.\n/)
   assert.equal(said.match(/no upstream/gi)?.length, 1)
 })
+
+test('what keeps a gateway from opening is not blamed on the storage', async (context) => {
+  const port = await portOf(context, false)
+  for (const [more, told] of [
+    [
+      'plugins: [./nope.ts]',
+      /✗ the gateway cannot be opened: .*nope\.ts cannot be loaded as a plugin: .*\n {2}→ guard explain INVALID_CONFIG /,
+    ],
+    [
+      'storage: { file: nowhere/guard.db }',
+      /✗ storage: The folder .*nowhere of the database file does not exist\..*\n {2}→ guard explain DATABASE_UNWRITABLE /,
+    ],
+  ] as const) {
+    const { look } = await examined(context, config(port, `${upstreams}\n${more}`))
+    const { code, out } = await look()
+    assert.equal(code, 1)
+    assert.match(out, told)
+  }
+})
+
+test('findings are in colour where they are seen, not where only errors are', async (context) => {
+  const { cwd } = await examined(context, config(await portOf(context, false)))
+  const written = async (outIsTerminal: boolean) => {
+    const io = fakeIo({ cwd, env: { PATH: process.env.PATH }, tty: true })
+    Object.assign(io.out, { isTTY: outIsTerminal })
+    await main(['doctor'], io)
+    return io.outText()
+  }
+  assert.match(await written(true), /^\u001b\[32m✓\u001b\[39m Node/)
+  assert.match(await written(false), /^✓ Node/)
+})
