@@ -6,6 +6,8 @@ import type { FailureTag, Origin, Owner } from './trace.ts'
 export interface FragmentRun extends Omit<RunDraft, 'failure_tag'> {
   /** Null: derive it. */
   readonly failure_tag?: FailureTag | null
+  /** The agent's name for a run that bears none. */
+  readonly default_agent_name?: string
   /** The run's id before an import gave it another. */
   readonly source_trace_id?: string
   /** SHA-256 of what was imported, without ids, hex. */

@@ -40,7 +40,7 @@ class Cleaner {
   }
 
   run(run: FragmentRun): FragmentRun {
-    const names = ['name', 'task_id', 'agent_name'] as const
+    const names = ['name', 'task_id', 'agent_name', 'default_agent_name'] as const
     const texts = Object.fromEntries(
       names.flatMap((name) => (name in run ? [[name, this.text(run[name], NAME_CHARS, `/${name}`)]] : [])),
     )

@@ -108,9 +108,17 @@ const guessesProject = ({ project_id }: Receiving, { attributes = {} }: RunDraft
 const RESOURCE_PROJECT = `resource.${guardNames.project}`
 const RESOURCE_SERVICE = `resource.${semconv.service}`
 
+/** The service gives the agent its name where no span does: what spans of another request said is better. */
+const withGuessedAgent = (draft: RunDraft): FragmentRun => {
+  const { agent_name, ...run } = draft
+  const isService = typeof agent_name === 'string' && agent_name === run.attributes?.[RESOURCE_SERVICE]
+  return isService ? { ...run, default_agent_name: agent_name } : draft
+}
+
 const runOf = async ({ gateway, project_id }: Receiving, draft: RunDraft): Promise<FragmentRun> => {
   const project = project_id ?? draft.project_id
-  const run = project === undefined ? draft : { ...draft, project_id: project }
+  const about = withGuessedAgent(draft)
+  const run = project === undefined ? about : { ...about, project_id: project }
   if (typeof run.session_id !== 'string') return run
   // a session that the gateway knows by this name; data from outside begins none
   const id = derivedId('ses_', project ?? 'default', run.session_id)

@@ -78,7 +78,7 @@ export const described = (row: RunRow, fragment: Fragment, known: (id: string) =
     session_id: outside || run.session_id === undefined ? row.session_id : run.session_id,
     agent_id: outside || run.agent_id === undefined ? row.agent_id : run.agent_id,
     task_id: run.task_id === undefined ? row.task_id : run.task_id,
-    agent_name: run.agent_name === undefined ? row.agent_name : run.agent_name,
+    agent_name: agentName(row, run),
     name: run.name === undefined ? row.name : run.name,
     tags: run.tags ?? row.tags,
     root_span_id,
@@ -87,6 +87,9 @@ export const described = (row: RunRow, fragment: Fragment, known: (id: string) =
     attributes: mergedAttributes(row.attributes, outside ? ownOnly(run.attributes) : run.attributes),
   }
 }
+
+const agentName = ({ agent_name }: RunRow, run: FragmentRun): string | null =>
+  run.agent_name === undefined ? (agent_name ?? run.default_agent_name ?? null) : run.agent_name
 
 const rootOf = (row: RunRow, fragment: Fragment, known: (id: string) => boolean, outside: boolean) => {
   const named = fragment.spans.find(({ id }) => id === row.root_span_id)

@@ -36,6 +36,7 @@ export const saysWords = (run: FragmentRun): boolean => SAYING.some((name) => ru
 const SAYING = [
   'name',
   'agent_name',
+  'default_agent_name',
   'agent_id',
   'session_id',
   'task_id',

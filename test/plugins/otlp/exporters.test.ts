@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { OTLPTraceExporter as Json } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as Protobuf } from '@opentelemetry/exporter-trace-otlp-proto'
+import { pairs, resourceSpans, span, traceId } from '../../kit/otlp-data.ts'
 import { type Receiver, startReceiver } from './kit.ts'
 import { reportAgent } from './spans.ts'
 
@@ -73,4 +74,17 @@ describe('real exporters', () => {
       assert.match(run.project_id, /^unknown_service/)
     })
   }
+})
+
+describe('a trace in several requests', () => {
+  const agent = span({ spanId: 'b'.repeat(16), attributes: pairs({ 'gen_ai.agent.name': 'planner' }) })
+  for (const [what, order] of [
+    ['first', [agent, span()]],
+    ['last', [span(), agent]],
+  ] as const)
+    it(`bears the name of the agent rather than that of the service, said ${what}`, async () => {
+      await using receiver = await startReceiver()
+      for (const one of order) await receiver.taken(resourceSpans([one], { 'service.name': 'svc' }))
+      assert.equal((await receiver.run(traceId)).run.agent_name, 'planner')
+    })
 })
