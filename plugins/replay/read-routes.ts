@@ -64,13 +64,15 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
         path: '/format',
       })
     }
+    if (names !== undefined && names !== 'semconv' && names !== 'native')
+      throw new GuardError('INVALID_FILTER', '"names" must be native or semconv.', { path: '/names' })
     const run = await runReader(gateway.storage, params.trace_id)
     const name = `${params.trace_id}.${entry.extension}`.replaceAll(/[^A-Za-z0-9._-]/g, '_')
     reply.header('content-disposition', `attachment; filename="${name}"`)
     return written(gateway, reply, entry.id, run, {
       exported_at: new Date(gateway.clock.now()).toISOString(),
       generator: { name: 'guard-gateway', version: '1' },
-      names: names === 'semconv' ? 'semconv' : 'native',
+      names: names ?? 'native',
     })
   })
 
@@ -80,7 +82,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: rowsAnswer },
   })
   app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
-    rowsOf(await lately.trace(params.trace_id), count(query, 'after', 0), count(query, 'limit', 2_000)),
+    rowsOf(await lately.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)),
   )
 
   const pin = described('Set pin state', {
@@ -129,11 +131,11 @@ const written = (gateway: Gateway, reply: FastifyReply, format: string, run: Tra
   return reply.type(type).send(Readable.from(streamTrace(entry, run, options), { objectMode: false }))
 }
 
-const count = (query: RawQuery, name: string, otherwise: number): number => {
+const count = (query: RawQuery, name: string, least: number, otherwise: number): number => {
   const text = query[name]
   if (text === undefined) return otherwise
-  if (typeof text === 'string' && /^\d{1,9}$/.test(text)) return Number(text)
-  throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from 0.`, { path: `/${name}` })
+  if (typeof text === 'string' && /^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
+  throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from ${least}.`, { path: `/${name}` })
 }
 
 const pairIn = (body: unknown): { readonly left: string; readonly right: string; readonly align: Alignment } => {

@@ -189,7 +189,8 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.deepEqual([page.next, page.rows[0]?.slice(1, 5)], [1, [0, 'agent.run', 1, null]])
       const next = expecting<RowsPage>(200, await bench.send('GET', '/api/v1/runs/one/rows?after=1'))
       assert.deepEqual([next.next, next.rows[0]?.slice(1, 6)], [null, [1, 'gen_ai.request', 1, 'm-1', 'model']])
-      refused(400, 'INVALID_FILTER', await bench.send('GET', '/api/v1/runs/one/rows?after=x'))
+      for (const odd of ['rows?after=x', 'rows?limit=0', 'export?format=otel&names=other'])
+        refused(400, 'INVALID_FILTER', await bench.send('GET', `/api/v1/runs/one/${odd}`))
     })
 
     it('are compared', async () => {
