@@ -1,6 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
+import { classOf } from './route-class.ts'
 import { decodedPath } from './target.ts'
+
+const NOT_FORWARDED =
+  'This path is not one that the gateway judges, and it is not forwarded. Check it, or list it under passthrough in guard-config.yml to have it forwarded unjudged and unrecorded.'
 
 /** Every route there is, to tell a wrong path from a wrong method. */
 export class Routes {
@@ -22,8 +26,9 @@ export class Routes {
 
   /** Why a request leads nowhere. */
   refusal({ raw, method }: FastifyRequest): GuardError {
-    const allowed = this.allowed(decodedPath(raw.url ?? ''))
-    if (allowed.length === 0) return new GuardError('NOT_FOUND')
+    const path = decodedPath(raw.url ?? '')
+    const allowed = this.allowed(path)
+    if (allowed.length === 0) return new GuardError('NOT_FOUND', classOf(path) === 'model' ? NOT_FORWARDED : undefined)
     return new GuardError('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}, not ${method}.`, {
       headers: { allow: allowed.join(', ') },
     })

@@ -52,6 +52,7 @@ describe('guarded paths', () => {
       { code: jsonOf(got).error.code, param: jsonOf(got).error.param },
       { code: 'NOT_FOUND', param: null },
     )
+    assert.match(String(jsonOf(got).error.message), /passthrough/)
     const messages = await ask(running.port, { path: '/v1/nothing', headers: { 'anthropic-version': '2023-06-01' } })
     assert.equal(jsonOf(messages).request_id, messages.headers['x-guard-request-id'])
   })
