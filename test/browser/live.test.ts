@@ -68,6 +68,34 @@ describe('live pages', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('a refresh waits for the one before it, whose older answer would stand in the end', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/replay')
+    await page.locator('#live', { hasText: 'live' }).waitFor()
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let asked = 0
+    await page.route('/replay', async (route) => {
+      const isFirst = asked++ === 0
+      const response = await route.fetch()
+      if (isFirst) {
+        held.resolve()
+        await released.promise
+      }
+      await route.fulfill({ response })
+    })
+    await world.trace(threeSteps('is in the older answer', Date.now()))
+    await held.promise
+    const id = await world.trace(threeSteps('is in the newer answer', Date.now()))
+    await hide(page, false)
+    // what is asked for after it is answered after a second refresh would have been asked for
+    await page.evaluate(async () => (await fetch('/api/health')).text())
+    assert.equal(asked, 1)
+    released.resolve()
+    await page.locator(`#run-${id}`).waitFor()
+    await visit.close()
+  })
+
   it('a tab that is hidden lets its stream go, and is up to date when it comes back', async () => {
     const visit = await world.open()
     const { page } = visit

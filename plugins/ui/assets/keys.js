@@ -54,7 +54,7 @@ const help = () => {
     list.append(term, meaning)
   }
   dialog.append(list)
-  dialog.addEventListener('close', () => dialog.remove())
+  dialog.onclose = () => dialog.remove()
   document.body.append(dialog)
   dialog.showModal()
 }
@@ -70,14 +70,14 @@ const actions = {
 /** What a key does; true: it did something. */
 const act = (key) => {
   const action = actions[key]
-  if (action === undefined) return press(key)
+  if (!action) return press(key)
   action()
   return true
 }
 
 /** Whether an event may be a command. */
 export const isFree = ({ ctrlKey, altKey, metaKey, target }) =>
-  !ctrlKey && !altKey && !metaKey && !isTyping(target) && document.querySelector('dialog[open]') === null
+  !ctrlKey && !altKey && !metaKey && !isTyping(target) && !document.querySelector('dialog[open]')
 
 /** Keys act on real links and buttons, and on nothing while a field has the focus or a dialog is open. */
 export const keys = () => {

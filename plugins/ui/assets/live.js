@@ -13,9 +13,9 @@ const mark = (text) => {
 
 /** Whether it can be seen here: a page says by `data-live` which run it shows, `*` for all, by `data-begins` that it shows requests under way. */
 const concerns = ({ type, data }) => {
-  if (type === 'call.begun') return document.querySelector('[data-begins]') !== null
+  if (type === 'call.begun') return document.querySelector('[data-begins]')
   const scope = document.querySelector('[data-live]')?.dataset.live
-  return scope === '*' || data.includes(scope) || document.getElementById('news') !== null
+  return scope === '*' || data.includes(scope) || document.getElementById('news')
 }
 
 /** A page as the server has it now; undefined where it has none. */
@@ -30,7 +30,7 @@ const countNews = async (note) => {
   const page = await pageAt(first)
   const rows = [...(page?.querySelectorAll(`[data-row][id^="${seen.split('-')[0]}-"]`) ?? [])]
   const at = rows.findIndex(({ id }) => id === seen)
-  if (rows.length === 0 || at === 0) return
+  if (!rows.length || at === 0) return
   const link = document.createElement('a')
   link.href = first
   link.textContent = `${at === -1 ? `${rows.length} or more` : at} new ${what}`
@@ -73,12 +73,18 @@ export const live = (renewed) => {
   let waiting = false
   let last = 0
   let lost
-  const update = async () => {
+  let flight = Promise.resolve()
+  const renew = async () => {
     waiting = false
     last = Date.now()
     if (document.querySelector('[data-live]')) await refresh(renewed)
     const note = document.getElementById('news')
     if (note) await countNews(note)
+  }
+  // one at a time: an older one could end last
+  const update = () => {
+    waiting = true
+    flight = flight.then(renew, renew)
   }
   const changed = (event) => {
     if (waiting || !concerns(event)) return

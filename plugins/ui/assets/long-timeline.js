@@ -99,7 +99,7 @@ export const longTimeline = async (table, url) => {
   return {
     reveal: (rowId) => {
       const index = seen.findIndex((place) => `span-${rows[place][0]}` === rowId)
-      if (index === -1) return undefined
+      if (index < 0) return
       scrollBy(0, body.getBoundingClientRect().top + index * height - innerHeight / 2)
       draw()
       return document.getElementById(rowId) ?? undefined

@@ -13,7 +13,7 @@ const rowsOf = (url) => {
 
 const rowOf = (url) => {
   const span = url.searchParams.get('span')
-  return span === null ? undefined : `span-${span}`
+  return span && `span-${span}`
 }
 
 let shown = new URL(location.href)
@@ -71,10 +71,10 @@ const show = async (url) => {
     swap(next, '.panes')
     await begin()
   } else swap(next, '#details')
-  const found = url.searchParams.has('find') ? document.getElementById('timeline')?.dataset.selected : undefined
-  const row = revealed(rowOf(url) ?? found)
+  const found = url.searchParams.has('find') && document.getElementById('timeline')?.dataset.selected
+  const row = revealed(rowOf(url) || found)
   if (row) choose(row)
-  stand(found ?? at)
+  stand(found || at)
 }
 
 const go = (href) => {
