@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Command, GuardError, type Input, type Io, terminalLine } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io, terminalLine, unwritable } from 'guard-gateway/core'
 
 /** Sends a request to the interface and gives the answer's body; rejects with the error that it answers with. */
 export type Ask = (method: 'GET', path: string) => Promise<unknown>
@@ -50,7 +50,7 @@ const write = async (text: string, output: unknown, io: Io): Promise<void> => {
     return
   }
   await writeFile(resolve(io.cwd, String(output)), text, { flag: 'wx', mode: 0o600 }).catch((cause: Error) => {
-    throw new GuardError('USAGE', `${terminalLine(String(output))} cannot be written: ${cause.message}.`, { cause })
+    throw unwritable(terminalLine(String(output)), cause)
   })
 }
 

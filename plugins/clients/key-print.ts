@@ -16,7 +16,7 @@ export const printKey = (options: ClientsOptions): Command => ({
   async run(input, io) {
     const { agent, dir = 'profiles' } = input.options
     const key = typeof agent === 'string' ? await agentKey(resolve(io.cwd, String(dir)), agent) : options.gateway_key
-    io.out.write(`${key}\n`)
+    io.out.write(input.options.json === true ? `${JSON.stringify({ key })}\n` : `${key}\n`)
     return 0
   },
 })

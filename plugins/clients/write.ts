@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { GuardError, sha256 } from 'guard-gateway/core'
+import { GuardError, sha256, unwritable } from 'guard-gateway/core'
 import { MARK, type ProfileFile } from './profile.ts'
 
 /** What became of a profile's file. */
@@ -34,10 +34,7 @@ export const writeNew = async (file: string, text: string): Promise<void> => {
   try {
     await writeWhole(file, text)
   } catch (error) {
-    const why = (error as Error).message
-    throw new GuardError('USAGE', `${file} cannot be written: ${why}. Choose another folder with --dir.`, {
-      cause: error,
-    })
+    throw unwritable(file, error, 'Choose another folder with --dir.')
   }
 }
 

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
-import type { Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/core'
 
 /** Opens a page of the gateway, and prints its address for whoever has no browser here. */
-export const openInBrowser = (address: string, path: string, io: Io): number => {
-  io.out.write(`${address}${path}\n`)
+export const openInBrowser = (address: string, path: string, { options }: Input, io: Io): number => {
+  const url = address + path
+  io.out.write(options.json === true ? `${JSON.stringify({ url })}\n` : `${url}\n`)
   const [command, ...args] = openers[process.platform] ?? ['xdg-open']
   // without a display there is no browser to open
   const shown = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined
   if (command !== undefined && shown && !io.env.CI) {
-    const child = spawn(command, [...args, address + path], { stdio: 'ignore', detached: true })
+    const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
     child.on('error', () => {})
     child.unref()
   }

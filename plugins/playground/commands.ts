@@ -120,5 +120,5 @@ const open = ({ running }: PlaygroundCommandOptions): Command => ({
   summary: 'open the Playground in the browser',
   example: 'guard playground open',
   unconfigured: 'memory',
-  run: async (_input, io) => openInBrowser(await running(), '/playground', io),
+  run: async (input, io) => openInBrowser(await running(), '/playground', input, io),
 })

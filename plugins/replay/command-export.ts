@@ -5,7 +5,7 @@ import { access, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { GuardError, type Input, type Io } from 'guard-gateway/core'
+import { GuardError, type Input, type Io, unwritable } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 import { Progress } from './progress.ts'
 
@@ -55,6 +55,6 @@ const writeWhole = async (content: Readable, file: string): Promise<void> => {
   } catch (cause) {
     await rm(unfinished, { force: true })
     if (cause instanceof GuardError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause
-    throw new GuardError('USAGE', `${file} cannot be written: ${(cause as Error).message}`, { cause })
+    throw unwritable(file, cause)
   }
 }

@@ -4,7 +4,7 @@ import { access, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { GuardError } from 'guard-gateway/core'
+import { GuardError, unwritable } from 'guard-gateway/core'
 import { type Asked, queryOf, streamed } from './asking.ts'
 
 const filters = { format: 'format', serverId: 'server_id', since: 'since' }
@@ -40,6 +40,6 @@ const writeWhole = async (bundle: Readable, file: string): Promise<void> => {
   } catch (cause) {
     await rm(unfinished, { force: true })
     if (cause instanceof GuardError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause
-    throw new GuardError('USAGE', `${file} cannot be written: ${(cause as Error).message}`, { cause })
+    throw unwritable(file, cause)
   }
 }

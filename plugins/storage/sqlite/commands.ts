@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { type Command, GuardError } from 'guard-gateway/core'
+import { type Command, GuardError, unwritable } from 'guard-gateway/core'
 
 /** What can be done with the database file from the command line, whether or not a gateway uses it. */
 export const storageCommands = (file: string): readonly Command[] => [
@@ -9,11 +9,13 @@ export const storageCommands = (file: string): readonly Command[] => [
     id: 'storage check',
     summary: 'read the whole database through and say whether it is sound',
     example: 'guard storage check',
-    run: async (_input, { out, cwd }) => {
+    run: async ({ options }, { out, cwd }) => {
       const database = existing(file, cwd)
       const found = await reading(database, (db) => String(db.pragma('integrity_check(1)', { simple: true })))
       if (found !== 'ok') throw unsound(database, found)
-      out.write(`${relative(cwd, database)} is sound, ${megabytes(database)} MB\n`)
+      if (options.json === true)
+        out.write(`${JSON.stringify({ file: database, bytes: statSync(database).size, sound: true })}\n`)
+      else out.write(`${relative(cwd, database)} is sound, ${megabytes(database)} MB\n`)
       return 0
     },
   },
@@ -22,7 +24,7 @@ export const storageCommands = (file: string): readonly Command[] => [
     args: '<file>',
     summary: 'write a copy of the database to a new file, also while a gateway uses it',
     example: 'guard storage backup guard-2026-01-31.db',
-    run: async ({ args: [name = ''] }, { err, cwd }) => {
+    run: async ({ args: [name = ''], options }, { out, err, cwd }) => {
       const database = existing(file, cwd)
       const target = resolve(cwd, name)
       create(target, name)
@@ -32,7 +34,8 @@ export const storageCommands = (file: string): readonly Command[] => [
         rmSync(target, { force: true })
         throw error
       }
-      err.write(`wrote ${name}, ${megabytes(target)} MB\n`)
+      if (options.json === true) out.write(`${JSON.stringify({ file: target, bytes: statSync(target).size })}\n`)
+      else if (options.quiet !== true) err.write(`wrote ${name}, ${megabytes(target)} MB\n`)
       return 0
     },
   },
@@ -51,10 +54,8 @@ const create = (target: string, name: string): void => {
   try {
     closeSync(openSync(target, 'wx', 0o600))
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    const why =
-      code === 'EEXIST' ? `${name} exists already. Name another file.` : `${name} cannot be written: ${message}`
-    throw new GuardError('USAGE', why, { cause })
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(name, cause)
+    throw new GuardError('USAGE', `${name} exists already. Name another file.`, { cause })
   }
 }
 

@@ -40,7 +40,9 @@ test('a folder that is there keeps its rights; one that cannot be is told in one
   assert.equal((await stat(join(cwd, 'env'))).mode & 0o777, 0o600)
   await assert.rejects(command('setup', ['codex'], { dir: 'env' }), (error: GuardError) => {
     assert.equal(error.code, 'USAGE')
-    return /env\/codex\/guard\.config\.toml cannot be written: ENOTDIR.*--dir\.$/.test(error.message)
+    return /env\/codex\/guard\.config\.toml cannot be written: a file stands where a folder is needed \(ENOTDIR\)\. .*--dir\.$/.test(
+      error.message,
+    )
   })
 })
 
@@ -170,6 +172,7 @@ test('an agent that exists gets a further key', async (context) => {
 test('the gateway key is printed where no agent is named; one that is not stored is an error', async (context) => {
   const { command } = await workplace(context)
   assert.equal((await command('key print', [])).out, `${KEY}\n`)
+  assert.deepEqual(JSON.parse((await command('key print', [], { json: true })).out), { key: KEY })
   await assert.rejects(command('key print', [], { agent: 'nobody' }), /Run "guard setup --agent nobody" first/)
   await assert.rejects(command('key print', [], { agent: '../../etc/passwd' }), /cannot be an agent's id/)
 })

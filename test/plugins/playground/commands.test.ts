@@ -72,4 +72,7 @@ test('where a gateway runs, it is asked, and its pages are named', async (contex
   const opened = fakeIo({ env: { CI: '1' } })
   assert.equal(await gateway.commands.need('playground open').run({ args: [], options: {}, rest: [] }, opened), 0)
   assert.equal(opened.outText(), `${started.url}/playground\n`)
+  const told = fakeIo({ env: { CI: '1' } })
+  await gateway.commands.need('playground open').run({ args: [], options: { json: true }, rest: [] }, told)
+  assert.deepEqual(JSON.parse(told.outText()), { url: `${started.url}/playground` })
 })

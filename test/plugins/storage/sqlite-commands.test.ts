@@ -45,6 +45,13 @@ describe('guard storage', () => {
       rmSync(place, { recursive: true, force: true })
     }
   })
+  it('both tell what they did as JSON where that is wanted', async () => {
+    const checked = JSON.parse((await guard('check', '--json')).out)
+    assert.deepEqual([checked.file, checked.sound], [join(folder, 'guard.db'), true])
+    const { out, err } = await guard('backup', 'told.db', '--json')
+    const { file, bytes } = JSON.parse(out)
+    assert.deepEqual([file, bytes, err], [join(folder, 'told.db'), statSync(file).size, ''])
+  })
   it('backup replaces no file', async () => {
     writeFileSync(join(folder, 'there.db'), 'precious')
     const { code, err } = await guard('backup', 'there.db')

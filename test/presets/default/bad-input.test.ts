@@ -66,7 +66,11 @@ const served: readonly Row[] = [
   ['mcp approvals list --status odd', 1, /allowed values: pending, allowed/],
   ['mcp pins accept nope tool', 1, /MCP_SERVER_NOT_FOUND/],
   ['mcp export --format xml', 1, /allowed values: json, jsonl/],
-  ['mcp export --output /nowhere/x.json', 2, /\/nowhere\/x\.json cannot be written/],
+  [
+    'mcp export --output /nowhere/x.json',
+    2,
+    /\/nowhere\/x\.json cannot be written: there is no such folder \(ENOENT\)\. Name another file\. /,
+  ],
   ['mcp run', 2, /needs --server-id <id>, and the server's command/],
   ['mcp run --server-id x --policy missing.yml -- true', 78, /missing\.yml: does not exist/],
   ['mcp serve --server nonsense', 2, /--server takes <id>=<address>/],
@@ -84,7 +88,11 @@ const served: readonly Row[] = [
   ['status --config missing.yml', 78, /missing\.yml does not exist/],
   ['status --config .', 78, /is a folder; name the file in it/],
   ['status --config broken.yml', 78, /broken\.yml: Line 1, column 9: .*INVALID_CONFIG/],
-  ['storage backup /nowhere/x.db', 2, /\/nowhere\/x\.db cannot be written/],
+  [
+    'storage backup /nowhere/x.db',
+    2,
+    /\/nowhere\/x\.db cannot be written: there is no such folder \(ENOENT\)\. Name another file\. /,
+  ],
 ]
 
 /** What cannot be done where none runs. */
