@@ -26,6 +26,8 @@ export interface Exchange {
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** Nobody here reads the body, so it may be of any type. */
+  readonly anyType?: boolean
 }
 
 /** Whose keys a request showed, and how many. */
@@ -52,7 +54,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
     const identity = identityOf(face.gateway.keys, credentials)
     face.checkCapacity(bytes)
     if (bytes > face.server.body_limit_bytes) throw tooLarge(face.server.body_limit_bytes)
-    checkJsonType(request.headers['content-type'])
+    if (exchange.anyType !== true) checkJsonType(request.headers['content-type'])
     checkEncoding(request.headers['content-encoding'])
     face.exchanges.add(client)
     face.buffered += bytes

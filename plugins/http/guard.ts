@@ -79,5 +79,5 @@ export const strayGuard =
       face.log?.line('info', { request_id: request.id, method: request.method, status: statusOf(error), code })
       return done(error as Error)
     }
-    enter(face, passThrough).call(request.server, request, reply, done)
+    enter(face, passThrough, true).call(request.server, request, reply, done)
   }

@@ -52,12 +52,12 @@ const connectivity = described('Connectivity probe, without a key', {
   response: { 200: { description: 'The gateway is there.', type: 'null' } },
 })
 
-/** Takes a request out of the framework's hands before it would read the body. */
+/** Takes a request out of the framework's hands before it would read the body. `anyType`: the body need not be JSON. */
 export const enter =
-  (face: HttpFace, choose: (request: FastifyRequest) => Serve): onRequestHookHandler =>
+  (face: HttpFace, choose: (request: FastifyRequest) => Serve, anyType = false): onRequestHookHandler =>
   (request, reply) => {
     reply.hijack()
-    void run({ face, id: request.id, request: request.raw, response: reply.raw }, choose(request))
+    void run({ face, id: request.id, request: request.raw, response: reply.raw, anyType }, choose(request))
   }
 
 const addAll = (

@@ -3,6 +3,7 @@ import { GuardError, inflated, memberValue, type ProxyRequest, relay } from 'gua
 import { readBody } from './body-reader.ts'
 import { keepLogin } from './call.ts'
 import type { Serve } from './exchange.ts'
+import { mayBeJson } from './media-type.ts'
 import { receive } from './received.ts'
 import { queryOf } from './target.ts'
 
@@ -27,8 +28,7 @@ export const proxied =
       method: request.method ?? 'GET',
       ...destination,
       query: queryOf(request.url ?? ''),
-      model:
-        body === undefined ? null : await modelOf(body, request.headers['content-encoding'], server.body_limit_bytes),
+      model: body === undefined ? null : await modelOf(body, request.headers, server.body_limit_bytes),
       headers: received.headers,
       raw_headers: received.raw,
       identity,
@@ -47,8 +47,9 @@ const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
 /** The model that a body names; null for a body of any other form, which is the upstream's to judge. */
-const modelOf = async (body: Buffer, encoding: string | undefined, limit: number): Promise<string | null> => {
-  const plain = await inflated(body, encoding, limit)
+const modelOf = async (body: Buffer, headers: IncomingHttpHeaders, limit: number): Promise<string | null> => {
+  if (!mayBeJson(headers['content-type'])) return null
+  const plain = await inflated(body, headers['content-encoding'], limit)
   try {
     const model = memberValue(plain, 'model')
     return typeof model === 'string' ? model : null

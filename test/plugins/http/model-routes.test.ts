@@ -132,6 +132,9 @@ describe('unguarded paths', () => {
     const got = await ask(running.port, { path: '/v1/embeddings?a=1', body: { model: 'm-1', input: 'x' } })
     assert.equal(got.status, 200, got.body.toString())
     assert.deepEqual([running.provider.last.method, running.provider.last.path], ['POST', '/v1/embeddings?a=1'])
+    const form = { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--\r\n' }
+    assert.equal((await ask(running.port, { path: '/v1/embeddings', ...form })).status, 200)
+    assert.equal(running.provider.last.body.toString(), form.body)
     await ask(running.port, { method: 'DELETE', path: '/v1/responses/resp_1' })
     assert.deepEqual([running.provider.last.method, running.provider.last.path], ['DELETE', '/v1/responses/resp_1'])
     assert.equal((await ask(running.port, { path: '/v1/embeddings', body: {}, key: 'wrong' })).status, 401)
