@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
+import { unwritable } from 'guard-gateway/core'
 import { withBaseline } from '../lib/baseline.ts'
 import { broken, readFailIf } from '../lib/fail-if.ts'
 import { loadCorpus } from '../lib/load.ts'
@@ -22,6 +23,7 @@ export interface QualityResult {
 /** Runs the suites vectors, corpus and synthetic, as far as they are chosen and have data. Throws a TypeError for options that cannot be used. */
 export const runQuality = async (options: BenchOptions, say: (line: string) => void): Promise<QualityResult> => {
   const bounds = options.failIf.map(readFailIf)
+  if (options.out !== undefined) await checkWritable(options.out)
   const subjects = await findSubjects(options, process.cwd())
   const facts = runFacts()
   const observations: Observation[] = []
@@ -35,6 +37,15 @@ export const runQuality = async (options: BenchOptions, say: (line: string) => v
   const summaries = options.baseline === undefined ? summed : await withBaseline(summed, options.baseline)
   if (options.out !== undefined) await writeFile(options.out, linesOf([...observations, ...summaries]))
   return { observations, summaries, failures: [...failedCases(observations), ...broken(bounds, summaries)] }
+}
+
+/** Throws USAGE before anything is measured, rather than when it is to be written down. */
+const checkWritable = async (file: string): Promise<void> => {
+  try {
+    await (await open(file, 'a')).close()
+  } catch (cause) {
+    throw unwritable(file, cause)
+  }
 }
 
 const NO_CORPUS =

@@ -127,6 +127,11 @@ describe('npm run bench', () => {
       out: '',
       err: 'Nothing is called "nope"; --list says what there is.\n',
     })
+    assert.deepEqual(await bench('--suite', 'vectors', '--out', '/nowhere/figures.jsonl'), {
+      code: 2,
+      out: '',
+      err: '/nowhere/figures.jsonl cannot be written: there is no such folder (ENOENT). Name another file.\n',
+    })
   })
 })
 
