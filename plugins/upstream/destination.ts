@@ -56,6 +56,8 @@ export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamC
   }
 }
 
-/** Where a guarded path of a style lies at an upstream. */
-export const guardedPath = (upstream: Upstream, style: string, path: string): string =>
-  upstream.prefix + (upstream.paths.get(style) ?? path)
+/** Where a guarded path of a style lies at an upstream. A configured path may have a query of its own, which the client's one follows. */
+export const guardedPath = (upstream: Upstream, style: string, path: string, query: string): string => {
+  const own = upstream.prefix + (upstream.paths.get(style) ?? path)
+  return own + (own.includes('?') ? query.replace('?', '&') : query)
+}

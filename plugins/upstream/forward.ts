@@ -90,7 +90,7 @@ const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): Upstream
   const outbound = { raw, login, style, length: sent.bytes.length, decoded: sent.decoded }
   return {
     method: 'POST',
-    path: guardedPath(upstream, style, call.path) + query,
+    path: guardedPath(upstream, style, call.path, query),
     headers: outboundHeaders(upstream.rules, outbound, gateway.secrets),
     body: sent.bytes,
   }
