@@ -130,7 +130,7 @@ class RecordingGuard implements Guard {
   async #leave(by: string, timeout_ms: number, forGood: boolean): Promise<void> {
     this.#tracer.cancelAll(by)
     await this.#sender.flush(timeout_ms)
-    if (forGood) this.#sender.abandon()
+    if (forGood) await this.#sender.abandon()
   }
 
   #add(recording: Recording, record: TraceRecord): void {

@@ -1,3 +1,4 @@
+import { isName } from './ids.ts'
 import type { Defaults } from './openings.ts'
 import type { RecordedSpan } from './span.ts'
 import { traceparentOf } from './trace-context.ts'
@@ -7,14 +8,13 @@ export const contextHeaders = (defaults: Defaults, span: RecordedSpan | undefine
   const about = span?.recording.about
   const headers: Record<string, string> = {}
   const add = (name: string, value: string | undefined): void => {
-    if (value !== undefined && PRINTABLE.test(value)) headers[name] = value
+    if (value !== undefined) headers[name] = value
   }
   if (span !== undefined) add('traceparent', traceparentOf(span.traceId, span.id))
   add('x-guard-session-id', about?.session_id ?? defaults.sessionId)
   add('x-guard-project-id', about?.project ?? defaults.project)
-  add('x-guard-agent-id', about?.agent ?? defaults.agent)
+  const agent = about?.agent ?? defaults.agent
+  // an agent may be called anything in a trace; the gateway would refuse such a header, and with it the user's request
+  if (agent !== undefined && isName(agent)) add('x-guard-agent-id', agent)
   return headers
 }
-
-/** What a header can carry; fetch would refuse anything else, and with it the user's request. */
-const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/

@@ -33,5 +33,10 @@ const nonZero = (bytes: number): string => {
 
 const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:@/+=-]{1,128}$/
 
-/** The gateway accepts the text as the id of a trace. */
+/** The gateway accepts the text as the id of a trace or the label of a session. */
 export const isId = (text: string): boolean => ID.test(text)
+
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
+
+/** The gateway accepts the text as a project or an agent in the headers of a model request. */
+export const isName = (text: string): boolean => NAME.test(text)

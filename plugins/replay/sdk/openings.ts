@@ -1,7 +1,7 @@
 import type { Redactor } from 'guard-gateway/redact'
 import type { TraceOptions } from './api.ts'
 import { GuardUseError, type UseCode } from './errors.ts'
-import { isId, newTraceId } from './ids.ts'
+import { isId, isName, newTraceId } from './ids.ts'
 import { Recording } from './recording.ts'
 import type { Report } from './reports.ts'
 import type { Settings } from './settings.ts'
@@ -22,8 +22,8 @@ export class Openings {
     this.#report = report
     this.#defaults = {
       ...defaults,
-      project: this.#id('project', defaults.project),
-      sessionId: this.#id('sessionId', defaults.sessionId),
+      project: this.#project(defaults.project),
+      sessionId: this.#sessionId(defaults.sessionId),
       agent: this.#id('agent', defaults.agent),
     }
   }
@@ -39,7 +39,7 @@ export class Openings {
         trace_id: remote?.trace_id ?? this.#traceId(options.traceId),
         name: keptText(String(name)),
         project: this.#defaults.project,
-        session_id: this.#id('sessionId', options.sessionId) ?? this.#defaults.sessionId,
+        session_id: this.#sessionId(options.sessionId) ?? this.#defaults.sessionId,
         task_id: this.#id('taskId', options.taskId),
         agent: this.#id('agent', options.agent) ?? this.#defaults.agent,
         remote_parent: remote?.span_id,
@@ -65,6 +65,20 @@ export class Openings {
     if (id === undefined || isId(id)) return id ?? newTraceId()
     this.#refuse('INVALID_ID', 'traceId is not 1 to 128 of A-Za-z0-9._:@/+=-, so the trace got an id of its own.')
     return newTraceId()
+  }
+
+  #sessionId(given: string | undefined): string | undefined {
+    const id = this.#id('sessionId', given)
+    if (id === undefined || isId(id)) return id
+    this.#refuse('INVALID_ID', 'sessionId is not 1 to 128 of A-Za-z0-9._:@/+=-, so it is not sent.')
+    return undefined
+  }
+
+  #project(given: string | undefined): string | undefined {
+    const id = this.#id('project', given)
+    if (id === undefined || isName(id)) return id
+    this.#refuse('INVALID_ID', 'project is not 1 to 128 of A-Za-z0-9._-, so the traces go to the default project.')
+    return undefined
   }
 
   /** An identifier is sent as it is or not at all: hidden in part it would name something else. */

@@ -4,6 +4,8 @@ import type { Delivery } from './delivery.ts'
 import type { Recording } from './recording.ts'
 import type { TraceRecord } from './records.ts'
 
+/** How long a request that is given up may take to end, ms. */
+const GIVEN_UP_MS = 100
 /** Records that may go before the timer rings. */
 const SEND_AT = 100
 
@@ -24,6 +26,8 @@ export class Sender {
   readonly #backlog: Backlog
   #timer: NodeJS.Timeout | undefined
   #running = false
+  /** Resolves when nothing is on its way. */
+  #idle: Promise<void> = Promise.resolve()
   /** The trace whose records are on their way. */
   #current: readonly Recording[] = []
   #onTheWay = 0
@@ -65,14 +69,15 @@ export class Sender {
     await within(timeout_ms, Promise.all(settled))
   }
 
-  /** Gives up all that waits or is on its way, and the timer. */
-  abandon(): void {
+  /** Gives up all that waits or is on its way, and the timer; resolves when all of it is counted. */
+  async abandon(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const entries = this.#backlog.clear()
     this.#failed += entries.length
     for (const { recording } of entries) recording.settle(1)
     this.#options.delivery.abandon(entries.length)
+    if (this.#running) await within(GIVEN_UP_MS, this.#idle)
   }
 
   #arm(): void {
@@ -86,7 +91,9 @@ export class Sender {
     if (this.#running || this.#backlog.ready === 0) return
     this.#running = true
     // writing a batch takes a while, and the user's code is what runs now
-    this.#options.outside(() => void setImmediate(() => void this.#run()))
+    this.#idle = new Promise((resolve) =>
+      this.#options.outside(() => void setImmediate(() => void this.#run().then(resolve))),
+    )
   }
 
   async #run(): Promise<void> {

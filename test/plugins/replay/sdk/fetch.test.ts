@@ -78,9 +78,11 @@ describe('guard.fetch', () => {
     assert.deepEqual(init, { method: 'POST' })
   })
 
-  it('leaves out what no header can carry', async (test) => {
-    const { guard } = noted(test, [], { project: 'zwölf', agent: 'two\nlines', sessionId: 'ok' })
-    assert.deepEqual(guard.headers(), { 'x-guard-session-id': 'ok' })
+  it('leaves out an agent that no header can carry, or that the gateway takes in none', async (test) => {
+    for (const agent of ['two\nlines', 'zwölf', 'two words', 'me@example.com']) {
+      const { guard } = noted(test, [], { project: 'demo', agent, sessionId: 'ok' })
+      assert.deepEqual(guard.headers(), { 'x-guard-session-id': 'ok', 'x-guard-project-id': 'demo' })
+    }
   })
 
   it('gives back the very response, and notes another trace and a block on the span', async (test) => {

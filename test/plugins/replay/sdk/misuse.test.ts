@@ -122,12 +122,23 @@ describe('options', () => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
     const { guard, server, codes } = await guarded(test, { project: token, agent: 'me@example.com' })
     await guard.trace('job', { sessionId: token, traceId: token }, () => {
-      assert.deepEqual(Object.keys(guard.headers()).sort(), ['traceparent', 'x-guard-agent-id'])
+      assert.deepEqual(Object.keys(guard.headers()), ['traceparent'])
     })
     await guard.flush()
     assert.deepEqual(codes(), ['INVALID_ID', 'INVALID_ID', 'INVALID_ID'])
     assert.deepEqual([server.run().fields.project_id, server.run().fields.session_id], [undefined, undefined])
     assert.ok(named(server.run().spans, 'agent.run'))
+  })
+
+  it('of identity that the gateway would refuse cost no trace and no model request', async (test) => {
+    const { guard, server, codes } = await guarded(test, { project: 'our project', agent: 'our agent' })
+    await guard.trace('job', { sessionId: 'night run' }, () => {
+      assert.deepEqual(Object.keys(guard.headers()), ['traceparent'])
+    })
+    await guard.flush()
+    assert.deepEqual(codes(), ['INVALID_ID', 'INVALID_ID'])
+    const { project_id, session_id, agent_name } = server.run().fields
+    assert.deepEqual([project_id, session_id, agent_name], [undefined, undefined, 'our agent'])
   })
 })
 
