@@ -43,23 +43,26 @@ export class UsageFilter implements Shown {
   }
 }
 
-/** The end (exclusive) of the event that begins at `from`: behind its blank line; -1 if it has not come yet. */
+/** The end (exclusive) of the event that begins at `from`: behind its blank line; -1 if it has not come yet. Lines end in LF, CRLF or CR. */
 const eventEnd = (bytes: Buffer, from: number): number => {
-  let at = bytes.indexOf(LF, from)
-  while (at !== -1) {
-    const next = bytes[at + 1] === CR ? at + 2 : at + 1
-    if (bytes[next] === LF) return next + 1
-    at = bytes.indexOf(LF, at + 1)
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] !== LF && bytes[at] !== CR) continue
+    const next = lineEnd(bytes, at)
+    if (bytes[next] === LF || bytes[next] === CR) return lineEnd(bytes, next)
+    at = next - 1
   }
   return -1
 }
 
-/** A chunk without choices whose only news is usage. */
+/** Behind the line break at this place, both bytes of it if they are there. */
+const lineEnd = (bytes: Buffer, at: number): number => (bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1)
+
+/** A chunk without choices whose only news is usage, whatever other fields and comments stand beside its data. */
 const isUsageEvent = (event: Buffer): boolean => {
   if (!event.includes('"usage"')) return false
-  const text = event.toString()
-  if (!text.startsWith('data:')) return false
-  return isUsageChunk(text.slice('data:'.length))
+  const lines = event.toString().split(/[\r\n]+/)
+  const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice('data:'.length))
+  return isUsageChunk(data.join('\n'))
 }
 
 const isUsageChunk = (json: string): boolean => {

@@ -168,6 +168,19 @@ overEachClient((start, client) => {
         assert.deepEqual([settled?.usage.input_tokens, settled?.usage_source], [20, 'reported'])
       }
     })
+    it('knows its chunk whatever ends the lines and whatever stands beside the data', async () => {
+      await using running = await start(inject)
+      const framed = (asked: boolean, beside: string, end: string): string =>
+        chatReply(true, 'Hi.', asked).body.replaceAll('data:', `${beside}\ndata:`).replaceAll('\n', end)
+      for (const end of ['\n', '\r'])
+        for (const beside of [': comment', 'event: message', 'id: 7']) {
+          const headers = { 'content-type': 'text/event-stream' }
+          running.provider.script({ body: framed(true, beside, end), headers, pieces: [7] })
+          const got = await ask(running.port, { body: { ...chatBody, stream: true } })
+          assert.equal(got.body.toString(), framed(false, beside, end))
+          assert.equal(running.settled.at(-1)?.usage_source, 'reported')
+        }
+    })
     it('adds to options that are there, and leaves a wish of the client alone', async () => {
       await using running = await start(inject)
       for (const [given, sent] of [
