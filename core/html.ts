@@ -12,14 +12,14 @@ export class Html {
 /** What may stand in a hole of `html`; null, undefined and false leave nothing behind. */
 export type Hole = Html | string | number | bigint | false | null | undefined | readonly Hole[]
 
-/** Where a hole stands. */
-type Place = 'text' | 'attribute' | 'tag'
+/** Where a hole stands; `value`: as all of the attribute of that name, which a form sends back. */
+type Place = 'text' | 'attribute' | 'value' | 'tag'
 
 const places = new WeakMap<TemplateStringsArray, readonly Place[]>()
 
 /**
  * A piece of a page. Text is escaped for where it stands: in text, controls and marks that reorder what is read are shown by their number;
- * an attribute must be quoted. Inside a tag but outside quotes only `Html` may stand. Throws TypeError where a template breaks these rules.
+ * what a form sends back stays as it is; an attribute must be quoted. Inside a tag but outside quotes only `Html` may stand. Throws TypeError where a template breaks these rules.
  */
 export const html = (strings: TemplateStringsArray, ...values: readonly Hole[]): Html => {
   let known = places.get(strings)
@@ -69,20 +69,25 @@ const escaped = (text: string): string =>
 const written = (value: Hole, place: Place): string => {
   if (value === null || value === undefined || value === false || value === '') return ''
   if (value instanceof Html) {
-    if (place === 'attribute') throw new TypeError('Markup cannot stand inside an attribute.')
+    if (place === 'attribute' || place === 'value') throw new TypeError('Markup cannot stand inside an attribute.')
     return value.text
   }
   if (typeof value === 'object') return value.map((one) => written(one, place)).join('')
   if (place === 'tag') throw new TypeError('A value inside a tag must stand in a quoted attribute.')
-  return escaped(visible(String(value)))
+  const text = String(value)
+  return escaped(place === 'value' ? text : visible(text))
 }
+
+const VALUE = /\svalue=["']$/
 
 /** Follows the constant parts of a template from text into tags and quotes and out again. */
 const placesOf = (strings: TemplateStringsArray): readonly Place[] => {
   let at = '>'
   return strings.map((part) => {
     for (const mark of part) at = after(at, mark)
-    return at === '>' ? 'text' : at === '<' ? 'tag' : 'attribute'
+    if (at === '>') return 'text'
+    if (at === '<') return 'tag'
+    return VALUE.test(part) ? 'value' : 'attribute'
   })
 }
 

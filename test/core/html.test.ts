@@ -28,6 +28,14 @@ test('a quote in text opens no attribute, and an angle in an attribute no tag', 
   assert.equal(html`<p title=">" class="${'a"b'}">${'x'}</p>`.text, '<p title=">" class="a&quot;b">x</p>')
 })
 
+test('what a form sends back is what was there', () => {
+  const tag = '\u{1f3f4}\u{e0067}\u{e007f} a\u00adb"'
+  assert.equal(
+    html`<input value="${tag}" title="${tag}">`.text,
+    '<input value="\u{1f3f4}\u{e0067}\u{e007f} a\u00adb&quot;" title="\u{1f3f4}U+E0067U+E007F aU+00ADb&quot;">',
+  )
+})
+
 test('what hides or reorders text is shown by its number; pairs, tabs and line feeds stay', () => {
   assert.equal(visible('a\u202eb\u0007c\ud800d\udc00e\u200bf'), 'aU+202EbU+0007cU+D800dU+DC00eU+200Bf')
   assert.equal(visible('tab\tline\nface \u{1f600} é'), 'tab\tline\nface \u{1f600} é')
