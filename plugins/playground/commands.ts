@@ -33,6 +33,8 @@ interface Listed {
     readonly kind: string
     readonly title: string
     readonly step_count: number
+    /** Empty where no style can be chosen. */
+    readonly styles: readonly string[]
   }[]
 }
 
@@ -72,10 +74,10 @@ const run = (options: PlaygroundCommandOptions, scenarios: readonly string[]): C
 /** Runs what was named, or everything; 1 if an expectation was missed. */
 const runAll = async (ask: Ask, { args, options }: Input, io: Io, address: string | undefined): Promise<number> => {
   const json = options.json === true
-  const names = options.all === true ? await everyScenario(ask) : [args[0] ?? 'exact-loop']
+  const order = choices(options)
   let missed = 0
-  for (const scenario of names) {
-    const ended = await follow(ask, { scenario, ...choices(options) }, json, io)
+  for (const named of await ordersOf(ask, args[0], options)) {
+    const ended = await follow(ask, { ...order, ...named }, json, io)
     io.out.write(json ? `${JSON.stringify(ended)}\n` : `${outcomeOf(ended, address)}\n`)
     if (ended.matched !== true) missed++
   }
@@ -99,8 +101,14 @@ const paceIn = (text: string): number => {
   throw new GuardError('USAGE', `--pace takes 0 to ${MAX_PACE_MS} milliseconds, not "${text}".`)
 }
 
-const everyScenario = async (ask: Ask): Promise<readonly string[]> =>
-  ((await ask('GET', '/api/v1/playground/scenarios')) as Listed).scenarios.map(({ id }) => id)
+/** What is to be run; of all scenarios, those in which no style can be chosen run in their own. */
+const ordersOf = async (ask: Ask, named: string | undefined, { all }: Input['options']): Promise<readonly object[]> => {
+  if (all !== true) return [{ scenario: named ?? 'exact-loop' }]
+  if (named !== undefined)
+    throw new GuardError('USAGE', `Name a scenario or say --all, not both: "${terminalLine(named)}".`)
+  const { scenarios } = (await ask('GET', '/api/v1/playground/scenarios')) as Listed
+  return scenarios.map(({ id, styles }) => ({ scenario: id, ...(styles.length === 0 ? { style: undefined } : {}) }))
+}
 
 /** Starts a run and tells its steps as they happen, until it has ended. */
 const follow = async (ask: Ask, order: object, quiet: boolean, io: Io): Promise<Started> => {

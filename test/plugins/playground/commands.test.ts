@@ -37,6 +37,20 @@ test('scenarios are listed, and runs told as JSON', async (context) => {
   assert.deepEqual([run.scenario_id, run.mode, run.matched], ['recovery', 'shadow', true])
 })
 
+test('all scenarios run in the style that was chosen, but for those that have none to choose', async (context) => {
+  const { code, out } = await guard(context, 'run', '--all', '--style', 'messages', '--json')
+  assert.equal(code, 0)
+  const styles = new Map(
+    out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .map(({ scenario_id, style }) => [scenario_id, style]),
+  )
+  assert.equal(styles.get('exact-loop'), 'messages')
+  assert.ok(styles.has('three-styles') && styles.has('mcp-size'))
+})
+
 test('what is wrong is told in one line, with what there is', async (context) => {
   const unknown = await guard(context, 'run', 'exact-lop')
   assert.equal(unknown.code, 1)

@@ -46,6 +46,7 @@ const served: readonly Row[] = [
   ['playground run exakt-loop', 1, /no scenario "exakt-loop"; there is .*SCENARIO_NOT_FOUND/],
   ['playground run exact-loop --mode loud', 2, /--mode is shadow or enforce, not "loud"/],
   ['playground run exact-loop --style latin', 1, /cannot be run in style "latin"; there is chat_completions/],
+  ['playground run exact-loop --all', 2, /Name a scenario or say --all, not both: "exact-loop"/],
   ['playground run exact-loop --pace 9000', 2, /--pace takes 0 to 2000/],
   ['sessions show nope', 1, /no session "nope".*SESSION_NOT_FOUND/],
   ['sessions list --limit 0', 1, /limit/],
