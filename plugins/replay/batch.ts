@@ -27,7 +27,8 @@ export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<Batch
       const item = { index, ...(await itemOf(ingest, record, about)) }
       const group = groups.get(item.run.trace_id)
       if (group === undefined) groups.set(item.run.trace_id, [item])
-      else group.push(item)
+      else if (isOfProject(item, group)) group.push(item)
+      else throw new GuardError('TRACE_CONFLICT', 'An event before it names another project for the same run.')
     })
     if (refusal !== undefined) rejected.set(index, refusal)
   }
@@ -41,6 +42,11 @@ export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<Batch
     rejected: refused.sort((a, b) => a.index - b.index),
   }
 }
+
+const projectIn = (items: readonly Item[]): Item | undefined => items.find(({ run }) => run.project_id !== undefined)
+
+const isOfProject = ({ run }: Item, group: readonly Item[]): boolean =>
+  run.project_id === undefined || run.project_id === (projectIn(group) ?? { run }).run.project_id
 
 const noneAccepted = ([first]: BatchAnswer['rejected']): GuardError =>
   new GuardError(
@@ -93,7 +99,7 @@ const keepGroup = async (
   const { records, taken } = readAll(ingest, items, rejected)
   const [first] = taken
   if (first === undefined) return []
-  const refusal = await refusalOf(() => ingest.gateway.keep([clientFragment(first.run, records)]))
+  const refusal = await refusalOf(() => ingest.gateway.keep([clientFragment((projectIn(taken) ?? first).run, records)]))
   if (refusal === undefined)
     return taken.map(({ index, run }, at) => ({ index, trace_id: run.trace_id, id: records.events[at]?.id ?? '' }))
   const odd = round < ROUNDS ? taken[placeOf(refusal)] : undefined

@@ -51,8 +51,8 @@ interface Planned {
   readonly taken: { spans: number; events: number; artifacts: number }
 }
 
-/** More spans no run has. */
-const MAX_SPANS = 50_000
+/** More spans no run has: as many as may be sent, and the root that was made for them. */
+const MAX_SPANS = 50_001
 
 /** Imports the runs of a file, all of them or none; of its records a few are held at a time. Throws TRACE_EXISTS, RUN_FULL, STORAGE_BUSY, what is wrong with a record, and the signal's reason. */
 export const importRuns = (

@@ -86,6 +86,16 @@ describe('POST /api/v1/events/batch', () => {
     assert.equal((await run('batch')).run.event_count, 2)
   })
 
+  it('refuses an event that names another project for the run of one before it', async () => {
+    const events = [undefined, 'shop', undefined, 'other', 'shop'].map((project_id) => ({ name: 'x', project_id }))
+    const answer = expecting<BatchAnswer>(200, await batch({ trace_id: 'mixed', events }))
+    assert.deepEqual(
+      [answer.accepted, answer.rejected.map(({ index, code }) => [index, code])],
+      [4, [[3, 'TRACE_CONFLICT']]],
+    )
+    assert.equal((await run('mixed')).run.project_id, 'shop')
+  })
+
   it('takes a bare list, and an event whose span never comes as one of the run', async () => {
     expecting(200, await batch([{ trace_id: 'bare', span_id: 'nowhere', name: 'tool.result', schema: 'event.v1' }]))
     const { events, run: summary } = await run('bare')
