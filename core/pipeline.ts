@@ -191,7 +191,8 @@ const unreachable = async (
     forwarded_at: forwardedAt,
     bytes: client.gone ? 0 : bytes.length,
     attempts: error.place.attempts ?? [],
-    error: body,
+    // that the client left is no error of the upstream
+    ...(client.gone ? {} : { error: body }),
   })
   if (!client.gone) answer(client, status, ['content-type', 'application/json', ...guardHeaders(call, decision)], bytes)
 }

@@ -89,7 +89,8 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
   ]
 }
 
-const hasFailed = ({ status }: Attempt): boolean => status === null || status >= 400
+/** An attempt that was given up because its client had left is no failure of the upstream. */
+const hasFailed = ({ status, error }: Attempt): boolean => (status === null ? error !== 'CLIENT_GONE' : status >= 400)
 
 const since = (tick: number): number => Math.max(0, performance.now() - tick) / 1_000
 /** Wall clocks jump; no duration is negative. */

@@ -67,7 +67,7 @@ class Late extends Error {}
 
 /** The client left before an answer came, so the gateway closed the connection. */
 class Left extends Error {
-  readonly code = 'ECONNRESET'
+  readonly code = 'CLIENT_GONE'
 }
 
 const begin = ({ name, connections }: Upstream, request: UpstreamRequest, listener: UpstreamListener): Exchange => {

@@ -174,7 +174,12 @@ overEachClient((start) => {
         request.destroy()
         await provider.closed
         await settledAfter(running, 1)
-        assert.deepEqual([running.settled[0]?.outcome, running.settled[0]?.status], ['client_aborted', 0])
+        const [only] = running.settled
+        assert.deepEqual([only?.outcome, only?.status, only?.error], ['client_aborted', 0, null])
+        assert.deepEqual(
+          only?.attempts.map(({ error }) => error),
+          ['CLIENT_GONE'],
+        )
       })
     }
     it('behind the last event, before the end of the reply, has got everything', async () => {

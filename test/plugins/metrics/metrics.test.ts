@@ -53,6 +53,25 @@ describe('GET /metrics', () => {
     assert.equal(value('guard_streams_ended_total', { outcome: 'ok' }), 1)
     assert.equal(value('guard_streams_ended_total', { outcome: 'truncated' }), 1)
   })
+  it('counts a client that leaves before the answer as no failure of the upstream', async () => {
+    await using service = await startService()
+    service.provider.script({ silent: true })
+    const leaving = new AbortController()
+    const arrived = service.provider.next()
+    const answer = fetch(`${service.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': service.gateway.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm-1', stream: true, messages: [] }),
+      signal: leaving.signal,
+    })
+    await arrived
+    leaving.abort()
+    await assert.rejects(answer)
+    let { value } = await asked(service)
+    while (value('guard_in_flight') !== 0) ({ value } = await asked(service))
+    assert.equal(value('guard_streams_ended_total', { outcome: 'client_aborted' }), 1)
+    assert.equal(value('guard_upstream_errors_total', { upstream: 'provider', status: 'none' }), undefined)
+  })
   it('counts faults by place, records that were kept, and what fills', async () => {
     await using service = await startService()
     service.gateway.gateway.fault(new Error('lost'), 'somewhere')
