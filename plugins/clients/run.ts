@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { type Command, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
 import { runChild } from './child.ts'
+import { nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { startOwn } from './own-gateway.ts'
 import type { Launch, Profile } from './profile.ts'
@@ -32,7 +33,7 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   const [command, ...args] = input.rest
   if (command === undefined)
     throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
-  const profile = profileFor(command, flag(input, 'as'))
+  const profile = profileFor(command, textFlag(input, 'as'))
   const launch = launchOf(profile)
   const setting = await settingOf(options, profile, input, io)
   const stop = await gatewayFor(options, input)
@@ -62,11 +63,6 @@ const profileFor = (command: string, named: string | undefined): Profile => {
   throw new GuardError('USAGE', `There is no client "${named}"; --as takes ${known.join(', ')}.`, { known })
 }
 
-const flag = ({ options }: Input, name: string): string | undefined => {
-  const value = options[name]
-  return typeof value === 'string' ? value : undefined
-}
-
 /** Throws USAGE for a client that environment and flags cannot point anywhere. */
 const launchOf = (profile: Profile): ((setting: Setting) => Launch) => {
   if (profile.launch !== undefined) return profile.launch
@@ -76,13 +72,13 @@ const launchOf = (profile: Profile): ((setting: Setting) => Launch) => {
 }
 
 const settingOf = async (options: ClientsOptions, profile: Profile, input: Input, io: Io): Promise<Setting> => {
-  const session = flag(input, 'session')
+  const session = textFlag(input, 'session')
   const mode = modeOf(options, input, io)
   return {
     address: options.address,
-    project: flag(input, 'project') ?? (await projectName(io.cwd)),
-    agent: flag(input, 'agent') ?? profile.id,
-    model: flag(input, 'model'),
+    project: nameFlag(input, 'project') ?? (await projectName(io.cwd)),
+    agent: nameFlag(input, 'agent') ?? profile.id,
+    model: textFlag(input, 'model'),
     ...(session === undefined ? {} : { session: session === 'new' ? newId('ses_', Date.now()) : session }),
     ...(mode === undefined ? {} : { mode }),
     guard: options.guard,
@@ -95,7 +91,7 @@ const settingOf = async (options: ClientsOptions, profile: Profile, input: Input
 }
 
 const modeOf = (options: ClientsOptions, input: Input, io: Io): string | undefined => {
-  const mode = flag(input, 'mode')
+  const mode = textFlag(input, 'mode')
   if (mode === undefined) return undefined
   if (mode !== 'shadow' && mode !== 'enforce')
     throw new GuardError('USAGE', `--mode takes shadow or enforce, not "${mode}".`)

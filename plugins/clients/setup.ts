@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { storeAgentKey } from './agent-key.ts'
+import { nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import type { Profile } from './profile.ts'
 import { profiles } from './profiles/index.ts'
@@ -68,17 +69,17 @@ const chosenProfiles = ({ args }: Input): readonly Profile[] => {
   })
 }
 
-const settingOf = (options: ClientsOptions, { options: flags }: Input, io: Io): Setting => {
-  const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined)
-  const agent = text('agent')
+const settingOf = (options: ClientsOptions, input: Input, io: Io): Setting => {
+  const { options: flags } = input
+  const agent = nameFlag(input, 'agent')
   return {
     address: options.address,
-    project: text('project'),
+    project: nameFlag(input, 'project'),
     agent,
-    model: text('model'),
+    model: textFlag(input, 'model'),
     guard: options.guard,
     config: options.config,
-    folder: resolve(io.cwd, text('dir') ?? 'profiles'),
+    folder: resolve(io.cwd, textFlag(input, 'dir') ?? 'profiles'),
     keyed: agent !== undefined,
     passthrough: flags.passthrough === true ? options.gateway_key : undefined,
     statusline: flags.statusline === true,

@@ -26,7 +26,7 @@ export const aider: Profile = {
     },
   ],
   use: (setting) => [
-    `OPENAI_API_BASE=${setting.address}/v1 OPENAI_API_KEY="$(${keyCommand(setting, 'aider')})" aider --model openai/${setting.model} --model-settings-file ${shellWord(join(setting.folder, file))}`,
+    `OPENAI_API_BASE=${setting.address}/v1 OPENAI_API_KEY="$(${keyCommand(setting, 'aider')})" aider --model ${shellWord(`openai/${setting.model}`)} --model-settings-file ${shellWord(join(setting.folder, file))}`,
   ],
   undo: () => 'start aider without --model-settings-file and OPENAI_API_BASE',
   session: 'nothing; its sessions are told apart by how they begin',

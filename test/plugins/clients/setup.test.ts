@@ -46,6 +46,25 @@ test('a folder that is there keeps its rights; one that cannot be is told in one
   })
 })
 
+test('what the gateway would refuse of every request, or nobody meant, is written into no profile', async (context) => {
+  const { cwd, command } = await workplace(context)
+  for (const [flags, told] of [
+    [{ project: 'a/b' }, /^--project takes 1 to 128 of A-Z a-z 0-9 \. _ -, not "a\/b"\.$/],
+    [{ agent: 'x y' }, /^--agent takes .*not "x y"\.$/],
+    [{ project: '' }, /^--project needs a value\.$/],
+    [{ model: '' }, /^--model needs a value\.$/],
+    [{ dir: '' }, /^--dir needs a value\.$/],
+  ] as const)
+    await assert.rejects(command('setup', ['codex'], flags), (error: GuardError) => {
+      assert.equal(error.code, 'USAGE')
+      return told.test(error.message)
+    })
+  await assert.rejects(command('run', [], { project: 'a/b' }, ['true']), /--project takes/)
+  assert.deepEqual(await readdir(cwd), [])
+  const { out } = await command('setup', ['aider'], { model: 'my model', print: true })
+  assert.match(out, / --model 'openai\/my model' --model-settings-file /)
+})
+
 test('each profile is what its client reads', async (context) => {
   const { cwd, command } = await workplace(context)
   await command('setup', [], { project: 'demo', model: 'small-model' })

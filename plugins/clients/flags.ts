@@ -1,0 +1,17 @@
+import { GuardError, type Input, terminalLine } from 'guard-gateway/core'
+
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
+
+/** The text of a flag; undefined where it was not given. Throws USAGE for an empty one. */
+export const textFlag = ({ options }: Pick<Input, 'options'>, name: string): string | undefined => {
+  const value = options[name]
+  if (value === '') throw new GuardError('USAGE', `--${name} needs a value.`)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** A flag that names a project or an agent. Throws USAGE for a name with which the gateway would refuse every request. */
+export const nameFlag = (input: Pick<Input, 'options'>, name: string): string | undefined => {
+  const value = textFlag(input, name)
+  if (value === undefined || NAME.test(value)) return value
+  throw new GuardError('USAGE', `--${name} takes 1 to 128 of A-Z a-z 0-9 . _ -, not "${terminalLine(value)}".`)
+}
