@@ -75,8 +75,9 @@ export class Retention {
       const going = page.rows
         .filter((row) => !this.#isActive(row))
         .filter((row, at) => at < excess || full || this.#isOld(row))
-      if (going.length === 0) break
-      await this.#remove(going)
+      // a page of runs that somebody writes to must not shield those behind it
+      if (going.length === 0 && excess === 0 && !full && !page.rows.some((row) => this.#isOld(row))) break
+      if (going.length > 0) await this.#remove(going)
       removed += going.length
       cursor = page.next_cursor
       if (cursor === null) break

@@ -86,6 +86,16 @@ describe('retention', () => {
     assert.equal(await retained(bench, { max_runs: 0 }).pass(), 1)
   })
 
+  it('goes past many runs that are written to, to those behind them', async (test) => {
+    const bench = await started(test)
+    for (let n = 0; n < 100; n++) await post(bench, `running${n}`, { status: 'running' })
+    bench.clock.advance(1)
+    await post(bench, 'done')
+    bench.clock.advance(2 * HOUR)
+    assert.equal(await retained(bench, { max_runs: 50 }).pass(), 1)
+    assert.equal((await ids(bench)).includes('done'), false)
+  })
+
   it('tells what the next pass would remove', async (test) => {
     const bench = await started(test)
     await post(bench, 'a')
