@@ -13,7 +13,7 @@ export {
 } from './call-trace.ts'
 export { type Code, catalogue } from './catalogue.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { columnLines } from './columns.ts'
+export { columnLines, verdictSigns, writesUnicode } from './columns.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
 export type { Command, Input, Io } from './contracts/command.ts'
 export type { Detector, Ended, Evidence, Rule, TextWatch, Totals } from './contracts/detector.ts'

@@ -115,7 +115,7 @@ const follow = async (ask: Ask, order: object, quiet: boolean, io: Io): Promise<
   let state = (await ask('POST', '/api/v1/playground/runs', order)) as Started
   if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)
   for (let told = 0; ; ) {
-    if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step)}\n`)
+    if (!quiet) for (const step of state.steps.slice(told)) io.out.write(`${stepLine(step, io)}\n`)
     told = state.steps.length
     if (state.status !== 'queued' && state.status !== 'running') return state
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))

@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/core'
+import { type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
 
 /** A run as the interface gives it, as far as a terminal shows it. */
 export interface Started {
@@ -28,11 +28,12 @@ interface Told {
 }
 
 /** One step on one line, and a line for each expectation that it missed. */
-export const stepLine = ({ index, what, matched, missed, ...seen }: Told): string => {
+export const stepLine = ({ index, what, matched, missed, ...seen }: Told, io: Pick<Io, 'env'>): string => {
+  const { ok, bad } = verdictSigns(io)
   const verdict = verdictOf(seen).filter((word) => word !== null)
   const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(36)}`
   const faults = missed.map((text) => `\n       ${terminalLine(text)}`).join('')
-  return `${line}  ${matched ? '✓ expected' : '✗ unexpected'}${faults}`
+  return `${line}  ${matched ? `${ok} expected` : `${bad} unexpected`}${faults}`
 }
 
 const verdictOf = ({ decision, reason, action, forwarded, outcome, http_status }: Pick<Told, Verdict>) => [

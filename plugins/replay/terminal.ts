@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { Input, Io } from 'guard-gateway/core'
+import { type Input, type Io, writesUnicode } from 'guard-gateway/core'
 
 /** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'
@@ -35,8 +35,7 @@ const signs = {
 export type Signs = (typeof signs)['unicode' | 'ascii']
 
 /** The signs that the locale can write. */
-export const signsOf = ({ env }: Io): Signs =>
-  /^$|utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '') ? signs.unicode : signs.ascii
+export const signsOf = (io: Io): Signs => (writesUnicode(io) ? signs.unicode : signs.ascii)
 
 /** Whether somebody looks at this stream, not a program. */
 export const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in stream && stream.isTTY === true

@@ -1,4 +1,12 @@
-import { type Gateway, GuardError, type Input, type Io, terminalLine, writeJson } from 'guard-gateway/core'
+import {
+  type Gateway,
+  GuardError,
+  type Input,
+  type Io,
+  terminalLine,
+  verdictSigns,
+  writeJson,
+} from 'guard-gateway/core'
 import { fileContent, textOption } from './command-files.ts'
 import type { Placed } from './fault.ts'
 import { readTools } from './seen-tool.ts'
@@ -14,11 +22,11 @@ export const validateFile = async (gateway: Gateway, { args, options }: Input, i
   const tools = toolFile === undefined ? {} : { tools: readTools(await fileContent(toolFile, io), toolFile) }
   const validation = await validatePolicy(gateway, { text }, { env: io.env, ...tools })
   const passes = validation.valid && !(options.strict === true && validation.warnings.length > 0)
-  io.out.write(options.json === true ? `${writeJson(validation)}\n` : report(validation, file, passes))
+  io.out.write(options.json === true ? `${writeJson(validation)}\n` : report(validation, file, passes, io))
   return passes ? 0 : 1
 }
 
-const report = ({ version, errors, warnings, tests }: Validation, file: string, passes: boolean): string => {
+const report = ({ version, errors, warnings, tests }: Validation, file: string, passes: boolean, io: Io): string => {
   const name = terminalLine(file)
   const lines = [
     ...errors.map((error) => told(error, name, 'error', '')),
@@ -29,7 +37,7 @@ const report = ({ version, errors, warnings, tests }: Validation, file: string, 
   const count = failed.length === 0 ? '' : `, ${failed.length} failed`
   const ran = tests.length === 0 ? 'tests: none' : `tests: ${tests.length - failed.length} passed${count}`
   const valid = passes ? `valid  version ${String(version).slice(0, 12)}` : 'invalid'
-  return `${[...lines, ran, ...failed.map(failure), valid].join('\n')}\n`
+  return `${[...lines, ran, ...failed.map((test) => `  ${verdictSigns(io).bad} ${failure(test)}`), valid].join('\n')}\n`
 }
 
 const told = ({ line, column, path, message }: Placed, name: string, kind: string, code: string): string => {
@@ -40,4 +48,4 @@ const told = ({ line, column, path, message }: Placed, name: string, kind: strin
 }
 
 const failure = ({ name, expected, actual, rule }: TestResult): string =>
-  `  ✗ ${terminalLine(`${name}  expected ${expected}, got ${actual} (rule ${rule})`)}`
+  terminalLine(`${name}  expected ${expected}, got ${actual} (rule ${rule})`)

@@ -1,4 +1,4 @@
-import { type Command, type Gateway, type Input, type Io, terminalLine } from 'guard-gateway/core'
+import { type Command, type Gateway, type Input, type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
 import { paint } from 'guard-gateway/plugins/cli'
 import { loadConfig } from '../config.ts'
 import { createGateway } from '../index.ts'
@@ -13,11 +13,7 @@ const PROBE_MS = 1_000
 
 const checks: readonly Check[] = [node, configuration, key, address, storage, clock, mode, upstreams, pricing, profiles]
 
-const signs = {
-  ok: ['✓', 'green'],
-  warning: ['!', 'yellow'],
-  error: ['✗', 'red'],
-} as const
+const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
 /** `guard doctor`: looks at everything that could keep the gateway from working, a line each; exit 1 if something does. */
 export const doctor = (
@@ -42,8 +38,9 @@ export const doctor = (
 })
 
 const lineOf = ({ level, what, fix }: Finding, options: Input['options'], io: Io): string => {
-  const [sign, colour] = signs[level]
-  return `${paint(colour, sign, options, io, io.out)} ${terminalLine(what)}${fix === undefined ? '' : `\n  → ${terminalLine(fix)}`}`
+  const { ok, bad, so } = verdictSigns(io)
+  const sign = paint(colours[level], { ok, warning: '!', error: bad }[level], options, io, io.out)
+  return `${sign} ${terminalLine(what)}${fix === undefined ? '' : `\n  ${so} ${terminalLine(fix)}`}`
 }
 
 const examine = async (bench: Bench, tell: (finding: Finding) => void): Promise<void> => {

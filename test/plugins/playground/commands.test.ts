@@ -7,10 +7,12 @@ import { startGateway } from 'guard-gateway/test'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 
-const guard = async (context: TestContext, ...args: readonly string[]) => {
+const guard = (context: TestContext, ...args: readonly string[]) => guardIn(context, {}, ...args)
+
+const guardIn = async (context: TestContext, env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-playground-'))
   context.after(() => rm(cwd, { recursive: true, force: true }))
-  const io = fakeIo({ cwd, env: { CI: '1' } })
+  const io = fakeIo({ cwd, env: { CI: '1', ...env } })
   // whatever listens on the port that a configuration would name is none of its business
   const asked = context.mock.method(globalThis, 'fetch')
   const code = await main(['playground', ...args], io)
@@ -26,6 +28,8 @@ test('a loop is seen being blocked without a configuration, a key or a gateway',
   assert.match(out, /^exact-loop {2}enforce\n/)
   assert.match(out, /^ {2}3 {2}and again +block {2}LOOP_EXACT {2}429 +✓ expected$/m)
   assert.match(out, /^matched {2}4\/4$/m)
+  const plain = await guardIn(context, { LC_ALL: 'C' }, 'run', 'exact-loop')
+  assert.match(plain.out, /^ {2}3 {2}and again +shadow_flag {2}LOOP_EXACT +\+ expected$/m)
 })
 
 test('scenarios are listed, and runs told as JSON', async (context) => {

@@ -168,3 +168,14 @@ test('findings are in colour where they are seen, not where only errors are', as
   assert.match(await written(true), /^\u001b\[32m✓\u001b\[39m Node/)
   assert.match(await written(false), /^✓ Node/)
 })
+
+test('signs are written as the locale can', async (context) => {
+  const { cwd } = await examined(context, config(await portOf(context, false), 'storage: { backend: memory }'))
+  const said = async (locale: string) => {
+    const io = fakeIo({ cwd, env: { PATH: process.env.PATH, LC_ALL: locale } })
+    await main(['doctor'], io)
+    return io.outText()
+  }
+  assert.match(await said('de_DE.UTF-8'), /^✓ Node [\s\S]*\n! storage\.backend[^\n]*\n {2}→ Set /)
+  assert.match(await said('C'), /^\+ Node [\s\S]*\n! storage\.backend[^\n]*\n {2}-> Set /)
+})
