@@ -67,6 +67,11 @@ const agreed = async ({ in: input, err }: Io, project: string): Promise<boolean>
   try {
     const typed = await asks.question(`Apply this to project "${terminalLine(project)}"? [y/N] `)
     return /^y(es)?$/i.test(typed.trim())
+  } catch (error) {
+    // whoever leaves with Ctrl-C or Ctrl-D has not agreed
+    if (!(error instanceof Error) || error.name !== 'AbortError') throw error
+    err.write('\n')
+    return false
   } finally {
     asks.close()
   }

@@ -87,13 +87,16 @@ describe('guard policy', () => {
     const before = await home.guard('policy', 'show', 'asked')
     for (const [typed, code] of [
       ['n\n', 1],
+      ['\u0003', 1],
+      ['\u0004', 1],
       ['y\n', 0],
     ] as const) {
       const input = Object.assign(new PassThrough(), { isTTY: true })
-      const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' } }), in: input }
+      const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' }, tty: true }), in: input }
       input.end(typed)
       assert.equal(await main(['policy', 'apply', 'rules.yml', '--project', 'asked'], io), code)
       assert.match(io.errText(), /Apply this to project "asked"\? \[y\/N\] /)
+      assert.doesNotMatch(io.errText(), /Aborted/)
       const now = await home.guard('policy', 'show', 'asked')
       assert.equal(now.out === before.out, code === 1)
     }
