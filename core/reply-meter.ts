@@ -35,7 +35,7 @@ export const replyMeter = (
     complete: false,
   }
   const dialect = reader(draft)
-  const source = about.stream ? streamSource(dialect) : bodySource(dialect, draft, about.status)
+  const source = about.stream ? streamSource(dialect, draft) : bodySource(dialect, draft, about.status)
   return {
     push: source.push,
     end: () => {
@@ -51,9 +51,14 @@ export const replyMeter = (
   }
 }
 
-const streamSource = (dialect: ReplyReader) => {
+const streamSource = (dialect: ReplyReader, draft: Draft) => {
   const splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end))
-  return { push: (chunk: Uint8Array) => splitter.push(chunk), end: () => splitter.end() }
+  const end = () => {
+    // images may make the event that ends a stream too long to read, which breaks nothing off
+    draft.complete ||= splitter.lastWasTooLong
+    splitter.end()
+  }
+  return { push: (chunk: Uint8Array) => splitter.push(chunk), end }
 }
 
 const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {

@@ -41,6 +41,8 @@ export class EventSplitter {
   #room = EMPTY
   #kept = 0
   #tooLong = false
+  /** The last whole event was passed over for its length. */
+  lastWasTooLong = false
   /** The next CR of the chunk in hand that is not yet behind. */
   #nextCr = -1
 
@@ -168,9 +170,10 @@ export class EventSplitter {
     this.#kept = 0
     this.#tooLong = false
     if (room.length > IDLE_ROOM) this.#room = EMPTY
-    if (from < 0) {
-      if (!tooLong) this.#onData(room, 0, kept)
-    } else if (this.#to - from <= this.#limit) this.#onData(bytes, from, this.#to)
+    this.lastWasTooLong = tooLong || (from >= 0 && this.#to - from > this.#limit)
+    if (this.lastWasTooLong) return
+    if (from < 0) this.#onData(room, 0, kept)
+    else this.#onData(bytes, from, this.#to)
   }
 }
 

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
 import { totalled } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { apiStyleConforms } from '../../conformance/api-style.ts'
@@ -187,3 +189,16 @@ const request = {
 }
 
 apiStyleConforms(responses, { requests: [request], replies })
+
+it('a stream of Responses whose last event is too long to read is whole, one that is cut within it is not', () => {
+  for (const [end, complete] of [
+    ['"}\n\n', true],
+    ['', false],
+  ] as const) {
+    const meter = responses.meter({ status: 200, stream: true })
+    meter.push(Buffer.from('data: {"type":"response.completed","image":"'))
+    for (let count = 0; count < 9; count++) meter.push(Buffer.alloc(1024 * 1024, 'x'))
+    meter.push(Buffer.from(end))
+    assert.equal(meter.end().complete, complete)
+  }
+})
