@@ -27,7 +27,7 @@ const allow = (characters: string, bits: number): void => {
 }
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const EVERYWHERE = ALNUM | WORD | URL64 | BASE64 | PARTS | OPAQUE | ADDRESS | CODED
-allow(LETTERS + LETTERS.toUpperCase() + '0123456789', EVERYWHERE)
+allow(`${LETTERS}${LETTERS.toUpperCase()}0123456789`, EVERYWHERE)
 allow('0123456789abcdefABCDEF', HEX)
 allow('_', WORD | URL64 | PARTS | OPAQUE | ADDRESS)
 allow('-', URL64 | PARTS | OPAQUE | ADDRESS)
