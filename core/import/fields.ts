@@ -2,7 +2,7 @@ import { isShape, type Shape } from '../shape.ts'
 import { type Attributes, type FailureTag, failureTags, type Severity, type SpanKind } from '../trace.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 
-const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:@/+=-]{1,128}$/
+const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 const DIGITS = /^[0-9]{1,19}$/
 const MAX_NS = 9_223_372_036_854_775_807n
@@ -24,12 +24,12 @@ export type Field<T> = (value: unknown, record: Place, key: string) => T
 const wrong = (record: Place, key: string, wanted: string): ImportFault =>
   new ImportFault('INVALID_IMPORT', `"${key}" must be ${wanted}.`, inside(record, key))
 
-/** An id of 1 to 128 characters that addresses and file names can hold: browsers take single and double dots in a path for folders. */
+/** An id of 1 to 128 characters that addresses and file names can hold. */
 export const idField: Field<string> = (value, record, key) => {
   if (typeof value === 'string' && ID.test(value)) return value
   throw new ImportFault(
     'INVALID_ID',
-    `"${key}" must be an id: 1 to 128 letters, digits or . _ : @ / + = -, but neither "." nor ".."`,
+    `"${key}" must be an id: 1 to 128 letters, digits or . _ : @ / + = -`,
     inside(record, key),
   )
 }

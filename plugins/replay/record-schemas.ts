@@ -8,7 +8,7 @@ const oneOf = <const V extends readonly string[]>(values: V, description?: strin
 export const text = Type.String()
 export const textOrNull = orNull(Type.String())
 export const count = Type.Integer({ minimum: 0 })
-export const recordId = Type.String({ minLength: 1, maxLength: 128, pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._:@/+=-]+$' })
+export const recordId = Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._:@/+=-]+$' })
 export const recordIdOrNull = orNull(recordId)
 export const failureTagOrNull = orNull(oneOf(failureTags))
 

@@ -31,7 +31,7 @@ const nonZero = (bytes: number): string => {
   }
 }
 
-const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:@/+=-]{1,128}$/
+const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 
 /** The gateway accepts the text as the id of a trace or the label of a session. */
 export const isId = (text: string): boolean => ID.test(text)

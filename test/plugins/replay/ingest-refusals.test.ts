@@ -19,7 +19,6 @@ describe('POST /api/v1/traces', () => {
       ['a body that is no object', [], 'INVALID_TRACE', ''],
       ['an exported trace', { schema: 'trace.v1' }, 'USE_IMPORT', undefined],
       ['a bad id', { trace_id: 'a b' }, 'INVALID_ID', '/trace_id'],
-      ['an id that addresses lose', { trace_id: '..' }, 'INVALID_ID', '/trace_id'],
       ['a secret as an id', { trace_id: `sk-ant-api03-${'aB3'.repeat(31)}AA` }, 'INVALID_ID', '/trace_id'],
       ['a bad failure tag', { failure_tag: 'sad' }, 'INVALID_FAILURE_TAG', '/failure_tag'],
       ['a span without a name', { spans: [{}] }, 'INVALID_SPAN', '/spans/0'],
