@@ -1,15 +1,59 @@
-import { type Config, configSchema } from './schema.ts'
+import type { Config } from './schema.ts'
 
-interface Branch {
-  readonly default?: unknown
-  readonly properties?: Readonly<Record<string, unknown>>
-}
-
-/** The configuration that an empty file would mean, without a key and without upstreams: enough to ask a gateway what there is. */
-export const emptyConfig = (): Config => ({ ...(fill(configSchema) as Config), gateway_key: '' })
-
-/** Defaults of a schema; a section is made of those of its keys. */
-const fill = (schema: Branch): unknown =>
-  schema.properties === undefined
-    ? structuredClone(schema.default)
-    : Object.fromEntries(Object.entries(schema.properties).map(([name, child]) => [name, fill(child as Branch)]))
+/**
+ * The configuration that an empty file would mean, without a key and without upstreams: enough to ask a gateway what there is.
+ * Told here beside the schema, since to load what schemas are made of takes longer than the start of a small command.
+ */
+export const emptyConfig = (): Config => ({
+  gateway_key: '',
+  default_mode: 'shadow',
+  server: {
+    host: '127.0.0.1',
+    port: 8787,
+    allow_mode_header: false,
+    allowed_hosts: [],
+    body_limit_bytes: 67_108_864,
+    shutdown_grace_seconds: 30,
+    write_idle_seconds: 300,
+    max_connections: 4096,
+    max_in_flight: 2000,
+    buffer_bytes: 268_435_456,
+    block_status_override: {},
+  },
+  storage: {
+    backend: 'sqlite',
+    file: 'guard.db',
+    synchronous: 'normal',
+    full_content_logging: false,
+    on_failure: 'refuse',
+  },
+  sessions: { idle_timeout_minutes: 30 },
+  replay: {
+    pricing: '',
+    max_body_bytes: 4_194_304,
+    max_import_bytes: 67_108_864,
+    retention: {
+      days: 30,
+      max_runs: 100_000,
+      max_bytes: 2_147_483_648,
+      audit_days: 90,
+      max_audit_records: 1_000_000,
+    },
+  },
+  redaction: { names: [], patterns: [], emails: true },
+  mcp: {
+    policy: '',
+    approval_timeout_seconds: 300,
+    approver_key: '',
+    allowed_origins: null,
+    allowed_hosts: [],
+    session_idle_seconds: 28_800,
+    limits: { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 },
+    servers: {},
+  },
+  hide_denied_tools: false,
+  upstreams: [],
+  passthrough: [],
+  preset: 'default',
+  plugins: [],
+})

@@ -79,6 +79,7 @@ describe('the binary', () => {
       'ajv',
       'libpg-query',
       'web-tree-sitter',
+      'typebox',
       'protobufjs',
     ])
       assert.ok(!loaded.some((url) => url.includes(`/node_modules/${part}/`)), part)

@@ -1,0 +1,9 @@
+import type { Plugin } from 'guard-gateway/core'
+import { httpHosts } from 'guard-gateway/plugins/mcp-checks/http'
+import { path } from 'guard-gateway/plugins/mcp-checks/path'
+import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
+import { size } from 'guard-gateway/plugins/mcp-checks/size'
+import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
+
+/** What a policy can have arguments looked at by. */
+export const checks: readonly Plugin[] = [path, shell, httpHosts, size, sql]
