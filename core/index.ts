@@ -186,6 +186,7 @@ export {
   mcpCheck,
   mcpTransport,
   type Plugin,
+  plainSchema,
   storage,
   upstreamClient,
 } from './plugin.ts'

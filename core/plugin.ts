@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox'
+import type { Static, TSchema, TUnsafe } from 'typebox'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
@@ -46,5 +46,8 @@ export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCh
   name: `mcp-check/${entry.id}`,
   apply: (gateway) => gateway.mcpChecks.add(entry as McpCheck),
 })
+
+/** A schema told as JSON, with the type that it describes: it needs nothing to be built, which takes a while to load. */
+export const plainSchema = <T>(schema: object): TUnsafe<T> => schema as TUnsafe<T>
 
 export type ParamsOf<D> = D extends Detector<infer P> ? Static<P> : never

@@ -1,38 +1,47 @@
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
-import { type Static, Type } from 'typebox'
+import { type CheckFinding, mcpCheck, plainSchema, pointedTexts } from 'guard-gateway/core'
 import { isGlobal, isPrivateName, loadAddresses, spellsPrivate } from './http/address.ts'
 import { hostEntry, isListed } from './http/hosts.ts'
 import { readUrl, type Target } from './http/url.ts'
 
 type Scheme = 'http' | 'https'
 
-const schema = Type.Object(
-  {
-    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
-    hosts: Type.Unsafe<string[]>({
-      $ref: '#/$defs/strings',
-      description: 'exact, *.suffix, or * for any public host',
-    }),
-    schemes: Type.Optional(
-      Type.Unsafe<Scheme[]>({
-        type: 'array',
-        minItems: 1,
-        uniqueItems: true,
-        items: { enum: ['http', 'https'] },
-        default: ['https'],
-      }),
-    ),
-    ports: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), { minItems: 1, uniqueItems: true })),
-    private_addresses: Type.Optional(Type.Unsafe<'deny' | 'allow'>({ enum: ['deny', 'allow'], default: 'deny' })),
-    resolve_dns: Type.Optional(Type.Boolean({ default: false })),
-    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
-  },
-  { additionalProperties: false },
-)
+interface Options {
+  args: string[]
+  hosts: string[]
+  schemes?: Scheme[]
+  ports?: number[]
+  private_addresses?: 'deny' | 'allow'
+  resolve_dns?: boolean
+  optional?: boolean
+}
 
-type Options = Static<typeof schema>
+const schema = plainSchema<Options>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['args', 'hosts'],
+  properties: {
+    args: { $ref: '#/$defs/pointers' },
+    hosts: { $ref: '#/$defs/strings', description: 'exact, *.suffix, or * for any public host' },
+    schemes: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { enum: ['http', 'https'] },
+      default: ['https'],
+    },
+    ports: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'integer', minimum: 1, maximum: 65535 },
+    },
+    private_addresses: { enum: ['deny', 'allow'], default: 'deny' },
+    resolve_dns: { type: 'boolean', default: false },
+    optional: { $ref: '#/$defs/optional' },
+  },
+})
 
 /** URLs go to listed hosts alone, and not to addresses of this machine and its network. */
 export const httpHosts = mcpCheck({

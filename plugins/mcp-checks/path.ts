@@ -1,6 +1,5 @@
 import { isAbsolute, resolve, sep } from 'node:path'
-import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
-import { type Static, Type } from 'typebox'
+import { type CheckFinding, mcpCheck, plainSchema, pointedTexts } from 'guard-gateway/core'
 import { formsOf } from './path/forms.ts'
 import { refusal } from './path/refusal.ts'
 import { isInside, type Roots, rootsOf } from './path/roots.ts'
@@ -8,22 +7,32 @@ import { type Walked, walk } from './path/walk.ts'
 
 const MAX_BYTES = 4096
 
-const strings = Type.Unsafe<string[]>({ $ref: '#/$defs/strings' })
-
-const schema = Type.Object(
-  {
-    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
-    inside: strings,
-    deny: Type.Optional(strings),
-    cwd: Type.Optional(Type.String({ minLength: 1 })),
-    symlinks: Type.Optional(Type.Unsafe<Symlinks>({ enum: ['resolve', 'reject', 'ignore'], default: 'resolve' })),
-    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
-  },
-  { additionalProperties: false },
-)
-
 type Symlinks = 'resolve' | 'reject' | 'ignore'
-type Options = Static<typeof schema>
+
+interface Options {
+  args: string[]
+  inside: string[]
+  deny?: string[]
+  cwd?: string
+  symlinks?: Symlinks
+  optional?: boolean
+}
+
+const strings = { $ref: '#/$defs/strings' }
+
+const schema = plainSchema<Options>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['args', 'inside'],
+  properties: {
+    args: { $ref: '#/$defs/pointers' },
+    inside: strings,
+    deny: strings,
+    cwd: { type: 'string', minLength: 1 },
+    symlinks: { enum: ['resolve', 'reject', 'ignore'], default: 'resolve' },
+    optional: { $ref: '#/$defs/optional' },
+  },
+})
 
 /** Roots by the options they were made of, so that a call finds them without work. */
 const compiled = new WeakMap<Options, Roots>()

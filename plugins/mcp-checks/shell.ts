@@ -1,5 +1,4 @@
-import { type CheckFinding, mcpCheck, pointed } from 'guard-gateway/core'
-import { type Static, Type } from 'typebox'
+import { type CheckFinding, mcpCheck, plainSchema, pointed } from 'guard-gateway/core'
 import { readsCommands } from './shell/acting.ts'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
@@ -9,25 +8,34 @@ import { Unreadable, type Word } from './shell/word.ts'
 
 const MAX_LENGTH = 65_536
 
-const strings = Type.Unsafe<string[]>({ $ref: '#/$defs/strings' })
+interface Options {
+  args: string[]
+  allow?: string[]
+  deny?: string[]
+  redirects?: boolean
+  variables?: string[]
+  optional?: boolean
+}
 
-const schema = Type.Object(
-  {
-    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
-    allow: Type.Optional(
-      Type.Unsafe<string[]>({ $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word' }),
-    ),
-    deny: Type.Optional(strings),
-    redirects: Type.Optional(Type.Boolean({ default: false })),
-    variables: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), { uniqueItems: true, default: [] }),
-    ),
-    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
+const schema = plainSchema<Options>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['args'],
+  anyOf: [{ required: ['allow'] }, { required: ['deny'] }],
+  properties: {
+    args: { $ref: '#/$defs/pointers' },
+    allow: { $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word' },
+    deny: { $ref: '#/$defs/strings' },
+    redirects: { type: 'boolean', default: false },
+    variables: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+      uniqueItems: true,
+      default: [],
+    },
+    optional: { $ref: '#/$defs/optional' },
   },
-  { additionalProperties: false, anyOf: [{ required: ['allow'] }, { required: ['deny'] }] },
-)
-
-type Options = Static<typeof schema>
+})
 
 /** Rules by the options they were made of. */
 const compiled = new WeakMap<Options, CommandRules>()

@@ -1,29 +1,31 @@
-import { type CheckFinding, mcpCheck, pointed } from 'guard-gateway/core'
-import { Type } from 'typebox'
+import { type CheckFinding, mcpCheck, plainSchema, pointed } from 'guard-gateway/core'
 
-const limit = Type.Optional(Type.Integer({ minimum: 1 }))
+/** The most that is allowed. */
+interface Limits {
+  max_bytes?: number
+  max_string_bytes?: number
+  /** Containers within one another. */
+  max_depth?: number
+  max_items?: number
+}
+
+const limit = { type: 'integer', minimum: 1 }
 
 /** How large the arguments, or some of them, may be. Exactly the limit passes. */
 export const size = mcpCheck({
   id: 'size',
-  schema: Type.Object(
-    {
-      args: Type.Optional(Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' })),
+  schema: plainSchema<Limits & { args?: string[] }>({
+    type: 'object',
+    additionalProperties: false,
+    anyOf: ['max_bytes', 'max_string_bytes', 'max_depth', 'max_items'].map((name) => ({ required: [name] })),
+    properties: {
+      args: { $ref: '#/$defs/pointers' },
       max_bytes: limit,
       max_string_bytes: limit,
-      max_depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 128 })),
+      max_depth: { ...limit, maximum: 128 },
       max_items: limit,
     },
-    {
-      additionalProperties: false,
-      anyOf: [
-        { required: ['max_bytes'] },
-        { required: ['max_string_bytes'] },
-        { required: ['max_depth'] },
-        { required: ['max_items'] },
-      ],
-    },
-  ),
+  }),
 
   find(args, options): readonly CheckFinding[] {
     const judged =
@@ -36,10 +38,8 @@ export const size = mcpCheck({
   },
 })
 
-type Limits = Readonly<Partial<Record<'max_bytes' | 'max_string_bytes' | 'max_depth' | 'max_items', number>>>
-
 /** Each limit that the value is over, as the end of a sentence about it. */
-const objections = (value: unknown, limits: Limits): string[] => {
+const objections = (value: unknown, limits: Readonly<Limits>): string[] => {
   const over: string[] = []
   const compare = (measured: number, allowed: number | undefined, text: string): void => {
     if (allowed !== undefined && measured > allowed) over.push(`${text}, ${allowed} allowed`)

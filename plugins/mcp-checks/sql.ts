@@ -1,5 +1,4 @@
-import { type CheckFinding, mcpCheck, pointedTexts } from 'guard-gateway/core'
-import { type Static, Type } from 'typebox'
+import { type CheckFinding, mcpCheck, plainSchema, pointedTexts } from 'guard-gateway/core'
 import { harmlessFunctions } from './sql/functions.ts'
 import { type Asked, type Operation, operations, Unclear } from './sql/operation.ts'
 import { askedPlainly } from './sql/plain.ts'
@@ -9,29 +8,32 @@ const MAX_BYTES = 256 * 1024
 
 type Dialect = 'postgres' | 'mysql' | 'sqlite' | 'generic'
 
-const strings = Type.Unsafe<string[]>({ $ref: '#/$defs/strings' })
+interface Options {
+  args: string[]
+  dialect?: Dialect
+  operations: Operation[]
+  multiple_statements?: boolean
+  allow_functions?: string[]
+  deny_functions?: string[]
+  optional?: boolean
+}
 
-const schema = Type.Object(
-  {
-    args: Type.Unsafe<string[]>({ $ref: '#/$defs/pointers' }),
-    dialect: Type.Optional(
-      Type.Unsafe<Dialect>({ enum: ['postgres', 'mysql', 'sqlite', 'generic'], default: 'generic' }),
-    ),
-    operations: Type.Unsafe<Operation[]>({
-      type: 'array',
-      minItems: 1,
-      uniqueItems: true,
-      items: { enum: [...operations] },
-    }),
-    multiple_statements: Type.Optional(Type.Boolean({ default: false })),
-    allow_functions: Type.Optional(strings),
-    deny_functions: Type.Optional(strings),
-    optional: Type.Optional(Type.Unsafe<boolean>({ $ref: '#/$defs/optional' })),
+const strings = { $ref: '#/$defs/strings' }
+
+const schema = plainSchema<Options>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['args', 'operations'],
+  properties: {
+    args: { $ref: '#/$defs/pointers' },
+    dialect: { enum: ['postgres', 'mysql', 'sqlite', 'generic'], default: 'generic' },
+    operations: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: [...operations] } },
+    multiple_statements: { type: 'boolean', default: false },
+    allow_functions: strings,
+    deny_functions: strings,
+    optional: { $ref: '#/$defs/optional' },
   },
-  { additionalProperties: false },
-)
-
-type Options = Static<typeof schema>
+})
 
 /** SQL does allowed operations alone and calls functions without side effects; what databases read differently is refused. */
 export const sql = mcpCheck({
