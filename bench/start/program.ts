@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { guardProgram, programFlags } from '../lib/programs.ts'
 
 /** A program whose start is measured. */
@@ -15,19 +16,22 @@ const guard = [...programFlags, guardProgram]
 
 /** An MCP server that answers one question, in as little as that takes. */
 const SERVER = `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"least","version":"1"}}}\\n'))`
+const POLICY = fileURLToPath(import.meta.resolve('guard-gateway/mcp-policies/filesystem.yml'))
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}\n'
+
+const proxied = (...options: readonly string[]): readonly string[] => [
+  ...[...guard, 'mcp', 'run', '--server-id', 'least', ...options],
+  ...['--', process.execPath, '-e', SERVER],
+]
 
 /** Those without the gateway first: what is above them is its own. */
 export const programs: readonly Program[] = [
   { name: 'node', args: ['-e', '0'] },
   { name: 'guard --help', args: [...guard, '--help'] },
   { name: 'an MCP server', args: ['-e', SERVER], asks: INITIALIZE },
-  {
-    name: 'guard mcp run with that server',
-    args: [...guard, 'mcp', 'run', '--server-id', 'least', '--', process.execPath, '-e', SERVER],
-    asks: INITIALIZE,
-  },
+  { name: 'guard mcp run with that server', args: proxied(), asks: INITIALIZE },
+  { name: 'guard mcp run under a policy', args: proxied('--policy', POLICY), asks: INITIALIZE },
 ]
 
 /** Starts a program in a folder that is its home, and resolves when it has answered; it has ended then. Throws if it ends without an answer. */

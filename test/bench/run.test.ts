@@ -92,6 +92,7 @@ describe('npm run bench', () => {
       [
         ['start: guard --help', true],
         ['start: guard mcp run with that server', true],
+        ['start: guard mcp run under a policy', true],
       ],
     )
   })
