@@ -167,7 +167,7 @@ const readStream = (body: Readable, reader: BodyReader): void => {
   if (body.destroyed) reader.cut()
 }
 
-/** Writes what the client is shown of a chunk; false: it takes no more for now. */
+/** Writes what the client is shown of a chunk; false: it takes no more until it has drained. */
 const pass = (chunk: Uint8Array, { shown }: Reply, client: Client): boolean => {
   if (shown === undefined) return client.write(chunk)
   const rest = shown.push(chunk)

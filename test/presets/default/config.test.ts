@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
 import { parseConfig } from '../../../presets/default/config.ts'
+import { emptyConfig } from '../../../presets/default/defaults.ts'
 
 const key = 'gateway_key: guard_0123456789abcdef\n'
 const parse = async (text: string, env = {}) => (await parseConfig(text, '/etc/guard/guard-config.yml', env)).config
@@ -20,60 +21,11 @@ const refusal = async (text: string, env = {}): Promise<readonly string[]> => {
 }
 
 describe('a configuration', () => {
-  it('needs a key only; everything else has a default', async () => {
-    assert.deepEqual(await parse(key), {
-      gateway_key: 'guard_0123456789abcdef',
-      default_mode: 'shadow',
-      server: {
-        host: '127.0.0.1',
-        port: 8787,
-        allow_mode_header: false,
-        allowed_hosts: [],
-        body_limit_bytes: 67_108_864,
-        shutdown_grace_seconds: 30,
-        write_idle_seconds: 300,
-        max_connections: 4096,
-        max_in_flight: 2000,
-        buffer_bytes: 268_435_456,
-        block_status_override: {},
-      },
-      storage: {
-        backend: 'sqlite',
-        file: '/etc/guard/guard.db',
-        synchronous: 'normal',
-        full_content_logging: false,
-        on_failure: 'refuse',
-      },
-      sessions: { idle_timeout_minutes: 30 },
-      replay: {
-        pricing: '',
-        max_body_bytes: 4_194_304,
-        max_import_bytes: 67_108_864,
-        retention: {
-          days: 30,
-          max_runs: 100_000,
-          max_bytes: 2_147_483_648,
-          audit_days: 90,
-          max_audit_records: 1_000_000,
-        },
-      },
-      redaction: { names: [], patterns: [], emails: true },
-      mcp: {
-        policy: '',
-        approval_timeout_seconds: 300,
-        approver_key: '',
-        allowed_origins: null,
-        allowed_hosts: [],
-        session_idle_seconds: 28_800,
-        limits: { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 },
-        servers: {},
-      },
-      hide_denied_tools: false,
-      upstreams: [],
-      passthrough: [],
-      preset: 'default',
-      plugins: [],
-    })
+  it('needs a key only; everything else has a default, the same as without a file', async () => {
+    const builtIn = emptyConfig()
+    const storage = { ...builtIn.storage, file: '/etc/guard/guard.db' }
+    assert.deepEqual(await parse(key), { ...builtIn, gateway_key: 'guard_0123456789abcdef', storage })
+    assert.deepEqual([builtIn.gateway_key, builtIn.storage.file], ['', 'guard.db'])
   })
   it('takes the price file from the environment before its own key, relative to where it is named', async () => {
     const text = `${key}\nreplay: { pricing: prices.yml }`

@@ -49,13 +49,6 @@ describe('the default preset', () => {
       'cli',
     ])
   })
-  it('runs without a file as with one that says nothing but its key', async () => {
-    const { gateway_key, storage, ...said } = await read('')
-    const { gateway_key: none, storage: unplaced, ...builtIn } = emptyConfig()
-    assert.deepEqual(builtIn, said)
-    assert.deepEqual({ ...unplaced, file: '/w/guard.db' }, storage)
-    assert.deepEqual([none, gateway_key], ['', 'guard_0123456789abcdef'])
-  })
   it('has for projects without a policy the six rules of the shipped file, each with its detector', async () => {
     const { defaults } = await shippedRules()
     const gateway = await createGateway(emptyConfig())
