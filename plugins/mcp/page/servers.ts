@@ -44,7 +44,7 @@ const serverPart = (parts: PageParts, ask: Ask, server: ServerView, trusted: Tru
 ${target !== null && html`<p><code class="quiet">${target}</code></p>`}
 ${server.last_error !== null && html`<p class="error">${server.last_error}</p>`}
 ${waiting.length > 0 && pinForm(parts, ask, id, waiting, trusted)}
-${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tools: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
+${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tool${tools.length === 1 ? '' : 's'}: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
 </section>`
 }
 
@@ -57,8 +57,8 @@ const effectCounts = (tools: readonly Tool[]): string => {
 const effectWords: Readonly<Record<string, string>> = {
   allow: 'allowed',
   deny: 'denied',
-  confirm: 'ask a person',
-  depends: 'depend on the arguments',
+  confirm: 'asked about',
+  depends: 'judged by their arguments',
 }
 
 const effectColours: Readonly<Record<string, string>> = { allow: 'ok', deny: 'error', confirm: 'warning' }

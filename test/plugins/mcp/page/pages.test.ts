@@ -139,7 +139,7 @@ test('a server shows its tools with what the policy does to them, and a changed 
   const client = await service.session()
   await client.request('tools/list')
   const before = await page(service)
-  assert.match(before, /3 tools: 1 allowed, 1 ask a person, 1 denied/)
+  assert.match(before, /3 tools: 1 allowed, 1 asked about, 1 denied/)
   const { answering } = service.upstream
   service.upstream.answering = (asked, response) => {
     const { id, method } = asked.message ?? {}
