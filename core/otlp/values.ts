@@ -59,12 +59,9 @@ const readBoolean: ReadValue = (value, place) => {
 /** An integer as the rest of the house has it: a number where that is exact, else a bigint. */
 const readInteger: ReadValue = (value, place) => {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-  const text = String(value)
-  if ((typeof value !== 'string' && typeof value !== 'bigint') || !/^-?\d{1,19}$/.test(text)) {
-    throw wrong(place, 'an integer of 64 bits')
-  }
-  const integer = BigInt(text)
-  if (!isInt64(integer)) throw wrong(place, 'an integer of 64 bits')
+  const isDigits = typeof value === 'string' && /^-?\d{1,19}$/.test(value)
+  const integer = isDigits || typeof value === 'bigint' ? BigInt(value) : undefined
+  if (integer === undefined || !isInt64(integer)) throw wrong(place, 'an integer of 64 bits')
   const number = Number(integer)
   return Number.isSafeInteger(number) ? number : integer
 }

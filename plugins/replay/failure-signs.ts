@@ -156,6 +156,14 @@ function* reasonSigns(attributes: Attributes): Generator<Sign> {
   }
 }
 
+const INTEGER = /^-?\d{1,19}$/
+
+/** An integer that an attribute holds, also as digits; undefined for everything else, objects and lists too. */
+export const integerOf = (value: unknown): number | undefined => {
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+  return typeof value === 'string' && INTEGER.test(value) ? Number(value) : undefined
+}
+
 const blockings: ReadonlySet<unknown> = new Set(['block', 'deny', 'rate_limit'])
 
 /** Our own refusal carries a 429 that no provider sent. */
@@ -164,7 +172,7 @@ const isOurs = (attributes: Attributes): boolean =>
 
 function* statusCodeSigns(attributes: Attributes): Generator<Sign> {
   for (const key of statusCodeFields) {
-    const code = Number(attributes[key])
+    const code = integerOf(attributes[key])
     if (code === 408 || code === 504) yield ['timeout', 'status_code', `attributes.${key}`]
     if (code === 429 && !isOurs(attributes)) yield ['rate_limit', 'status_code', `attributes.${key}`]
   }

@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { readName, type Subject } from './failure-signs.ts'
+import { integerOf, readName, type Subject } from './failure-signs.ts'
 
 /** How a test record ended, and the field that says so. */
 export interface TestOutcome {
@@ -32,13 +32,6 @@ const isTest = ({ type, name, label, attributes }: TestSubject): boolean => {
   if (type !== 'run' && commandFields.some((field) => saysTest(attributes[field]))) return true
   for (const key in attributes) if (key.startsWith('test.') || key.startsWith('tests.')) return true
   return false
-}
-
-const INTEGER = /^-?\d{1,19}$/
-
-const integerOf = (value: unknown): number | undefined => {
-  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
-  return typeof value === 'string' && INTEGER.test(value) ? Number(value) : undefined
 }
 
 const exitCode = (attributes: Attributes): readonly [field: string, code: number] | undefined => {

@@ -28,6 +28,7 @@ describe('OTLP in: values and events', () => {
       { intValue: '1.5' },
       { intValue: '9223372036854775808' },
       { intValue: 1.5 },
+      { intValue: { toString: 0, valueOf: 0 } },
       { doubleValue: 'much' },
       { arrayValue: [] },
       { kvlistValue: { values: [{}] } },

@@ -59,6 +59,8 @@ describe('failure tag timeout', () => {
     'not a setting in words': attribute('timeout', 'true'),
     'not an attribute that says no': attribute('timed_out', false),
     'not status code 500': attribute('http.response.status_code', 500),
+    'not a list around a code': attribute('http.status_code', [504]),
+    'not an object that cannot be a number': attribute('http.status_code', Object.create(null)),
     'not a span named so': span({ name: 'set timeout' }),
   })
 })
