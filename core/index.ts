@@ -96,7 +96,7 @@ export {
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './envelope.ts'
 export { errorIn } from './error-answer.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './error-print.ts'
-export { type ErrorBody, errorBody, GuardError, statusOf, unwritable } from './errors.ts'
+export { type ErrorBody, errorBody, GuardError, inFile, statusOf, unwritable } from './errors.ts'
 export { type Leaving, leavingOf } from './export/order.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
 export { streamTrace, type TraceReader, type TraceRecord, writeTrace } from './export/write.ts'

@@ -23,7 +23,7 @@ export interface Yaml {
 
 /**
  * Reads one YAML 1.2 document from outside: bounded size, depth and aliases; plain, unique keys; no tags of types beyond JSON's.
- * Throws GuardError INVALID_YAML with line and column. Slow on large text: `readYamlApart` is for what comes in while serving.
+ * Throws GuardError INVALID_YAML, line and column in its place. Slow on large text: `readYamlApart` is for what comes in while serving.
  */
 export const readYaml = (yaml: YamlModule, text: string, options: YamlLimits = {}): Yaml => {
   const { value, places } = readPlaced(yaml, text, options)
@@ -48,16 +48,12 @@ export const readPlaced = (
   const lines = new yaml.LineCounter()
   const refuse = ({ message, at }: YamlFault, cause?: unknown): never => {
     const { line, column } = placeOf(lines, at)
-    throw new GuardError('INVALID_YAML', `Line ${line}, column ${column}: ${message}`, { line, column, cause })
+    throw new GuardError('INVALID_YAML', message, { line, column, cause })
   }
   // Deep nesting can end the process inside the package, so it is counted on tokens before anything is composed.
   const deep = tooDeepToken(new yaml.Parser().parse(text), MAX_DEPTH)
   if (deep !== undefined) {
-    const { line, column } = countTo(text, deep)
-    throw new GuardError('INVALID_YAML', `Line ${line}, column ${column}: nested deeper than ${MAX_DEPTH} levels.`, {
-      line,
-      column,
-    })
+    throw new GuardError('INVALID_YAML', `Nested deeper than ${MAX_DEPTH} levels.`, countTo(text, deep))
   }
   const document = compose(yaml, text, lines)
   const fault = documentFault(document) ?? structureFault(yaml, document.contents)

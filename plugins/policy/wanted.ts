@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { GuardError, readYaml, terminalLine } from 'guard-gateway/core'
+import { GuardError, inFile, readYaml, terminalLine } from 'guard-gateway/core'
 import { isRecord } from './rules.ts'
 
 /** A policy that a command line names: what goes to the interface, and the same spelled out. */
@@ -36,6 +36,6 @@ const read = async (text: string, name: string): Promise<unknown> => {
     return readYaml(await import('yaml'), text).value
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
-    throw new GuardError(cause.code, `${terminalLine(name)}: ${cause.message}`, { ...cause.place, cause })
+    throw new GuardError(cause.code, inFile(terminalLine(name), cause), { ...cause.place, cause })
   }
 }

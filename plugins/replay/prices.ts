@@ -27,13 +27,10 @@ const MEMBERS: readonly string[] = ['version', 'currency', 'models']
 
 type Fault = (path: readonly (string | number)[], message: string) => GuardError
 
-/** Reads a price file. Throws INVALID_PRICING, or INVALID_YAML, with line and column. */
+/** Reads a price file. Throws INVALID_PRICING, or INVALID_YAML, line and column in its place. */
 export const readPrices = (yaml: YamlModule, text: string): Prices => {
   const file: Yaml = readYaml(yaml, text, { max_bytes: MAX_BYTES })
-  const fault: Fault = (path, message) => {
-    const { line, column } = file.locate(path)
-    return new GuardError('INVALID_PRICING', `Line ${line}, column ${column}: ${message}`, { line, column })
-  }
+  const fault: Fault = (path, message) => new GuardError('INVALID_PRICING', message, file.locate(path))
   const { version, currency, models } = membersOf(file.value, fault)
   if (version !== 1) throw fault(['version'], '"version" must be 1.')
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))

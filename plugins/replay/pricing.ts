@@ -5,6 +5,7 @@ import {
   type Fragment,
   type Gateway,
   GuardError,
+  inFile,
   noUsage,
   type Settled,
   type SpanDraft,
@@ -66,15 +67,15 @@ export class Pricing {
       this.#prices = readPrices(yaml, text)
       this.#error = undefined
     } catch (error) {
-      this.#refuse(error)
+      this.#refuse(this.#file, error)
     }
   }
 
-  #refuse(error: unknown): void {
+  #refuse(file: string, error: unknown): void {
     const known =
       error instanceof GuardError
-        ? new GuardError(error.code, `${this.#file}: ${error.message}`, error.place)
-        : new GuardError('INVALID_PRICING', `The price file ${this.#file} cannot be read.`, { cause: error })
+        ? new GuardError(error.code, inFile(file, error), error.place)
+        : new GuardError('INVALID_PRICING', `The price file ${file} cannot be read.`, { cause: error })
     const before = this.#error instanceof GuardError ? this.#error.message : undefined
     this.#error = known
     if (!(error instanceof GuardError)) this.#seen = ''

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { ValidateFunction } from 'ajv'
-import { GuardError, readYamlApart } from 'guard-gateway/core'
+import { GuardError, inFile, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './checks.ts'
 import { type Environment, resolveReferences, upstreamsFrom } from './environment.ts'
 import { type ConfigFault, dotted, schemaFaults } from './faults.ts'
@@ -65,7 +65,7 @@ const readText = async (text: string, file: string) => {
     return await readYamlApart(import.meta.resolve('yaml'), text)
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
-    throw new GuardError('INVALID_CONFIG', `${basename(file)}: ${cause.message}`, { ...cause.place, cause })
+    throw new GuardError('INVALID_CONFIG', inFile(basename(file), cause), { ...cause.place, cause })
   }
 }
 

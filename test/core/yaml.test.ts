@@ -63,7 +63,7 @@ describe('what is refused', () => {
       '? '.repeat(400),
       `${'['.repeat(65)}${']'.repeat(65)}`,
     ]) {
-      assert.match(refusal(text).message, /deeper than 64 levels/)
+      assert.match(refusal(text).message, /^Nested deeper than 64 levels/)
     }
     assert.doesNotThrow(() => readYaml(yaml, `${'['.repeat(64)}${']'.repeat(64)}`))
   })
@@ -71,7 +71,7 @@ describe('what is refused', () => {
     assert.deepEqual(placeOf('a: 1\nb: "x'), [2, 6])
     assert.deepEqual(placeOf('a: 1\n---\nb: 2'), [2, 1])
     assert.deepEqual(placeOf('a: [1, 2'), [1, 9])
-    assert.match(refusal('a: !custom 1').message, /^Line 1, column 4: Unresolved tag/)
+    assert.match(refusal('a: !custom 1').message, /^Unresolved tag/)
     for (const text of ['a: !!binary aGVsbG8=', 'a: !!set {b}', 'a: !!timestamp 2026-11-21', 'a: *missing'])
       refusal(text)
   })

@@ -73,9 +73,8 @@ const readSource = async (source: PolicySource): Promise<Read> => {
     return await readPolicy(source.text)
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
-    const { line, column } = error.place
-    const message = error.message.replace(/^Line \d+, column \d+: /, '')
-    return { errors: [{ code: error.code, path: '', line: line ?? null, column: column ?? null, message }] }
+    const { code, message, place } = error
+    return { errors: [{ code, path: '', line: place.line ?? null, column: place.column ?? null, message }] }
   }
 }
 

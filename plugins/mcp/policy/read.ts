@@ -37,7 +37,7 @@ const strayAlias = (text: string, cause: GuardError): GuardError | undefined => 
       if (comment !== -1 && comment < index) break
       if (anchors.has(anchor)) continue
       const place = { line: before + 1, column: index + 1 }
-      const detail = `Line ${place.line}, column ${place.column}: a value that begins with * must be in quotes: "${written}".`
+      const detail = `a value that begins with * must be in quotes: "${written}".`
       return new GuardError('INVALID_YAML', detail, { ...place, cause })
     }
   }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
+import { serverDefaults } from '../../../plugins/http/options.ts'
+import { limitDefaults } from '../../../plugins/mcp/options.ts'
+import { timeoutDefaults } from '../../../plugins/upstream/options.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
 import { emptyConfig } from '../../../presets/default/defaults.ts'
 
@@ -26,6 +29,12 @@ describe('a configuration', () => {
     const storage = { ...builtIn.storage, file: '/etc/guard/guard.db' }
     assert.deepEqual(await parse(key), { ...builtIn, gateway_key: 'guard_0123456789abcdef', storage })
     assert.deepEqual([builtIn.gateway_key, builtIn.storage.file], ['', 'guard.db'])
+  })
+  it('has the defaults that plugins have of their own, for those who use them without one', async () => {
+    const { server, mcp, upstreams } = await parse(key, { OPENAI_API_KEY: 'sk-openai' })
+    assert.deepEqual(server, serverDefaults)
+    assert.deepEqual(mcp.limits, limitDefaults)
+    assert.deepEqual(upstreams[0]?.timeouts, timeoutDefaults)
   })
   it('takes the price file from the environment before its own key, relative to where it is named', async () => {
     const text = `${key}\nreplay: { pricing: prices.yml }`
@@ -190,8 +199,8 @@ describe('a configuration is refused, with file, line and column', () => {
       (error: unknown) => error,
     )
     assert.ok(broken instanceof GuardError && broken.code === 'INVALID_CONFIG')
-    assert.match(broken.message, /^guard-config\.yml: Line \d+, column \d+: /)
-    await assert.rejects(parse(`${key}${key}`), /Line 2, column 1: The key stands twice/)
+    assert.match(broken.message, /^guard-config\.yml:\d+:\d+: /)
+    await assert.rejects(parse(`${key}${key}`), /:2:1: The key stands twice/)
     assert.deepEqual(await refusal('- a'), ['guard-config.yml:1:1: expected a map of keys, found a list'])
   })
 })
