@@ -1,3 +1,4 @@
+import { emptyConfig } from './defaults.ts'
 import { services } from './environment.ts'
 import { configSchema } from './schema.ts'
 
@@ -14,11 +15,12 @@ const heading = '# Guard Gateway. A line with "#" directly before it shows a def
 
 /** The text of a new configuration file: every key once, with its default and its meaning; what differs from no file at all is the key. */
 export const annotatedConfig = (key: string): string => {
+  const { default_mode, server, storage } = emptyConfig()
   const shown: Readonly<Record<string, unknown>> = {
     gateway_key: key,
-    default_mode: 'shadow',
-    server: { host: '127.0.0.1', port: 8787 },
-    storage: { file: 'guard.db' },
+    default_mode,
+    server: { host: server.host, port: server.port },
+    storage: { file: storage.file },
   }
   const lines = Object.entries(configSchema.properties).flatMap(([name, schema]) => [
     '',

@@ -1,12 +1,11 @@
-import type { Config } from './schema.ts'
-
 /**
- * The configuration that an empty file would mean, without a key and without upstreams: enough to ask a gateway what there is.
- * Told here beside the schema, since to load what schemas are made of takes longer than the start of a small command.
+ * The configuration that an empty file means, without a key and without upstreams: enough to ask a gateway what there is.
+ * The schema takes its defaults from here and is not needed for them: to load what schemas are made of takes longer than the
+ * start of a small command.
  */
-export const emptyConfig = (): Config => ({
+export const emptyConfig = () => ({
   gateway_key: '',
-  default_mode: 'shadow',
+  default_mode: 'shadow' as const,
   server: {
     host: '127.0.0.1',
     port: 8787,
@@ -21,11 +20,11 @@ export const emptyConfig = (): Config => ({
     block_status_override: {},
   },
   storage: {
-    backend: 'sqlite',
+    backend: 'sqlite' as const,
     file: 'guard.db',
-    synchronous: 'normal',
+    synchronous: 'normal' as const,
     full_content_logging: false,
-    on_failure: 'refuse',
+    on_failure: 'refuse' as const,
   },
   sessions: { idle_timeout_minutes: 30 },
   replay: {
@@ -54,6 +53,16 @@ export const emptyConfig = (): Config => ({
   hide_denied_tools: false,
   upstreams: [],
   passthrough: [],
-  preset: 'default',
+  preset: 'default' as const,
   plugins: [],
+})
+
+/** What an MCP server is that is named by its address alone. */
+export const addressedServer = () => ({
+  transport: 'http',
+  headers: {},
+  timeout_seconds: 300,
+  insecure: false,
+  args: [],
+  env: {},
 })

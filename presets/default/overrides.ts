@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { GuardError, type Input } from 'guard-gateway/core'
+import { addressedServer } from './defaults.ts'
 import type { Config } from './schema.ts'
 
 /** The configuration with what flags of the command line say instead. `cwd` is where a relative path begins. */
@@ -40,7 +41,7 @@ const serverIn = (text: string): [string, Config['mcp']['servers'][string]] => {
   const [, id, target] = /^([A-Za-z0-9._-]{1,64})=(https?:\/\/.+)$/.exec(text) ?? []
   if (id === undefined || target === undefined || URL.parse(target) === null)
     throw new GuardError('USAGE', `--server takes <id>=<address>, not "${text}".`)
-  return [id, { transport: 'http', target, headers: {}, timeout_seconds: 300, insecure: false, args: [], env: {} }]
+  return [id, { ...addressedServer(), target }]
 }
 
 const portOf = (text: string): number => {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { section } from './schema-parts.ts'
 
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 86_400_000, default: value, description })
@@ -14,7 +15,7 @@ const timeoutsSchema = Type.Object(
     idle_ms: milliseconds(300_000, 'silence between two chunks'),
     total_ms: milliseconds(0, 'the whole call; 0 is no limit'),
   },
-  { additionalProperties: false, default: {} },
+  section,
 )
 
 const upstreamSchema = Type.Object(

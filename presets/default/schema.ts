@@ -1,40 +1,43 @@
 import { type Static, type TEnum, Type } from 'typebox'
+import { emptyConfig } from './defaults.ts'
 import { mcpSchema } from './schema-mcp.ts'
+import { count, section } from './schema-parts.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
 
-const strict = { additionalProperties: false }
-const section = { additionalProperties: false, default: {} }
-const count = (value: number, description: string) => Type.Integer({ minimum: 1, default: value, description })
+const { default_mode, server, storage, sessions, replay, redaction, ...rest } = emptyConfig()
 const seconds = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 86_400, default: value, description })
 const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
 const words = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })
-const oneOf = <V extends string[]>(values: readonly [...V], description: string): TEnum<V> =>
-  Type.Enum<V>(values, { default: values[0], description })
+const oneOf = <V extends string[]>(values: readonly [...V], value: V[number], description: string): TEnum<V> =>
+  Type.Enum<V>(values, { default: value, description })
 
 const serverSchema = Type.Object(
   {
     host: Type.String({
       minLength: 1,
-      default: '127.0.0.1',
+      default: server.host,
       description: 'address to listen on; another one than loopback needs --allow-remote',
     }),
     port: Type.Integer({
       minimum: 0,
       maximum: 65_535,
-      default: 8787,
+      default: server.port,
       description: 'port to listen on; 0 lets the system choose',
     }),
-    allow_mode_header: flag(false, 'honour the header x-guard-mode of a request'),
+    allow_mode_header: flag(server.allow_mode_header, 'honour the header x-guard-mode of a request'),
     allowed_hosts: words('further host names the gateway answers to'),
-    body_limit_bytes: count(67_108_864, 'largest request body, as sent and inflated'),
-    shutdown_grace_seconds: seconds(30, 'how long open replies may go on after a stop signal'),
-    write_idle_seconds: seconds(300, 'a client that takes no byte for so long counts as gone'),
-    max_connections: count(4096, 'open connections'),
-    max_in_flight: count(2000, 'model requests under way'),
-    buffer_bytes: count(268_435_456, 'bytes of request bodies held at once'),
+    body_limit_bytes: count(server.body_limit_bytes, 'largest request body, as sent and inflated'),
+    shutdown_grace_seconds: seconds(
+      server.shutdown_grace_seconds,
+      'how long open replies may go on after a stop signal',
+    ),
+    write_idle_seconds: seconds(server.write_idle_seconds, 'a client that takes no byte for so long counts as gone'),
+    max_connections: count(server.max_connections, 'open connections'),
+    max_in_flight: count(server.max_in_flight, 'model requests under way'),
+    buffer_bytes: count(server.buffer_bytes, 'bytes of request bodies held at once'),
     block_status_override: Type.Record(Type.String({ minLength: 1 }), Type.Enum([400, 402, 403]), {
-      default: {},
+      default: server.block_status_override,
       description: 'user-agent glob to the status a block gets instead: 400, 402 or 403',
     }),
   },
@@ -43,11 +46,19 @@ const serverSchema = Type.Object(
 
 const storageSchema = Type.Object(
   {
-    backend: oneOf(['sqlite', 'memory'], 'sqlite keeps a file, memory forgets everything at the end'),
-    file: Type.String({ minLength: 1, default: 'guard.db', description: 'database file, relative to this file' }),
-    synchronous: oneOf(['normal', 'full'], 'normal survives the death of the process, full a power cut too'),
-    full_content_logging: flag(false, 'keep redacted previews of at most 500 characters'),
-    on_failure: oneOf(['refuse', 'forward'], 'what happens to shadow-mode requests that cannot be recorded'),
+    backend: oneOf(['sqlite', 'memory'], storage.backend, 'sqlite keeps a file, memory forgets everything at the end'),
+    file: Type.String({ minLength: 1, default: storage.file, description: 'database file, relative to this file' }),
+    synchronous: oneOf(
+      ['normal', 'full'],
+      storage.synchronous,
+      'normal survives the death of the process, full a power cut too',
+    ),
+    full_content_logging: flag(storage.full_content_logging, 'keep redacted previews of at most 500 characters'),
+    on_failure: oneOf(
+      ['refuse', 'forward'],
+      storage.on_failure,
+      'what happens to shadow-mode requests that cannot be recorded',
+    ),
   },
   section,
 )
@@ -56,7 +67,7 @@ const redactionSchema = Type.Object(
   {
     names: words('further names whose values are secret'),
     patterns: words('further secrets as regular expressions (RE2 syntax)'),
-    emails: flag(true, 'hide e-mail addresses'),
+    emails: flag(redaction.emails, 'hide e-mail addresses'),
   },
   section,
 )
@@ -66,16 +77,28 @@ const limit = (value: number, description: string) =>
 
 const replaySchema = Type.Object(
   {
-    pricing: Type.String({ default: '', description: 'file with model prices; GUARD_MODEL_PRICING goes before it' }),
-    max_body_bytes: count(4_194_304, 'largest ingest request, as sent and inflated'),
-    max_import_bytes: count(67_108_864, 'largest import file, as sent and inflated'),
+    pricing: Type.String({
+      default: replay.pricing,
+      description: 'file with model prices; GUARD_MODEL_PRICING goes before it',
+    }),
+    max_body_bytes: count(replay.max_body_bytes, 'largest ingest request, as sent and inflated'),
+    max_import_bytes: count(replay.max_import_bytes, 'largest import file, as sent and inflated'),
     retention: Type.Object(
       {
-        days: limit(30, 'older runs are removed; null keeps them'),
-        max_runs: limit(100_000, 'oldest runs beyond this are removed; null keeps them'),
-        max_bytes: limit(2_147_483_648, 'oldest runs are removed while the database is larger; null keeps them'),
-        audit_days: limit(90, 'older records of MCP decisions are removed once their run is; null keeps them'),
-        max_audit_records: limit(1_000_000, 'oldest records beyond this are removed likewise; null keeps them'),
+        days: limit(replay.retention.days, 'older runs are removed; null keeps them'),
+        max_runs: limit(replay.retention.max_runs, 'oldest runs beyond this are removed; null keeps them'),
+        max_bytes: limit(
+          replay.retention.max_bytes,
+          'oldest runs are removed while the database is larger; null keeps them',
+        ),
+        audit_days: limit(
+          replay.retention.audit_days,
+          'older records of MCP decisions are removed once their run is; null keeps them',
+        ),
+        max_audit_records: limit(
+          replay.retention.max_audit_records,
+          'oldest records beyond this are removed likewise; null keeps them',
+        ),
       },
       section,
     ),
@@ -83,11 +106,15 @@ const replaySchema = Type.Object(
   section,
 )
 
-/** Everything guard-config.yml may say. Defaults and one-line meanings stand here and nowhere else. */
+/** Everything guard-config.yml may say, each key with its one-line meaning. */
 export const configSchema = Type.Object(
   {
     gateway_key: Type.String({ description: 'the key that clients send to this gateway' }),
-    default_mode: oneOf(['shadow', 'enforce'], 'shadow only reports what a rule finds, enforce blocks it'),
+    default_mode: oneOf(
+      ['shadow', 'enforce'],
+      default_mode,
+      'shadow only reports what a rule finds, enforce blocks it',
+    ),
     server: serverSchema,
     storage: storageSchema,
     sessions: Type.Object(
@@ -95,7 +122,7 @@ export const configSchema = Type.Object(
         idle_timeout_minutes: Type.Integer({
           minimum: 1,
           maximum: 525_600,
-          default: 30,
+          default: sessions.idle_timeout_minutes,
           description: 'after so long without a request an unnamed session ends',
         }),
       },
@@ -105,15 +132,19 @@ export const configSchema = Type.Object(
     redaction: redactionSchema,
     mcp: mcpSchema,
     hide_denied_tools: flag(
-      false,
+      rest.hide_denied_tools,
       'take tools that a policy denies by name out of the list; a policy may say otherwise',
     ),
     upstreams: upstreamsSchema,
     passthrough: passthroughSchema,
-    preset: oneOf(['default', 'minimal', 'enforce-recommended', 'mcp-stdio', 'mcp-serve'], 'which set of plugins runs'),
+    preset: oneOf(
+      ['default', 'minimal', 'enforce-recommended', 'mcp-stdio', 'mcp-serve'],
+      rest.preset,
+      'which set of plugins runs',
+    ),
     plugins: words('files with plugins of your own, relative to this file'),
   },
-  strict,
+  { additionalProperties: false },
 )
 
 /** A complete configuration: every default filled in, paths absolute, references to the environment resolved. */
