@@ -1,6 +1,6 @@
-import { type Detector, GuardError, type Mode, type Registry, type Rule } from 'guard-gateway/core'
+import { type Detector, GuardError, isShape, type Mode, type Registry, type Rule } from 'guard-gateway/core'
 import { checkParams } from './params.ts'
-import { isRecord, type Problem, pointerPart, readRules, shown } from './rules.ts'
+import { type Problem, pointerPart, readRules, shown } from './rules.ts'
 
 /** What a policy document asks for; what it leaves out stays as it is. */
 export interface PolicyChange {
@@ -23,7 +23,7 @@ export const readChange = async (
   const problems: Problem[] = []
   const bare = Array.isArray(document)
   const body = bare ? { rules: document } : document
-  if (!isRecord(body)) throw invalid([{ path: '', message: `must be an object or a list of rules, is ${shown(body)}` }])
+  if (!isShape(body)) throw invalid([{ path: '', message: `must be an object or a list of rules, is ${shown(body)}` }])
   checkMembers(body, problems)
   const rules =
     body.rules === undefined

@@ -1,4 +1,4 @@
-import type { Detector, Registry, Rule } from 'guard-gateway/core'
+import { type Detector, isShape, type Registry, type Rule, type Shape } from 'guard-gateway/core'
 
 /** Something wrong in a policy document. */
 export interface Problem {
@@ -32,11 +32,9 @@ const fields: Readonly<Record<string, Field>> = {
   window_size: integer(0, 1000),
   action: text(1, 32),
   enabled: { wanted: 'true or false', accepts: (value) => typeof value === 'boolean' },
-  params: { wanted: 'an object', accepts: (value) => isRecord(value) },
+  params: { wanted: 'an object', accepts: (value) => isShape(value) },
   note: text(0, 1000),
 }
-
-type Draft = Readonly<Record<string, unknown>>
 
 /** The rules that a document means, defaults filled in; every problem is added to `problems`. */
 export const readRules = (value: unknown, path: string, detectors: Registry<Detector>, problems: Problem[]): Rule[] => {
@@ -50,7 +48,7 @@ export const readRules = (value: unknown, path: string, detectors: Registry<Dete
 }
 
 const noteId = (rule: unknown, path: string, taken: Set<string>, problems: Problem[]): void => {
-  if (!isRecord(rule) || typeof rule.id !== 'string') return
+  if (!isShape(rule) || typeof rule.id !== 'string') return
   if (taken.has(rule.id))
     problems.push({ path: `${path}/id`, message: `"${rule.id}" is the id of an earlier rule, too` })
   taken.add(rule.id)
@@ -64,7 +62,7 @@ const readRule = (
   problems: Problem[],
 ): Rule | undefined => {
   const before = problems.length
-  if (!isRecord(rule)) {
+  if (!isShape(rule)) {
     problems.push({ path, message: `must be a rule, is ${shown(rule)}` })
     return undefined
   }
@@ -84,7 +82,7 @@ const readRule = (
   }
 }
 
-const checkFields = (rule: Draft, path: string, problems: Problem[]): void => {
+const checkFields = (rule: Shape, path: string, problems: Problem[]): void => {
   for (const [key, value] of Object.entries(rule)) {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
     const at = `${path}/${pointerPart(key)}`
@@ -95,14 +93,14 @@ const checkFields = (rule: Draft, path: string, problems: Problem[]): void => {
 }
 
 /** Members in the order in which rules are shown. Field types were checked before. */
-const ruleOf = (rule: Draft, defaults: Detector['defaults'] | undefined): Omit<Rule, 'id'> & { id: string } => ({
+const ruleOf = (rule: Shape, defaults: Detector['defaults'] | undefined): Omit<Rule, 'id'> & { id: string } => ({
   id: '',
   rule_type: String(rule.rule_type),
   threshold: Number(rule.threshold ?? defaults?.threshold),
   window_size: Number(rule.window_size ?? defaults?.window_size ?? 0),
   action: String(rule.action ?? 'block'),
   enabled: rule.enabled !== false,
-  ...(isRecord(rule.params) ? { params: rule.params } : {}),
+  ...(isShape(rule.params) ? { params: rule.params } : {}),
   ...(typeof rule.note === 'string' ? { note: rule.note } : {}),
 })
 
@@ -114,9 +112,6 @@ const freeId = (ruleType: string, taken: Set<string>): string => {
   taken.add(id)
   return id
 }
-
-export const isRecord = (value: unknown): value is Draft =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 

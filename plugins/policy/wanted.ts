@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { GuardError, inFile, readYaml, terminalLine } from 'guard-gateway/core'
-import { isRecord } from './rules.ts'
+import { GuardError, inFile, isShape, readYaml, terminalLine } from 'guard-gateway/core'
 
 /** A policy that a command line names: what goes to the interface, and the same spelled out. */
 export interface Wanted {
@@ -27,7 +26,7 @@ export const wantedBy = async (
   })
   const document = await read(text, name)
   if (Array.isArray(document)) return { body: { rules: document }, document }
-  if (isRecord(document)) return { body: document, document }
+  if (isShape(document)) return { body: document, document }
   throw new GuardError('INVALID_POLICY', `"${terminalLine(name)}" holds no policy and no list of rules.`)
 }
 

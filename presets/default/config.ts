@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { ValidateFunction } from 'ajv'
-import { GuardError, inFile, readYamlApart } from 'guard-gateway/core'
+import { GuardError, inFile, isShape, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './checks.ts'
 import { type Environment, resolveReferences, upstreamsFrom } from './environment.ts'
 import { type ConfigFault, dotted, schemaFaults } from './faults.ts'
@@ -76,7 +76,7 @@ const complete = async (
 ): Promise<{ value: unknown; faults: readonly ConfigFault[] }> => {
   validator ??= compiled()
   const validate = await validator
-  const given = isPlain(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
+  const given = isShape(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
   return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? []) }
 }
 
@@ -87,9 +87,6 @@ const compiled = async (): Promise<ValidateFunction> => {
   // that our own schema is one, its types say; to check that would take longer than the rest of the start
   return new Ajv({ allErrors: true, useDefaults: true, verbose: true, validateSchema: false }).compile(configSchema)
 }
-
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const atFolder = (config: Config, folder: string, env: Environment): Config => ({
   ...config,

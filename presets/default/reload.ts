@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { errorBody, type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, isShape, type Plugin } from 'guard-gateway/core'
 import { checkClients } from './clients.ts'
 import { loadConfig } from './config.ts'
 import { addSecrets } from './credentials.ts'
@@ -136,9 +136,6 @@ const changedKeys = (before: Config, after: Config): string[] =>
   (Object.keys(before) as (keyof Config)[]).flatMap((key) => {
     const [left, right]: readonly unknown[] = [before[key], after[key]]
     if ((liveKeys as readonly string[]).includes(key) || isDeepStrictEqual(left, right)) return []
-    if (!isSection(left) || !isSection(right)) return [key]
+    if (!isShape(left) || !isShape(right)) return [key]
     return Object.keys(left).flatMap((name) => (isDeepStrictEqual(left[name], right[name]) ? [] : [`${key}.${name}`]))
   })
-
-const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

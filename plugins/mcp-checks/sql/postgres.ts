@@ -1,3 +1,4 @@
+import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/core'
 import { type Asked, type Operation, Unclear } from './operation.ts'
 import { isOwnOperator } from './operators.ts'
 import { isHarmlessNode, operationsOf } from './statements.ts'
@@ -13,13 +14,6 @@ export const loadPostgres = async (): Promise<void> => {
   await loadModule()
   parse = parseSync
 }
-
-type Members = Readonly<Record<string, unknown>>
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** The grammar is a program with a stack of its own, which long chains and deep nesting exhaust: such texts are refused unread. */
 const MAX_BRACKETS = 200
@@ -54,7 +48,7 @@ export const askedOfPostgres = (sql: string): Asked => {
 const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
   try {
     const tree = read(sql)
-    return listOf(isMembers(tree) ? tree.stmts : undefined).map((one) => (isMembers(one) ? one.stmt : undefined))
+    return listOf(isShape(tree) ? tree.stmts : undefined).map((one) => (isShape(one) ? one.stmt : undefined))
   } catch (error) {
     // a stack that ran out has left the program in the middle of its work: it cannot be trusted again
     if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) parse = refuse
@@ -80,28 +74,28 @@ class Walk {
   run(): void {
     for (let value = this.#ahead.pop(); value !== undefined; value = this.#ahead.pop()) {
       if (Array.isArray(value)) this.#ahead.push(...value.filter((one) => one !== undefined))
-      else if (isMembers(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
+      else if (isShape(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
     }
   }
 
   /** A name with a capital is the kind of the node that follows; any other is a member of a node. */
   #member(name: string, inner: unknown): void {
-    if (/^[A-Z]/.test(name)) this.#node(name, isMembers(inner) ? inner : {})
+    if (/^[A-Z]/.test(name)) this.#node(name, shapeOf(inner))
     else {
-      this.#part(name, isMembers(inner) ? inner : {})
+      this.#part(name, shapeOf(inner))
       if (inner !== undefined) this.#ahead.push(inner)
     }
   }
 
   /** Parts that have a kind which the tree does not name. */
-  #part(name: string, node: Members): void {
+  #part(name: string, node: Shape): void {
     if (name === 'intoClause') this.operations.add('create')
     else if (name === 'lockingClause') this.operations.add('update')
     else if (name === 'onConflictClause' && node.action === 'ONCONFLICT_UPDATE') this.operations.add('update')
     else if (name === 'funccall') this.functions.add(dotted(node.funcname))
   }
 
-  #node(kind: string, node: Members): void {
+  #node(kind: string, node: Shape): void {
     for (const operation of operationsOf(kind) ?? (isHarmlessNode(kind) ? [] : (['other'] as const)))
       this.operations.add(operation)
     this.#called(kind, node)
@@ -109,14 +103,14 @@ class Walk {
     else this.#ahead.push(kind === 'InsertStmt' ? withPlainValues(node) : node)
   }
 
-  #called(kind: string, node: Members): void {
+  #called(kind: string, node: Shape): void {
     if (kind === 'FuncCall') this.functions.add(dotted(node.funcname))
     else if (OPERATING.has(kind)) this.#operator(node)
     else if (kind === 'CopyStmt' && leaves(node)) this.operations.add('other')
     else if (kind === 'RangeTableSample' && !SAMPLING.has(dotted(node.method))) this.functions.add(dotted(node.method))
   }
 
-  #operator(node: Members): void {
+  #operator(node: Shape): void {
     const names = listOf(node.name ?? node.operName ?? node.useOp)
     if (names.length === 0) return
     const name = dotted(names)
@@ -145,25 +139,25 @@ const SAMPLING = new Set(['bernoulli', 'system'])
 const OPERATING = new Set(['A_Expr', 'SubLink', 'SortBy'])
 
 /** Whether a COPY reads or writes a file, or runs a program. */
-const leaves = (copy: Members): boolean => copy.is_program === true || copy.filename !== undefined
+const leaves = (copy: Shape): boolean => copy.is_program === true || copy.filename !== undefined
 
 /** The rows of an INSERT … VALUES stand in the tree as a query, and are none. */
-const withPlainValues = (insert: Members): Members => {
-  const source = isMembers(insert.selectStmt) ? insert.selectStmt.SelectStmt : undefined
-  return isMembers(source) && source.valuesLists !== undefined ? { ...insert, selectStmt: source } : insert
+const withPlainValues = (insert: Shape): Shape => {
+  const source = isShape(insert.selectStmt) ? insert.selectStmt.SelectStmt : undefined
+  return isShape(source) && source.valuesLists !== undefined ? { ...insert, selectStmt: source } : insert
 }
 
-const analyzes = (node: Members): boolean =>
+const analyzes = (node: Shape): boolean =>
   listOf(node.options).some((option) => {
-    const element = isMembers(option) ? option.DefElem : undefined
-    return isMembers(element) && String(element.defname).toLowerCase() === 'analyze'
+    const element = isShape(option) ? option.DefElem : undefined
+    return isShape(element) && String(element.defname).toLowerCase() === 'analyze'
   })
 
 /** A qualified name as text; the catalogue's own schema is left away. */
 const dotted = (names: unknown): string => {
   const parts = listOf(names).map((one) => {
-    const text = isMembers(one) ? one.String : undefined
-    return isMembers(text) ? String(text.sval) : ''
+    const text = isShape(one) ? one.String : undefined
+    return isShape(text) ? String(text.sval) : ''
   })
   return (parts[0] === 'pg_catalog' ? parts.slice(1) : parts).join('.')
 }

@@ -1,4 +1,4 @@
-import { type Ask, bytesText, type Html, html, instantMark, pageUrl, readJson } from 'guard-gateway/core'
+import { type Ask, bytesText, type Html, html, instantMark, isShape, pageUrl, readJson } from 'guard-gateway/core'
 import { type ApprovalRow, shownAs } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import type { PageParts } from './index.ts'
@@ -59,7 +59,7 @@ const previewTable = (preview: string | null, label: string): Html => {
 const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value: unknown = readJson(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+    return isShape(value) ? value : undefined
   } catch {
     return undefined
   }

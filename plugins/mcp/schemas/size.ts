@@ -1,3 +1,5 @@
+import { isShape } from 'guard-gateway/core'
+
 const MAX_BYTES = 262_144
 const MAX_DEPTH = 64
 /** Each becomes code, and to make it takes longer the more there is. */
@@ -5,7 +7,7 @@ const MAX_OBJECTS = 2000
 
 /** Why a schema is too large to be compiled; undefined for one that is not. Does not recurse. */
 export const sizeFault = (schema: unknown): string | undefined => {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'is no object'
+  if (!isShape(schema)) return 'is no object'
   const waiting: (readonly [part: unknown, depth: number])[] = [[schema, 1]]
   let bytes = 0
   let objects = 0
@@ -14,13 +16,11 @@ export const sizeFault = (schema: unknown): string | undefined => {
     if (depth > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels`
     bytes += ownBytes(part)
     if (bytes > MAX_BYTES) return `has more than ${MAX_BYTES} bytes`
-    if (isObject(part) && ++objects > MAX_OBJECTS) return `has more than ${MAX_OBJECTS} objects`
+    if (isShape(part) && ++objects > MAX_OBJECTS) return `has more than ${MAX_OBJECTS} objects`
     for (const child of childrenOf(part)) waiting.push([child, depth + 1])
   }
   return undefined
 }
-
-const isObject = (part: unknown): boolean => typeof part === 'object' && part !== null && !Array.isArray(part)
 
 const childrenOf = (part: unknown): readonly unknown[] =>
   typeof part === 'object' && part !== null ? Object.values(part) : []

@@ -1,16 +1,13 @@
-type Values = Readonly<Record<string, unknown>>
+import { isShape, type Shape, shapeOf } from 'guard-gateway/core'
 
 /** A message of JSON-RPC, as a client sends it. */
 export interface Message {
   readonly id?: string | number
   readonly method?: string
-  readonly params: Values
-  readonly result?: Values
+  readonly params: Shape
+  readonly result?: Shape
   readonly error?: { readonly message?: unknown }
 }
-
-const isValues = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
@@ -22,14 +19,14 @@ export const readMessage = (json: string): Message | undefined => {
   } catch {
     return undefined
   }
-  if (!isValues(value) || value.jsonrpc !== '2.0') return undefined
+  if (!isShape(value) || value.jsonrpc !== '2.0') return undefined
   const { id, method, params, result, error } = value
   return {
-    params: isValues(params) ? params : {},
+    params: shapeOf(params),
     ...(isId(id) ? { id } : {}),
     ...(typeof method === 'string' ? { method } : {}),
-    ...(isValues(result) ? { result } : {}),
-    ...(isValues(error) ? { error } : {}),
+    ...(isShape(result) ? { result } : {}),
+    ...(isShape(error) ? { error } : {}),
   }
 }
 

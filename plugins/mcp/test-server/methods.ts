@@ -1,17 +1,14 @@
+import { shapeOf } from 'guard-gateway/core'
 import { levelOf } from './call.ts'
 import { Failure, type Message } from './message.ts'
 import { promptMessages, prompts } from './prompts.ts'
 import { readResource, resources, templates } from './resources.ts'
 import type { TestSession } from './session.ts'
-import type { Arguments } from './tool.ts'
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
 /** Revisions of MCP that the test server speaks. */
 export const speaks = (version: string): boolean => VERSIONS.includes(version)
-
-const asArguments = (value: unknown): Arguments =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Arguments) : {}
 
 const uriOf = ({ params: { uri } }: Message): string => {
   if (typeof uri === 'string') return uri
@@ -21,7 +18,7 @@ const uriOf = ({ params: { uri } }: Message): string => {
 /** The answer to each request but `tools/call`. Throws a Failure. */
 export const methods: Readonly<Record<string, (message: Message, session: TestSession) => object>> = {
   initialize({ params: { protocolVersion, capabilities } }, session) {
-    session.capabilities = asArguments(capabilities)
+    session.capabilities = shapeOf(capabilities)
     return {
       protocolVersion: speaks(String(protocolVersion)) ? protocolVersion : VERSIONS[0],
       capabilities: {
@@ -62,12 +59,12 @@ export const methods: Readonly<Record<string, (message: Message, session: TestSe
   },
   'prompts/list': () => ({ prompts }),
   'prompts/get'({ params }) {
-    const messages = promptMessages(String(params.name), asArguments(params.arguments))
+    const messages = promptMessages(String(params.name), shapeOf(params.arguments))
     if (messages === undefined) throw new Failure(-32602, 'There is no such prompt.')
     return { messages }
   },
   'completion/complete'({ params: { argument } }) {
-    const begun = String(asArguments(argument).value ?? '')
+    const begun = String(shapeOf(argument).value ?? '')
     const values = ['paris', 'park', 'party', 'test'].filter((word) => word.startsWith(begun))
     return { completion: { values, total: values.length, hasMore: false } }
   },

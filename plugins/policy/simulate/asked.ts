@@ -1,13 +1,10 @@
-import { type Gateway, GuardError, type Mode, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, isShape, type Mode, type Rule, type Shape } from 'guard-gateway/core'
 import { readChange } from '../document.ts'
 import type { Policy } from '../policy.ts'
-import { isRecord } from '../rules.ts'
 import type { SimulationAsked } from './index.ts'
 
 const MOST_SESSIONS = 1000
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-type Body = Readonly<Record<string, unknown>>
 
 /** What the body of a request asks to try; what it leaves out is as the policy in force has it. Throws INVALID_POLICY and INVALID_REQUEST. */
 export const readSimulation = async (
@@ -17,7 +14,7 @@ export const readSimulation = async (
   presets: Readonly<Record<string, readonly Rule[]>>,
   defaultMode: Mode,
 ): Promise<SimulationAsked> => {
-  const body: Body = Array.isArray(document) ? { rules: document } : isRecord(document) ? document : {}
+  const body: Shape = Array.isArray(document) ? { rules: document } : isShape(document) ? document : {}
   const { since, until, session_ids, limit, ...wanted } = body
   const change = Object.keys(wanted).length === 0 ? {} : await readChange(wanted, gateway.detectors, presets)
   const now = gateway.clock.now()

@@ -1,15 +1,11 @@
+import { isShape } from 'guard-gateway/core'
 import { type Arguments, object, type TestTool, text } from '../tool.ts'
 
-const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined
-
 /** Answers with the arguments, and with what `structured` holds as structured content: a server can say anything. */
-const echo = (args: Arguments) => {
-  const structuredContent = asObject(args.structured)
-  return { ...text(JSON.stringify(args)), ...(structuredContent === undefined ? {} : { structuredContent }) }
-}
+const echo = (args: Arguments) => ({
+  ...text(JSON.stringify(args)),
+  ...(isShape(args.structured) ? { structuredContent: args.structured } : {}),
+})
 
 const address = {
   $anchor: 'addressDef',
