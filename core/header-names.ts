@@ -1,3 +1,7 @@
+import { GuardError } from './errors.ts'
+import { isId } from './import/fields.ts'
+import type { Redactor } from './redact.ts'
+
 const MAX_SPELLINGS = 1_024
 const MAX_LENGTH = 64
 
@@ -41,3 +45,18 @@ export const isCredentialName = (lower: string): boolean => credentials.has(lowe
 
 /** The form of agent keys: nothing else looks like it, so it is recognised without knowing the keys. */
 export const AGENT_KEY = /gak_[A-Za-z0-9_-]{43}/
+
+/** The project that the header of a request names for the records in it; undefined without one. Throws INVALID_HEADER. */
+export const projectHeader = (
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  { looksSecret }: Pick<Redactor, 'looksSecret'>,
+): string | undefined => {
+  const project = headers['x-guard-project-id']
+  if (project === undefined || project === '') return undefined
+  if (isId(project) && !looksSecret(project)) return project
+  throw new GuardError(
+    'INVALID_HEADER',
+    'The header x-guard-project-id cannot be used. Send 1 to 128 letters, digits or . _ : @ / + = - that do not look like a credential.',
+    { path: 'x-guard-project-id' },
+  )
+}

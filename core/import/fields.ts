@@ -24,9 +24,12 @@ export type Field<T> = (value: unknown, record: Place, key: string) => T
 const wrong = (record: Place, key: string, wanted: string): ImportFault =>
   new ImportFault('INVALID_IMPORT', `"${key}" must be ${wanted}.`, inside(record, key))
 
+/** The text has the form of an id. */
+export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)
+
 /** An id of 1 to 128 characters that addresses and file names can hold. */
 export const idField: Field<string> = (value, record, key) => {
-  if (typeof value === 'string' && ID.test(value)) return value
+  if (isId(value)) return value
   throw new ImportFault(
     'INVALID_ID',
     `"${key}" must be an id: 1 to 128 letters, digits or . _ : @ / + = -`,

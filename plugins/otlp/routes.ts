@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { type Gateway, GuardError, inflated, statusOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, inflated, projectHeader, statusOf } from 'guard-gateway/core'
 import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, plainCodec } from './codec.ts'
 import { receive } from './receive.ts'
@@ -37,15 +37,8 @@ export const routes =
       if (codec === undefined) throw unsupported()
       const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const data = codec.read(await inflated(sent, headers['content-encoding'], max_body_bytes))
-      const project = headers['x-guard-project-id']
-      const partial = await receive(
-        {
-          gateway,
-          project_id: typeof project === 'string' && project !== '' ? project : undefined,
-          keepsContent: full_content_logging,
-        },
-        data,
-      )
+      const project_id = projectHeader(headers, gateway.redact)
+      const partial = await receive({ gateway, project_id, keepsContent: full_content_logging }, data)
       return reply.type(codec.mediaType).send(codec.success(partial))
     }
     app.post('/v1/traces', { schema: shown }, take)

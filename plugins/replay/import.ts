@@ -218,13 +218,13 @@ const identicalTo = async (gateway: Gateway, content_digest = '', { trace_id }: 
 const planned = async (
   gateway: Gateway,
   runs: readonly ImportedRun[],
-  { on_conflict }: ImportOptions,
+  { on_conflict, project_id: instead }: ImportOptions,
 ): Promise<{ readonly plans: ReadonlyMap<number, Planned>; readonly skipped: ImportAnswer['skipped'] }> => {
   const plans = new Map<number, Planned>()
   const skipped: { source_trace_id: string; existing_trace_id: string }[] = []
   for (const [place, found] of runs.entries()) {
     const { trace_id, project_id, session_id, agent_id } = found.run
-    checkIds(gateway, [trace_id, project_id, session_id, agent_id])
+    checkIds(gateway, [trace_id, instead ?? project_id, session_id, agent_id])
     if (found.spans > MAX_SPANS)
       throw new GuardError('RUN_FULL', `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`)
     const conflict = (await gateway.storage.get('runs', trace_id)) !== undefined
@@ -246,5 +246,5 @@ const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planne
 /** An id is shown and indexed as it is, so it may hold no secret. */
 const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
   if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
-    throw new GuardError('INVALID_ID', 'An id of the file looks like a secret. Use ids that may be shown.')
+    throw new GuardError('INVALID_ID', 'An id looks like a secret. Use ids that may be shown.')
 }

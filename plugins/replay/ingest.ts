@@ -83,9 +83,6 @@ export const readRun = async (
   const draft = checked('INVALID_TRACE', () =>
     runDraft({ ...said, trace_id, ...(failure_tag === undefined ? {} : { failure_tag }) }, ROOT),
   )
-  const { start_ns, end_ns } = draft
-  if (start_ns !== undefined && end_ns !== undefined && end_ns !== null && end_ns < start_ns)
-    throw new GuardError('INVALID_TIME', 'The run ends before it starts.', { path: '/end_ns' })
   for (const key of ['trace_id', 'project_id', 'session_id', 'agent_id', 'task_id'] as const)
     records.checkId(draft[key] ?? undefined, ROOT, key)
   const project = draft.project_id ?? project_id

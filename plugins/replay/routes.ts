@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Gateway } from 'guard-gateway/core'
+import { type Gateway, projectHeader } from 'guard-gateway/core'
 import { batchAnswer, spanAnswer, traceAnswer } from './answer-schemas.ts'
 import { batchBody, spanBody, traceBody } from './ask-schemas.ts'
 import { ingestEvents } from './batch.ts'
@@ -61,8 +61,9 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
   upkeepRoutes(app, retention, stream)
   await app.register(importRoute(imports))
 
-  const ingestOf = ({ headers }: FastifyRequest): Ingest => {
-    const project = headers['x-guard-project-id']
-    return { gateway, keeper, project_id: typeof project === 'string' && project !== '' ? project : undefined }
-  }
+  const ingestOf = ({ headers }: FastifyRequest): Ingest => ({
+    gateway,
+    keeper,
+    project_id: projectHeader(headers, gateway.redact),
+  })
 }

@@ -62,7 +62,7 @@ export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigin
   words: [],
 })
 
-/** The row with what a fragment says of the run itself. `known`: the root is stored under its own id. Throws TRACE_CONFLICT, SPAN_IMMUTABLE. */
+/** The row with what a fragment says of the run itself. `known`: the root is stored under its own id. Throws TRACE_CONFLICT, SPAN_IMMUTABLE, INVALID_TIME. */
 export const described = (row: RunRow, fragment: Fragment, known: (id: string) => boolean): RunRow => {
   const { run, owner } = fragment
   const outside = owner === 'client' && isGuarded(row)
@@ -108,6 +108,11 @@ const ownOnly = (attributes: Attributes | undefined): Attributes | undefined =>
 const givenBy = (given: Given, run: FragmentRun, root_status: string | undefined): Given => {
   const { failure_tag, ...rest } = given
   const tag = run.failure_tag === undefined ? failure_tag : (run.failure_tag ?? undefined)
+  const { start_ns = given.start_ns, end_ns = given.end_ns } = run
+  if (start_ns !== undefined && end_ns !== undefined && end_ns !== null && end_ns < start_ns)
+    throw new GuardError('INVALID_TIME', 'The run ends before it starts.', {
+      path: run.end_ns === undefined ? '/start_ns' : '/end_ns',
+    })
   return {
     ...rest,
     ...(tag === undefined ? {} : { failure_tag: tag }),

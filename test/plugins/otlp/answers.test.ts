@@ -96,6 +96,13 @@ describe('answers to exporters', () => {
     })
   })
 
+  it('say that a project in the header is no id', async () => {
+    assert.match(
+      await refused(400, 3, await receiver.post(one(), { 'x-guard-project-id': 'a b' })),
+      /x-guard-project-id/,
+    )
+  })
+
   it('want the gateway key, in the form of the request', async () => {
     for (const headers of [{ authorization: 'Bearer wrong' }, { authorization: '' }]) {
       const json = await receiver.post(one(), headers)

@@ -136,6 +136,12 @@ describe('POST /api/v1/runs/import', () => {
     assert.ok(!JSON.stringify(spans.map(({ attributes }) => attributes)).includes('sk-ant'))
   })
 
+  it('refuses a project that is a secret', async () => {
+    const query = `?project_id=sk-ant-api03-${'aB3'.repeat(31)}AA`
+    const file = JSON.stringify({ schema: 'trace.v1', run: { trace_id: 'secret-project' } })
+    refused(400, 'INVALID_ID', await send(file, query))
+  })
+
   it('takes a compressed file', async () => {
     const file = gzipSync(await exported('original', 'json'))
     expecting(201, await send(file, '', { 'content-encoding': 'gzip' }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Bench, refused, startReplay } from './kit.ts'
+import { type Bench, expecting, refused, startReplay } from './kit.ts'
 
 const T0 = 1_780_000_000_000_000_001n
 const at = (ns: number): string => String(T0 + BigInt(ns))
@@ -87,6 +87,23 @@ describe('POST /api/v1/traces', () => {
     it('another content type', async () => {
       refused(415, 'UNSUPPORTED_MEDIA_TYPE', await post('{}', { 'content-type': 'text/plain' }))
       refused(415, 'UNSUPPORTED_MEDIA_TYPE', await bench.send('POST', '/api/v1/traces'))
+    })
+    it('an end of the run before its start, whichever came first', async () => {
+      for (const [first, second, path] of [
+        [{ start_ns: at(5) }, { end_ns: at(4) }, '/end_ns'],
+        [{ end_ns: at(4) }, { start_ns: at(5) }, '/start_ns'],
+      ] as const) {
+        const trace_id = `backwards${path}`
+        expecting(201, await post({ trace_id, ...first }))
+        assert.equal(refused(400, 'INVALID_TIME', await post({ trace_id, ...second })).path, path)
+        assert.equal(refused(400, 'INVALID_TIME', await post({ start_ns: at(5), end_ns: at(4) })).path, '/end_ns')
+      }
+    })
+    it('a project in the header that no body could name', async () => {
+      for (const project of ['a b', 'x'.repeat(129), `sk-ant-api03-${'aB3'.repeat(31)}AA`]) {
+        const error = refused(400, 'INVALID_HEADER', await post({}, { 'x-guard-project-id': project }))
+        assert.equal(error.path, 'x-guard-project-id')
+      }
     })
     it('another project for a run there is', async () => {
       await post({ trace_id: 'owned', project_id: 'a' })
