@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Command, GuardError, type Input, type Io, terminalLine, unwritable } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io, instantOf, terminalLine, unwritable } from 'guard-gateway/core'
 
 /** Sends a request to the interface and gives the answer's body; rejects with the error that it answers with. */
 export type Ask = (method: 'GET', path: string) => Promise<unknown>
@@ -11,8 +11,6 @@ interface Page {
   readonly trajectories: readonly object[]
   readonly next_cursor: string | null
 }
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `guard bench export`: writes stored conversations as lines of `bench.trajectory.v1`, for a bench on one's own traffic. */
 export const exportCommand = (asking: Asking): Command => ({
@@ -29,7 +27,7 @@ export const exportCommand = (asking: Asking): Command => ({
 
 const exportTrajectories = async (ask: Ask, { options }: Input, io: Io): Promise<number> => {
   const query = new URLSearchParams({ limit: '200' })
-  if (options.since !== undefined) query.set('since', String(timeOf(String(options.since), Date.now())))
+  if (options.since !== undefined) query.set('since', String(sinceOf(String(options.since), Date.now())))
   if (options.project !== undefined) query.set('project_id', String(options.project))
   const lines: string[] = []
   let cursor: string | null = null
@@ -54,11 +52,9 @@ const write = async (text: string, output: unknown, io: Io): Promise<void> => {
   })
 }
 
-const timeOf = (text: string, now: number): number => {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0)
-  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(ms)) return ms
+const sinceOf = (text: string, now: number): number => {
+  const at = instantOf(text, now)
+  if (at !== undefined) return at
   throw new GuardError(
     'USAGE',
     `--since takes an age such as 7d, or a time such as 2026-01-31, not "${terminalLine(text)}".`,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, sessionById } from 'guard-gateway/core'
+import { type Gateway, GuardError, sessionById, timeOf } from 'guard-gateway/core'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
@@ -60,8 +60,8 @@ const attachment = (name: string) => ({
 
 const time = (name: 'since' | 'until', text: string | undefined): { readonly [key in typeof name]?: number } => {
   if (text === undefined) return {}
-  const at = Date.parse(text)
-  if (Number.isNaN(at))
+  const at = timeOf(text)
+  if (at === undefined)
     throw new GuardError(
       'INVALID_REQUEST',
       `"${name}" is not a time: ${text}. Send a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z.`,

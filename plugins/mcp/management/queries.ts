@@ -1,18 +1,14 @@
-import { GuardError, type Query, resumed, type Where } from 'guard-gateway/core'
+import { GuardError, instantOf, type Query, resumed, type Where } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { approvalsQuery } from './approval-schemas.ts'
 import type { eventsQuery } from './event-schemas.ts'
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** The time that an age or a date stands for, in milliseconds since 1970. Throws INVALID_FILTER. */
 const sinceOf = (text: string, now: number): number => {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0)
-  const at = Date.parse(text)
-  if (Number.isNaN(at))
+  const at = instantOf(text, now)
+  if (at === undefined)
     throw new GuardError('INVALID_FILTER', `"since" must be an age like 24h or a time like 2026-01-31T12:00:00Z.`, {
       path: '/since',
     })

@@ -1,10 +1,9 @@
-import { type Gateway, GuardError, isShape, type Mode, type Rule, type Shape } from 'guard-gateway/core'
+import { type Gateway, GuardError, instantOf, isShape, type Mode, type Rule, type Shape } from 'guard-gateway/core'
 import { readChange } from '../document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationAsked } from './index.ts'
 
 const MOST_SESSIONS = 1000
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** What the body of a request asks to try; what it leaves out is as the policy in force has it. Throws INVALID_POLICY and INVALID_REQUEST. */
 export const readSimulation = async (
@@ -34,11 +33,8 @@ const invalid = (name: string, wanted: string): GuardError =>
 
 const timeOf = (name: string, value: unknown, now: number): number => {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  const text = typeof value === 'string' ? value : ''
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0)
-  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(ms)) return ms
+  const at = typeof value === 'string' ? instantOf(value, now) : undefined
+  if (at !== undefined) return at
   throw invalid(name, 'a time like 2026-01-31T12:00:00Z, milliseconds since 1970, or an age like 24h')
 }
 

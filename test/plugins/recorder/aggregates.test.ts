@@ -66,7 +66,10 @@ describe('GET /api/export/aggregates.csv', () => {
     const error = async (query: string) =>
       (await bench.app.inject({ url: `/api/export/aggregates.csv${query}` })).json().error
     assert.equal((await error('?model=x')).code, 'UNKNOWN_FILTER')
-    const odd = await error('?since=2026-13-45')
-    assert.deepEqual([odd.code, odd.path], ['INVALID_REQUEST', '/since'])
+    for (const text of ['2026-13-45', '2026-02-31', '24h', '2026-01-31T12:00', '']) {
+      const odd = await error(`?since=${text}`)
+      assert.deepEqual([odd.code, odd.path], ['INVALID_REQUEST', '/since'], text)
+      assert.match(odd.message, /^"since" is not a time: .*Send a day like/)
+    }
   })
 })
