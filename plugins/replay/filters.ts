@@ -2,6 +2,7 @@ import {
   datedCursor,
   failureTags,
   GuardError,
+  instantOf,
   type Order,
   type Query,
   queryTokens,
@@ -187,17 +188,12 @@ const integer = (query: RawQuery, name: Name): bigint | undefined => {
   return BigInt(text)
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i
-
 const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint | undefined => {
   const text = one(query, name)
   if (text === undefined) return undefined
   if (/^\d{10,19}$/.test(text)) return BigInt(text)
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined && unit !== undefined) return BigInt(now - Number(count) * (UNITS[unit] ?? 0)) * MS
-  const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(ms))
+  const ms = instantOf(text, now)
+  if (ms === undefined)
     throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, or an age like 24h')
   return BigInt(ms) * MS
 }

@@ -148,6 +148,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
         'limit=0',
         'limit=201',
         'since=soon',
+        'since=2026-02-31',
         'pinned=x',
         'sort=name',
         'order=up',
