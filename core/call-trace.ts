@@ -72,7 +72,8 @@ const requestSpan = (record: CallRecord, trace: CallTrace): Span => ({
   attributes: requestAttributes(record),
 })
 
-const labelOf = (text: string): string =>
+/** A name as the label of a span, which may be shorter. */
+export const labelOf = (text: string): string =>
   text.length <= LABEL_CHARS ? text : text.slice(0, LABEL_CHARS).toWellFormed()
 
 /** Uncached, cache read and cache write together. */
@@ -120,7 +121,8 @@ const requestAttributes = (record: CallRecord): Attributes =>
 
 const unlessOk = (outcome: CallRecord['outcome']): string | null => (outcome === 'ok' ? null : outcome)
 
-const present = (attributes: Record<string, unknown>): Attributes => {
+/** Attributes without those that are null. Takes them over. */
+export const present = (attributes: Record<string, unknown>): Attributes => {
   for (const name in attributes) if (attributes[name] === null) delete attributes[name]
   return attributes
 }

@@ -49,7 +49,7 @@ const remembered = (names: ReadonlySet<string>): Volatile => {
 
 export const inBodies = remembered(volatileInBodies)
 export const inArguments = remembered(volatileInArguments)
-export const inTools = remembered(volatileInTools)
+const inTools = remembered(volatileInTools)
 export const nothing: Volatile = () => false
 
 const DEPTH_LIMIT = 256

@@ -1,17 +1,9 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { Finder } from './redact.ts'
 
 /** Values shorter than this are compared whole: as part of other text they would be found everywhere. */
 const MIN_INSIDE = 8
 /** Size of the table of skips, one entry a pair of characters. */
 const PAIRS = 16_384
-
-/** SHA-256 of a credential, to compare or keep instead of it. */
-export const digest = (value: string): Buffer => hash('sha256', value, 'buffer')
-
-/** Compares two digests in constant time; digests of different length differ. */
-export const sameDigest = (left: Uint8Array, right: Uint8Array): boolean =>
-  left.length === right.length && timingSafeEqual(left, right)
 
 /**
  * The credentials of this process. They go in and never come out: one can only ask whether a text holds one, and where.

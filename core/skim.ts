@@ -25,7 +25,7 @@ export const skipBlanks = (json: Buffer, at: number): number => {
 }
 
 /** The end (exclusive) of the string that begins at `at`. */
-export const skipString = (json: Buffer, at: number): number => {
+const skipString = (json: Buffer, at: number): number => {
   let quote = near(json, at + 1)
   while (quote !== -1) {
     let first = quote

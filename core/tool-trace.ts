@@ -1,7 +1,7 @@
+import { labelOf, present } from './call-trace.ts'
 import type { ToolRecord } from './tool-record.ts'
 import type { Attributes, Span, TraceEvent } from './trace.ts'
 
-const LABEL_CHARS = 128
 /** Of an MCP session's id: enough to tell sessions apart, too few to take part in one. */
 const SESSION_CHARS = 16
 
@@ -40,7 +40,7 @@ const toolSpan = (record: ToolRecord): Span => ({
   parent_id: record.parent_span_id,
   name: 'tool.call',
   kind: 'tool',
-  label: record.tool === null ? null : record.tool.slice(0, LABEL_CHARS).toWellFormed(),
+  label: record.tool === null ? null : labelOf(record.tool),
   status: statusOf(record),
   status_message: record.forwarded === true ? null : record.reason,
   ...toolTimes(record),
@@ -100,8 +100,3 @@ export const toolDecision = (record: ToolRecord): Attributes =>
     server_id: record.server_id,
     tool: record.tool,
   })
-
-const present = (attributes: Record<string, unknown>): Attributes => {
-  for (const name in attributes) if (attributes[name] === null) delete attributes[name]
-  return attributes
-}

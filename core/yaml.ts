@@ -7,7 +7,7 @@ export type { YamlModule } from './yaml/module.ts'
 export type { YamlPlace } from './yaml/places.ts'
 
 /** The default for `max_bytes`: 256 KiB. */
-export const MAX_YAML_BYTES = 262_144
+const MAX_YAML_BYTES = 262_144
 const MAX_DEPTH = 64
 const MAX_ALIASES = 20
 

@@ -47,7 +47,7 @@ export const broken = (bounds: readonly FailIf[], summaries: readonly Summary[])
   })
 
 /** A figure by its name; those inside others by names with dots. */
-export const figureOf = (summary: object, path: string): unknown => {
+const figureOf = (summary: object, path: string): unknown => {
   let value: unknown = summary
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined

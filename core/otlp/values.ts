@@ -100,7 +100,7 @@ const readers: readonly (readonly [member: string, read: ReadValue])[] = [
 ]
 
 /** The JSON value of an OTLP AnyValue; bytes as base64, no value as null. Throws ImportFault. */
-export const fromAnyValue = (value: Shape, place: Place): unknown => {
+const fromAnyValue = (value: Shape, place: Place): unknown => {
   for (const [member, read] of readers) {
     const given = value[member]
     if (given !== undefined && given !== null) return read(given, inside(place, member))

@@ -17,7 +17,7 @@ export const ADDRESS = 128
 /** Either alphabet of base64, without its padding. */
 export const CODED = 256
 
-export const CLASSES = new Uint16Array(128)
+const CLASSES = new Uint16Array(128)
 
 const allow = (characters: string, bits: number): void => {
   for (const character of characters) {
@@ -42,7 +42,7 @@ export const classOf = (unit: number): number => (unit < 128 ? (CLASSES[unit] ??
 
 export const isAlnum = (unit: number): boolean => (classOf(unit) & ALNUM) !== 0
 export const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39
-export const isUpper = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a
+const isUpper = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a
 export const isLetter = (unit: number): boolean => isUpper(unit) || (unit >= 0x61 && unit <= 0x7a)
 export const isBlank = (unit: number): boolean => unit === 0x20 || unit === 0x09
 /** Blank, line end or other white space; also behind the end of the text (NaN). */

@@ -26,7 +26,7 @@ const OWED = Int8Array.from({ length: 256 }, (_none, byte) => {
 })
 
 /** The first bytes of the run decode to text; allocates nothing, since nearly every identifier gets here. */
-export const startsAsText = (text: string, start: number, end: number): boolean => {
+const startsAsText = (text: string, start: number, end: number): boolean => {
   let bits = 0
   let held = 0
   let owed = 0

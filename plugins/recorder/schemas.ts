@@ -5,7 +5,7 @@ const idOrNull = Type.Union([id, Type.Null()])
 const attributes = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true })
 
 /** `event.v1` as the session history gives it. */
-export const eventSchema = Type.Object({
+const eventSchema = Type.Object({
   schema: Type.Literal('event.v1'),
   id,
   name: Type.String({ minLength: 1, maxLength: 256 }),

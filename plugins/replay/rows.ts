@@ -4,7 +4,7 @@ import { occurrencesOf } from './occurrences.ts'
 const PAGE = 2_000
 
 /** Columns of a tree row, in the order in which a row gives them. */
-export const rowColumns = [
+const rowColumns = [
   'id',
   'depth',
   'name',

@@ -8,7 +8,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { checkEncoding, GuardError, ImportFile, isPlain } from 'guard-gateway/core'
 
 /** Files up to this size stay in memory: a thread that reads them takes longer to start than they to be read. */
-export const INLINE_BYTES = 262_144
+const INLINE_BYTES = 262_144
 const CHUNK_BYTES = 65_536
 
 /** A file that has come in and is to be read: a small one in memory, a large one on disk under no name. */

@@ -25,7 +25,7 @@ export const connectTo = (client: UpstreamClient, port: number, more: Partial<Up
   client.connect({ secure: false, hostname: '127.0.0.1', port, connect_ms: 60_000, idle_ms: 60_000, ...more })
 
 /** A request with a body of two bytes, or what is different about it. */
-export const aRequest = (more: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
+const aRequest = (more: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
   method: 'POST',
   path: '/v1/x?a=b',
   headers: ['host', 'upstream.test', 'content-type', 'application/json', 'content-length', '2'],

@@ -12,7 +12,7 @@ export const finding = Type.Object({
 })
 
 /** A record of the audit: event.v1 with the fields of the record beside it. */
-export const auditEvent = Type.Object({
+const auditEvent = Type.Object({
   schema: Type.Literal('event.v1'),
   id: text,
   name: Type.String({ description: 'policy.decision, frame.refused, approval.allowed, pin.changed and the like.' }),

@@ -10,7 +10,7 @@ export type { Validate } from './judge.ts'
 export type { Policy } from './policy.ts'
 
 /** What holds where servers are configured and no policy is. */
-export const ASK_FOR_EVERYTHING = { version: 1, default: 'confirm', rules: [] } as const
+const ASK_FOR_EVERYTHING = { version: 1, default: 'confirm', rules: [] } as const
 
 /** What is in force and where it came from. */
 export interface PolicyState {

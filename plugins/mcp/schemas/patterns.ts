@@ -14,7 +14,7 @@ const joined = (_whole: string, high: string, low: string): string =>
   `\\x{${((Number.parseInt(high, 16) - 0xd800) * 0x400 + (Number.parseInt(low, 16) - 0xdc00) + 0x10000).toString(16)}}`
 
 /** A pattern of JSON Schema as one that runs in linear time. Throws what the engine says of a pattern that it cannot run. */
-export const linearPattern = (engine: typeof RE2JS, pattern: string): RE2JS =>
+const linearPattern = (engine: typeof RE2JS, pattern: string): RE2JS =>
   engine.compile(engine.translateRegExp(pattern.replace(SURROGATES, joined)))
 
 /** Makes the patterns of one schema. One that cannot be run matches everything and is noted in `skipped`. */

@@ -7,7 +7,7 @@ export interface Pinnable {
 }
 
 /** Where the form of a run's pin is sent. */
-export const pinPath = (trace_id: string): string => `/ui/runs/${encodeURIComponent(trace_id)}/pin`
+const pinPath = (trace_id: string): string => `/ui/runs/${encodeURIComponent(trace_id)}/pin`
 
 /** A star that pins or lets go; it belongs to the form `pin` of its page. */
 export const pinButton = ({ trace_id, pinned }: Pinnable, label = ''): Html => {

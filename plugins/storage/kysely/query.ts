@@ -27,7 +27,7 @@ const compiled = (query: {
 const COMPARE = { eq: sql`=`, gte: sql`>=`, lt: sql`<` } as const
 
 /** One test; `place` is where its value stands. A `loose` test does not invite the planner to use an index. */
-export const testOf = (table: string, [column, op]: Clause, place: number, loose = false): RawBuilder<boolean> => {
+const testOf = (table: string, [column, op]: Clause, place: number, loose = false): RawBuilder<boolean> => {
   const target = loose ? sql`+${sql.ref(`${table}.${column}`)}` : sql.ref(`${table}.${column}`)
   if (op === 'null') return sql`${target} is null`
   if (op === 'not_null') return sql`${target} is not null`

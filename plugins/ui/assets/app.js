@@ -2,7 +2,7 @@ import { keys } from './keys.js'
 import { live } from './live.js'
 
 /** Shows the times of a part of the page in the reader's own zone; the exact text stays in the attribute. */
-export const localTimes = (part) => {
+const localTimes = (part) => {
   const today = new Date().toDateString()
   for (const time of part.querySelectorAll('time[datetime]')) {
     const at = new Date(time.dateTime)
@@ -14,7 +14,7 @@ export const localTimes = (part) => {
 }
 
 /** Counts down to the moment each `data-until` names; what is over is marked, and its buttons go. */
-export const countDown = () => {
+const countDown = () => {
   for (const element of document.querySelectorAll('[data-until]')) {
     const left = Math.ceil((Date.parse(element.dataset.until) - Date.now()) / 1000)
     const text = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`

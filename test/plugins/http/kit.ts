@@ -84,7 +84,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
 
 export const chatBody = { model: 'm-1', messages: [{ role: 'user', content: 'Hello' }] }
 export const messagesBody = { model: 'm-1', max_tokens: 64, messages: [{ role: 'user', content: 'Hello' }] }
-export const responsesBody = { model: 'm-1', input: 'Hello' }
+const responsesBody = { model: 'm-1', input: 'Hello' }
 
 /** The guarded paths, each with a body it takes. */
 export const styles = [
