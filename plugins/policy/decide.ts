@@ -12,7 +12,7 @@ import {
 } from 'guard-gateway/core'
 import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
-import { measuresOf } from './measure.ts'
+import { measuresOf, noMeasures } from './measure.ts'
 import type { Policy } from './policy.ts'
 import { steer } from './steer.ts'
 import { watchFor } from './watch.ts'
@@ -123,8 +123,6 @@ const remember = (decision: Decision, row: Draft, placed: Place, history: Histor
 export const reservedFor = (bytes: number, most: number | null): number =>
   Math.ceil(bytes / BYTES_PER_TOKEN) + (most ?? 0)
 
-const NOTHING: Row['measures'] = Object.freeze({})
-
 const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place): Draft => ({
   id,
   at,
@@ -150,6 +148,6 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   response_id: null,
   total_tokens: 0,
   cost_micro: 0,
-  measures: NOTHING,
+  measures: noMeasures,
   reserved: reservedFor(body.length, envelope.max_tokens),
 })

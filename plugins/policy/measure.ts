@@ -5,7 +5,8 @@ import type { Policy } from './policy.ts'
 /** What a row keeps of one measure, as JSON. */
 const MEASURE_BYTES = 256
 
-const NOTHING: Row['measures'] = Object.freeze({})
+/** The measures of a row of which nothing was measured. */
+export const noMeasures: Row['measures'] = Object.freeze({})
 
 /** What the detectors of a policy measure of a request; another attempt has what its original had. */
 export const measuresOf = (
@@ -15,7 +16,7 @@ export const measuresOf = (
   history: History,
   fault: (error: unknown, where: string) => void,
 ): Row['measures'] => {
-  if (measuring.length === 0) return NOTHING
+  if (measuring.length === 0) return noMeasures
   if (placed.original !== undefined) return placed.original.measures
   const measures: Record<string, unknown> = {}
   for (const detector of measuring) {

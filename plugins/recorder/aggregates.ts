@@ -72,14 +72,15 @@ const add = (groups: Map<string, Group>, day: string, call: CallRecord): void =>
 
 const zeros = (): Sums => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Sums
 
-const FAILED: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
+/** Outcomes of calls in which an upstream failed. */
+export const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
 const BY_DECISION = { allow: 'allowed', shadow_flag: 'flagged', block: 'blocked' } as const
 
 const count = (sums: Sums, call: CallRecord): void => {
   sums.requests++
   sums[BY_DECISION[call.decision]]++
   sums.blocked_retries += call.retries
-  if (FAILED.has(call.outcome)) sums.errors++
+  if (failures.has(call.outcome)) sums.errors++
   for (const name of TOKENS) sums[name] += call[name]
   sums.bytes_in += call.bytes_in
   sums.bytes_out += call.bytes_out

@@ -1,7 +1,6 @@
 import { type TSchema, Type } from 'typebox'
-import { bigInteger, count, recordId, runSummarySchema, text, textOrNull } from './record-schemas.ts'
+import { bigInteger, count, orNull, recordId, runSummarySchema, text, textOrNull } from './record-schemas.ts'
 
-const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const limitOrNull = orNull(Type.Number())
 
 const warnings = Type.Array(

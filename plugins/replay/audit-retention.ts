@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Gateway, Storage } from 'guard-gateway/core'
 import type { Retention as Settings } from './options.ts'
 
@@ -32,7 +33,10 @@ export class AuditRetention {
   #counted: { readonly at: number; readonly before: number } | undefined
   readonly #cursors: Cursors = { mcp_audit: null, mcp_approvals: null }
 
-  constructor(gateway: Gateway, { audit_days = 90, max_audit_records = 1_000_000 }: Settings = {}) {
+  constructor(
+    gateway: Gateway,
+    { audit_days, max_audit_records }: Pick<Required<Settings>, 'audit_days' | 'max_audit_records'>,
+  ) {
     this.#gateway = gateway
     this.#days = audit_days
     this.#max = max_audit_records
@@ -50,7 +54,7 @@ export class AuditRetention {
         if (page.ids.length > 0) removed += await storage.remove(table, { id: { in: page.ids } }, page.ids.length)
         this.#cursors[table] = page.next_cursor
         if (page.next_cursor === null) break
-        await pause()
+        await setImmediate()
       }
     }
     return removed
@@ -94,7 +98,7 @@ export class AuditRetention {
       if (oldest !== undefined && (page.rows.length > left || page.next_cursor !== null)) return oldest.at
       left -= page.rows.length
       cursor = page.next_cursor
-      await pause()
+      await setImmediate()
     } while (cursor !== null && left > 0 && !stopped())
     return 0
   }
@@ -127,6 +131,3 @@ const runsThere = async (
   const { rows: runs } = await storage.find('runs', { where: { trace_id: { in: ids } }, limit: ids.length })
   return new Set(runs.map(({ trace_id }) => trace_id))
 }
-
-/** Lets everything else go first. */
-const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

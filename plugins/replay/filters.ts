@@ -82,7 +82,7 @@ export const nextCursor = (query: RawQuery, now: number, next: string | null): s
   datedCursor(next, one(query, 'cursor'), now)
 
 /** Statuses that runs get here; programs may send others. */
-const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
+export const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
 
 /** Refuses statuses that we do not give and that no stored run has either: whoever asks for one has misspelled it. Throws INVALID_FILTER. */
 export const checkStatuses = async (storage: Reader, { where }: Query<RunRow>): Promise<void> => {

@@ -1,7 +1,9 @@
 import { failureTags } from 'guard-gateway/core'
 import { type TSchema, Type } from 'typebox'
+import { spanKinds } from './kind.ts'
 
-const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+/** The schema, or null. */
+export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const oneOf = <const V extends readonly string[]>(values: V, description?: string) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...(description === undefined ? {} : { description }) })
 
@@ -30,7 +32,7 @@ const status = Type.String({
 })
 const owner = oneOf(['gateway', 'mcp', 'client'], 'Who wrote the record.')
 const severity = oneOf(['info', 'warn', 'error'])
-const kind = oneOf(['agent', 'model', 'tool', 'command', 'policy', 'retrieval', 'other'])
+const kind = oneOf(spanKinds)
 
 const summary = {
   id: recordId,

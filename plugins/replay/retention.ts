@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Gateway, TableName } from 'guard-gateway/core'
 import { type AuditReport, AuditRetention } from './audit-retention.ts'
 import type { Keeper } from './keeper.ts'
@@ -81,7 +82,7 @@ export class Retention {
       removed += going.length
       cursor = page.next_cursor
       if (cursor === null) break
-      await pause()
+      await setImmediate()
     }
     // behind the runs, with which their records stay
     await this.#audit.pass(() => this.#stopped)
@@ -129,7 +130,7 @@ export class Retention {
         await this.#gateway.storage.find('runs', { limit: BATCH, ...(cursor === null ? {} : { cursor }) })
       count.runs += page.rows.length
       cursor = page.next_cursor
-      await pause()
+      await setImmediate()
     } while (cursor !== null && !this.#stopped)
     return count.runs
   }
@@ -140,7 +141,7 @@ export class Retention {
     return this.#keeper.exclusively([...ids].sort(), async () => {
       const where = { trace_id: { in: ids } }
       for (const table of RECORDS) {
-        while ((await this.#gateway.storage.remove(table, where, STEP_ROWS)) === STEP_ROWS) await pause()
+        while ((await this.#gateway.storage.remove(table, where, STEP_ROWS)) === STEP_ROWS) await setImmediate()
       }
       await this.#gateway.storage.remove('runs', where, ids.length)
       for (const id of ids) this.#keeper.runs.drop(id)
@@ -167,6 +168,3 @@ export class Retention {
     return BigInt(this.#gateway.clock.now()) * NS
   }
 }
-
-/** Lets everything else go first. */
-const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -64,8 +64,8 @@ export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigin
 
 /** The row with what a fragment says of the run itself. `known`: the root is stored under its own id. Throws TRACE_CONFLICT, SPAN_IMMUTABLE, INVALID_TIME. */
 export const described = (row: RunRow, fragment: Fragment, known: (id: string) => boolean): RunRow => {
-  const { run, owner } = fragment
-  const outside = owner === 'client' && isGuarded(row)
+  const outside = fragment.owner === 'client' && isGuarded(row)
+  const run = outside ? clientsOwn(fragment.run) : fragment.run
   if (run.project_id !== undefined && run.project_id !== row.project_id)
     throw new GuardError(
       'TRACE_CONFLICT',
@@ -75,8 +75,8 @@ export const described = (row: RunRow, fragment: Fragment, known: (id: string) =
   const { root, root_span_id, root_auto } = rootOf(row, fragment, known, outside)
   return {
     ...row,
-    session_id: outside || run.session_id === undefined ? row.session_id : run.session_id,
-    agent_id: outside || run.agent_id === undefined ? row.agent_id : run.agent_id,
+    session_id: run.session_id === undefined ? row.session_id : run.session_id,
+    agent_id: run.agent_id === undefined ? row.agent_id : run.agent_id,
     task_id: run.task_id === undefined ? row.task_id : run.task_id,
     agent_name: agentName(row, run),
     name: run.name === undefined ? row.name : run.name,
@@ -84,7 +84,7 @@ export const described = (row: RunRow, fragment: Fragment, known: (id: string) =
     root_span_id,
     root_auto,
     given: givenBy(row.given, run, root?.status),
-    attributes: mergedAttributes(row.attributes, outside ? ownOnly(run.attributes) : run.attributes),
+    attributes: mergedAttributes(row.attributes, run.attributes),
   }
 }
 
@@ -101,9 +101,12 @@ const rootOf = (row: RunRow, fragment: Fragment, known: (id: string) => boolean,
   return { root, root_span_id: root.id, root_auto: false }
 }
 
-/** Attributes that clients may set on a run of the gateway. */
-const ownOnly = (attributes: Attributes | undefined): Attributes | undefined =>
-  attributes && Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.startsWith('guard.')))
+/** What clients may say of a run of the gateway: its project is checked, whose it is and when it was stands. */
+const clientsOwn = ({ session_id: _session, agent_id: _agent, start_ns: _start, end_ns: _end, ...run }: FragmentRun) =>
+  run.attributes === undefined ? run : { ...run, attributes: ownOnly(run.attributes) }
+
+const ownOnly = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.startsWith('guard.')))
 
 const givenBy = (given: Given, run: FragmentRun, root_status: string | undefined): Given => {
   const { failure_tag, ...rest } = given

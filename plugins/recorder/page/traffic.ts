@@ -1,4 +1,5 @@
 import type { CallRecord, Found, Outcome, Reader } from 'guard-gateway/core'
+import { failures } from '../aggregates.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -25,8 +26,6 @@ export const noSums = (): Sums => ({ requests: 0, flagged: 0, blocked: 0, failed
 export const addSums = (to: Sums, more: Sums): void => {
   for (const name of Object.keys(to) as (keyof Sums)[]) to[name] += more[name]
 }
-
-const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
 
 /** As much of a call as is counted. */
 type Noted = Pick<

@@ -1,15 +1,6 @@
-import type { SpanKind, Trace, TreeSpan } from 'guard-gateway/core'
+import type { Trace, TreeSpan } from 'guard-gateway/core'
+import { spanKinds } from '../kind.ts'
 import { type Shape, spanTitle } from './shape.ts'
-
-export const kinds = [
-  'agent',
-  'model',
-  'tool',
-  'command',
-  'policy',
-  'retrieval',
-  'other',
-] as const satisfies readonly SpanKind[]
 
 /** What is looked for in a run. */
 export interface Finding {
@@ -22,7 +13,7 @@ export const findingOf = (query: URLSearchParams): Finding => ({
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== ''),
-  kinds: new Set(query.getAll('kind').filter((kind) => kinds.some((known) => known === kind))),
+  kinds: new Set(query.getAll('kind').filter((kind) => spanKinds.some((known) => known === kind))),
 })
 
 /** Places of the spans that hold every word and are of one of the kinds; undefined where nothing is looked for. */

@@ -1,4 +1,5 @@
-import { type Ask, failureTags, type Html, html, raw } from 'guard-gateway/core'
+import { type Ask, choice, failureTags, type Html, html, raw } from 'guard-gateway/core'
+import { statuses } from '../filters.ts'
 import { FROM_START, linked } from './links.ts'
 
 const ages = [
@@ -8,8 +9,6 @@ const ages = [
   ['24h', '24 hours'],
   ['7d', '7 days'],
 ] as const
-
-const statuses = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
 
 /** Parameters that the form does not show and keeps. */
 const KEPT = [
@@ -37,8 +36,8 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
   return html`<form class="filters" action="/replay" role="search">
 <label class="wide">Search<input type="search" name="q" value="${value('q')}"${wrong('q')} placeholder="words of names, tools, attributes"></label>
 <label>Project<input name="project_id" value="${value('project_id')}" size="12" placeholder="all"></label>
-<label>Status${select('status', value('status'), [['', 'any'], ...statuses.map((word) => [word, word] as const)])}</label>
-<label>Failure${select('failure_tag', value('failure_tag'), [
+<label>Status${choice('status', value('status'), [['', 'any'], ...statuses.map((word) => [word, word] as const)])}</label>
+<label>Failure${choice('failure_tag', value('failure_tag'), [
     ['', 'any or none'],
     ['any', 'any'],
     ['none', 'none'],
@@ -46,19 +45,11 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
   ])}</label>
 <label>Tag<input name="tag" value="${value('tag')}" size="10"></label>
 <label>Model<input name="model" value="${value('model')}" size="14"></label>
-<label>Since${select('since', value('since'), ages)}</label>
+<label>Since${choice('since', value('since'), ages)}</label>
 ${KEPT.flatMap((name) => query.getAll(name).map((kept) => kept !== '' && html`<input type="hidden" name="${name}" value="${kept}">`))}
 <button>Search</button>
 ${isNarrowed(query) && html`<a class="clear" href="/replay">Clear</a>`}
 </form>`
-}
-
-/** A field with a choice; a value that is none of them stands among them, so that it is not lost. */
-const select = (name: string, value: string, choices: readonly (readonly [string, string])[]): Html => {
-  const all = choices.some(([known]) => known === value) ? choices : [...choices, [value, value] as const]
-  return html`<select name="${name}">${all.map(
-    ([known, label]) => html`<option value="${known}"${known === value ? raw` selected` : ''}>${label}</option>`,
-  )}</select>`
 }
 
 /** Whether the list leaves anything out. */

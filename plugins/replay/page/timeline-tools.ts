@@ -1,5 +1,6 @@
 import { type Ask, type Html, html, raw } from 'guard-gateway/core'
-import { kinds, neighbours } from './finding.ts'
+import { spanKinds } from '../kind.ts'
+import { neighbours } from './finding.ts'
 import { closeAll, openAll, runLink } from './folding.ts'
 import type { Changes } from './links.ts'
 import { rowId } from './shown.ts'
@@ -42,7 +43,7 @@ ${step(view, before, '↑ previous', 'b')}${step(view, next, '↓ next', 'n')}<a
 
 /** A link for each kind that the run has; chosen ones alone stay bright. */
 const kindLinks = ({ trace, query, finding }: TimelineView): readonly Html[] => {
-  const present = kinds.filter((kind) => trace.spans.some((span) => span.kind === kind))
+  const present = spanKinds.filter((kind) => trace.spans.some((span) => span.kind === kind))
   if (present.length < 2) return []
   return present.map((kind) => {
     const chosen = finding.kinds.has(kind)

@@ -8,7 +8,13 @@ import { bookOf, callNeedingConsent, type Kit, recordsOf, startKit, withFolder }
 import { startReplay } from './kit.ts'
 
 const DAY = 86_400_000
-const off: Settings = { days: null, max_runs: null, max_bytes: null, audit_days: null, max_audit_records: null }
+const off: Required<Settings> = {
+  days: null,
+  max_runs: null,
+  max_bytes: null,
+  audit_days: null,
+  max_audit_records: null,
+}
 const never = () => false
 
 const auditOf = ({ gateway }: Kit, settings: Settings): AuditRetention =>
