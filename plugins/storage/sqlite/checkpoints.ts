@@ -1,34 +1,71 @@
 import type { Database, Statement } from 'better-sqlite3'
 
 /**
- * Pages in the journal after which they are moved into the file. Many together cost less, since most were written more than once;
- * few let a commit behind them wait no more than some milliseconds.
+ * Pages that have come to the journal since the last ones were moved, after which the next are. Many together cost less,
+ * since most were written more than once.
  */
 const PAGES = { busy: 4_000, quiet: 1_000 }
+/** From this length on the journal is to begin anew, for which nothing may be left in it. */
+const LONG = 4_000
+/** Pages whose move keeps nobody waiting for long. */
+const FEW = 500
+/** From this length on it does not matter how many they are. */
+const TOO_LONG = 16_000
 
 type Row = readonly [busy: number, journal_pages: number, moved_pages: number]
 
-/** Moves what the journal holds into the file, between groups and never while a reader would have to wait. */
+/** Moves pages while the writer goes on. */
+export interface Mover {
+  /** It was told to and has not come to the end. */
+  readonly isMoving: boolean
+  /** Begins; false if it cannot. */
+  move(): boolean
+}
+
+/**
+ * Moves what the journal holds into the file, never while a reader would have to wait. Another thread does it, since no commit
+ * should wait for a disk; what has come meanwhile is moved between two groups, so that the journal can begin anew.
+ */
 export class Checkpoints {
   readonly #look: Statement
   readonly #move: Statement
-  /** Pages that could not be moved the last time. */
-  #held = 0
+  readonly #mover: Mover
+  /** Pages of the journal when the last try to move them had ended; 0 once it has begun anew. */
+  #tried = 0
+  #isTrying = false
 
-  constructor(db: Database) {
+  constructor(db: Database, mover: Mover) {
     this.#look = db.prepare('pragma wal_checkpoint(noop)').raw()
     this.#move = db.prepare('pragma wal_checkpoint(passive)').raw()
+    this.#mover = mover
   }
 
   /** Called after each commit; `busy`: several batches shared it. */
   committed(busy: boolean): void {
-    const [, pages] = this.#look.get() as Row
-    if (pages < this.#held + (busy ? PAGES.busy : PAGES.quiet)) return
-    this.#held = pages
+    if (this.#isTrying && this.#mover.isMoving) return
+    const [, pages, moved] = this.#look.get() as Row
+    if (pages < this.#tried) this.#tried = 0
+    // pages that a long read still needs stay, and trying again at once would be in vain
+    const fresh = pages - Math.max(moved, this.#tried)
+    if (this.#isTrying) this.#tryEnded(pages, pages - moved)
+    else if (fresh >= (busy ? PAGES.busy : PAGES.quiet)) this.#try(pages)
+  }
+
+  #try(pages: number): void {
+    this.#isTrying = this.#mover.move()
+    if (!this.#isTrying) this.#moveAll(pages)
+  }
+
+  #tryEnded(pages: number, left: number): void {
+    this.#isTrying = false
+    if (pages >= LONG && (left <= FEW || pages >= TOO_LONG)) this.#moveAll(pages)
+    else this.#tried = pages
+  }
+
+  #moveAll(pages: number): void {
+    this.#tried = pages
     try {
-      const [, journal, moved] = this.#move.get() as Row
-      // pages that a long read still needs stay, and trying again at once would be in vain
-      if (moved === journal) this.#held = 0
+      this.#move.get()
     } catch {
       // nothing is lost: the journal keeps what was committed, and a disk that is full or broken fails the next commit
     }

@@ -19,7 +19,7 @@ const wanted = ({
   ['mmap_size', '0', 0],
   ['secure_delete', 'FAST', 2],
   ['journal_size_limit', String(JOURNAL_LIMIT), JOURNAL_LIMIT],
-  // checkpoints run between groups, not inside a commit
+  // checkpoints run beside commits, not inside them
   ['wal_autocheckpoint', '0', 0],
 ]
 

@@ -3,6 +3,7 @@ import type { Table } from 'guard-gateway/core'
 import type { Shape } from '../kysely/shape.ts'
 import { Asks } from './asks.ts'
 import { readyChange } from './changes.ts'
+import { CheckpointBehind } from './checkpoint-behind.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { openDatabase } from './database.ts'
 import { messageOf, reasonOf } from './failure.ts'
@@ -57,7 +58,8 @@ if (opened !== undefined) {
     return made
   }
   const group = new Group(db, start, changeOf)
-  const checkpoints = new Checkpoints(db)
+  const behind = new CheckpointBehind(start)
+  const checkpoints = new Checkpoints(db, behind)
   const asks = new Asks(db, group, statements, shapeOf)
 
   let batches: BatchValues[] = []
@@ -122,12 +124,17 @@ if (opened !== undefined) {
       }
     }
   }
+  const close = async (): Promise<void> => {
+    await behind.close()
+    opened.close()
+    say({ kind: 'closed' })
+    port.close()
+  }
   port.on('message', (message: ToWorker) => {
     accept(message)
     work()
     if (!closing) return
-    opened.close()
-    say({ kind: 'closed' })
-    port.close()
+    closing = false
+    void close()
   })
 }

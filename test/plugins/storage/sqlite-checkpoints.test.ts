@@ -1,74 +1,184 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import Sqlite from 'better-sqlite3'
-import { Checkpoints } from '../../../plugins/storage/sqlite/checkpoints.ts'
+import { setImmediate } from 'node:timers/promises'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { CheckpointBehind } from '../../../plugins/storage/sqlite/checkpoint-behind.ts'
+import { Checkpoints, type Mover } from '../../../plugins/storage/sqlite/checkpoints.ts'
 import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
+import type { Start } from '../../../plugins/storage/sqlite/protocol.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-checkpoints-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const opened = async (name: string) => {
-  const file = join(folder, name)
-  const { db, close } = await openDatabase({
-    file,
-    tables: [],
-    synchronous: 'normal',
-    exclusive: false,
-    address: '',
-    busy_ms: 100,
-    max_pages: 0,
-  })
+const start = (name: string): Start => ({
+  file: join(folder, name),
+  tables: [],
+  synchronous: 'normal',
+  exclusive: false,
+  address: '',
+  busy_ms: 100,
+  max_pages: 0,
+})
+
+/** Moves pages over a connection of its own, when the test says so. */
+class MoverInSteps implements Mover {
+  readonly #db: Database
+  isMoving = false
+  starts = 0
+
+  constructor(file: string) {
+    this.#db = new Sqlite(file)
+  }
+
+  move(): boolean {
+    this.starts++
+    this.isMoving = true
+    return true
+  }
+
+  finish(): void {
+    if (!this.isMoving) return
+    this.#db.pragma('wal_checkpoint(passive)')
+    this.isMoving = false
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
+
+const opened = async (name: string, moverOf: (file: string) => Mover) => {
+  const { db, close } = await openDatabase(start(name))
   db.exec('create table filled (filler blob)')
-  const checkpoints = new Checkpoints(db)
+  const { file } = start(name)
+  const mover = moverOf(file)
+  const checkpoints = new Checkpoints(db, mover)
   const insert = db.prepare('insert into filled values (zeroblob(400000))')
   /** Commits about 100 pages. */
   const commit = (busy = false) => {
     insert.run()
     checkpoints.committed(busy)
   }
-  const journalPages = () => (db.prepare('pragma wal_checkpoint(noop)').raw().get() as number[])[1] ?? 0
-  return { file, close, commit, journalPages }
+  const journal = () => {
+    const [, pages = 0, moved = 0] = db.prepare('pragma wal_checkpoint(noop)').raw().get() as number[]
+    return { pages, left: pages - moved }
+  }
+  return { file, mover, close, commit, journal }
+}
+
+const inSteps = async (name: string) => {
+  const stage = await opened(name, (file) => new MoverInSteps(file))
+  return { ...stage, mover: stage.mover as MoverInSteps }
 }
 
 describe('sqlite: checkpoints', () => {
-  it('keep the journal short, however much is written', async () => {
-    const { close, commit, journalPages } = await opened('short.db')
+  it('are left to the mover, every thousand pages, while the writer goes on', async () => {
+    const { mover, close, commit, journal } = await inSteps('quiet.db')
+    for (let n = 0; n < 9; n++) commit()
+    assert.equal(mover.starts, 0)
+    commit()
+    commit()
+    assert.equal(mover.starts, 1)
+    for (let n = 0; n < 20; n++) commit()
+    assert.equal(mover.starts, 1, 'it is told once')
+    assert.ok(journal().left > 3_000, `${journal().left} pages`)
+    mover.finish()
+    assert.equal(journal().left, 0)
+    commit()
+    assert.ok(journal().pages < 500, 'a journal of which all is moved begins anew')
+    mover.close()
+    close()
+  })
+
+  it('come less often while commits are shared', async () => {
+    const { mover, close, commit } = await inSteps('busy.db')
+    for (let n = 0; n < 38; n++) commit(true)
+    assert.equal(mover.starts, 0)
+    for (let n = 0; n < 4; n++) commit(true)
+    assert.equal(mover.starts, 1)
+    mover.close()
+    close()
+  })
+
+  it('let a long journal begin anew by moving the few pages that came meanwhile', async () => {
+    const { file, mover, close, commit, journal } = await inSteps('long.db')
+    for (let n = 0; n < 42; n++) commit(true)
+    const reader = new Sqlite(file, { readonly: true })
+    reader.exec('begin; select count(*) from filled')
+    commit(true)
+    mover.finish()
+    reader.close()
+    const { pages, left } = journal()
+    assert.ok(pages > 4_000 && left > 50 && left < 200, `${left} of ${pages} pages`)
+    commit(true)
+    assert.equal(journal().left, 0)
+    commit(true)
+    assert.ok(journal().pages < 500, `${journal().pages} pages`)
+    mover.close()
+    close()
+  })
+
+  it('keep the journal short where there is no mover', async () => {
+    const { close, commit, journal } = await opened('alone.db', () => ({ isMoving: false, move: () => false }))
     let longest = 0
     for (let n = 0; n < 60; n++) {
       commit()
-      longest = Math.max(longest, journalPages())
+      longest = Math.max(longest, journal().pages)
     }
     assert.ok(longest > 500 && longest < 1_300, `${longest} pages`)
     close()
   })
 
-  it('come less often while commits are shared', async () => {
-    const { close, commit, journalPages } = await opened('busy.db')
-    let longest = 0
-    for (let n = 0; n < 60; n++) {
-      commit(true)
-      longest = Math.max(longest, journalPages())
+  it('go on beside a read that holds pages back, and make up for it afterwards', async () => {
+    const { file, mover, close, commit, journal } = await inSteps('held.db')
+    const reader = new Sqlite(file, { readonly: true })
+    reader.exec('begin; select count(*) from filled')
+    for (let n = 0; n < 25; n++) {
+      commit()
+      mover.finish()
     }
-    assert.ok(longest > 3_500 && longest < 4_300, `${longest} pages`)
-    commit()
-    commit()
-    assert.ok(journalPages() < 500, `${journalPages()} pages`)
+    assert.ok(journal().pages > 2_000)
+    assert.ok(mover.starts < 4, 'trying again at once would be in vain')
+    reader.exec('commit')
+    reader.close()
+    for (let n = 0; n < 12; n++) {
+      commit()
+      mover.finish()
+    }
+    assert.ok(journal().pages < 1_300, `${journal().pages} pages`)
+    mover.close()
     close()
   })
 
-  it('go on beside a read that holds pages back, and make up for it afterwards', async () => {
-    const { file, close, commit, journalPages } = await opened('held.db')
-    const reader = new Sqlite(file, { readonly: true })
-    reader.exec('begin; select count(*) from filled')
-    for (let n = 0; n < 25; n++) commit()
-    assert.ok(journalPages() > 2_000)
-    reader.exec('commit')
-    reader.close()
+  it('are made in a thread of its own, which holds nothing when it is closed', async () => {
+    const { file, mover, close, commit, journal } = await opened(
+      'thread.db',
+      () => new CheckpointBehind(start('thread.db')),
+    )
+    const behind = mover as CheckpointBehind
     for (let n = 0; n < 12; n++) commit()
-    assert.ok(journalPages() < 1_300, `${journalPages()} pages`)
+    assert.ok(behind.isMoving)
+    while (behind.isMoving) await setImmediate()
+    assert.equal(journal().left, 0)
+    await behind.close()
+    close()
+    assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [true, false])
+  })
+
+  it('are made by the writer once the thread cannot be had', async () => {
+    const absent = { ...start('lost.db'), file: join(folder, 'nowhere', 'lost.db') }
+    const { mover, close, commit, journal } = await opened('lost.db', () => new CheckpointBehind(absent))
+    for (let n = 0; n < 12; n++) commit()
+    while (mover.isMoving) await setImmediate()
+    let longest = 0
+    for (let n = 0; n < 30; n++) {
+      commit()
+      longest = Math.max(longest, journal().pages)
+    }
+    assert.ok(longest < 2_500, `${longest} pages`)
     close()
   })
 })
