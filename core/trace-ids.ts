@@ -21,13 +21,14 @@ export const newSpanId = (): string => {
   return SPAN_PROCESS + hex(spans, 8)
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/
+/** Version 00 ends behind its flags, later ones may go on; ff is none. */
+const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/
 
 /** Trace id and span id of a W3C `traceparent` header; undefined if it is none that counts. */
 export const readTraceparent = (
   header: string | undefined,
 ): { readonly trace_id: string; readonly span_id: string } | undefined => {
-  const match = header === undefined || header.startsWith('ff') ? null : TRACEPARENT.exec(header)
+  const match = header === undefined ? null : TRACEPARENT.exec(header)
   const [, trace_id = '', span_id = ''] = match ?? []
   return /[^0]/.test(trace_id) && /[^0]/.test(span_id) ? { trace_id, span_id } : undefined
 }

@@ -102,8 +102,10 @@ const rootOf = (row: RunRow, fragment: Fragment, known: (id: string) => boolean,
 }
 
 /** What clients may say of a run of the gateway: its project is checked, whose it is and when it was stands. */
-const clientsOwn = ({ session_id: _session, agent_id: _agent, start_ns: _start, end_ns: _end, ...run }: FragmentRun) =>
-  run.attributes === undefined ? run : { ...run, attributes: ownOnly(run.attributes) }
+const clientsOwn = (said: FragmentRun): FragmentRun => {
+  const { session_id: _session, agent_id: _agent, start_ns: _start, end_ns: _end, ...run } = said
+  return run.attributes === undefined ? run : { ...run, attributes: ownOnly(run.attributes) }
+}
 
 const ownOnly = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.startsWith('guard.')))

@@ -110,6 +110,7 @@ describe('trace ids', () => {
       undefined,
       '',
       `ff-${trace_id}-${span_id}-01`,
+      `00-${trace_id}-${span_id}-01-more`,
       `00-${trace_id}-${'0'.repeat(16)}-01`,
       `00-${trace_id.toUpperCase()}-${span_id}-01`,
     ])

@@ -126,8 +126,10 @@ describe('what the gateway or the MCP proxy wrote', () => {
     assert.deepEqual(await run('guarded'), before)
   })
 
-  it('lets clients add records and say what the run is about, not whose it is', async () => {
+  it('lets clients add records and say what the run is about, not whose it is or when it was', async () => {
     const body = {
+      start_ns: '1',
+      end_ns: '4000000000000000000',
       trace_id: 'guarded',
       name: 'my run',
       tags: ['a'],
@@ -141,6 +143,7 @@ describe('what the gateway or the MCP proxy wrote', () => {
       [summary.name, summary.tags, summary.session_id, summary.origin, summary.attributes],
       ['my run', ['a'], 'mcp-1', 'mcp', { team: 'x' }],
     )
+    assert.ok(summary.start_ns > 1n && BigInt(summary.end_ns ?? 0) < 4_000_000_000_000_000_000n)
     assert.deepEqual(
       spans.map(({ id, owner }) => [id, owner]).slice(1),
       [
