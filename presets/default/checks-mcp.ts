@@ -1,21 +1,15 @@
 import { isLoopback } from 'guard-gateway/plugins/http'
-import type { ConfigFault } from './faults.ts'
+import { at, type ConfigFault, type Path } from './faults.ts'
+import { addressFault, headerFault } from './http-faults.ts'
 import type { Config } from './schema.ts'
 
 type Server = Config['mcp']['servers'][string]
-type Path = readonly (string | number)[]
 
-/** What a schema cannot say of the section `mcp`. `headerFault` tells what is wrong with a header. */
-export const mcpFaults = (
-  { mcp }: Config,
-  headerFault: (name: string, value: string) => string | undefined,
-): readonly ConfigFault[] => [
+/** What a schema cannot say of the section `mcp`. */
+export const mcpFaults = ({ mcp }: Config): readonly ConfigFault[] => [
   ...originFaults(mcp.allowed_origins ?? []),
-  ...Object.entries(mcp.servers).flatMap(([id, server]) => serverFaults(server, ['mcp', 'servers', id], headerFault)),
+  ...Object.entries(mcp.servers).flatMap(([id, server]) => serverFaults(server, ['mcp', 'servers', id])),
 ]
-
-const at = (path: Path, message: string | undefined): ConfigFault[] =>
-  message === undefined ? [] : [{ path, message }]
 
 const originFaults = (origins: readonly string[]): readonly ConfigFault[] =>
   origins.flatMap((origin, index) =>
@@ -27,11 +21,7 @@ const originFaults = (origins: readonly string[]): readonly ConfigFault[] =>
     ),
   )
 
-const serverFaults = (
-  server: Server,
-  path: Path,
-  headerFault: (name: string, value: string) => string | undefined,
-): readonly ConfigFault[] => {
+const serverFaults = (server: Server, path: Path): readonly ConfigFault[] => {
   if (server.transport === 'stdio')
     return at(path, server.command === undefined ? 'transport stdio needs the key command' : undefined)
   if (server.transport !== 'http') return []
@@ -51,9 +41,8 @@ const ownHeader = (name: string): string | undefined =>
 
 const targetFault = (target: string, insecure: boolean): string | undefined => {
   const url = URL.parse(target)
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    return 'expected an address that begins with http:// or https://'
-  if (url.username !== '' || url.password !== '') return 'holds a user name or password; use headers'
-  if (url.protocol === 'http:' && !insecure && !isLoopback(url.hostname))
+  const fault = addressFault(url, 'headers')
+  if (fault === undefined && url?.protocol === 'http:' && !insecure && !isLoopback(url.hostname))
     return 'would be reached without encryption; use https:, or set insecure: true'
+  return fault
 }

@@ -1,7 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { mcpFaults } from './checks-mcp.ts'
-import type { ConfigFault } from './faults.ts'
+import { at, type ConfigFault, type Path } from './faults.ts'
+import { addressFault, headerFault } from './http-faults.ts'
 import type { Config } from './schema.ts'
 import type { UpstreamConfig } from './schema-upstreams.ts'
 
@@ -22,15 +22,9 @@ export const configFaults = (config: Config): readonly ConfigFault[] => {
   return [
     ...at(['gateway_key'], keyFault(config.gateway_key)),
     ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
-    ...mcpFaults(config, headerFault),
+    ...mcpFaults(config),
   ]
 }
-
-type Path = readonly (string | number)[]
-
-/** The fault with its place, or nothing. */
-const at = (path: Path, message: string | undefined): ConfigFault[] =>
-  message === undefined ? [] : [{ path, message }]
 
 const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigFault[] => {
   const { name, base_url, api_key, fallback, headers, paths } = upstream
@@ -51,19 +45,8 @@ const fallbackFault = (other: string, name: string, names: readonly string[]): s
 
 const urlFault = (text: string): string | undefined => {
   const url = URL.parse(text)
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    return 'expected an address that begins with http:// or https://'
-  if (url.username !== '' || url.password !== '') return 'holds a user name or password; use api_key or headers'
-  if (url.search !== '' || url.hash !== '') return 'must end with the path, without ? and #'
-}
-
-const headerFault = (name: string, value: string): string | undefined => {
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-  } catch {
-    return 'cannot be sent in a header'
-  }
+  const tail = url?.search || url?.hash ? 'must end with the path, without ? and #' : undefined
+  return addressFault(url, 'api_key or headers') ?? tail
 }
 
 /** What works but deserves a word at start. */

@@ -1,11 +1,18 @@
 import type { ErrorObject } from 'ajv'
 import { suggestion } from 'guard-gateway/plugins/cli'
 
-/** One thing wrong with a configuration: where it stands, as keys and positions, and what is wrong with it. */
+/** A place in a configuration, as keys and positions. */
+export type Path = readonly (string | number)[]
+
+/** One thing wrong with a configuration: where it stands, and what is wrong with it. */
 export interface ConfigFault {
-  readonly path: readonly (string | number)[]
+  readonly path: Path
   readonly message: string
 }
+
+/** The fault with its place, or nothing. */
+export const at = (path: Path, message: string | undefined): ConfigFault[] =>
+  message === undefined ? [] : [{ path, message }]
 
 /** What a schema says about a configuration, in words and without the values, which may be secret. */
 export const schemaFaults = (errors: readonly ErrorObject[]): readonly ConfigFault[] => errors.map(schemaFault)
@@ -69,7 +76,7 @@ const segments = (pointer: string): (string | number)[] =>
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))
 
 /** `server.port`, `upstreams[0].name`; a key that is no plain word stands in quotes. */
-export const dotted = (path: readonly (string | number)[]): string =>
+export const dotted = (path: Path): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
     if (!/^[\w-]+$/.test(part)) return `${text}[${JSON.stringify(part)}]`
