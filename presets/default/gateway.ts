@@ -34,8 +34,7 @@ export const createGateway = async (
   addSecrets(gateway.secrets, config)
   gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
-  const [{ checkStyles }, { checkClients }] = await Promise.all([import('./styles.ts'), import('./clients.ts')])
-  checkStyles(gateway, config)
-  checkClients(gateway, config)
+  const { checkPlugins } = await import('./checks-plugins.ts')
+  checkPlugins(gateway, config)
   return gateway
 }

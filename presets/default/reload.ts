@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, isShape, type Plugin } from 'guard-gateway/core'
-import { checkClients } from './clients.ts'
+import { checkPlugins } from './checks-plugins.ts'
 import { loadConfig } from './config.ts'
 import { addSecrets } from './credentials.ts'
 import type { Environment } from './environment.ts'
 import type { Config } from './schema.ts'
-import { checkStyles } from './styles.ts'
 
 export interface ReloadOptions {
   readonly file: string
@@ -110,8 +109,7 @@ class ConfigWatch {
 
   #apply(next: Config): void {
     const { live, started, notice } = this.#options
-    checkStyles(this.#gateway, next)
-    checkClients(this.#gateway, next)
+    checkPlugins(this.#gateway, next)
     addSecrets(this.#gateway.secrets, next)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
     this.#generation++
