@@ -141,7 +141,6 @@ export { artifactDraft, elementsOf, eventDraft, needSchema, recordAt, runDraft, 
 export { parseImport } from './import/text.ts'
 export { checkEncoding, inflated, isPlain } from './inflate.ts'
 export { instantOf, timeOf } from './instant.ts'
-export { instantOf, timeOf } from './instant.ts'
 export { type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
 export { KeyCursor } from './json-keys.ts'
