@@ -57,7 +57,7 @@ const parts: readonly { readonly of: BenchOptions['suites']; run(options: BenchO
     async run(options, err) {
       const [{ runQuality }, { qualityText }] = await Promise.all([
         import('./suites/quality.ts'),
-        import('./lib/report.ts'),
+        import('./quality/report.ts'),
       ])
       const { summaries, failures } = await runQuality(options, err)
       const lines = failures.map((failure) => `FAILED: ${failure}`)
@@ -115,7 +115,7 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
   return [...throughput.map(({ name }) => name), ...names.filter((name) => isChosen(options, name))]
 }
 
-const shipped = async () => (await import('./lib/vectors.ts')).shippedVectors()
+const shipped = async () => (await import('./quality/vectors.ts')).shippedVectors()
 
 try {
   process.exitCode = await run(

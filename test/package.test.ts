@@ -137,7 +137,7 @@ describe('the published package', () => {
     assert.match(stdout, /guard --help/)
     const { stdout: found } = await script(`
       import { existsSync } from 'node:fs'
-      import { programFile } from ${JSON.stringify(join(installed(), 'dist/bench/lib/programs.js'))}
+      import { programFile } from ${JSON.stringify(join(installed(), 'dist/bench/programs.js'))}
       for (const name of ['load/measure', 'load/provider', 'mcp/upstream']) console.log(existsSync(programFile('bench/' + name)))`)
     assert.equal(found, 'true\n'.repeat(3))
   })

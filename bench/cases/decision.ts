@@ -1,9 +1,9 @@
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import type { Bench } from 'tinybench'
 import { bodyOf, callOf, conversationOf, type Measured, NOON, STAMP, stamp } from '../kit.ts'
-import { type Judge, openJudge } from '../lib/judge.ts'
-import { sessionAt } from '../lib/session.ts'
-import { findSubjects } from '../lib/subjects.ts'
+import { type Judge, openJudge } from '../quality/judge.ts'
+import { sessionAt } from '../quality/session.ts'
+import { findSubjects } from '../quality/subjects.ts'
 
 /** Requests of a session: each a turn longer than the one before, as far as the conversation has turns. */
 const REQUESTS = 20

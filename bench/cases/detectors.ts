@@ -2,7 +2,7 @@ import type { Call, Detector } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import type { Bench } from 'tinybench'
 import { body, callOf, fullEvidence, times } from '../kit.ts'
-import { findSubjects } from '../lib/subjects.ts'
+import { findSubjects } from '../quality/subjects.ts'
 
 /** What does one rule's decision cost, with every window full and nothing to find, by the size of the body? */
 export const register = async (bench: Bench): Promise<void> => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { programFile, programFlags } from '../lib/programs.ts'
+import { programFile, programFlags } from '../programs.ts'
 import type { Answer, Ask, Asks } from './asks.ts'
 
 const STOP_LIMIT_MS = 15_000

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { guardProgram, programFile } from '../lib/programs.ts'
+import { guardProgram, programFile } from '../programs.ts'
 import { Child } from './child.ts'
 
 /** The key that clients of the bench present. */

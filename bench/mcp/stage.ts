@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { guardProgram, programFile } from '../lib/programs.ts'
 import { Child } from '../load/child.ts'
+import { guardProgram, programFile } from '../programs.ts'
 import { BenchClient } from './client.ts'
 import { type BenchCall, policy } from './policy.ts'
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { programFile } from '../lib/programs.ts'
+import { programFile } from '../programs.ts'
 import { fragmentOf } from './fragments.ts'
 import { replayGateway } from './open.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { guardProgram, programFlags } from '../lib/programs.ts'
+import { guardProgram, programFlags } from '../programs.ts'
 
 /** A program whose start is measured. */
 export interface Program {

@@ -1,11 +1,11 @@
-import { caseOf } from '../lib/asks.ts'
-import type { Case } from '../lib/case.ts'
-import { openJudge } from '../lib/judge.ts'
-import type { Corpus } from '../lib/load.ts'
-import type { Observation, RunFacts } from '../lib/observation.ts'
-import { observe, watch } from '../lib/observe.ts'
-import type { Subject, Subjects } from '../lib/subjects.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
+import { caseOf } from '../quality/asks.ts'
+import type { Case } from '../quality/case.ts'
+import type { Corpus } from '../quality/corpus.ts'
+import { openJudge } from '../quality/judge.ts'
+import type { Observation, RunFacts } from '../quality/observation.ts'
+import { observe, watch } from '../quality/observe.ts'
+import type { Subject, Subjects } from '../quality/subjects.ts'
 
 const SMOKE_CASES = 40
 /** Of one policy. */

@@ -1,7 +1,7 @@
-import type { Case } from '../lib/case.ts'
-import type { Observation, RunFacts } from '../lib/observation.ts'
-import type { Subjects } from '../lib/subjects.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
+import type { Case } from '../quality/case.ts'
+import type { Observation, RunFacts } from '../quality/observation.ts'
+import type { Subjects } from '../quality/subjects.ts'
 import { syntheticCases } from '../synthetic/cases.ts'
 import { observeAll } from './corpus.ts'
 

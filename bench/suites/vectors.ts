@@ -3,12 +3,12 @@ import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completio
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { callOf, NOON } from '../kit.ts'
-import { type Judge, openJudge } from '../lib/judge.ts'
-import type { Observation, RunFacts } from '../lib/observation.ts'
-import { sessionAt } from '../lib/session.ts'
-import { findSubjects, type Subjects } from '../lib/subjects.ts'
-import { type RequestStep, shippedVectors, type VectorCase } from '../lib/vectors.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
+import { type Judge, openJudge } from '../quality/judge.ts'
+import type { Observation, RunFacts } from '../quality/observation.ts'
+import { sessionAt } from '../quality/session.ts'
+import { findSubjects, type Subjects } from '../quality/subjects.ts'
+import { type RequestStep, shippedVectors, type VectorCase } from '../quality/vectors.ts'
 
 const SECOND = 1000
 const styles = { chat_completions: chatCompletions, messages, responses }

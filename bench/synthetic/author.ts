@@ -1,5 +1,5 @@
 import { prose, random } from '../kit.ts'
-import type { Step, StepResult } from '../lib/trajectory.ts'
+import type { Step, StepResult } from '../quality/trajectory.ts'
 
 const LINES = 6
 const LINE_CHARS = 48

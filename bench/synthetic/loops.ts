@@ -1,4 +1,4 @@
-import type { Step } from '../lib/trajectory.ts'
+import type { Step } from '../quality/trajectory.ts'
 import { type Author, turn, word } from './author.ts'
 
 /** The steps of a loop by their number; from `repeats` on they repeat something. */

@@ -1,5 +1,5 @@
 import { prose, random } from '../kit.ts'
-import { type Ask, type Case, type Evidence, tokensOf } from '../lib/case.ts'
+import { type Ask, type Case, type Evidence, tokensOf } from '../quality/case.ts'
 
 interface Plan {
   readonly asks: readonly Ask[]

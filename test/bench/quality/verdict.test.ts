@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Case } from '../../../bench/lib/case.ts'
-import { verdictOf } from '../../../bench/lib/verdict.ts'
+import type { Case } from '../../../bench/quality/case.ts'
+import { verdictOf } from '../../../bench/quality/verdict.ts'
 
 const run = (over: Partial<Case>): Case => ({
   id: 'run',

@@ -6,8 +6,8 @@ import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readRequest } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
-import { caseOf } from '../../../bench/lib/asks.ts'
-import { loadCorpus } from '../../../bench/lib/load.ts'
+import { caseOf } from '../../../bench/quality/asks.ts'
+import { loadCorpus } from '../../../bench/quality/corpus.ts'
 
 const label = { silver: 'loop', silver_first_step: 1, human_repetition_steps: [1, 2] }
 const head = { id: 'run-1', src: 'shop', model: 'm-1', task: 'fix', split: 'dev', resolved: true, sysn: 400, taskn: 80 }

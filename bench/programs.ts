@@ -4,10 +4,10 @@ import { extname, join } from 'node:path'
 const code = extname(import.meta.filename)
 
 /** The file of a program, given from the project's root and without its extension. */
-export const programFile = (name: string): string => join(import.meta.dirname, '../..', `${name}${code}`)
+export const programFile = (name: string): string => join(import.meta.dirname, '..', `${name}${code}`)
 
 /** What Node must be told to run the project's programs: below node_modules it strips no types, and there the compiled ones stand. */
 export const programFlags: readonly string[] = code === '.ts' ? ['--conditions=guard-source'] : []
 
 /** The command line of the gateway. */
-export const guardProgram = join(import.meta.dirname, '../../presets/default/bin.js')
+export const guardProgram = join(import.meta.dirname, '../presets/default/bin.js')
