@@ -11,6 +11,8 @@ export const startOwn = async ({ guard, config, running }: ClientsOptions): Prom
   const [node = process.execPath, ...words] = guard
   const child = spawn(node, [...words, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    // out of the terminal's reach: Ctrl-C is for the agent, which may well go on after it
+    detached: true,
   })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {

@@ -121,7 +121,7 @@ const tell = async (
   io: Io,
 ): Promise<void> => {
   if (!('isTTY' in io.err) || io.err.isTTY !== true) return
-  const where = session === undefined ? { agent_id: agent ?? profile.id } : {}
+  const where = session === undefined ? { agent_id: agent ?? profile.id } : { external_id: session }
   const line = summaryOf(await sessionsSince(address, where, since).catch(() => []), address)
   if (line !== '') io.err.write(`${line}\n`)
 }

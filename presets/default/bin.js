@@ -2,6 +2,19 @@
 // No static import: on a Node that is too old, loading anything could fail before this file can say why.
 // JavaScript, as what it loads first: Node takes 35 ms to get ready to strip types, and need not once compiled code is kept.
 
+/**
+ * A reader that has left, as in `guard … | head`, is no failure; a full disk behind `>` is one, and ends the command.
+ * @param {NodeJS.ErrnoException} error
+ */
+const onOutputError = ({ code, message }) => {
+  if (code === 'EPIPE') return
+  process.stderr.write(`error: the output cannot be written: ${message}\n`)
+  process.exit(1)
+}
+process.stdout.on('error', onOutputError)
+// a log that cannot be written stops no gateway
+process.stderr.on('error', () => {})
+
 const needed = '22.19'
 const found = process.versions.node
 const [major = 0, minor = 0] = found.split('.').map(Number)

@@ -10,16 +10,10 @@ export const runProcess = async (): Promise<never> => {
     env: process.env,
     cwd: process.cwd(),
   }
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', onStreamError)
   const code = await main(process.argv.slice(2), io)
   await flushed(process.stdout)
   await flushed(process.stderr)
   process.exit(code)
-}
-
-/** A reader that has left, as in `guard … | head`, is no failure. */
-const onStreamError = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'EPIPE') throw error
 }
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>

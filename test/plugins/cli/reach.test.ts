@@ -8,6 +8,7 @@ import { Gateway, type GuardError } from 'guard-gateway/core'
 import { asking, running } from 'guard-gateway/plugins/cli'
 import { reached } from '../../../plugins/cli/reach.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
+import { refusingPort } from '../../kit/refusing-port.ts'
 
 /** Puts a server on a port of the system's choice, for one test; gives its address. */
 const listening = async (context: TestContext, server: Server): Promise<string> => {
@@ -72,9 +73,10 @@ describe('the gateway that a command is meant for', () => {
     }
   })
   it('may not run', async () => {
-    const nowhere = place('http://127.0.0.1:1')
+    await using refusing = await refusingPort()
+    const nowhere = place(`http://127.0.0.1:${refusing.port}`)
     assert.equal(await reached(nowhere), false)
-    const told = /^No gateway answers at http:\/\/127\.0\.0\.1:1\. Start it with "guard gateway run", or pray\.$/
+    const told = /^No gateway answers at http:\/\/127\.0\.0\.1:\d+\. Start it with "guard gateway run", or pray\.$/
     await assert.rejects(running(nowhere, ', or pray'), refused('GATEWAY_NOT_RUNNING', told))
   })
   it('may go away while it is asked, before its answer or within', async (context) => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { running } from 'guard-gateway/plugins/cli'
@@ -9,8 +10,8 @@ import { fakeIo } from '../../kit/io.ts'
 
 export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
 
-/** A folder of its own, and commands that work in it. */
-export const workplace = async (context: TestContext, options: Partial<ClientsOptions> = {}) => {
+/** A folder of its own, and commands that work in it, on a terminal if `tty`. */
+export const workplace = async (context: TestContext, options: Partial<ClientsOptions> = {}, tty = false) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-clients-'))
   context.after(() => rm(cwd, { recursive: true, force: true }))
   const { address = 'http://127.0.0.1:8787' } = options
@@ -31,8 +32,9 @@ export const workplace = async (context: TestContext, options: Partial<ClientsOp
     flags: Readonly<Record<string, unknown>> = {},
     rest: readonly string[] = [],
     env: Readonly<Record<string, string | undefined>> = {},
+    typed = '',
   ) => {
-    const io = fakeIo({ cwd, env })
+    const io = { ...fakeIo({ cwd, env, tty }), in: Readable.from([typed]) }
     const code = await gateway.commands.need(id).run({ args, options: flags, rest }, io)
     return { code, out: io.outText(), err: io.errText() }
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { GuardError } from 'guard-gateway/core'
 import { startGateway } from 'guard-gateway/test'
+import { refusingPort } from '../../kit/refusing-port.ts'
 import { KEY, workplace } from './kit.ts'
 
 /** Something that answers as a gateway that is up. */
@@ -140,7 +141,8 @@ test('--mode tells where it has no effect', async (context) => {
 })
 
 test('without a gateway nothing is started', async (context) => {
-  const { cwd, command } = await workplace(context, { address: 'http://127.0.0.1:1' })
+  await using refusing = await refusingPort()
+  const { cwd, command } = await workplace(context, { address: `http://127.0.0.1:${refusing.port}` })
   const claude = await client(cwd, 'claude')
   await assert.rejects(command('run', [], {}, [claude]), (error: GuardError) => {
     assert.equal(error.code, 'GATEWAY_NOT_RUNNING')
@@ -164,10 +166,55 @@ test('a gateway that does not take the key is told of before the agent starts, w
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
 
+test('a gateway started for the agent is out of the reach of Ctrl-C, which the agent may survive', async (context) => {
+  const says = `let leads = true; try { process.kill(-process.pid, 0) } catch { leads = false }
+    console.error(JSON.stringify({ error: { code: 'PORT_TAKEN', message: leads ? 'alone.' : 'with the agent.' } })); process.exit(1)`
+  await using refusing = await refusingPort()
+  const { cwd, command } = await workplace(context, {
+    address: `http://127.0.0.1:${refusing.port}`,
+    guard: [process.execPath, '-e', says, '--'],
+  })
+  await assert.rejects(command('run', [], { start: true }, [await client(cwd, 'claude')]), /did not come up: alone\./)
+})
+
+test('on a terminal, the last line sums up the agent’s sessions, or the one that was named', async (context) => {
+  const paths: string[] = []
+  const figures = {
+    id: 'ses_1',
+    paused: false,
+    requests: 3,
+    flagged: 1,
+    blocked: 0,
+    total_tokens: 1_500,
+    cost_micro: 21_000,
+  }
+  const sessions = [{ ...figures, last_seen_at: '2999-01-01T00:00:00Z' }]
+  const server = createServer(({ url = '' }, response) => {
+    paths.push(url)
+    response.end(JSON.stringify({ plugins: [], sessions }))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  context.after(() => server.close())
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { cwd, command } = await workplace(context, { address }, true)
+  const quiet = await client(cwd, 'quiet', '')
+  const { err } = await command('run', [], { agent: 'bob' }, [quiet])
+  assert.equal(
+    err,
+    `guard: 3 requests, 1 flagged, 0 blocked, 1.5k tokens, cost 0.021  ${address}/replay?session_id=ses_1\n`,
+  )
+  await command('run', [], { session: 'mine too' }, [quiet])
+  assert.deepEqual(
+    paths.filter((path) => path.startsWith('/api/sessions')),
+    ['/api/sessions?limit=50&agent_id=bob', '/api/sessions?limit=50&external_id=mine+too'],
+  )
+})
+
 test('why a gateway that was to be started did not come up is told in one line', async (context) => {
   const says = `console.error('{"level":"info"}\\n' + JSON.stringify({ error: { code: 'PORT_TAKEN', message: 'The port is taken.' } })); process.exit(1)`
+  await using refusing = await refusingPort()
   const { cwd, command } = await workplace(context, {
-    address: 'http://127.0.0.1:1',
+    address: `http://127.0.0.1:${refusing.port}`,
     guard: [process.execPath, '-e', says, '--'],
   })
   await assert.rejects(command('run', [], { start: true }, [await client(cwd, 'claude')]), {

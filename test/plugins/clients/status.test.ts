@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startGateway } from 'guard-gateway/test'
+import { FakeProvider } from '../../kit/provider.ts'
+import { refusingPort } from '../../kit/refusing-port.ts'
 import { workplace } from './kit.ts'
 
 const session = (id: string, more: object = {}) => ({
@@ -57,4 +60,43 @@ test('where nothing was asked yet it tells how to begin', async (context) => {
   const { out, err } = await command('status', [])
   assert.match(out, /^0 sessions/)
   assert.match(err, /guard run -- claude/)
+})
+
+test('the status line tells mode, use of the budget, cost and the last flag of the session on standard input', async (context) => {
+  const provider = await new FakeProvider().listen()
+  context.after(() => provider.close())
+  const gateway = await startGateway({ upstream: provider.url })
+  context.after(() => gateway.close())
+  const { command } = await workplace(context, { address: gateway.url })
+  // on a busy machine the answer may come too late, which is told by an empty line
+  const line = async (typed: string, tries = 50): Promise<string> => {
+    const { out } = await command('statusline', [], {}, [], {}, typed)
+    return out === '\n' && tries > 0 ? line(typed, tries - 1) : out
+  }
+  const told = () => line('{"session_id":"of the client/1"}')
+  assert.equal(await told(), 'guard: no request yet\n')
+  const ask = () =>
+    gateway.request(
+      'POST',
+      '/v1/chat/completions',
+      { model: 'm', messages: [{ role: 'user', content: 'again' }] },
+      { 'x-guard-session-id': 'of the client/1' },
+    )
+  await ask()
+  const first = /^guard: shadow, 1 request, (\d+) of 100k tokens, cost 0\n$/.exec(await told())
+  assert.ok(first, await told())
+  await ask()
+  await ask()
+  const tokens = 3 * Number(first[1])
+  assert.equal(
+    await told(),
+    `guard: shadow, 3 requests, ${tokens} of 100k tokens, cost 0, 1 flagged, last LOOP_EXACT\n`,
+  )
+  await gateway.request('POST', '/api/sessions/of%20the%20client%2F1/pause')
+  assert.match(await told(), /^guard: PAUSED, shadow, 3 requests, /)
+  assert.equal(await line('no JSON', 0), '\n')
+  await using refusing = await refusingPort()
+  const alone = await workplace(context, { address: `http://127.0.0.1:${refusing.port}` })
+  const { code, out } = await alone.command('statusline', [], {}, [], {}, '{"session_id":"of the client/1"}')
+  assert.deepEqual([code, out], [0, '\n'])
 })

@@ -7,6 +7,7 @@ import { asking, running, type Work } from 'guard-gateway/plugins/cli'
 import { tailRuns } from '../../../plugins/replay/command-tail.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { type FakeIo, fakeIo } from '../../kit/io.ts'
+import { refusingPort } from '../../kit/refusing-port.ts'
 
 /** As much of a process as a command listens to. */
 const fakeProcess = () => new EventEmitter() as EventEmitter & Pick<NodeJS.Process, 'once' | 'off'>
@@ -119,9 +120,11 @@ describe('replay tail', () => {
   })
 
   it('says what to do where no gateway runs', async () => {
-    await assert.rejects(tail({}, 'http://127.0.0.1:1').code, {
+    await using refusing = await refusingPort()
+    const address = `http://127.0.0.1:${refusing.port}`
+    await assert.rejects(tail({}, address).code, {
       code: 'GATEWAY_NOT_RUNNING',
-      message: 'No gateway answers at http://127.0.0.1:1. Start it with "guard gateway run".',
+      message: `No gateway answers at ${address}. Start it with "guard gateway run".`,
     })
   })
 

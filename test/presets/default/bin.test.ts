@@ -117,6 +117,22 @@ describe('the binary', () => {
       assert.ok(!packages.has(heavy), `${heavy} is loaded`)
     assert.deepEqual(await readdir(folder), [])
   })
+  it('ends quietly where its reader has left, and in one line where its output cannot be written', async () => {
+    const full =
+      "process.stdout._write = (chunk, encoding, done) => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))"
+    for (const argv of [['--help'], ['--version'], ['explain', 'LOOP_EXACT']]) {
+      const left = start(folder, argv)
+      left.stdout.destroy()
+      assert.deepEqual(await Promise.all([text(left.stderr), once(left, 'close')]), ['', [0, null]], argv[0])
+      const { code, err } = await run(folder, argv, [preload(full)])
+      assert.deepEqual([code, err], [1, 'error: the output cannot be written: no space left\n'], argv[0])
+    }
+  })
+  it('goes on where its log cannot be written', async () => {
+    const full =
+      "process.stderr._write = (chunk, encoding, done) => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))"
+    assert.equal((await run(folder, ['nosuch'], [preload(full)])).code, 2)
+  })
   it('starts in an empty folder, serves, drains on SIGTERM, and writes nothing more the next time', async () => {
     const first = start(folder, ['gateway', 'run', '--port', '0'])
     const said = await saying(first, 'Stop with Ctrl-C.')
