@@ -68,11 +68,12 @@ const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): stri
   return parts.filter((part) => part !== '').join('  ')
 }
 
-/** What the failure tag comes from: the reason of a decision, else the rule that found it, and the span. */
+/** What the failure tag comes from: the reason that the event or another one of its span gives, else the rule that found it, and the span. */
 const whyOf = ({ failure_evidence: evidence }: RunSummary, spans: readonly ShownSpan[]): string => {
   if (!isShape(evidence)) return ''
   const span = spans.find(({ id }) => id === evidence.span_id)
-  const reason = span?.events.find(({ id }) => id === evidence.event_id)?.attributes.reason_code
+  const told = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)
+  const reason = told?.map(({ attributes }) => attributes.reason_code).find((code) => typeof code === 'string')
   const where = span === undefined ? '' : ` in ${titlesOf(spans).get(span)}`
-  return `(why: ${terminalText((typeof reason === 'string' ? reason : evidence.rule) + where)})`
+  return `(why: ${terminalText((reason ?? evidence.rule) + where)})`
 }

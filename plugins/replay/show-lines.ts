@@ -29,7 +29,7 @@ export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing)
   const columnOf = (ns: number): number =>
     span_ns <= 0 ? 0 : Math.min(Math.max(Math.round((ns / span_ns) * (bar - 1)), 0), bar - 1)
   for (const [at, row] of rows.entries()) {
-    const title = cut(names[at] ?? '', name).padEnd(name)
+    const title = shortened(names[at] ?? '', name, signs.cut).padEnd(name)
     const drawn = barOf(row, columnOf, bar, signs).padEnd(bar)
     const status = painted(cut(row.status, STATUS).padEnd(STATUS), row.status, paint)
     const told = painted(cut(row.note, note), row.note.split(' ', 1)[0] ?? '', paint)
@@ -38,6 +38,13 @@ export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing)
 }
 
 const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length))
+
+/** Spans of the same name differ by their number only, so that stays. */
+const shortened = (title: string, length: number, sign: string): string => {
+  if (title.length <= length) return title
+  const number = /#\d+$/.exec(title)?.[0] ?? ''
+  return cut(title, length - number.length - sign.length) + sign + number
+}
 
 const painted = (text: string, word: string, paint: Drawing['paint']): string => {
   const colour = colourOf(word)

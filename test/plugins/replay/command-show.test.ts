@@ -82,6 +82,11 @@ describe('replay show', () => {
     const [, , span] = await lines(run?.trace_id ?? '')
     assert.match(span ?? '', /^ {2}gen_ai\.request#1 .* allow$/)
   })
+  it('why a request of an agent was blocked, by the reason of its decision', async () => {
+    const { json } = await gateway.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode: 'enforce' })
+    const { trace_ids } = json as { trace_ids: readonly string[] }
+    assert.match((await lines(trace_ids[0] ?? ''))[0] ?? '', / tag loop .*\(why: LOOP_EXACT in gen_ai\.request#3\)$/)
+  })
   it('spans by name and name#n with all below them, events at their instants', async () => {
     const titles = async (...argv: readonly string[]) =>
       (await lines('run-2', ...argv)).slice(1).map((line) => line.split(/ {2,}[├│•]| [├│•]/, 1)[0]?.trim())
@@ -107,6 +112,13 @@ describe('replay show', () => {
       for (const line of (await lines('run-2', '--width', width)).slice(1))
         assert.ok(line.length <= Number(width), line)
     assert.ok((await lines('run-2', '--width', '200')).some((line) => line.length > 150))
+    const span = (ms: number) => ({ name: 'retrieval.of.documents', start_ns: at(ms), end_ns: at(ms + 1) })
+    await gateway.request('POST', '/api/v1/traces', { trace_id: 'narrow', start_ns: at(0), spans: [span(0), span(1)] })
+    for (const locale of ['en_US.UTF-8', 'C']) {
+      const { out } = await show(['narrow', '--width', '60'], { env: { LANG: locale } })
+      const sign = locale === 'C' ? '~' : '…'
+      assert.match(out, new RegExp(`^ {2}retrieval.of.do${sign}#1 .*\n {2}retrieval.of.do${sign}#2 `, 'm'))
+    }
     for (const width of ['59', '1001', 'wide']) assert.equal((await show(['run-2', '--width', width])).code, 2, width)
   })
   it('in colours on a terminal alone, and in ASCII where the locale has no more', async () => {
