@@ -112,9 +112,11 @@ const fromAnyValue = (value: Shape, place: Place): unknown => {
 export const fromKeyValues = (record: Shape, member: string, place: Place): Attributes => {
   const attributes: Record<string, unknown> = Object.create(null)
   for (const { record: pair, place: at } of elementsOf(record, member, place)) {
-    if (typeof pair.key !== 'string') throw wrong(inside(at, 'key'), 'a string')
+    // protobuf leaves an empty name out
+    const key = pair.key ?? ''
+    if (typeof key !== 'string') throw wrong(inside(at, 'key'), 'a string')
     const value = pair.value ?? {}
-    attributes[pair.key] = fromAnyValue(recordAt(value, inside(at, 'value')), inside(at, 'value'))
+    attributes[key] = fromAnyValue(recordAt(value, inside(at, 'value')), inside(at, 'value'))
   }
   return attributes
 }

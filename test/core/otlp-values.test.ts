@@ -21,6 +21,13 @@ describe('OTLP in: values and events', () => {
     assert.equal(JSON.stringify(list), '{"__proto":"x"}')
   })
 
+  it('reads a name that protobuf leaves out as the empty one', () => {
+    assert.deepEqual(
+      { ...(attributeOf({ kvlistValue: { values: [{ value: { intValue: 5 } }] } }) as object) },
+      { '': 5 },
+    )
+  })
+
   it('rejects values that are not what they say', () => {
     for (const value of [
       { stringValue: 1 },
@@ -31,7 +38,7 @@ describe('OTLP in: values and events', () => {
       { intValue: { toString: 0, valueOf: 0 } },
       { doubleValue: 'much' },
       { arrayValue: [] },
-      { kvlistValue: { values: [{}] } },
+      { kvlistValue: { values: [{ key: 1 }] } },
     ]) {
       const { rejected } = fromOtlp(resourceSpans([span({ attributes: [{ key: 'x', value }] })]), keepAll)
       assert.equal(rejected.length, 1, JSON.stringify(value))
