@@ -6,9 +6,12 @@ export class Visit {
   readonly page: Page
   readonly faults: string[] = []
   readonly dialogs: string[] = []
+  readonly #leave: (visit: Visit) => Promise<void>
 
-  constructor(page: Page, url: string) {
+  /** `leave`: takes the page when the visit has ended well. */
+  constructor(page: Page, url: string, leave: (visit: Visit) => Promise<void>) {
     this.page = page
+    this.#leave = leave
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.faults.push(`console: ${message.text()}`)
     })
@@ -50,8 +53,10 @@ export class Visit {
   async close(): Promise<void> {
     try {
       this.clean()
-    } finally {
+    } catch (error) {
       await this.page.context().close()
+      throw error
     }
+    await this.#leave(this)
   }
 }

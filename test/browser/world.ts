@@ -44,6 +44,8 @@ rules:
   - { id: never-delete, tools: [delete_file], action: deny }
 `
 
+const VIEWPORT = { width: 1280, height: 800 }
+
 /** A gateway with its database in a file, a server behind its MCP proxy, and a browser. */
 export class World {
   gateway: Running
@@ -51,6 +53,8 @@ export class World {
   readonly upstream: McpUpstream
   readonly #options: Start
   readonly #contexts = new Set<BrowserContext>()
+  /** What visits have left behind, by their options. */
+  readonly #left = new Map<string, Visit>()
 
   constructor(gateway: Running, browser: Browser, upstream: McpUpstream, options: Start) {
     this.gateway = gateway
@@ -63,18 +67,38 @@ export class World {
     return this.gateway.url
   }
 
-  /** A page of a new context, with everything written down that goes wrong in it. */
+  /** A page, with everything written down that goes wrong in it; of a new context, or one that a visit with the same options has left. */
   async open(options: BrowserContextOptions = {}): Promise<Visit> {
-    const context = await this.browser.newContext({
-      baseURL: this.url,
-      viewport: { width: 1280, height: 800 },
-      ...options,
-    })
+    const wanted = JSON.stringify(options)
+    const left = this.#left.get(wanted)
+    if (left !== undefined) {
+      this.#left.delete(wanted)
+      return left
+    }
+    const context = await this.browser.newContext({ baseURL: this.url, viewport: VIEWPORT, ...options })
     this.#contexts.add(context)
     context.once('close', () => this.#contexts.delete(context))
     // patient, since other tests may want the processor too
     context.setDefaultTimeout(30_000)
-    return new Visit(await context.newPage(), this.url)
+    return new Visit(await context.newPage(), this.url, (visit) => this.#leave(visit, wanted, options))
+  }
+
+  /** Keeps a page for the next visit, as a new one would be: to start its process costs more than most visits. */
+  async #leave(visit: Visit, wanted: string, { viewport = VIEWPORT }: BrowserContextOptions): Promise<void> {
+    const { page } = visit
+    if (this.#left.has(wanted) || page.context().pages().length > 1) return page.context().close()
+    await page.unrouteAll()
+    await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null })
+    if (viewport !== null) await page.setViewportSize(viewport)
+    await page.context().clearCookies()
+    // its stream ends here; its document stays until the next visit goes elsewhere
+    await page.evaluate(() => {
+      sessionStorage.clear()
+      localStorage.clear()
+      dispatchEvent(new Event('pagehide'))
+    })
+    visit.faults.length = 0
+    this.#left.set(wanted, visit)
   }
 
   async api(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
