@@ -176,7 +176,7 @@ describe('guard mcp pins and export', () => {
       assert.match(readFileSync(join(cwd, 'audit.jsonl'), 'utf8'), /^\{"type":"bundle"/)
       await assert.rejects(run(io, 'export', '--output', 'audit.jsonl'), usage)
       assert.equal(await run(io, 'export', '--output', 'audit.jsonl', '--force', '--quiet'), 0)
-      await assert.rejects(run(io, 'export', '--since', 'yesterday'), { code: 'INVALID_REQUEST' })
+      await assert.rejects(run(io, 'export', '--since', 'yesterday'), { code: 'INVALID_FILTER' })
       await assert.rejects(run(io, 'export', '--output', 'no/such/folder.json'), usage)
     }))
 })
