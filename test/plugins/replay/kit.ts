@@ -3,15 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import fastify, { type InjectOptions } from 'fastify'
+import fastify from 'fastify'
 import {
   type Artifact,
   type Attributes,
-  type ErrorBody,
   Gateway,
   type Plugin,
   type RunSummary,
-  readJson,
   type Settled,
   type TraceEvent,
   type TreeSpan,
@@ -26,15 +24,9 @@ import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
+import { type Answer, injected } from '../../kit/injected.ts'
 
-/** An answer with its JSON body, integers exact. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-  /** Undefined if the text is no JSON. */
-  readonly body: unknown
-}
+export { type Answer, expecting, refused } from '../../kit/injected.ts'
 
 /** A run as `GET /api/v1/runs/{trace_id}` gives it; small integers come as numbers. */
 export interface Bundle {
@@ -98,15 +90,7 @@ export const startReplay = async (options: BenchOptions = {}): Promise<Bench> =>
     gateway,
     clock,
     faults,
-    send: async (method, path, body, headers = {}) => {
-      const request: InjectOptions = { method, url: path, headers: { host: HOST, ...headers } }
-      if (body !== undefined) {
-        request.payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
-        request.headers = { 'content-type': 'application/json', ...request.headers }
-      }
-      const { statusCode, headers: answered, body: text } = await app.inject(request)
-      return { status: statusCode, headers: answered, text, body: parsed(text) }
-    },
+    send: (method, path, body, headers) => injected(app, method, path, body, headers),
     stream: async (url) => {
       const answer = await app.inject({ method: 'GET', url, headers: { host: HOST }, payloadAsStream: true })
       assert.equal(answer.statusCode, 200)
@@ -118,25 +102,4 @@ export const startReplay = async (options: BenchOptions = {}): Promise<Bench> =>
       if (made !== undefined && folder === undefined) await rm(made, { recursive: true, force: true })
     },
   }
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return readJson(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The answer's body, which must have this status. */
-export const expecting = <T>(status: number, answer: Answer): T => {
-  assert.equal(answer.status, status, answer.text)
-  return answer.body as T
-}
-
-/** Asserts an error answer of this status and code, and gives its body. */
-export const refused = (status: number, code: string, answer: Answer): ErrorBody => {
-  const { error } = expecting<{ readonly error: ErrorBody }>(status, answer)
-  assert.equal(error.code, code)
-  return error
 }

@@ -1,19 +1,13 @@
-import assert from 'node:assert/strict'
-import fastify, { type InjectOptions } from 'fastify'
-import { type ErrorBody, GuardError, readJson } from 'guard-gateway/core'
+import fastify from 'fastify'
+import { GuardError } from 'guard-gateway/core'
 import { asFastifyPlugin } from 'guard-gateway/plugins/http'
 import { approver, argumentKey } from '../../../../plugins/mcp/approvals/index.ts'
 import { managementRoutes } from '../../../../plugins/mcp/management/routes.ts'
 import type { ServerView } from '../../../../plugins/mcp/management/server-schemas.ts'
+import { type Answer, injected } from '../../../kit/injected.ts'
 import { type Kit, type KitOptions, makeKit } from '../records-kit.ts'
 
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-  /** Undefined if the text is no JSON. */
-  readonly body: unknown
-}
+export { expecting, refused } from '../../../kit/injected.ts'
 
 /** The management API over audit and approvals; servers and pins are told by the test. */
 export interface Bench extends Kit {
@@ -73,43 +67,10 @@ export const startApi = async (options: KitOptions & { readonly approver_key?: s
     ...kit,
     key: await argumentKey(gateway),
     accepted,
-    send: async (method, path, body, headers = {}) => {
-      const request: InjectOptions = {
-        method,
-        url: `/api/v1/mcp${path}`,
-        headers: { host: '127.0.0.1:8787', ...headers },
-      }
-      if (body !== undefined) {
-        request.payload = JSON.stringify(body)
-        request.headers = { 'content-type': 'application/json', ...request.headers }
-      }
-      const answer = await app.inject(request)
-      return { status: answer.statusCode, headers: answer.headers, text: answer.body, body: parsed(answer.body) }
-    },
+    send: (method, path, body, headers) => injected(app, method, `/api/v1/mcp${path}`, body, headers),
     close: async () => {
       await kit.audit.flush()
       await app.close()
     },
   }
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return readJson(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The answer's body, which must have this status. */
-export const expecting = <T>(status: number, answer: Answer): T => {
-  assert.equal(answer.status, status, answer.text)
-  return answer.body as T
-}
-
-/** Asserts an error answer of this status and code, and gives its body. */
-export const refused = (status: number, code: string, answer: Answer): ErrorBody => {
-  const { error } = expecting<{ readonly error: ErrorBody }>(status, answer)
-  assert.equal(error.code, code)
-  return error
 }
