@@ -166,14 +166,14 @@ export const otlpEvent = (event: TraceEvent, level: 'span' | 'run'): object => (
   ],
 })
 
-/** Artifact metadata as an event of the span that made it, at the instant that span began. */
-export const otlpArtifact = (artifact: Artifact, span: TreeNode): object => ({
+/** Artifact metadata as an event of a span, at the instant that span began; `level: run` for one that belongs to no span of the run and therefore stands on the root. */
+export const otlpArtifact = (artifact: Artifact, span: TreeNode, level: 'span' | 'run'): object => ({
   timeUnixNano: String(span.start_ns),
   name: guardNames.artifact,
   attributes: [
     ...pairs({
       [guardNames.artifactId]: artifact.id,
-      [guardNames.eventLevel]: artifact.span_id === null ? 'run' : null,
+      [guardNames.eventLevel]: level === 'run' ? 'run' : null,
       path: artifact.path,
       mime_type: artifact.mime_type,
       size: artifact.size,

@@ -60,7 +60,7 @@ class OtlpWriter implements TraceWriter {
   /** What belongs to no span stands on the root. */
   artifact(artifact: Artifact, span: TreeNode | null): string {
     const on = span ?? this.#root
-    return on === null ? '' : this.#event(otlpArtifact(artifact, on))
+    return on === null ? '' : this.#event(otlpArtifact(artifact, on, span === null ? 'run' : 'span'))
   }
 
   end(): string {
