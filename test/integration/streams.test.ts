@@ -4,21 +4,13 @@ import { Agent, request as httpRequest } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { random } from 'guard-gateway/bench'
 import { dialects } from '../kit/dialogue.ts'
 import { chatReply, messagesReply, replyFor, responsesReply } from '../kit/replies.ts'
 import { type Service, startService } from '../kit/service.ts'
 import { settlements } from '../kit/settlements.ts'
 
 const STREAMS = 200
-
-/** Numbers below 1 that are the same in every run. */
-const random = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
-  }
-}
 
 const replyOf = { responses: responsesReply, chat_completions: chatReply, messages: messagesReply }
 const words = (count: number, pick: () => number): string =>

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -178,6 +179,19 @@ export const callNeedingConsent = async (
   )
   return { ...decided, entry, records }
 }
+
+/** What is other than usual about a call, and where it belongs. */
+export type What = [judgement?: Partial<Judgement>, facts?: Partial<CallFacts>, book?: AuditBook, traceparent?: string]
+
+/** A call that is judged and on record. */
+export const judgedCall = async (kit: Kit, ...[judgement, facts, book = bookOf(kit), traceparent]: What) => {
+  const entry = await book.begin(traceparent)
+  assert.equal(await book.judged(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement)), true)
+  return { book, entry }
+}
+
+/** The event of a span that tells what was decided about its call. */
+export const decisionIn = (span: TreeSpan | undefined) => span?.events.find(({ name }) => name === 'policy.decision')
 
 /** The spans of a run by name, in order. */
 export const spansOf = async ({ gateway }: Kit, trace_id: string, name: string): Promise<readonly TreeSpan[]> =>

@@ -1,11 +1,4 @@
-/** Numbers below 1 that are the same in every run. */
-const random = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
-  }
-}
+import { random } from 'guard-gateway/bench'
 
 const firstLines = [
   'HTTP/1.1 200 OK',

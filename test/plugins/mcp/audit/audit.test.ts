@@ -3,19 +3,21 @@ import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { GuardError, type TreeSpan } from 'guard-gateway/core'
-import type { CallFacts, Judgement } from '../../../../plugins/mcp/audit/index.ts'
+import { GuardError } from 'guard-gateway/core'
 import { readTrace } from '../../../../plugins/replay/read.ts'
 import {
   bookOf,
   callNeedingConsent,
+  decisionIn,
   factsOf,
+  judgedCall,
   judgementOf,
   type Kit,
   recordsOf,
   SESSION,
   spansOf,
   startKit,
+  type What,
   withFolder,
 } from '../records-kit.ts'
 
@@ -25,17 +27,7 @@ const start = async (): Promise<void> => {
 }
 const stop = (): Promise<void> => kit.close()
 
-const judge = async (
-  judgement: Partial<Judgement> = {},
-  facts: Partial<CallFacts> = {},
-  book = bookOf(kit),
-  traceparent?: string,
-) => {
-  const entry = await book.begin(traceparent)
-  assert.equal(await book.judged(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement)), true)
-  return { book, entry }
-}
-const eventOf = (span: TreeSpan | undefined) => span?.events.find(({ name }) => name === 'policy.decision')
+const judge = (...what: What) => judgedCall(kit, ...what)
 
 describe('a judged call', () => {
   beforeEach(start)
@@ -81,7 +73,7 @@ describe('a judged call', () => {
       ['mcp.session.id', SESSION.slice(0, 16)],
     ] as const)
       assert.equal(attributes[name], value, name)
-    const said = eventOf(span)?.attributes
+    const said = decisionIn(span)?.attributes
     assert.deepEqual(
       [said?.decision, said?.forwarded, said?.reason_code, said?.rule_id, said?.mode, said?.policy_version],
       ['deny', false, 'MCP_DENIED', 'read-in-project', 'enforce', 'v1'],
@@ -104,7 +96,7 @@ describe('a judged call', () => {
     it(`${JSON.stringify(judgement)} is told as ${decision}, ${code ?? 'no reason'}, ${status}`, async () => {
       const { entry } = await judge(judgement)
       const [span] = await spansOf(kit, entry.trace_id, 'tool.call')
-      const said = eventOf(span)?.attributes
+      const said = decisionIn(span)?.attributes
       assert.deepEqual([said?.decision, said?.reason_code, span?.status], [decision, code, status])
       const [row] = await recordsOf(kit)
       assert.deepEqual(

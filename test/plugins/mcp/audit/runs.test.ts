@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { GuardError, type TreeSpan } from 'guard-gateway/core'
-import type { CallFacts, Judgement } from '../../../../plugins/mcp/audit/index.ts'
+import { GuardError } from 'guard-gateway/core'
 import { readTrace } from '../../../../plugins/replay/read.ts'
-import { bookOf, factsOf, judgementOf, type Kit, recordsOf, SESSION, spansOf, startKit } from '../records-kit.ts'
+import {
+  bookOf,
+  decisionIn,
+  judgedCall,
+  type Kit,
+  recordsOf,
+  SESSION,
+  spansOf,
+  startKit,
+  type What,
+} from '../records-kit.ts'
 
 let kit: Kit
 const start = async (): Promise<void> => {
@@ -11,17 +20,7 @@ const start = async (): Promise<void> => {
 }
 const stop = (): Promise<void> => kit.close()
 
-const judge = async (
-  judgement: Partial<Judgement> = {},
-  facts: Partial<CallFacts> = {},
-  book = bookOf(kit),
-  traceparent?: string,
-) => {
-  const entry = await book.begin(traceparent)
-  assert.equal(await book.judged(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement)), true)
-  return { book, entry }
-}
-const eventOf = (span: TreeSpan | undefined) => span?.events.find(({ name }) => name === 'policy.decision')
+const judge = (...what: What) => judgedCall(kit, ...what)
 
 describe('the run of a session', () => {
   beforeEach(start)
@@ -54,7 +53,7 @@ describe('the run of a session', () => {
     const { entry } = await judge({}, {}, bookOf(kit), `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`)
     assert.notEqual(entry.trace_id, 'c'.repeat(32))
     const [span] = await spansOf(kit, entry.trace_id, 'tool.call')
-    assert.equal(eventOf(span)?.attributes.trace_join_refused, true)
+    assert.equal(decisionIn(span)?.attributes.trace_join_refused, true)
   })
   it('a fault of the run costs a call its trace, not its record', async () => {
     kit.gateway.hooks.keep.tap({ name: 'full', stage: -200 }, () => {
