@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type Input, type Io, readJson, terminalLine, terminalText } from 'guard-gateway/core'
+import { type Input, type Io, readJson, terminalLine } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './command-list.ts'
 import type { ComparedRow, Comparison } from './compare.ts'
@@ -18,7 +18,7 @@ export const compareRuns = async ({ asking }: ReplayCommandOptions, input: Input
   const rows = compared.spans.filter((row) => input.options.onlyChanged !== true || changed(row))
   for (const line of aligned(rows.map(cellsOf))) io.out.write(`${line}\n`)
   if (input.options.quiet !== true)
-    for (const { message } of compared.warnings) io.err.write(`warning: ${terminalText(message)}\n`)
+    for (const { message } of compared.warnings) io.err.write(`warning: ${terminalLine(message)}\n`)
   return 0
 }
 

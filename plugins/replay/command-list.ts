@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type Input, type Io, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
+import { type Input, type Io, type RunSummary, readJson, terminalLine } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 
 /** Flag to filter. */
@@ -42,7 +42,7 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
 const lineOf = ({ trace_id, status, failure_tag, duration_ns, total_tokens, name, agent_name }: RunSummary): string => {
   const called = name ?? agent_name ?? ''
   const columns = [trace_id, status.padEnd(9), (failure_tag ?? '').padEnd(12), durationOf(duration_ns).padStart(9)]
-  return [...columns, `${Number(total_tokens).toLocaleString('en')} tokens`.padStart(16), terminalText(called)]
+  return [...columns, `${Number(total_tokens).toLocaleString('en')} tokens`.padStart(16), terminalLine(called)]
     .join('  ')
     .trimEnd()
 }

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { GuardError, type Input, type Io, isShape, type RunSummary, readJson, terminalText } from 'guard-gateway/core'
+import { GuardError, type Input, type Io, isShape, type RunSummary, readJson, terminalLine } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './command-list.ts'
 import { linesOf } from './show-lines.ts'
@@ -56,7 +56,7 @@ const rowsIn = ({ run, spans, events }: Bundle, { options }: Input): readonly Ro
 const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): string => {
   const { failure_tag, session_id } = run
   const parts = [
-    terminalText(run.name ?? run.trace_id),
+    terminalLine(run.name ?? run.trace_id),
     paint(run.status),
     failure_tag === null ? '' : `tag ${failure_tag}`,
     durationOf(run.duration_ns),
@@ -75,5 +75,5 @@ const whyOf = ({ failure_evidence: evidence }: RunSummary, spans: readonly Shown
   const told = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)
   const reason = told?.map(({ attributes }) => attributes.reason_code).find((code) => typeof code === 'string')
   const where = span === undefined ? '' : ` in ${titlesOf(spans).get(span)}`
-  return `(why: ${terminalText((reason ?? evidence.rule) + where)})`
+  return `(why: ${terminalLine((reason ?? evidence.rule) + where)})`
 }

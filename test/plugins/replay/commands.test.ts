@@ -12,7 +12,7 @@ import { fakeIo } from '../../kit/io.ts'
 const KEY = 'gateway_key: guard_test_key_that_is_long_enough\n'
 const trace = {
   trace_id: 'run-1',
-  name: 'fix \u001b[31mbug',
+  name: 'fix\n\u001b[31mbug',
   status: 'error',
   failure_tag: 'timeout',
   start_ns: '1782000000000000000',
