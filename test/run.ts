@@ -30,7 +30,8 @@ const processOf = (file: string): string =>
   )[0] ?? OTHERS
 
 /** Loads a file as a suite of its own; one that cannot be loaded is a failed test. What is left open must not keep the others waiting. */
-const load = `import { after, describe, it } from 'node:test'
+const load = `import { flushCompileCache } from 'node:module'
+import { after, describe, it } from 'node:test'
 const left = () => {
   console.error('The tests have ended, but these keep their process alive:', process.getActiveResourcesInfo())
   process.exit(1)
@@ -39,6 +40,8 @@ const load = (name, url, last) =>
   new Promise((loaded) => {
     const refused = (error) => it(name + ' loads', () => { throw error })
     describe(name, () => {
+      // now, not when it ends: the processes that begin meanwhile, and all children, then need not compile the same
+      after(() => flushCompileCache())
       if (last) after(() => void setTimeout(left, 60_000).unref())
       return import(url).catch(refused).finally(loaded)
     })

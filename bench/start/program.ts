@@ -37,7 +37,8 @@ export const programs: readonly Program[] = [
 /** Starts a program in a folder that is its home, and resolves when it has answered; it has ended then. Throws if it ends without an answer. */
 export const answered = async ({ name, args, asks }: Program, folder: string): Promise<number> => {
   const began = performance.now()
-  const env = { PATH: process.env.PATH, HOME: folder }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: folder }
   const child = spawn(process.execPath, args, { cwd: folder, env })
   const ended = once(child, 'exit')
   if (asks === undefined) {

@@ -50,7 +50,8 @@ test('plugins of a configuration are asked for their commands', async (context) 
     join(cwd, 'own.ts'),
     `export const own = { name: 'own', apply: (gateway) => gateway.commands.add({ id: 'dance', summary: 'dance a little', run: async () => 0 }) }`,
   )
-  assert.match(await guard(cwd, ['--help']), /dance +dance a little/)
+  const { NODE_COMPILE_CACHE } = process.env
+  assert.match(await guard(cwd, ['--help'], { NODE_COMPILE_CACHE }), /dance +dance a little/)
 })
 
 test('compiled code is kept where nobody else can write', async (context) => {
