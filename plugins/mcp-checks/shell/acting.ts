@@ -1,5 +1,5 @@
-import { gitActs } from './git.ts'
-import { awkActs, sedActs } from './scripts.ts'
+import { gitActs, gitTakes } from './git.ts'
+import { awkActs, psqlActs, sedActs } from './scripts.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -32,26 +32,60 @@ const OPTIONS: Readonly<Record<string, string>> = {
   openssl: '-engine -provider-path',
   wget: '--use-askpass',
   pip: '--config-settings --global-option --python',
+  apt: '-o -c --option --config-file',
+  'apt-get': '-o -c --option --config-file',
+  svn: '--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir',
+  hg: '--config --ssh --remotecmd',
+  ag: '--pager',
+  ack: '--pager',
+  bat: '--pager',
+  batcat: '--pager',
+  delta: '--pager',
+  shuf: '-o --output',
+  tree: '-o',
+  iconv: '-o --output',
 }
 
 /** Options with which built-ins evaluate the name of a variable. */
 const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p' }
 
+/** Commands of sqlite3 that only show, in full: any other, and any shortened one, may run or write. */
+const SHOWING =
+  'tables?|schemas?|headers?|mode|index(?:es)?|indices|dump|databases|help|show|width|nullvalue|separator|echo|bail|stats|timer|timeout|eqp|explain|fullschema|dbinfo|lint|print|quit|exit|changes|limit|version|open(?!\\s+-)'
+
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
-  make: /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^(?:-f|--(?:make)?file=)?(?:-|\/dev\/stdin)$/,
+  // what make itself runs while it reads a variable, and what its shell runs for one
+  make: /^(?:SHELL|MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|`|^(?:-f|--(?:make)?file=)?(?:-|\/dev\/stdin)$/,
   npm: /^(?:script-shell|node-options)(?:=|$)|^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
   go: /^(?:GOFLAGS|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
-  psql: /\\(?:!|(?:o|out|g|gx|w|write)\s*\||copy\b[^\n]*\bprogram\b)|\bprogram\s*'/i,
+  psql: /\\!|\bprogram\s*(?:'|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|/i,
   mysql: /\\!|(?:^|;)\s*system\b/i,
   mariadb: /\\!|(?:^|;)\s*system\b/i,
-  sqlite3:
-    /^\s*\.(?:sh|sys|load|read|import|once|out|ex|ar|cd|log|e)|\b(?:load_extension|edit|readfile|writefile)\s*\(/im,
+  sqlite3: new RegExp(
+    String.raw`^[ \t]*\.(?!(?:${SHOWING})(?:\s|$))[a-z]+(?:\s|$)|\b(?:load_extension|edit|readfile|writefile)\s*\(`,
+    'im',
+  ),
+  wget: /a[-_]*s[-_]*k[-_]*p[-_]*a[-_]*s[-_]*s/i,
+  rpm: /^--pi|%\(|%\{(?:lua|load)\b/,
+  aria2c: /^--on-/,
 }
+
+/** Programs that write to the second file they are given; their letters that take a value. */
+const SECOND: Readonly<Record<string, RegExp>> = {
+  uniq: /^-[^-]*[fsw]$|^--(?:sk|ch)[a-z-]*$/,
+  xxd: /^-(?:[cglnos]|cols|len|seek)$/,
+}
+
+const writesSecond = (args: Words, valued = /^/): boolean =>
+  args.filter((word, at) => {
+    const isOption = word !== undefined && /^-./.test(word)
+    return !isOption && !valued.test(args[at - 1] ?? '')
+  }).length > 1
 
 /** Whether a program runs commands that a text which it reads holds. */
 export const readsCommands = (program: string, text: string): boolean =>
-  Object.hasOwn(TEXTS, program) && TEXTS[program]?.test(text) === true
+  (Object.hasOwn(TEXTS, program) && TEXTS[program]?.test(text) === true) || (program === 'psql' && psqlActs(text))
 
 /** Whether a word, as far as it is known, is one of a program's options. */
 const isOption = (word: string, option: string): boolean => {
@@ -63,21 +97,37 @@ const isOption = (word: string, option: string): boolean => {
   return /^-[A-Za-z0-9]/.test(word) && word.includes(option.slice(1))
 }
 
-/** Whether arguments make a program run commands of its caller, or delete. `args` holds undefined for what is not known. */
-export const actsOn = (program: string, args: Words): boolean => {
+const GH = /^(?:alias (?:set|import)|config set (?:\S+ )?(?:pager|editor|browser)|extension exec)\b/
+const GH_GROUPS = new Set([undefined, 'alias', 'config', 'extension'])
+
+/** Whether gh names a program or a command for later. */
+const ghActs = (args: Words): boolean => {
+  const plain = args.filter((word) => word?.startsWith('-') !== true)
+  return GH.test(plain.join(' ')) || (GH_GROUPS.has(plain[0]) && plain.slice(0, 4).includes(undefined))
+}
+
+const hasOption = (program: string, args: Words): boolean => {
   const options = [OPTIONS, BUILT_IN].flatMap((known) =>
     Object.hasOwn(known, program) ? (known[program] ?? '').split(' ') : [],
   )
-  const text = Object.hasOwn(TEXTS, program) ? TEXTS[program] : undefined
   const end = program === 'find' ? -1 : args.indexOf('--')
   const own = end === -1 ? args : args.slice(0, end)
-  if (own.some((word) => word !== undefined && options.some((one) => isOption(word, one)))) return true
-  if (args.some((word) => word !== undefined && text?.test(word) === true)) return true
+  return own.some((word) => word !== undefined && options.some((one) => isOption(word, one)))
+}
+
+/** Whether arguments make a program run commands of its caller, write or delete. `args` holds undefined for what is not known. */
+export const actsOn = (program: string, args: Words): boolean => {
+  if (hasOption(program, args)) return true
+  if (args.some((word) => word !== undefined && readsCommands(program, word))) return true
   if (program === 'git') return gitActs(args)
+  if (program === 'gh') return ghActs(args)
+  if (Object.hasOwn(SECOND, program)) return writesSecond(args, SECOND[program])
   if (/^g?sed$/.test(program)) return sedActs(args)
   return /^[gmn]?awk$/.test(program) && awkActs(args)
 }
 
 /** Whether words that a program of a file gets behind its own, and that are not known, could make it do so. */
 export const couldActOn = (program: string, args: Words): boolean =>
-  Object.hasOwn(TEXTS, program) || (Object.hasOwn(OPTIONS, program) && (program === 'find' || !args.includes('--')))
+  Object.hasOwn(TEXTS, program) ||
+  (program === 'git' && gitTakes(args)) ||
+  ((Object.hasOwn(OPTIONS, program) || Object.hasOwn(SECOND, program)) && (program === 'find' || !args.includes('--')))

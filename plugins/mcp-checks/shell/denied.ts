@@ -39,8 +39,8 @@ const isLong = (word: string, option: string): boolean => {
   return letter !== undefined && new RegExp(`^-[A-Za-z]*${letter}`).test(word)
 }
 
-/** Whether plain words follow one another behind any options, each of which may or may not take a value. */
-const hasPlain = (args: Words, plain: readonly string[]): boolean => {
+/** Where the first plain word could stand, and every option before it: each option may or may not take a value. */
+export const reached = (args: Words): readonly number[] => {
   const starts = new Set([0])
   for (const at of starts) {
     const word = args[at]
@@ -48,8 +48,12 @@ const hasPlain = (args: Words, plain: readonly string[]): boolean => {
     starts.add(at + 1)
     if (!word.includes('=')) starts.add(at + 2)
   }
-  return [...starts].some((at) => follow(args.slice(at), plain))
+  return [...starts]
 }
+
+/** Whether plain words follow one another behind any options. */
+const hasPlain = (args: Words, plain: readonly string[]): boolean =>
+  reached(args).some((at) => follow(args.slice(at), plain))
 
 const follow = (args: Words, plain: readonly string[]): boolean => {
   const own = args.filter((word) => word === undefined || !word.startsWith('-'))

@@ -1,8 +1,8 @@
 type Words = readonly (string | undefined)[]
 
-/** Settings that name no program and load no file. */
+/** Settings that name no program and load no file, in full: `merge.ff` is one, `merge.ff.driver` is not. */
 const PLAIN_SETTING =
-  /^(?:user\.(?:name|email|signingkey)|color\.|advice\.|core\.(?:quotepath|autocrlf|filemode|ignorecase|longpaths|bare|eol|safecrlf|abbrev)|commit\.gpgsign|tag\.gpgsign|log\.|diff\.(?:renames|renamelimit|noprefix|mnemonicprefix|algorithm|colormoved)|safe\.directory|init\.defaultbranch|pull\.|push\.(?:default|autosetupremote|followtags)|fetch\.prune|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|branch\.[^=]*\.(?:remote|merge|rebase)|remote\.[^=]*\.(?:url|fetch)|rerere\.|gc\.|pack\.|http\.(?:postbuffer|version|lowspeed|maxrequests)|protocol\.version|column\.|status\.|format\.pretty|grep\.|blame\.|stash\.|submodule\.recurse)/i
+  /^(?:user\.(?:name|email|signingkey)|(?:color|advice|log|pull|rerere|pack|column|status|grep|blame|stash)\.[^=]*|gc\.(?!recentobjectshook)[^=]*|core\.(?:quotepath|autocrlf|filemode|ignorecase|longpaths|bare|eol|safecrlf|abbrev)|(?:commit|tag)\.gpgsign|diff\.(?:renames|renamelimit|noprefix|mnemonicprefix|algorithm|colormoved(?:ws)?)|safe\.directory|init\.defaultbranch|push\.(?:default|autosetupremote|followtags)|fetch\.prune(?:tags)?|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|branch\.[^=]*\.(?:remote|merge|rebase)|remote\.[^=]*\.(?:url|fetch)|http\.(?:postbuffer|version|lowspeed(?:limit|time)|maxrequests)|protocol\.version|format\.pretty|submodule\.recurse)(?:=|$)/i
 
 /** No pager at all. */
 const PLAIN_PAGER = /^core\.pager=(?:cat)?$/i
@@ -20,17 +20,28 @@ const shortens = (word: string, options: readonly string[]): boolean => {
   return name.length > 2 && options.some((option) => option.startsWith(name) && name !== '--exec-path')
 }
 
-/** Whether git runs a program that its arguments name, or sets one up for later. */
-export const gitActs = (args: Words): boolean => {
+/** Where the subcommand stands; undefined if git is told to run something before it. */
+const subcommandAt = (args: Words): number | undefined => {
   let at = 0
   for (let word = args[at]; word?.startsWith('-') === true; word = args[at]) {
     const isSetting = word === '-c'
-    if (isSetting ? !isPlain(args[at + 1] ?? '') : isRunning(word)) return true
+    if (isSetting ? !isPlain(args[at + 1] ?? '') : isRunning(word)) return undefined
     at += isSetting || WITH_VALUE.has(word) ? 2 : 1
   }
+  return at
+}
+
+/** Whether git runs a program that its arguments name, or sets one up for later. */
+export const gitActs = (args: Words): boolean => {
+  const at = subcommandAt(args)
+  if (at === undefined) return true
   const [subcommand, ...rest] = args.slice(at)
   return subcommand === undefined ? at < args.length : subcommandActs(subcommand, rest)
 }
+
+/** Whether words that git gets behind its own could make it do so. */
+export const gitTakes = (args: Words): boolean =>
+  !args.includes('--') && TAKING.test(args[subcommandAt(args) ?? 0] ?? '')
 
 const isRunning = (word: string): boolean =>
   shortens(word, [...RUNNING, ...FILTERING]) || word.startsWith('--exec-path=') || /^-c./.test(word)
@@ -44,9 +55,16 @@ const LETTERS: Readonly<Record<string, RegExp>> = {
   svn: /^--authors-p/,
 }
 
+/** Subcommands whose work is to run a program that they are told or that a setting names. */
+const RUNNERS =
+  /^(?:filter-branch|daemon|shell|hook|instaweb|send-email|for-each-repo|credential|web--browse|remote-(?:ext|fd)|merge-index|.*--helper)$/
+
+/** Subcommands with options that run a program or write a file. */
+const TAKING =
+  /^(?:archive|bisect|clone|config|diff.*|difftool|fetch.*|format-patch|grep|init|log|ls-remote|pull|push|range-diff|rebase|reflog|send-pack|show|stash|submodule|svn|whatchanged)$/
+
 const subcommandActs = (subcommand: string, args: Words): boolean => {
-  if (/^(?:filter-branch|daemon|shell|hook|instaweb|send-email|for-each-repo|credential|web--browse)$/.test(subcommand))
-    return true
+  if (RUNNERS.test(subcommand)) return true
   if (/^(?:bisect|submodule)$/.test(subcommand) && /^(?:run|foreach)$/.test(firstPlain(args))) return true
   if (subcommand === 'config') return configures(args)
   if (subcommand !== 'archive' && args.some((word) => /^--output(?:=|$)/.test(word ?? ''))) return true
@@ -58,13 +76,27 @@ const subcommandActs = (subcommand: string, args: Words): boolean => {
 
 const firstPlain = (args: Words): string => args.find((word) => word?.startsWith('-') === false) ?? ''
 
+const WITH_CONFIG_VALUE = new Set(['-f', '--file', '--blob', '--type', '--default', '--comment', '--value', '--url'])
+
+/** Options of `git config`, and the words behind them. */
+const configured = (args: Words): { readonly options: readonly string[]; readonly rest: Words } => {
+  const options: string[] = []
+  let at = 0
+  for (let word = args[at]; word?.startsWith('-') === true; word = args[at]) {
+    options.push(word)
+    at += WITH_CONFIG_VALUE.has(word) ? 2 : 1
+  }
+  return { options, rest: args.slice(at) }
+}
+
+/** Whether `git config` sets what is not plain. Behind the first plain word an option is a value. */
 const configures = (args: Words): boolean => {
-  const [verb, ...rest] = args.filter((word) => word?.startsWith('-') !== true)
-  // behind the first plain word an option is a value
-  const options = args.slice(0, verb === undefined ? undefined : args.indexOf(verb))
-  if (options.some((word) => word !== undefined && /^--?(?:get|list|l$|unset|show|name-only)/.test(word))) return false
-  if (verb === 'edit' || options.some((word) => word !== undefined && /^(?:-e|--ed.*)$/.test(word))) return true
-  const [key, ...values] = verb === 'set' ? rest : [verb, ...rest]
-  if (verb === 'get' || verb === 'list' || verb === 'unset') return false
-  return values.length > 0 && !isPlain(key ?? '') && !isPlain(`${key}=${values[0]}`)
+  if (/^(?:get|list|unset)$/.test(args[0] ?? '')) return false
+  const { options, rest } = configured(args[0] === 'set' ? args.slice(1) : args)
+  if (rest[0] === 'edit' || options.some((word) => /^(?:-[a-z]*e|--ed.*)$/.test(word))) return true
+  // an option is taken back by its opposite
+  const reads = options.some((word) => /^(?:--(?:get|list|unset)|-l$)/.test(word))
+  if (rest.length < 2 || (reads && !options.some((word) => word.startsWith('--no-')))) return false
+  const [key = '', value, ...more] = rest.filter((word) => word?.startsWith('-') !== true)
+  return more.length > 0 || !(isPlain(key) || isPlain(`${key}=${value}`))
 }

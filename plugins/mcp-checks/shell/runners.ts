@@ -1,4 +1,5 @@
 import { actsOn } from './acting.ts'
+import { reached } from './denied.ts'
 import { programName } from './program.ts'
 import { STEERING } from './steering.ts'
 
@@ -13,12 +14,15 @@ const RUNNERS = new Set(
   run-parts start-stop-daemon daemonize socat nc ncat netcat entr fzf rlwrap unbuffer wsl nix-shell direnv dotenv mise asdf volta
   nodenv rbenv pyenv flatpak-spawn firejail proot fakeroot dbus-run-session xvfb-run capsh choom prlimit numactl logsave aa-exec setarch
   linux32 linux64 i386 x86_64 cpulimit torsocks torify proxychains proxychains4 faketime ghci gnuplot dc m4 bpftrace
+  view rview rvim gvim vimdiff pico lftp ftp telnet xterm sg newgrp
   if then else elif do while until for case select function`.split(/\s+/),
 )
 
 /** Programs that run the rest of their own words. */
 const WRAPPERS = new Set(
-  'env nohup setsid nice ionice chrt taskset timeout time stdbuf caffeinate xargs npx bunx uvx pipx'.split(' '),
+  'env nohup setsid nice ionice chrt taskset timeout time stdbuf caffeinate xargs npx bunx uvx pipx corepack'.split(
+    ' ',
+  ),
 )
 
 /** Package managers and their subcommands that run the rest of their own words. */
@@ -32,11 +36,17 @@ const PACKAGED: Readonly<Record<string, RegExp>> = {
   poetry: /^run$/,
   conda: /^run$/,
   uv: /^run$/,
+  hatch: /^run$/,
+  pdm: /^run$/,
+  rye: /^run$/,
+  pixi: /^run$/,
+  cmake: /^-E$/,
+  ip: /^(?:netns|vrf)$/,
 }
 
 /** Programs that run a file, or a text given in an option. */
 const INTERPRETERS =
-  /^(?:python|pypy|perl|ruby|irb|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|rscript|julia|guile|racket|groovy|scala|erl|elixir|ghc|runghc|jshell|swift|octave|osascript)[0-9.]*$/
+  /^(?:python|pypy|perl|ruby|irb|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|rscript|julia|guile|racket|groovy|scala|erl|elixir|ghc|runghc|jshell|swift|octave|osascript|r|ts-node|tsx|clojure|clj|bb)[0-9.]*$/
 
 /** Options after which an interpreter runs no text of its caller. */
 const HARMLESS = new Set(['-m', '-V', '-v', '--version', '--help', '-h', '--test', '--check', '--import', '--watch'])
@@ -48,15 +58,39 @@ const LOOKING = new Set(
   get describe apply explain rollout scale delete wait api-resources cluster-info diff`.split(/\s+/),
 )
 
+/** Options with which interpreters run a text of their caller, or what they read. */
+const TEXT = /^-(?:[A-Za-z]*[ceEp]|-(?:ev|pri).*)?$/
+/** Modules that do. */
+const TEXT_MODULES = /^(?:timeit|pdb|code|asyncio|idlelib)$/
+
 type Words = readonly (string | undefined)[]
+
+/** Whether an option that an interpreter could take runs a text; what stands behind a module is for that. */
+const takesText = (args: Words): boolean => {
+  const module = args.indexOf('-m')
+  if (TEXT_MODULES.test(args[module + 1] ?? '') && module !== -1) return true
+  const own = module === -1 ? args : args.slice(0, module)
+  return reached(own).some((at) => TEXT.test(own[at] ?? '') || /^(?:--import=)?data:/.test(own[at] ?? ''))
+}
 
 /** Whether a command may run others that its text does not show. `args` holds undefined for what is not known before it runs. */
 export const runsOthers = (program: string, args: Words): boolean => {
   if (RUNNERS.has(program) || actsOn(program, args)) return true
-  if (CONTAINERS.has(program)) return !LOOKING.has((args[0] === 'compose' ? firstPlain(args.slice(1)) : args[0]) ?? '')
-  if (!INTERPRETERS.test(program) || wraps(program, args)) return false
+  if (CONTAINERS.has(program)) return !looks(args)
+  if (!INTERPRETERS.test(program)) return false
   const [first] = args
-  return first === undefined || first === '' || first === 'eval' || (first.startsWith('-') && !HARMLESS.has(first))
+  if (first === undefined || first === '' || first === 'eval') return true
+  return first.startsWith('-') && (!HARMLESS.has(first) || takesText(args))
+}
+
+/** Options before a subcommand that say where it works, and nothing else. */
+const PLACE = /^(?:-n|--(?:namespace|context))(?:=|$)/
+
+const looks = (args: Words): boolean => {
+  let at = 0
+  for (let word = args[at] ?? ''; PLACE.test(word); word = args[at] ?? '') at += word.includes('=') ? 1 : 2
+  const subcommand = args[at] === 'compose' ? firstPlain(args.slice(at + 1)) : args[at]
+  return LOOKING.has(subcommand ?? '')
 }
 
 const firstPlain = (args: Words): string | undefined => {
@@ -69,7 +103,8 @@ export const canWrap = (program: string): boolean => WRAPPERS.has(program) || Ob
 
 /** Whether a program runs the rest of its words as a command. */
 export const wraps = (program: string, args: Words): boolean =>
-  WRAPPERS.has(program) || (Object.hasOwn(PACKAGED, program) && PACKAGED[program]?.test(args[0] ?? '') === true)
+  WRAPPERS.has(program) ||
+  (Object.hasOwn(PACKAGED, program) && reached(args).some((at) => PACKAGED[program]?.test(args[at] ?? '') === true))
 
 /** Whether an option of a wrapper holds a text that is a whole command. */
 const holdsCommand = (args: Words, at: number): boolean => {

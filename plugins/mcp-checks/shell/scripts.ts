@@ -90,3 +90,19 @@ const withoutTexts = (program: string): string =>
 
 /** A string, or one that does not end, which is passed over in one step: no part of it is tried again. */
 const AWK_STRING = /"(?:[^"\\]|\\.)*("|\\?$|\\[\n\r\u2028\u2029])/g
+
+/** Commands of psql, and what makes them run a program or write to one, in the rest of their line. */
+const PSQL: readonly (readonly [command: RegExp, rest: RegExp])[] = [
+  [/\\(?:o|out|g|gx|w|write)\b/i, /\|/],
+  [/\\copy\b/i, /\bprogram\b/i],
+  [/\\[a-z]/i, /`/],
+]
+
+/** Whether a line of what psql reads could run a command. */
+export const psqlActs = (text: string): boolean =>
+  text.split('\n').some((line) =>
+    PSQL.some(([command, rest]) => {
+      const at = line.search(command)
+      return at !== -1 && rest.test(line.slice(at))
+    }),
+  )

@@ -51,7 +51,7 @@ const denying = async (command: string): Promise<string[]> => {
 }
 
 describe('shell patterns that only deny', () => {
-  const passing = `ls -la;git status;git commit -m push;npm test;node build.js;python3 -m pytest;echo rm;cat rm.txt;mkdir x && cd x;tar xf a.tgz;make -j4`
+  const passing = `ls -la;git status;git commit -m push;npm test;node build.js;python3 -m pytest;echo rm;cat rm.txt;mkdir x && cd x;tar xf a.tgz;make -j4;node --test --test-reporter=spec x.js;node --import ./x.js y.js;python3 -v x.py;pnpm -r build;npm -s test;kubectl -n a get pods;cmake --build build;ip addr;R --version`
   for (const command of passing.split(';')) {
     it(`pass ${command}`, async () => assert.deepEqual(await denying(command), []))
   }
