@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
+import type { Judgement } from '../../../../plugins/mcp/audit/index.ts'
 import { readTrace } from '../../../../plugins/replay/read.ts'
 import {
   bookOf,
