@@ -7,6 +7,8 @@ import { status } from './status.ts'
 import { statusline } from './statusline.ts'
 
 export type { Ask, ClientsOptions } from './options.ts'
+export type { Profile } from './profile.ts'
+export { profileOf, profiles } from './profiles/index.ts'
 
 /** Connects agents: profiles in a folder of their own, and agents started with what points them at the gateway. */
 export const clients = (options: ClientsOptions): Plugin => ({

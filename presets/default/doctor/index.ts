@@ -1,37 +1,64 @@
-import { type Command, type Gateway, type Input, type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
+import {
+  type Command,
+  type Gateway,
+  GuardError,
+  type Input,
+  type Io,
+  terminalLine,
+  verdictSigns,
+} from 'guard-gateway/core'
 import { paint } from 'guard-gateway/plugins/cli'
+import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
 import { loadConfig } from '../config.ts'
 import { createGateway } from '../index.ts'
 import type { Config } from '../schema.ts'
 import { type Bench, type Check, type Finding, reason } from './check.ts'
+import { checksOf } from './client.ts'
 import { configuration, key } from './configuration.ts'
 import { address, node, storage } from './machine.ts'
+import { mcpPolicy, mcpServers } from './mcp.ts'
 import { profiles } from './profiles.ts'
 import { clock, mode, pricing, upstreams } from './traffic.ts'
 
 const PROBE_MS = 1_000
 
-const checks: readonly Check[] = [node, configuration, key, address, storage, clock, mode, upstreams, pricing, profiles]
+const checks: readonly Check[] = [
+  node,
+  configuration,
+  key,
+  address,
+  storage,
+  clock,
+  mode,
+  upstreams,
+  pricing,
+  mcpPolicy,
+  mcpServers,
+  profiles,
+]
 
 const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
-/** `guard doctor`: looks at everything that could keep the gateway from working, a line each; exit 1 if something does. */
+/** `guard doctor`: looks at everything that could keep the gateway from working, or one client from using it, a line each; exit 1 if something does. */
 export const doctor = (
   locate: (options: Input['options'], io: Io) => string,
   addressOf: (config: Config) => string,
 ): Command => ({
   id: 'doctor',
-  summary: 'check configuration, key, address, storage, upstreams and profiles',
-  options: { '--online': 'also ask whether the upstreams answer' },
+  args: '[client]',
+  summary: 'check configuration, key, address, storage, upstreams and profiles, or what one client needs',
+  options: { '--online': 'also ask whether the upstreams and MCP servers answer' },
+  choices: { client: clients.map(({ id }) => id) },
   example: 'guard doctor --online',
   standalone: true,
-  async run({ options }, io) {
+  async run({ args: [client], options }, io) {
+    const wanted = client === undefined ? checks : [configuration, key, ...checksOf(clientOf(client))]
     const findings: Finding[] = []
     const tell = (finding: Finding) => {
       findings.push(finding)
       if (options.json !== true) io.out.write(`${lineOf(finding, options, io)}\n`)
     }
-    await examine(await benchOf(locate(options, io), options, io, addressOf), tell)
+    await examine(wanted, await benchOf(locate(options, io), options, io, addressOf), tell)
     if (options.json === true) io.out.write(`${JSON.stringify({ findings })}\n`)
     return findings.some(({ level }) => level === 'error') ? 1 : 0
   },
@@ -43,9 +70,17 @@ const lineOf = ({ level, what, fix }: Finding, options: Input['options'], io: Io
   return `${sign} ${terminalLine(what)}${fix === undefined ? '' : `\n  ${so} ${terminalLine(fix)}`}`
 }
 
-const examine = async (bench: Bench, tell: (finding: Finding) => void): Promise<void> => {
+/** The profile of a client. Throws USAGE for one that nobody knows. */
+const clientOf = (name: string): Profile => {
+  const known = clients.map(({ id }) => id)
+  const found = profileOf(name)
+  if (found.id === name || found.commands.includes(name)) return found
+  throw new GuardError('USAGE', `There is no client "${name}"; there is ${known.join(', ')}.`, { known })
+}
+
+const examine = async (wanted: readonly Check[], bench: Bench, tell: (finding: Finding) => void): Promise<void> => {
   try {
-    for (const check of checks) {
+    for (const check of wanted) {
       try {
         for (const finding of await check(bench)) tell(finding)
       } catch (thrown) {

@@ -1,5 +1,5 @@
 import type { CallRecord, Gateway } from 'guard-gateway/core'
-import { type Check, error, ok, reason, warning } from './check.ts'
+import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
 
 const DAY_MS = 86_400_000
 const RECENT = 500
@@ -14,21 +14,19 @@ export const upstreams: Check = async ({ config, options }) => {
       if (api_key === undefined && auth !== 'none' && auth !== 'passthrough')
         return error(`upstream ${name} has no api_key`, 'Set api_key, for example to a variable of the environment.')
       if (options.online !== true) return ok(`upstream ${name} at ${base_url}`)
-      return reach(name, base_url)
+      return reach(`upstream ${name}`, base_url, 'Check base_url and network.')
     }),
   )
 }
 
-const reach = async (name: string, url: string) => {
+/** Whether something answers at an address, whatever it says. */
+export const reach = async (what: string, url: string, fix: string): Promise<Finding> => {
   try {
     const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(REACH_MS) })
-    return ok(`upstream ${name} answers (${status})`)
+    return ok(`${what} answers (${status})`)
   } catch (thrown) {
     const { cause } = thrown as { readonly cause?: unknown }
-    return error(
-      `upstream ${name} at ${url} does not answer: ${reason(cause ?? thrown)}`,
-      'Check base_url and network.',
-    )
+    return error(`${what} at ${url} does not answer: ${reason(cause ?? thrown)}`, fix)
   }
 }
 

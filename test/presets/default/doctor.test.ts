@@ -116,6 +116,44 @@ test('what agents asked for is judged by itself, without the scenarios of the Pl
   assert.match(out, /! no price for m-1: their cost counts as 0\n/)
 })
 
+test('what one client needs: a gateway that takes the key, an upstream of its style, its probes, and itself', async (context) => {
+  const gateway = await startGateway()
+  context.after(() => gateway.close())
+  const about = config(Number(new URL(gateway.url).port)).replace(KEY, gateway.key)
+  const { cwd, look } = await examined(context, about, ['claude'])
+  const { code, out } = await look()
+  assert.equal(code, 0, out)
+  assert.match(out, /✓ a gateway answers at \S+ and takes the key\n✓ upstream one at \S+\n✓ probes without a key are/)
+  assert.doesNotMatch(out, /Node|storage|prices/)
+  const io = fakeIo({ cwd, env: {} })
+  assert.equal(await main(['doctor', 'codex'], io), 1)
+  assert.match(io.outText(), /✗ Codex CLI speaks responses, and no upstream does\n {2}→ Add one/)
+  assert.equal(await main(['doctor', 'cursor'], io), 1)
+  assert.match(io.outText(), /✗ Cursor: .*servers[^\n]*\n {2}→ Use another client\.\n$/)
+  assert.equal(await main(['doctor', 'claud'], io), 2)
+  assert.match(io.errText(), /no client "claud"; there is claude-code, codex, /)
+  const silent = await examined(context, config(await portOf(context, false)), ['sdks'])
+  const told = await silent.look()
+  assert.equal(told.code, 1)
+  assert.match(told.out, /✗ No gateway answers at [^\n]*\n {2}→ "guard run --start" /)
+})
+
+test('what is worth a warning in the policy of MCP is told, and its servers are asked with --online', async (context) => {
+  const closed = await portOf(context, false)
+  const more = `${upstreams}\nmcp: { policy: policy.yml, servers: { files: { target: "http://127.0.0.1:${closed}/mcp" } } }`
+  const { cwd, look } = await examined(context, config(await portOf(context, false), more), ['--online'])
+  const policy = `version: 1
+pinning: off
+rules: [{ id: no, tools: [rm], action: deny }]
+tests: [{ call: { tool: rm }, expect: deny }]
+`
+  await writeFile(join(cwd, 'policy.yml'), policy)
+  const { out } = await look()
+  assert.match(out, /✓ MCP policy \S+policy\.yml, its tests pass \(1\)\n! MCP policy: PIN_OFF a tool may change/)
+  assert.match(out, /\n {2}→ guard mcp validate-policy \S+policy\.yml\n✓ every local program can approve MCP calls/)
+  assert.match(out, /✗ MCP server files at \S+ does not answer: .*ECONNREFUSED/)
+})
+
 test('a price file that cannot be used is named with its place', async (context) => {
   const { cwd, look } = await examined(
     context,
@@ -125,7 +163,7 @@ test('a price file that cannot be used is named with its place', async (context)
   await writeFile(file, 'version: 1\ncurrency: USD\nmodels:\n  m-1: 0.5\n')
   const { out } = await look()
   const line = out.split('\n').find((text) => text.startsWith('! prices: '))
-  assert.equal(line?.startsWith(`! prices: ${file}: Line 4, column 3: a price is an integer`), true, out)
+  assert.equal(line?.startsWith(`! prices: ${file}:4:3: a price is an integer`), true, out)
 })
 
 test('advice names the configuration file that was looked at', async (context) => {

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { running } from 'guard-gateway/plugins/cli'
+import type { Profile } from 'guard-gateway/plugins/clients'
+import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
+import { upstreams } from './traffic.ts'
+
+const run = promisify(execFile)
+const PROBE_MS = 3_000
+
+/** What one client needs: a gateway that runs and takes the key, an upstream of its style, its probes answered, and itself. */
+export const checksOf = (profile: Profile): readonly Check[] =>
+  profile.impossible === undefined
+    ? [reachable, upstreamFor(profile), probes, () => installed(profile)]
+    : [() => [error(`${profile.title}: ${profile.impossible}`, 'Use another client.')]]
+
+const reachable: Check = async ({ config, file, address: url }) => {
+  if (config === undefined) return []
+  try {
+    await running({ address: url, gateway_key: config.gateway_key, config: file })
+    return [ok(`a gateway answers at ${url} and takes the key`)]
+  } catch (thrown) {
+    return [error(reason(thrown), '"guard run --start" starts one for as long as the client runs.')]
+  }
+}
+
+const upstreamFor =
+  ({ title, style, commands }: Profile): Check =>
+  (bench) => {
+    if (bench.config === undefined) return []
+    // SDKs speak every style
+    const fitting = bench.config.upstreams.filter(({ styles }) => commands.length === 0 || styles.includes(style))
+    if (fitting.length > 0) return upstreams({ ...bench, config: { ...bench.config, upstreams: fitting } })
+    return [error(`${title} speaks ${style}, and no upstream does`, 'Add one under upstreams.')]
+  }
+
+/** Clients look whether somebody is there before they have a key. */
+const probes: Check = async ({ health, address: url }) => {
+  if (health === undefined) return []
+  const statuses = await Promise.all(
+    ['/', '/api/hello'].map(async (path) => {
+      const signal = AbortSignal.timeout(PROBE_MS)
+      return (await fetch(url + path, { method: 'HEAD', redirect: 'manual', signal })).status
+    }),
+  )
+  if (statuses.every((status) => status < 400)) return [ok('probes without a key are answered')]
+  return [error(`a probe without a key is answered with ${Math.max(...statuses)}`, 'Is a proxy in between?')]
+}
+
+const installed = async ({ id, title, commands, tested_with }: Profile): Promise<readonly Finding[]> => {
+  const [command] = commands
+  if (command === undefined) return []
+  try {
+    const { stdout } = await run(command, ['--version'], { timeout: PROBE_MS })
+    const [found = 'of unknown version'] = /\d+(?:\.\d+)+/.exec(stdout) ?? []
+    return [ok(`${title} ${found}, tried with ${tested_with}`)]
+  } catch (thrown) {
+    const missing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
+    const why = missing ? 'is not on the PATH' : `cannot tell its version: ${reason(thrown)}`
+    return [warning(`${command} ${why}`, `Install it, or use: guard run --as ${id} -- <path of ${command}>`)]
+  }
+}
