@@ -11,6 +11,7 @@ import {
   type TraceSpan,
   writeJson,
 } from 'guard-gateway/core'
+import { character } from './character.ts'
 
 /** A moment that a double cannot hold; nanoseconds. */
 export const START = 1_782_000_000_123_456_789n
@@ -96,7 +97,7 @@ export const aTrace = (records: Partial<Records> = {}, run: Partial<Run> = {}): 
 }
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: character, maxLength: 12 }),
   fc.constantFrom('\ud800', 'a\udfff', '\u2028\u2029', '\0', '"\\\n\r\t', '</script>', '\uFEFF', 'agent.run', ''),
 )
 const name = text.filter((value) => value !== '')

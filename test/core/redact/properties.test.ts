@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { redactor } from '../../../core/redact.ts'
 import { Secrets } from '../../../core/secrets.ts'
+import { character } from '../../kit/character.ts'
 import { lookAlikes } from './look-alikes.ts'
 import { alnum, join, url64 } from './random.ts'
 import { secrets } from './secrets.ts'
@@ -113,7 +114,7 @@ function planted(): Secrets {
 /** Values as they come from JSON and programs, with names and texts that tempt. */
 const temptingText = fc.oneof(
   fc.string(),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: character }),
   fc.constantFrom(...Object.values(secrets).flatMap((samples) => samples.map(({ text }) => text))),
   fc.constantFrom(...Object.values(lookAlikes).flat()),
   fc
