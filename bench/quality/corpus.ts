@@ -48,7 +48,7 @@ const filesOf = async (folder: string): Promise<string[]> => {
 
 const runsOf = async (path: string, file: string): Promise<Trajectory[]> => {
   const bytes = await readFile(path)
-  const plain = file.endsWith('.gz') ? await unzip(bytes) : bytes
+  const plain = file.endsWith('.gz') ? await unpacked(bytes, file) : bytes
   const runs: Trajectory[] = []
   let line = 0
   for (let from = 0; from < plain.length; ) {
@@ -61,11 +61,23 @@ const runsOf = async (path: string, file: string): Promise<Trajectory[]> => {
   return runs
 }
 
+const unpacked = async (bytes: Buffer, file: string): Promise<Buffer> => {
+  try {
+    return await unzip(bytes)
+  } catch (cause) {
+    throw new TypeError(`${file} is not gzip: ${(cause as Error).message}`, { cause })
+  }
+}
+
 const runOf = (text: string, where: string): Trajectory => {
   const run = parsed(text, where)
   if (typeof run !== 'object' || run === null || !('id' in run) || !('steps' in run) || !Array.isArray(run.steps))
     throw new TypeError(`${where} is no trajectory: it needs an id and a list of steps.`)
-  if ('schema' in run && run.schema === 'bench.trajectory.v1') return run as unknown as Trajectory
+  if ('schema' in run && run.schema === 'bench.trajectory.v1') {
+    const odd = run.steps.findIndex((step) => !Array.isArray(step?.calls) || !Array.isArray(step.results))
+    if (odd === -1) return run as unknown as Trajectory
+    throw new TypeError(`${where} is no trajectory: step ${odd + 1} needs lists of calls and of results.`)
+  }
   if ('src' in run) return fromCompact(run as unknown as CompactRun)
   throw new TypeError(`${where} is no trajectory: it has neither the schema bench.trajectory.v1 nor a src.`)
 }
