@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { GuardError, type Input, type Io, readJson, terminalText } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
-import type { ImportAnswer } from './import.ts'
+import type { ImportAnswer } from './import/import.ts'
 import { Progress } from './progress.ts'
 
 /** Takes in a file of exported runs, or what comes in for `-`: all of it or nothing. Prints the trace ids; what it passed over goes to `err`. Throws USAGE where nothing can be read. */

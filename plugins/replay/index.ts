@@ -1,7 +1,7 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { Automatic } from './automatic.ts'
 import { catchUp } from './catch-up.ts'
-import { Imports } from './imports.ts'
+import { Imports } from './import/imports.ts'
 import { hashKey, repliedTools } from './installation.ts'
 import { Keeper } from './keeper.ts'
 import { Lately } from './lately.ts'
@@ -89,7 +89,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.http.tapPromise('replay', async (app) => {
       const [{ routes }, { importForm }, { addPages }] = await Promise.all([
         import('./routes.ts'),
-        import('./import-form-route.ts'),
+        import('./import/form-route.ts'),
         import('./page/index.ts'),
       ])
       addPages(parts)

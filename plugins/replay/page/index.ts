@@ -1,5 +1,5 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { Imports } from '../imports.ts'
+import type { Imports } from '../import/imports.ts'
 import type { Keeper } from '../keeper.ts'
 import type { Lately } from '../lately.ts'
 import type { Retention } from '../retention.ts'

@@ -5,7 +5,7 @@ import {
   type ImportFile,
   type ImportReading,
 } from 'guard-gateway/core'
-import { Digests } from './import-digest.ts'
+import { Digests } from './digest.ts'
 
 /** Records that are looked at in one go. */
 const SLICE_RECORDS = 500

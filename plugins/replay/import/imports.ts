@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError, Queues } from 'guard-gateway/core'
+import type { Keeper } from '../keeper.ts'
+import { readImportOptions } from './ask.ts'
 import { type ImportAnswer, type ImportOptions, importRuns } from './import.ts'
-import { readImportOptions } from './import-ask.ts'
-import { openImport } from './import-reader.ts'
-import type { Keeper } from './keeper.ts'
+import { openImport } from './reader.ts'
 import type { Spooled } from './spool.ts'
 
 /** Files that may wait for their turn, each on disk. */

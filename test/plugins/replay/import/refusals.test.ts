@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type Answer, type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
+import { type Answer, type Bench, type Bundle, expecting, refused, startReplay } from '../kit.ts'
 
 const T0 = 1_780_000_000_000_000_000n
 let bench: Bench

@@ -7,8 +7,8 @@ import {
   type ImportedRun,
   type ImportWarning,
 } from 'guard-gateway/core'
-import { readFile, reads, slicesOf, unknownFile } from './import-file.ts'
-import type { FromReader, ReadStart, ToReader } from './import-protocol.ts'
+import { readFile, reads, slicesOf, unknownFile } from './file.ts'
+import type { FromReader, ReadStart, ToReader } from './protocol.ts'
 import type { Spooled } from './spool.ts'
 
 /** Memory of a reading thread in MiB: what it needs empty, and what a byte of a file may leave behind, its ids most of all. */
@@ -96,7 +96,7 @@ class ReadingThread {
   constructor(start: ReadStart, size: number, signal: AbortSignal) {
     const size_mb = Math.ceil(size / MIB)
     // .ts from source, .js from a build
-    this.#worker = new Worker(new URL(`./import-worker${extname(import.meta.filename)}`, import.meta.url), {
+    this.#worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
       workerData: start,
       name: 'guard-import',
       resourceLimits: { maxOldGenerationSizeMb: BASE_MB + FILE_FACTOR * size_mb },

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError, statusOf, writeJson } from 'guard-gateway/core'
+import { FileForm, readFileForm, takeForms } from './form.ts'
 import type { ImportAnswer } from './import.ts'
-import { FileForm, readFileForm, takeForms } from './import-form.ts'
 import type { Imports } from './imports.ts'
 
 /** The page that a form leads to where it names none. */

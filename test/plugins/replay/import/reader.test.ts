@@ -6,10 +6,10 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { ImportAnswer } from '../../../plugins/replay/import.ts'
-import { startGateway } from '../../kit/gateway.ts'
-import { type Answer, type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
-import { greedy, local, waiting } from './waiting-format.ts'
+import type { ImportAnswer } from '../../../../plugins/replay/import/import.ts'
+import { startGateway } from '../../../kit/gateway.ts'
+import { type Answer, type Bench, type Bundle, expecting, refused, startReplay } from '../kit.ts'
+import { greedy, local, waiting } from '../waiting-format.ts'
 
 const T0 = 1_780_000_000_000_000_001n
 /** Larger than what is read at once. */

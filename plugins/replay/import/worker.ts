@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ExportFormat, GuardError, isShape } from 'guard-gateway/core'
-import { readFile, reads, slicesOf } from './import-file.ts'
-import type { FromReader, ReadStart } from './import-protocol.ts'
+import { readFile, reads, slicesOf } from './file.ts'
+import type { FromReader, ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'
 
 // Reads one import file, so that the thread of requests never parses a large one.

@@ -7,10 +7,10 @@ import {
   type ImportWarning,
   newTraceId,
 } from 'guard-gateway/core'
-import { type Identified, identified } from './import-ids.ts'
-import type { OpenImport } from './import-reader.ts'
-import { urlOf } from './ingest.ts'
-import type { Keeper } from './keeper.ts'
+import { urlOf } from '../ingest.ts'
+import type { Keeper } from '../keeper.ts'
+import { type Identified, identified } from './ids.ts'
+import type { OpenImport } from './reader.ts'
 
 /** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
 export type OnConflict = 'remap' | 'skip' | 'fail'

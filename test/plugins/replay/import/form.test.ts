@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { ImportAnswer } from '../../../plugins/replay/import.ts'
-import { type Started, startGateway } from '../../kit/gateway.ts'
+import type { ImportAnswer } from '../../../../plugins/replay/import/import.ts'
+import { type Started, startGateway } from '../../../kit/gateway.ts'
 
 const run = (trace_id: string): string => JSON.stringify({ schema: 'trace.v1', run: { trace_id, status: 'ok' } })
 

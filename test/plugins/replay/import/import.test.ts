@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { ImportAnswer } from '../../../plugins/replay/import.ts'
-import { type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
+import type { ImportAnswer } from '../../../../plugins/replay/import/import.ts'
+import { type Bench, type Bundle, expecting, refused, startReplay } from '../kit.ts'
 
 const T0 = 1_780_000_000_000_000_001n
 
