@@ -1,3 +1,4 @@
+import { type Approver, approver } from './approver.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
@@ -59,6 +60,8 @@ export class Gateway {
   rulesOf: ((project_id: string) => Promise<readonly Rule[]>) | undefined
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
   heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
+  /** Who may loosen what holds agents back; anybody unless a key is set. */
+  approver: Approver = approver(undefined)
   readonly secrets = new Secrets()
   readonly keys = new Keys()
   readonly clock: Clock

@@ -1,3 +1,4 @@
+export { APPROVER_FLAG, APPROVER_HEADER, type Approver, approver, approverField } from './approver.ts'
 export { argumentHash, canonicalJson } from './argument-hash.ts'
 export type { Call, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export {
@@ -12,7 +13,7 @@ export {
   traceOf,
 } from './call-trace.ts'
 export { type Code, catalogue } from './catalogue.ts'
-export { type Clock, systemClock } from './clock.ts'
+export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export { columnLines, verdictSigns, writesUnicode } from './columns.ts'
 export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
 export type { Command, Input, Io } from './contracts/command.ts'
@@ -140,7 +141,6 @@ export { type FoundRecord, outlined, readingOf } from './import/reading.ts'
 export { artifactDraft, elementsOf, eventDraft, needSchema, recordAt, runDraft, spanDraft } from './import/records.ts'
 export { parseImport } from './import/text.ts'
 export { checkEncoding, inflated, isPlain } from './inflate.ts'
-export { instantOf, timeOf } from './instant.ts'
 export { type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
 export { KeyCursor } from './json-keys.ts'

@@ -45,7 +45,8 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
     const code = await runChild({
       command,
       args: [...flags, ...args],
-      env: { ...io.env, ...env, ...keys },
+      // an agent that knew the approver key could free itself
+      env: { ...io.env, ...env, ...keys, GUARD_APPROVER_KEY: undefined },
       cwd: io.cwd,
     })
     await tell(options, setting, profile, since, io)

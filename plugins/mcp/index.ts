@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { approver, type Gateway, type Plugin } from 'guard-gateway/core'
 import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
@@ -24,6 +24,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
   apply(gateway: Gateway) {
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
+    if (options.approver_key !== undefined) gateway.approver = approver(options.approver_key)
     for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
       gateway.commands.add(command)

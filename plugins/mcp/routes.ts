@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { approver } from './approvals/index.ts'
 import { transportRoutes } from './door-http/routes.ts'
 import { managementRoutes } from './management/routes.ts'
 import type { Mcp } from './mcp.ts'
@@ -12,16 +11,15 @@ import { acceptPins } from './trust.ts'
 /** Everything of the proxy that is reached over HTTP: the way to the servers, their administration, the pages. */
 export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> => {
   const { gateway, options } = mcp
-  const approves = approver(options.approver_key)
   const management = managementRoutes({
     gateway,
     approvals: mcp.approvals,
-    approver: approves,
+    approver: gateway.approver,
     servers: () => serversView(mcp),
     acceptPins: (server_id, tools) => acceptPins(mcp, server_id, tools),
   })
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })
-  addPages({ mcp, approver: approves })
+  addPages({ mcp, approver: gateway.approver })
   await app.register(policyRoutes(gateway, { ...options, tools: () => seenTools(mcp) }), { prefix: '/api/v1/mcp' })
 }

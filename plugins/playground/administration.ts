@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
-import { GuardError, type Rule, shapeOf } from 'guard-gateway/core'
+import { APPROVER_HEADER, type Gateway, GuardError, type Rule, shapeOf } from 'guard-gateway/core'
 
 /** What an endpoint of the gateway answered. */
 export interface Answered {
@@ -13,10 +13,17 @@ export type Administration = (method: 'GET' | 'POST' | 'PUT', path: string, payl
 
 /** The API of the gateway that `app` serves, called inside the process. */
 export const administrationOf =
-  (app: FastifyInstance): Administration =>
+  (gateway: Gateway, app: FastifyInstance): Administration =>
   async (method, path, payload) => {
     const url = `${app.prefix}${path}`
-    const { statusCode, body } = await app.inject({ method, url, ...(payload === undefined ? {} : { payload }) })
+    // what it sets and resumes is its own
+    const headers = { [APPROVER_HEADER]: gateway.approver.pass }
+    const { statusCode, body } = await app.inject({
+      method,
+      url,
+      headers,
+      ...(payload === undefined ? {} : { payload }),
+    })
     return { status: statusCode, body }
   }
 

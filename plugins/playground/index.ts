@@ -39,7 +39,7 @@ export const playground = (): Plugin => ({
     // before the HTTP face goes: a run under way may still call it
     gateway.hooks.close.tapPromise({ name: 'playground', stage: -200 }, () => runs.close())
     gateway.hooks.http.tapPromise('playground', async (app) => {
-      const administration = administrationOf(app)
+      const administration = administrationOf(gateway, app)
       const [{ routes }, { demoRoute }] = await Promise.all([import('./routes.ts'), import('./demo-route.ts')])
       await app.register(routes(gateway, runs, administration), { prefix: '/api/v1/playground' })
       await app.register(demoRoute(runs, administration), { prefix: '/api' })

@@ -1,4 +1,4 @@
-import type { Plugin } from 'guard-gateway/core'
+import { APPROVER_FLAG, type Plugin } from 'guard-gateway/core'
 import type { PolicyCommandOptions } from './asked.ts'
 import { applyPolicy } from './command-apply.ts'
 import { showPolicy } from './command-show.ts'
@@ -25,6 +25,7 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
         '--since <time>': 'try it on sessions since: an age such as 24h, or a time; the newest 200 if not said',
         '--dry-run': 'only say what would change, and what that would have done to stored sessions',
         '--yes': 'apply without a question',
+        ...APPROVER_FLAG,
       },
       example: 'guard policy apply rules.yml --project shop --yes',
       run: (input, io) => options.asking((ask) => applyPolicy({ ask, input, io }, options)),

@@ -53,7 +53,8 @@ export const routes =
           response: { 200: PolicyAnswer },
         },
       },
-      async ({ params, body }) => {
+      async ({ params, body, headers }) => {
+        gateway.approver.checkHeaders(headers)
         const projectId = projectOf(params)
         return answer(await policies.change(projectId, await readChange(body, gateway.detectors, presets)))
       },

@@ -36,7 +36,7 @@ export const agentRoutes =
     })
 
     const register = { summary: 'Register an agent', body: newAgentBody, response: { 201: registered } }
-    app.post('/agents', { schema: register }, async ({ body }, reply) => {
+    app.post('/agents', { schema: register }, async ({ body, headers }, reply) => {
       const {
         id = newId('agent_', gateway.clock.now()),
         name = null,
@@ -45,6 +45,7 @@ export const agentRoutes =
         issue_key = true,
       } = body ?? {}
       knownMembers(body ?? {}, newAgentMembers)
+      if (issue_key) gateway.approver.checkHeaders(headers)
       checkName('id', id, ids)
       if (project_id !== undefined) checkName('project_id', project_id, ids)
       const agent = {
@@ -69,13 +70,15 @@ export const agentRoutes =
     })
 
     const resume = { summary: 'Resume an agent', ...one }
-    app.post('/agents/:id/resume', { schema: resume }, async ({ params }) => {
+    app.post('/agents/:id/resume', { schema: resume }, async ({ params, headers }) => {
+      gateway.approver.checkHeaders(headers)
       await agents.setPaused(await agents.need(params.id), false)
       return { agent: await view(params.id) }
     })
 
     const issue = { summary: 'Issue a further key for an agent', params: agentParams, response: { 201: issued } }
-    app.post('/agents/:id/keys', { schema: issue }, async ({ params }, reply) => {
+    app.post('/agents/:id/keys', { schema: issue }, async ({ params, headers }, reply) => {
+      gateway.approver.checkHeaders(headers)
       await agents.need(params.id)
       const made = await keys.issue(params.id)
       if (made === undefined) throw new GuardError('STORAGE_BUSY')

@@ -1,4 +1,4 @@
-import type { Command, Plugin } from 'guard-gateway/core'
+import { APPROVER_FLAG, type Command, type Plugin } from 'guard-gateway/core'
 import type { Ask, Asked } from './asked.ts'
 
 /** Where commands find sessions and agents. */
@@ -57,6 +57,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     id: 'sessions resume',
     args: '<id>',
     summary: 'let a session go on, and its loop rules begin anew',
+    options: APPROVER_FLAG,
     example: 'guard sessions resume ses_4mq7t2wz3n5p6q7r8s9tabcdef',
     run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'resume'),
   },
@@ -75,6 +76,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
       '--name <text>': 'what people call it',
       '--project <id>': 'project of its requests that name none',
       '--no-key': 'without a key of its own',
+      ...APPROVER_FLAG,
     },
     example: 'guard agents add reviewer --project shop',
     run: async (asked) => (await import('./command-agents.ts')).addAgent(asked),
@@ -90,6 +92,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     id: 'agents resume',
     args: '<id>',
     summary: 'let an agent go on',
+    options: APPROVER_FLAG,
     example: 'guard agents resume reviewer',
     run: async (asked) => (await import('./command-agents.ts')).changeAgent(asked, 'resume'),
   },

@@ -67,7 +67,8 @@ export const sessionRoutes =
     })
 
     const resume = { summary: 'Resume a session, and let loop rules begin anew', ...one }
-    app.post('/sessions/:id/resume', { schema: resume }, async ({ params }) => {
+    app.post('/sessions/:id/resume', { schema: resume }, async ({ params, headers }) => {
+      gateway.approver.checkHeaders(headers)
       const session = await need(params.id)
       await resumeSession(gateway, session)
       return { session: sessionView(session.row) }

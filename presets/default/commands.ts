@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
+import { APPROVER_HEADER, type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { bench } from 'guard-gateway/plugins/bench'
 import { asking, type Place, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
@@ -31,7 +31,8 @@ export const configured = async (options: Input['options'], command: Command | u
   const loaded = await configFor(command, options, io)
   const config = overridden(loaded.config, options, io.cwd, command?.id)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
-  const gateway = await withRun({ config, builtIn: loaded.builtIn, file, command, first }, io)
+  const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
+  const gateway = await withRun({ config, builtIn: loaded.builtIn, file, command, first, approver_key }, io)
   if (command?.id !== 'gateway run') return gateway
   const notice = (message: string) => printWarning(message, options, io)
   return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
@@ -59,10 +60,12 @@ interface Told {
   readonly file: string
   readonly command?: Command | undefined
   readonly first?: FirstRun | undefined
+  /** The approver key of the command line. */
+  readonly approver_key?: string | undefined
 }
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
-const withRun = async ({ config, builtIn, file, command, first }: Told, io: Io): Promise<Gateway> => {
+const withRun = async ({ config, builtIn, file, command, first, approver_key }: Told, io: Io): Promise<Gateway> => {
   if (config.preset === 'mcp-stdio') return createGateway(config)
   const gateway = await createGateway(config, [
     gatewayRun({
@@ -84,7 +87,8 @@ const withRun = async ({ config, builtIn, file, command, first }: Told, io: Io):
     place: builtIn ? undefined : place,
     durable: config.storage.backend !== 'memory' || command?.unconfigured === 'memory',
   }
-  if (config.preset !== 'minimal') addAsking(gateway, place, (work) => asking(gateway, where, work))
+  const inJson = jsonWork(approver_key ?? io.env.GUARD_APPROVER_KEY)
+  if (config.preset !== 'minimal') addAsking(gateway, place, (work) => asking(gateway, where, work), inJson)
   return gateway.use(
     clients({
       ...place,
@@ -97,7 +101,12 @@ const withRun = async ({ config, builtIn, file, command, first }: Told, io: Io):
 }
 
 /** Adds the commands that ask a gateway. */
-const addAsking = (gateway: Gateway, place: Place, ask: <T>(work: Work<T>) => Promise<T>): void => {
+const addAsking = (
+  gateway: Gateway,
+  place: Place,
+  ask: <T>(work: Work<T>) => Promise<T>,
+  inJson: ReturnType<typeof jsonWork>,
+): void => {
   const inText = { asking: ask, running: () => running(place) }
   const json = { ...inText, asking: <T>(work: JsonWork<T>) => ask(inJson(work)) }
   gateway.use(
@@ -112,14 +121,17 @@ const addAsking = (gateway: Gateway, place: Place, ask: <T>(work: Work<T>) => Pr
 
 type JsonWork<T> = (ask: AskJson, address: string | undefined) => Promise<T>
 
-const inJson =
-  <T>(work: JsonWork<T>): Work<T> =>
-  (ask, address) =>
-    work(
-      async (method, path, body) =>
-        readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body)))),
-      address,
-    )
+/** Lets work speak JSON, with the approver key where one is known. */
+const jsonWork = (approver_key: string | undefined) => {
+  const headers = approver_key === undefined ? {} : { [APPROVER_HEADER]: approver_key }
+  return <T>(work: JsonWork<T>): Work<T> =>
+    (ask, address) =>
+      work(
+        async (method, path, body) =>
+          readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body), headers))),
+        address,
+      )
+}
 
 const mcpServe = {
   id: 'mcp serve',

@@ -1,4 +1,4 @@
-import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
+import { approver, type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
 import { addSecrets } from './credentials.ts'
 import { patternFinders } from './patterns.ts'
 import { pluginsFrom } from './plugin-files.ts'
@@ -32,6 +32,7 @@ export const createGateway = async (
     redaction: { names, emails, finders: await patternFinders(patterns) },
   })
   addSecrets(gateway.secrets, config)
+  gateway.approver = approver(config.mcp.approver_key || undefined)
   gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
   const { checkPlugins } = await import('./checks-plugins.ts')

@@ -53,7 +53,7 @@ export const mcpSchema = Type.Object(
     ),
     approver_key: Type.String({
       default: mcp.approver_key,
-      description: 'what an approver must show, plain or as sha256:<hex>; empty lets every local program',
+      description: 'needed to approve, resume, change rules and issue keys; plain or sha256:<hex>',
     }),
     allowed_origins: Type.Union([Type.Array(Type.String({ minLength: 1 })), Type.Null()], {
       default: mcp.allowed_origins,

@@ -78,3 +78,65 @@ describe('5 authentication', () => {
     assert.equal((await service.request('GET', '/v1/models', undefined, { authorization })).status, 401)
   })
 })
+
+describe('5 authentication, where an approver key is set', () => {
+  const key = 'only-a-person-knows'
+  const acts = [
+    ['POST', '/api/sessions/held/resume', undefined, 200],
+    ['POST', '/api/agents/held/resume', undefined, 200],
+    ['POST', '/api/agents/held/keys', undefined, 201],
+    ['POST', '/api/agents', { id: 'another' }, 201],
+    ['PUT', '/api/policies/default', { preset: 'observe' }, 200],
+  ] as const
+  const forms = ['/ui/sessions/held/resume', '/ui/agents/held/resume', '/ui/policies/default'] as const
+  let service: Service
+  before(async () => {
+    service = await startService({ config: `mcp: { approver_key: ${key} }` })
+    await service.request('POST', '/api/agents', { id: 'held', issue_key: false })
+    await service.request('POST', '/v1/messages', body, { 'x-guard-session-id': 'held' })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  it('what holds an agent back is tightened by anybody, and loosened with that key alone', async () => {
+    for (const path of ['/api/sessions/held/pause', '/api/agents/held/pause'])
+      assert.equal((await service.request('POST', path)).status, 200)
+    for (const [method, path, sent, done] of acts) {
+      for (const headers of [
+        {},
+        { 'x-guard-approver-key': 'guess' },
+        { 'x-guard-approver-key': service.gateway.key },
+      ]) {
+        const answer = await service.request(method, path, sent, headers)
+        assert.deepEqual([answer.status, errorOf(answer).code], [401, 'APPROVER_KEY_REQUIRED'], path)
+      }
+      assert.equal((await service.request(method, path, sent, { 'x-guard-approver-key': key })).status, done, path)
+    }
+  })
+  it('the forms of the pages ask for it', async () => {
+    const send = async (path: string, fields: Readonly<Record<string, string>>) => {
+      const { rules } = (await service.request('GET', '/api/policies/default')).json as {
+        rules: readonly { rule_type: string }[]
+      }
+      const version = { expected_version: '1', 'rules/0/rule_type': rules[0]?.rule_type ?? '' }
+      const sent = new URLSearchParams({ ...version, ...fields })
+      return fetch(service.gateway.url + path, { method: 'POST', body: sent, redirect: 'manual' })
+    }
+    for (const path of forms) {
+      for (const fields of [{}, { approver_key: 'guess' }]) {
+        const refused = await send(path, fields)
+        assert.equal(refused.status, 422, path)
+        const text = await refused.text()
+        assert.match(text, /<a href="#field-approver_key">(This needs the approver key\.|The approver key is wrong\.)/)
+        assert.equal(text.split('id="field-approver_key"').length, 2, path)
+        assert.ok(!text.includes('guess'))
+      }
+      assert.equal((await send(path, { approver_key: key })).status, 303, path)
+    }
+    for (const path of ['/ui/sessions/held/pause', '/ui/agents/held/pause'])
+      assert.equal((await send(path, {})).status, 303, path)
+  })
+  it('the Playground sets and resumes what is its own', async () => {
+    const answer = await service.request('POST', '/api/demo/run', { scenario: 'paused-session' })
+    assert.deepEqual([answer.status, (answer.json as { matched: boolean }).matched], [200, true], answer.text)
+  })
+})

@@ -1,4 +1,4 @@
-import { type Command, GuardError, type Plugin, terminalLine } from 'guard-gateway/core'
+import { APPROVER_FLAG, type Command, GuardError, type Plugin, terminalLine } from 'guard-gateway/core'
 import type { Asked, Asking } from './asking.ts'
 
 /** Gives the command line what people do about MCP traffic: approvals, pins and the audit's export; all ask the gateway that runs, else its storage. */
@@ -32,8 +32,6 @@ const oneOf =
     return work({ ...asked, input: { ...asked.input, args } })
   }
 
-const APPROVER = { '--approver-key <key>': 'mcp.approver_key, where one is set; GUARD_APPROVER_KEY if not said' }
-
 const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
   {
     id: 'mcp approvals',
@@ -46,7 +44,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
       '--cursor <cursor>': 'list: behind those that were listed with this cursor',
       '--scope <scope>': 'allow: once, or session for the same call as often as it comes; once if not said',
       '--reason <text>': 'allow, deny: words that are kept with the decision',
-      ...APPROVER,
+      ...APPROVER_FLAG,
     },
     example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
     run: oneOf('mcp approvals', {
@@ -70,7 +68,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     id: 'mcp pins',
     args: '<list|accept> [...server_id_and_tools]',
     summary: 'list tools whose definition has changed, or trust them as they stand',
-    options: { '--all': 'accept: every tool of the server', ...APPROVER },
+    options: { '--all': 'accept: every tool of the server', ...APPROVER_FLAG },
     example: 'guard mcp pins accept fs read_file write_file',
     run: oneOf('mcp pins', {
       list: [async (asked) => (await import('./command-pins.ts')).listPins(asked), 0, 0, 'no argument'],

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { datedCursor } from 'guard-gateway/core'
-import { APPROVER_HEADER, type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
+import { type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
 import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
 import { auditFile, eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
 import { bundleJson, bundleLines, type ExportParts } from './export.ts'
@@ -36,7 +35,7 @@ export const managementRoutes =
       response: { 200: pinsAnswer },
     }
     app.post('/servers/:id/pins', { schema: pins }, async (request) => {
-      approver.check(approverKey(request))
+      approver.checkHeaders(request.headers)
       return { accepted: [...(await parts.acceptPins(request.params.id, request.body.tools))] }
     })
 
@@ -80,7 +79,7 @@ export const managementRoutes =
       response: { 200: approval },
     }
     app.post('/approvals/:id', { schema: decide }, async (request) => {
-      approver.check(approverKey(request))
+      approver.checkHeaders(request.headers)
       const via = request.headers['x-guard-via'] === 'cli' ? 'cli' : 'api'
       return approvalView(await decideApproval(gateway, approvals, request.params.id, request.body, via))
     })
@@ -104,8 +103,3 @@ export const managementRoutes =
         .send(Readable.from(bundle(parts, filters), { objectMode: false }))
     })
   }
-
-const approverKey = ({ headers }: FastifyRequest): string | undefined => {
-  const key = headers[APPROVER_HEADER]
-  return typeof key === 'string' ? key : undefined
-}

@@ -15,7 +15,7 @@ export const approvalForm = ({ mcp, approver }: PageParts): Form => ({
   submit: async ({ params, fields }: Posted) => {
     const answer = answerOf(fields)
     if ('field' in answer) return { faults: [answer] }
-    const wrong = keyFault(approver, fields)
+    const wrong = approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
     try {
       await decideApproval(mcp.gateway, mcp.approvals, params.id ?? '', answer, 'ui')
@@ -47,25 +47,12 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
     const tools = fields.getAll('tools')
     if (tools.length === 0)
       return { faults: [{ field: 'tools', message: 'Choose the tools whose definitions you trust.' }] }
-    const wrong = keyFault(approver, fields)
+    const wrong = approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
     await acceptPins(mcp, params.id ?? '', tools)
     return { notice: 'pins-accepted' }
   },
 })
-
-const keyFault = (approver: PageParts['approver'], fields: URLSearchParams): FieldFault | undefined => {
-  try {
-    approver.check(fields.get('approver_key') || undefined)
-    return undefined
-  } catch (error) {
-    if (!(error instanceof GuardError)) throw error
-    return {
-      field: 'approver_key',
-      message: fields.get('approver_key') ? error.message : 'This needs the approver key.',
-    }
-  }
-}
 
 /** Somebody else was quicker, or the time is over: what is true now, and the way back. Rethrows everything else. */
 const tooLate = (error: unknown): Sent => {

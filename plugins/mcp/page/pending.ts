@@ -1,8 +1,19 @@
-import { type Ask, bytesText, type Html, html, instantMark, isShape, pageUrl, readJson } from 'guard-gateway/core'
+import {
+  type Approver,
+  type Ask,
+  approverField,
+  bytesText,
+  type Html,
+  html,
+  instantMark,
+  isShape,
+  pageUrl,
+  readJson,
+} from 'guard-gateway/core'
 import { type ApprovalRow, shownAs } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import type { PageParts } from './index.ts'
-import { approverField, findingList, shortHash, spanLink } from './shown.ts'
+import { findingList, shortHash, spanLink } from './shown.ts'
 
 /** A look costs the same however many ask. */
 const MOST_COUNTED = 500
@@ -21,11 +32,11 @@ export const pendingApprovals = async ({ gateway, approvals }: Mcp): Promise<rea
 /** The questions that wait, each with what would be done and the buttons that answer it. */
 export const pendingSection = ({ approver }: PageParts, ask: Ask, waiting: readonly ApprovalRow[]): Html =>
   html`<h2 id="approvals">Pending approvals${waiting.length > 0 && html` (${waiting.length})`}</h2>
-${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${waiting.slice(0, MOST_SHOWN).map((row) => question(ask, row, approver.needsKey))}`}
+${waiting.length === 0 ? html`<p class="quiet">Nothing waits for a person.</p>` : html`${waiting.slice(0, MOST_SHOWN).map((row) => question(ask, row, approver))}`}
 ${waiting.length > MOST_SHOWN && html`<p class="quiet">The ${MOST_SHOWN} that expire first; the others follow as these are answered.</p>`}
 ${!approver.needsKey && waiting.length > 0 && html`<p class="quiet">Any process on this machine can approve, an agent included. Set <code>mcp.approver_key</code> to ask for a key.</p>`}`
 
-const question = (ask: Ask, row: ApprovalRow, needsKey: boolean): Html => {
+const question = (ask: Ask, row: ApprovalRow, approver: Approver): Html => {
   const { id, tool, server_id, session_id, client, created_at, expires_at, rule_ids, message, findings } = row
   return html`<article class="question" id="approval-${id}" data-row data-expires aria-labelledby="title-${id}">
 <div class="head"><h3 id="title-${id}">${tool} <span class="quiet">on</span> ${server_id}</h3><p>expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - ask.now)}</span></p><p class="quiet">asked ${instantMark(created_at, ask.now)}${client !== null && html` by ${client.name}`} · ${rule_ids.length === 0 ? 'policy default' : html`rule ${rule_ids.join(', ')}`}</p><p class="acts">${spanLink(row.trace_id, row.span_id, 'Replay')}</p></div>
@@ -34,7 +45,7 @@ ${previewTable(row.preview, 'Arguments')}
 ${row.sent_preview !== null && previewTable(row.sent_preview, 'As they would be sent')}
 ${findingList(findings)}
 <p class="quiet">Arguments ${shortHash(row.argument_hash)}${row.tool_fingerprint !== null && html` · definition ${shortHash(row.tool_fingerprint)}`} · <a href="${pageUrl('/mcp', { session_id })}#decisions">decisions of its session</a></p>
-${answers(ask, id, needsKey)}
+${answers(ask, id, approver)}
 </article>
 `
 }
@@ -77,10 +88,10 @@ const valueText = (value: unknown): Html => {
     : html`<pre>${text}</pre><span class="quiet">${bytesText(Buffer.byteLength(text))}</span>`
 }
 
-const answers = ({ refused, url }: Ask, id: string, needsKey: boolean): Html => {
+const answers = ({ refused, url }: Ask, id: string, approver: Approver): Html => {
   const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined
   return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="return_to" value="${url}">
 <label>Reason<input name="reason" size="28" placeholder="may be left out" value="${again?.fields.get('reason')}"></label>
-${needsKey && approverField(again?.faults)}
+${approverField(approver, again?.faults)}
 <button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button> <button class="grave" name="action" value="deny">Deny this call</button></form>`
 }

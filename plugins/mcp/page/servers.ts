@@ -1,7 +1,7 @@
-import { type Ask, type Html, html, instantMark, raw } from 'guard-gateway/core'
+import { type Ask, approverField, type Html, html, instantMark, raw } from 'guard-gateway/core'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { PageParts } from './index.ts'
-import { approverField, shortHash } from './shown.ts'
+import { shortHash } from './shown.ts'
 
 type Tool = ServerView['tools'][number]
 
@@ -86,7 +86,7 @@ const pinForm = (
     ({ name, pin, fingerprint, difference }) =>
       html`<li><label><input type="checkbox" name="tools" value="${name}"${chosen.includes(name) ? raw` checked` : ''}> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
   )}</ul>
-<p class="filters">${approver.needsKey && approverField(again?.faults)}<button>Trust the chosen definitions</button></p></form>`
+<p class="filters">${approverField(approver, again?.faults)}<button>Trust the chosen definitions</button></p></form>`
 }
 
 const hashOr = (hash: string | null | undefined): Html => (hash ? shortHash(hash) : html`none`)

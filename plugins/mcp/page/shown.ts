@@ -1,4 +1,4 @@
-import { type FieldFault, type Html, html } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/core'
 import type { RuleFinding } from '../verdict.ts'
 
 const HASH_CHARS = 8
@@ -19,10 +19,6 @@ export const spanLink = (trace_id: string | null, span_id: string | null, words:
   const span = span_id === null ? '' : encodeURIComponent(span_id)
   return html`<a href="${span === '' ? run : `${run}?span=${span}#span-${span}`}">${words}</a>`
 }
-
-/** Where the approver key is typed. `faults`: of the one form that was refused, whose list of faults links here. */
-export const approverField = (faults: readonly FieldFault[] | undefined): Html =>
-  html`<label>Approver key<input${faults !== undefined && html` id="field-approver_key"`} type="password" name="approver_key" autocomplete="off" required></label>`
 
 /** What checks found in the arguments of a call. */
 export const findingList = (findings: readonly RuleFinding[] | null): Html =>

@@ -19,7 +19,7 @@ const submit = async (parts: PageParts, { params, fields, now }: Posted): Promis
   const project_id = projectOf({ project_id: params.project_id ?? '' })
   const sent: SentDraft = { parts, project_id, draft: readDraft(fields), now }
   const [intent = '', detail = ''] = split(fields.get('intent') ?? 'save')
-  if (intent === 'save') return save(sent, fields.has('confirmed'))
+  if (intent === 'save') return save(sent, fields)
   if (intent === 'simulate') return tried(sent)
   const rules = await changed(parts, project_id, sent.draft, intent, detail)
   return unsaved({ ...sent, draft: { ...sent.draft, rules } }, 'changed')
@@ -49,13 +49,15 @@ const refused = async ({ parts, ...shown }: SentDraft, more: Partial<Shown>): Pr
 })
 
 /** Stores what stands in the form. To begin enforcing takes a second press, beside what that would have done so far. */
-const save = async (sent: SentDraft, confirmed: boolean): Promise<Sent> => {
+const save = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => {
   const { project_id, draft } = sent
   const { gateway, policies } = sent.parts
   const read = await readPolicy(gateway, draft)
   if ('faults' in read) return refused(sent, { faults: read.faults })
   const now = await policies.load(project_id)
-  if (read.mode === 'enforce' && now.mode !== 'enforce' && !confirmed) return unsaved(sent, 'confirming')
+  if (read.mode === 'enforce' && now.mode !== 'enforce' && !fields.has('confirmed')) return unsaved(sent, 'confirming')
+  const wrong = gateway.approver.faultIn(fields)
+  if (wrong !== undefined) return refused(sent, { faults: [wrong], confirming: fields.has('confirmed') })
   try {
     await policies.change(project_id, { ...read, expected_version: draft.version })
   } catch (error) {

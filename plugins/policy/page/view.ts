@@ -1,4 +1,5 @@
 import {
+  approverField,
   choice,
   type FieldFault,
   faultList,
@@ -63,7 +64,7 @@ ${await historySection(parts.gateway, shown, project_id)}`
 const form = async (parts: PageParts, shown: Shown): Promise<Html> => {
   const { project_id, draft, faults = [], confirming = false } = shown
   const warnings = await warningsIn(parts, project_id, draft)
-  const { detectors } = parts.gateway
+  const { detectors, approver } = parts.gateway
   const { rules } = draft
   return html`<form id="policy" method="post" action="/ui/policies/${project_id}">
 <button class="hidden-label" name="intent" value="save" tabindex="-1" aria-hidden="true">Save</button>
@@ -86,6 +87,7 @@ ${rules.map((rule, index) =>
 )}</tbody></table>
 <p class="quiet">The first rule that matches is the reason that is reported. An empty threshold or window takes its type's default.</p>
 <p class="buttons"><button name="intent" value="add">Add a rule</button>${presetButtons(parts)}</p>
+${approver.needsKey && html`<p class="filters">${approverField(approver, faults, 'optional')}</p>`}
 <p class="buttons"><button class="${draft.mode === 'enforce' ? 'grave' : 'main'}" name="intent" value="save">${draft.mode === 'enforce' ? 'Save and enforce' : 'Save'}</button> <button name="intent" value="simulate">Try on stored traffic</button> <a class="button" href="/policies/${project_id}">Discard</a></p>
 </form>`
 }

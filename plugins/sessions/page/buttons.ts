@@ -1,4 +1,4 @@
-import { type Html, html } from 'guard-gateway/core'
+import { type Ask, approverField, type Gateway, type Html, html } from 'guard-gateway/core'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (
@@ -10,9 +10,9 @@ export const pauseButton = (
   return html`<button class="plain" form="pause" formaction="/ui/${kind}/${encodeURIComponent(id)}/${act}" aria-label="${word} ${thing} ${id}">${word}</button>`
 }
 
-/** The one form of all these buttons. `back`: where it leads when it is done. */
-export const pauseForm = (back: string): Html =>
-  html`<form id="pause" method="post"><input type="hidden" name="return_to" value="${back}"></form>`
+/** The one form of all these buttons, with the key for those that resume, where one is needed. */
+export const pauseForm = ({ approver }: Gateway, { url, refused }: Ask): Html =>
+  html`<form id="pause"${approver.needsKey && html` class="filters"`} method="post"><input type="hidden" name="return_to" value="${url}">${approverField(approver, refused?.form === 'agents/resume' ? refused.faults : undefined, 'optional')}</form>`
 
 /** Whether something is paused, as a shape and a word. */
 export const pausedMark = (paused: boolean): Html =>

@@ -1,7 +1,9 @@
 import {
   type Ask,
   amountMark,
+  approverField,
   faultList,
+  type Gateway,
   type Html,
   html,
   instantMark,
@@ -27,7 +29,7 @@ export const detailPage = ({ gateway, live }: PageParts): Page => ({
     const main = html`<div data-live="${row.id}">${faultList(ask.refused?.faults ?? [])}
 <div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
 ${facts(ask, row, budgets)}
-${pauseForm(ask, row)}
+${pauseForm(gateway, ask, row)}
 ${await historySection(gateway, ask, row)}</div>`
     return { title: `${title} · Sessions`, main }
   },
@@ -46,15 +48,16 @@ ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Seen</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
 </dl>`
 
-const pauseForm = ({ refused, url }: Ask, row: SessionRow): Html => {
+const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow): Html => {
   const path = `/ui/sessions/${encodeURIComponent(row.id)}`
   const typed = (form: string, name: string, known: string) =>
     refused?.form === form ? (refused.fields.get(name) ?? '') : known
   const back = html`<input type="hidden" name="return_to" value="${url}">`
+  const key = approverField(approver, refused?.faults)
   const pause = row.paused
-    ? html`<form class="filters" method="post" action="${path}/resume">${back}<button class="main">Resume this session</button></form>`
+    ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>`
     : html`<form class="filters" method="post" action="${path}/pause">${back}<label>Reason<input id="field-reason" name="reason" size="32" placeholder="may be left out" value="${typed('sessions/pause', 'reason', '')}"></label><button class="grave">Pause this session</button></form>
-<form class="filters" method="post" action="${path}/resume">${back}<button>Let loop rules begin anew</button></form>`
+<form class="filters" method="post" action="${path}/resume">${back}${key}<button>Let loop rules begin anew</button></form>`
   return html`<div class="forms">${pause}
 <form class="filters" method="post" action="${path}/name">${back}<label>Name<input id="field-name" name="name" size="24" value="${typed('sessions/name', 'name', row.name ?? '')}"></label><button>Save name</button></form></div>`
 }

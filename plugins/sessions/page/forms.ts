@@ -26,7 +26,7 @@ export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly For
     notices,
     submit: async ({ params, fields }: Posted) => {
       const text = field === undefined ? null : fields.get(field)?.trim() || null
-      const fault = tooLong(field ?? '', text)
+      const fault = tooLong(field ?? '', text) ?? resumeFault(gateway, name, fields)
       if (fault !== undefined) return { faults: [fault] }
       await act(await liveById(gateway, live, params.id ?? ''), text)
       return { notice }
@@ -46,8 +46,12 @@ const tooLong = (field: string, text: string | null): FieldFault | undefined =>
     ? { field, message: `${text.length} characters are too many; ${MAX_CHARS} may be given.` }
     : undefined
 
+/** To pause anybody may; to let go on takes the approver key, where one is set. */
+const resumeFault = ({ approver }: Gateway, act: string, fields: URLSearchParams): FieldFault | undefined =>
+  act === 'resume' ? approver.faultIn(fields) : undefined
+
 /** The forms of an agent: pause and resume. */
-export const agentForms = (agents: Agents): readonly Form[] =>
+export const agentForms = (gateway: Gateway, agents: Agents): readonly Form[] =>
   (['pause', 'resume'] as const).map((act) => ({
     id: `agents/${act}`,
     path: `/ui/agents/:id/${act}`,
@@ -56,7 +60,9 @@ export const agentForms = (agents: Agents): readonly Form[] =>
       'agent-paused': 'Agent paused. Nothing of it is forwarded until it is resumed.',
       'agent-resumed': 'Agent resumed.',
     },
-    submit: async ({ params }: Posted) => {
+    submit: async ({ params, fields }: Posted) => {
+      const fault = resumeFault(gateway, act, fields)
+      if (fault !== undefined) return { faults: [fault] }
       await agents.setPaused(await agents.need(params.id ?? ''), act === 'pause')
       return { notice: `agent-${act}d` }
     },

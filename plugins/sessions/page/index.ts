@@ -21,5 +21,5 @@ export const addPages = (parts: PageParts): void => {
   gateway.pages.add(listPage(parts))
   gateway.pages.add(detailPage(parts))
   gateway.panels.add(latelyPanel(parts))
-  for (const form of [...sessionForms(gateway, live), ...agentForms(agents)]) gateway.forms.add(form)
+  for (const form of [...sessionForms(gateway, live), ...agentForms(gateway, agents)]) gateway.forms.add(form)
 }

@@ -19,7 +19,7 @@ export const latelyPanel = ({ gateway, live }: PageParts): Panel => ({
       gateway,
       rows.map(({ project_id }) => project_id),
     )
-    return html`<h2>Sessions of the last 15 minutes (${active.length})</h2>${pauseForm(ask.url)}
+    return html`<h2>Sessions of the last 15 minutes (${active.length})</h2>${pauseForm(gateway, ask)}
 ${sessionTable(ask, rows, budgets)}
 ${active.length > MOST_ROWS && html`<p><a href="/sessions">All sessions</a></p>`}`
   },

@@ -3,6 +3,7 @@ import {
   amountMark,
   choice,
   cursorLinks,
+  faultList,
   type Gateway,
   GuardError,
   type Html,
@@ -32,7 +33,7 @@ export const listPage = (parts: PageParts): Page => ({
       parts.gateway,
       found.rows.map(({ project_id }) => project_id),
     )
-    const main = html`<div data-live="*"><h1>Sessions</h1>${pauseForm(ask.url)}
+    const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
 ${filterForm(ask)}
 ${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(ask) : sessionTable(ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}

@@ -57,12 +57,14 @@ test('Claude Code gets settings as text in front of its own arguments, and no ke
 
 test('Codex gets a provider of its own by flags, and its key in the environment', async (context) => {
   const { address, cwd, command } = await setUp(context)
-  await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'codex'), 'exec', 'hello'])
+  const own = { MINE: '1', GUARD_APPROVER_KEY: 'only-a-person' }
+  await command('run', [], { project: 'demo', model: 'm' }, [await client(cwd, 'codex'), 'exec', 'hello'], own)
   const { args, env } = await seen(cwd)
   assert.equal(args[0], '-c')
   assert.match(args[1] ?? '', new RegExp(`^model_providers\\.guard=\\{ .*base_url = "${address}/v1"`))
   assert.deepEqual(args.slice(2), ['-c', 'model_provider="guard"', '-c', 'model="m"', 'exec', 'hello'])
   assert.equal(env.GUARD_GATEWAY_KEY, KEY)
+  assert.deepEqual([env.MINE, env.GUARD_APPROVER_KEY], ['1', undefined])
 })
 
 test('OpenCode gets its configuration in the environment', async (context) => {

@@ -15,8 +15,9 @@ describe('the command line', () => {
   })
   afterEach(() => rm(cwd, { recursive: true, force: true }))
 
+  let env: Readonly<Record<string, string>> = {}
   const guard = async (...argv: readonly string[]) => {
-    const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai' } })
+    const io = fakeIo({ cwd, env: { OPENAI_API_KEY: 'sk-openai', ...env } })
     const code = await main(argv, io)
     return { code, out: io.outText(), err: io.errText() }
   }
@@ -26,6 +27,19 @@ describe('the command line', () => {
     assert.match((await guard('--version')).out, /^\d+\.\d+\.\d+\n$/)
     assert.equal((await guard('explain', 'PORT_TAKEN')).code, 0)
     assert.deepEqual(await readdir(cwd), [])
+  })
+  it('shows the approver key of a flag or the environment where something is loosened', async () => {
+    await configure(`${key}server: { port: 0 }\nmcp: { approver_key: only-a-person }\n`)
+    const add = ['agents', 'add', 'reviewer']
+    assert.match((await guard(...add)).err, /needs the approver key.*--approver-key.*APPROVER_KEY_REQUIRED/)
+    assert.match((await guard(...add, '--approver-key', 'guess')).err, /approver key is wrong/)
+    assert.equal((await guard(...add, '--approver-key', 'only-a-person')).code, 0)
+    env = { GUARD_APPROVER_KEY: 'only-a-person' }
+    assert.equal((await guard('policy', 'apply', 'observe', '--yes')).code, 0)
+    env = {}
+    assert.match((await guard('policy', 'apply', 'default', '--yes')).err, /APPROVER_KEY_REQUIRED/)
+    assert.match((await guard('agents', 'resume', 'reviewer')).err, /APPROVER_KEY_REQUIRED/)
+    assert.equal((await guard('agents', 'resume', 'reviewer', '--approver-key', 'only-a-person')).code, 0)
   })
   it('helps beside a broken configuration', async () => {
     await configure('plugins: [\n')

@@ -95,10 +95,11 @@ describe('the approver key', () => {
     approver(undefined).check(undefined)
     const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
     for (const key of ['test', `sha256:${digest}`, `sha256:${digest.toUpperCase()}`]) {
-      const { check, needsKey } = approver(key)
+      const { check, needsKey, pass } = approver(key)
       assert.equal(needsKey, true)
       check('test')
-      for (const wrong of [undefined, '', 'tes', digest, `sha256:${digest}`])
+      check(pass)
+      for (const wrong of [undefined, '', 'tes', digest, `sha256:${digest}`, approver(key).pass])
         assert.throws(() => check(wrong), { code: 'APPROVER_KEY_REQUIRED' })
     }
   })
