@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { GuardError } from 'guard-gateway/core'
 
 /** A body that is larger than it may be; nothing more is read from this connection. */
@@ -25,7 +26,8 @@ export const readBody = (request: IncomingMessage, limit: number): Promise<Buffe
     if (announced > limit) return reject(tooLarge(limit))
     const gathered = announced > 0 ? new Sized(announced) : new Growing()
     request.on('data', (chunk: Buffer) => {
-      gathered.add(chunk)
+      const copied = gathered.add(chunk)
+      if (copied && isOnlyReader(request)) giveBack(chunk)
       if (gathered.length > limit) {
         request.pause()
         reject(tooLarge(limit))
@@ -38,6 +40,18 @@ export const readBody = (request: IncomingMessage, limit: number): Promise<Buffe
     })
   })
 
+/** Whether chunks are made for this reader alone, as Node's server makes them. */
+const isOnlyReader = (request: IncomingMessage): boolean =>
+  request instanceof IncomingMessage && request.socket instanceof Socket && request.listenerCount('data') === 1
+
+/**
+ * Frees a chunk at once. Garbage collection weighs what stands outside of the heap only when there is much of it,
+ * and then looks through the whole heap: for bodies of 500 KB that was a quarter of all that a request cost.
+ */
+const giveBack = ({ buffer, length }: Buffer): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0)
+}
+
 /** Bytes of a length known beforehand; a body that comes in one piece is not copied. */
 class Sized {
   readonly #size: number
@@ -47,13 +61,16 @@ class Sized {
   constructor(size: number) {
     this.#size = size
   }
-  add(chunk: Buffer): void {
-    if (this.length === 0 && chunk.length === this.#size) this.#bytes = chunk
+  /** Whether the chunk was copied, so that it is not needed any more. */
+  add(chunk: Buffer): boolean {
+    const whole = this.length === 0 && chunk.length === this.#size
+    if (whole) this.#bytes = chunk
     else {
       this.#bytes ??= Buffer.allocUnsafeSlow(this.#size)
       chunk.copy(this.#bytes, this.length)
     }
     this.length += chunk.length
+    return !whole
   }
   whole(): Buffer {
     return this.#bytes ?? Buffer.alloc(0)
@@ -65,9 +82,10 @@ class Growing {
   readonly #chunks: Buffer[] = []
   length = 0
 
-  add(chunk: Buffer): void {
+  add(chunk: Buffer): boolean {
     this.#chunks.push(chunk)
     this.length += chunk.length
+    return false
   }
   whole(): Buffer {
     const [first] = this.#chunks
