@@ -218,6 +218,7 @@ export {
   cutText,
   dropUnfinishedWord,
   queryTokens,
+  sanitise,
   terminalLine,
   terminalText,
 } from './text.ts'

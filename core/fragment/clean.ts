@@ -48,7 +48,7 @@ class Cleaner {
     return {
       ...run,
       ...texts,
-      ...(tags === undefined ? {} : { tags }),
+      ...(tags === undefined ? {} : { tags: [...new Set(tags)] }),
       ...(run.attributes === undefined ? {} : { attributes: this.attributes(run.attributes, '/attributes') }),
     }
   }

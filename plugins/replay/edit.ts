@@ -1,4 +1,12 @@
-import { type FailureTag, failureTags, type Gateway, GuardError, isShape, type Shape } from 'guard-gateway/core'
+import {
+  type FailureTag,
+  failureTags,
+  type Gateway,
+  GuardError,
+  isShape,
+  type Shape,
+  sanitise,
+} from 'guard-gateway/core'
 import { checkTags } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 import { runChange } from './run-change.ts'
@@ -99,8 +107,8 @@ const edited = (row: RunRow, edit: Edit, { redact }: Gateway): RunRow => {
   const tag = edit.failure_tag === undefined ? failure_tag : (edit.failure_tag ?? undefined)
   return {
     ...row,
-    name: edit.name === undefined ? row.name : edit.name === null ? null : redact.text(edit.name),
-    tags: edit.tags === undefined ? row.tags : edit.tags.map((one) => redact.text(one)),
+    name: edit.name === undefined ? row.name : edit.name === null ? null : redact.text(sanitise(edit.name)),
+    tags: edit.tags === undefined ? row.tags : [...new Set(edit.tags.map((one) => redact.text(sanitise(one))))],
     pinned: edit.pinned ?? row.pinned,
     given: tag === undefined ? given : { ...given, failure_tag: tag },
   }
