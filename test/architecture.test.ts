@@ -15,7 +15,6 @@ const filesBelow = (folder: string): string[] =>
 const sources = ['core', 'plugins', 'presets', 'examples', 'bench'].flatMap(filesBelow)
 const tests = filesBelow('test')
 
-/** Module specifiers of a file, and whether only types are taken. */
 /** A file without its comments. */
 const code = (file: string): string => read(file).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
 
@@ -24,6 +23,7 @@ interface Import {
   readonly typeOnly: boolean
 }
 
+/** Module specifiers of a file, and whether only types are taken. */
 const importsOf = (file: string): Import[] =>
   [
     ...read(file).matchAll(
