@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly also?: readonly ServeCommand[]
   /** Further lines for somebody who has just begun. */
   readonly next?: (url: string) => readonly string[]
+  /** Opens an address in the browser, for `--open`. */
+  readonly show: (url: string, io: Io) => void
 }
 
 /** Another command that serves a gateway, for example a part of one. */
@@ -37,6 +39,7 @@ const runCommand = (gateway: Gateway, options: RunOptions): Command => ({
     '--port <number>': 'listen here instead of server.port; 0 lets the system choose',
     '--data <path>': 'keep the database in this folder, or in this file',
     '--allow-remote': 'let other machines reach the gateway; its administration pages have no login',
+    '--open': 'open the pages in the browser',
     '--init': 'write the configuration file named by --config first',
   },
   example: 'guard gateway run --port 9000 --data /tmp/guard',
@@ -55,6 +58,7 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
   const server = await start(gateway, options, io)
   const ended = untilStopped(server, gateway, io)
   announce(server.url, options, input, io)
+  if (input.options.open === true) options.show(server.url, io)
   return ended
 }
 

@@ -5,6 +5,12 @@ import type { Input, Io } from 'guard-gateway/core'
 export const openInBrowser = (address: string, path: string, { options }: Input, io: Io): number => {
   const url = address + path
   io.out.write(options.json === true ? `${JSON.stringify({ url })}\n` : `${url}\n`)
+  showInBrowser(url, io)
+  return 0
+}
+
+/** Opens an address in the browser, where there is one. */
+export const showInBrowser = (url: string, io: Io): void => {
   const [command, ...args] = openers[process.platform] ?? ['xdg-open']
   // without a display there is no browser to open
   const shown = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined
@@ -13,7 +19,6 @@ export const openInBrowser = (address: string, path: string, { options }: Input,
     child.on('error', () => {})
     child.unref()
   }
-  return 0
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {

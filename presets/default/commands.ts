@@ -5,7 +5,7 @@ import { asking, type Place, printWarning, running, type Work } from 'guard-gate
 import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
-import { playgroundCommands } from 'guard-gateway/plugins/playground'
+import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
@@ -73,6 +73,7 @@ const withRun = async ({ config, builtIn, file, command, first, approver_key }: 
       server: config.server,
       facts: facts(config, io.cwd),
       also: [mcpServe],
+      show: showInBrowser,
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
     }),
   ])

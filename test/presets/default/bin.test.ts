@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 
@@ -169,9 +170,22 @@ describe('the binary', () => {
     first.kill('SIGTERM')
     assert.deepEqual(await once(first, 'close'), [0, null])
 
-    const second = start(folder, ['gateway', 'run', '--port', '0'])
+    const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
+    const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')]
+    await mkdir(browser)
+    const script = `#!${process.execPath}\nrequire('fs').writeFileSync(${JSON.stringify(opened)}, process.argv[2] + '\\n')\n`
+    await writeFile(join(browser, opener), script, { mode: 0o755 })
+    const desktop = { ...environment, PATH: `${browser}:${PATH}`, DISPLAY: ':0' }
+    const second = start(folder, ['gateway', 'run', '--port', '0', '--open'], [], desktop)
     const again = await saying(second, 'storage guard.db\n')
     assert.doesNotMatch(again, /Wrote|Next/)
+    const shown = async (): Promise<string> => {
+      const url = await readFile(opened, 'utf8').catch(() => '')
+      if (url.endsWith('\n')) return url.trim()
+      await setTimeout(20)
+      return shown()
+    }
+    assert.ok(again.includes(` ${await shown()} `), again)
     assert.equal(await readFile(join(folder, 'guard-config.yml'), 'utf8'), config)
     second.kill('SIGINT')
     assert.deepEqual(await once(second, 'close'), [0, null])
