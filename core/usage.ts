@@ -35,12 +35,15 @@ export type CountPaths<K extends string> = Readonly<Record<K, readonly string[]>
 /** Counts as a dialect said them; null is "not said". */
 export type Counts<K extends string> = { [name in K]: number | null }
 
-/** Takes over every count that this usage object says, so that the last one said stands; false if it says none. */
+/** No reply has more tokens: a larger number is no count, and could not be added up over a session. */
+const MOST_TOKENS = 1e12
+
+/** Takes over every count that this usage object says, so that the last one said stands. */
 export const noteCounts = <K extends string>(counts: Counts<K>, paths: CountPaths<K>, usage: unknown): void => {
   for (const name in paths) {
     let value: unknown = usage
     for (const step of paths[name]) value = isShape(value) ? value[step] : undefined
-    if (typeof value === 'number' && Number.isFinite(value)) counts[name] = Math.max(0, Math.trunc(value))
+    if (typeof value === 'number' && value <= MOST_TOKENS) counts[name] = Math.max(0, Math.trunc(value))
   }
 }
 

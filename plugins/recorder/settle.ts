@@ -18,6 +18,8 @@ export interface RecorderOptions {
 
 /** Records settled calls: one write each, resolved when it is durable. Rejects if it could not be written. */
 export const settler = (gateway: Gateway, { full_content_logging = false }: RecorderOptions) => {
+  /** Blocked requests that are being recorded: their repetitions, which may come meanwhile, are counted on that record. */
+  const blocks = new Map<string, Promise<void>>()
   /** Sessions whose row is known to be stored. */
   const stored = new WeakSet<Session>()
 
@@ -42,9 +44,19 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
     )
   }
 
+  const record = async (settled: Settled): Promise<void> =>
+    write(settled, full_content_logging ? await previewsOf(gateway, settled) : NO_PREVIEWS)
+
   return async (settled: Settled): Promise<void> => {
-    if (settled.decision.repeats !== null && (await countRepeat(gateway, settled, settled.decision.repeats))) return
-    await write(settled, full_content_logging ? await previewsOf(gateway, settled) : NO_PREVIEWS)
+    const { call, decision } = settled
+    if (decision.repeats !== null) {
+      await blocks.get(decision.repeats)?.catch(() => {})
+      if (await countRepeat(gateway, settled, decision.repeats)) return
+    }
+    const recorded = record(settled)
+    if (decision.decision !== 'block') return recorded
+    blocks.set(call.id, recorded)
+    return recorded.finally(() => blocks.delete(call.id))
   }
 }
 

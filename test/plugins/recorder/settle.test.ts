@@ -203,6 +203,11 @@ describe('recorder: a settled call', () => {
       assert.equal(await count(), 1)
     })
 
+    it('is counted on the record of the first while that is being written', async () => {
+      await Promise.all([bench.settle(blocked(aCall())), bench.settle(again('guardreq_2', NOON + 1_000))])
+      assert.deepEqual([(await callRow()).retries, await count()], [1, 1])
+    })
+
     it('is counted exactly when several come at once', async () => {
       await bench.settle(blocked(aCall()))
       await Promise.all(
