@@ -54,18 +54,18 @@ const program = async (part: string, file: string): Promise<string> => {
 /** What `npm run guard` starts. */
 const guard = ['--conditions=guard-source', join(root, 'presets/default/bin.js')]
 
-/** What the commands of a block print, each run as it stands with the configuration of this test; what they find wrong with it does not matter. */
-const guardLines = async (text: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+/** Runs a command as it stands with the configuration of this test; rejects if it fails. */
+const guardLine = (line: string, env: NodeJS.ProcessEnv = {}): Promise<{ stdout: string; stderr: string }> => {
   const own = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml'), HOME: folder, ...env }
+  const words = line.trim().split(' ')
+  assert.deepEqual(words.slice(0, 4), ['npm', 'run', 'guard', '--'])
+  return run(process.execPath, [...guard, ...words.slice(4)], { cwd: root, env: own })
+}
+
+/** What the commands of a block print; what they find wrong with the configuration of this test does not matter. */
+const guardLines = async (text: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
   let printed = ''
-  for (const line of text.trim().split('\n')) {
-    const words = line.split(' ')
-    assert.deepEqual(words.slice(0, 4), ['npm', 'run', 'guard', '--'])
-    const told = await run(process.execPath, [...guard, ...words.slice(4)], { cwd: root, env: own }).catch(
-      (error) => error,
-    )
-    printed += told.stdout
-  }
+  for (const line of text.trim().split('\n')) printed += (await guardLine(line, env).catch((error) => error)).stdout
   return printed
 }
 
@@ -147,12 +147,7 @@ describe('README.md', () => {
   it('lists the runs of the requests made so far', async () => {
     const text = block('sh', 'replay list')
     seen.add(text)
-    const env = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml') }
-    const { stdout } = await run('npm', ['run', '-s', 'guard', '--', ...text.trim().split(' ').slice(4)], {
-      cwd: root,
-      env,
-    })
-    assert.match(stdout, /\b[0-9a-f]{32}\b/)
+    assert.match((await guardLine(text)).stdout, /\b[0-9a-f]{32}\b/)
   })
   it('puts a policy in front of an MCP server as its client configuration says', async () => {
     const text = block('json', 'mcpServers')
@@ -182,14 +177,13 @@ describe('README.md', () => {
     await client.close()
   })
   it('lists who asks for approval, and validates a policy', async () => {
-    const env = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml') }
     for (const [part, said] of [
       ['mcp approvals list', /write_file|no such|none|nothing/i],
       ['mcp validate-policy', /valid/],
     ] as const) {
       const text = block('sh', part)
       seen.add(text)
-      const { stdout, stderr } = await run('npm', ['run', '-s', ...text.trim().split(' ').slice(2)], { cwd: root, env })
+      const { stdout, stderr } = await guardLine(text)
       assert.match(stdout + stderr, said)
     }
   })
