@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { rowOf } from 'guard-gateway/core'
 import {
   aCall,
@@ -204,7 +205,12 @@ describe('recorder: a settled call', () => {
     })
 
     it('is counted on the record of the first while that is being written', async () => {
-      await Promise.all([bench.settle(blocked(aCall())), bench.settle(again('guardreq_2', NOON + 1_000))])
+      const free = Promise.withResolvers<void>()
+      bench.gateway.hooks.record.tapPromise('test', () => free.promise)
+      const both = [bench.settle(blocked(aCall())), bench.settle(again('guardreq_2', NOON + 1_000))]
+      await setImmediate()
+      free.resolve()
+      await Promise.all(both)
       assert.deepEqual([(await callRow()).retries, await count()], [1, 1])
     })
 
