@@ -84,11 +84,15 @@ export class Scan implements Skimmer {
   }
 
   #list(at: number): number {
-    let index = 0
+    let isFirst = true
     let equal = true
     return skimArray(this.#body, at, (start) => {
-      if (index === 0) this.#choose(start)
-      const known = this.tape?.state.elements[index++]
+      if (isFirst) {
+        isFirst = false
+        this.#choose(start)
+        if (this.same > 0) return this.#takeOver(start)
+      }
+      const known = this.tape?.state.elements[this.elements.length]
       if (known !== undefined && this.tape !== undefined && this.#equal(start, this.tape.bytes, known)) {
         if (equal) this.same++
         return this.#add(start, start + known.end - known.start, known.value)
@@ -97,6 +101,18 @@ export class Scan implements Skimmer {
       const end = skipValue(this.#body, start, 2)
       return this.#add(start, end, this.#style.parts(parseSlice(this.#body, start, end)).map(pieceOf))
     })
+  }
+
+  /** Takes the first elements from the tape, whose bytes up to there are equal; gives the end of the last one. */
+  #takeOver(first: number): number {
+    let end = first
+    const shift = first - (this.tape?.state.elements[0]?.start ?? first)
+    for (const known of this.tape?.state.elements.slice(0, this.same) ?? []) {
+      const moved = shift === 0 ? known : { start: known.start + shift, end: known.end + shift, value: known.value }
+      this.elements.push(moved)
+      end = moved.end
+    }
+    return end
   }
 
   #add(start: number, end: number, value: readonly Piece[]): number {
@@ -112,6 +128,7 @@ export class Scan implements Skimmer {
       if (count > best) {
         best = count
         this.tape = tape
+        this.same = count
       }
       if (count * 2 > tape.state.elements.length) return
     }
@@ -132,6 +149,8 @@ export class Scan implements Skimmer {
       if (fits && this.#body.compare(bytes, from, to, from + shift, to + shift) === 0) low = middle
       else high = middle - 1
     }
+    // behind a number that ended there, digits may stand here
+    while (low > 0 && !closes(bytes[(state.elements[low - 1]?.end ?? 0) - 1])) low--
     return low
   }
 }

@@ -108,4 +108,16 @@ describe('a body that begins like an earlier one', () => {
       { seed: 11, numRuns: 300 },
     )
   })
+  it('is read as if nothing were known where numbers go on, spaces change and the list stands elsewhere', () => {
+    const numbers = { ...plain, parts: (element: unknown): Part[] => [{ kind: 'user', text: String(element) }] }
+    const body = (list: string, model = 'm') =>
+      Buffer.from(`{"padding":"${'p'.repeat(3000)}","model":"${model}","items":${list}}`)
+    const lists = ['["a",5,1]', '["a",5,12]', '["a",5,12,7]', '["a",5 ,12,7]', '["a",5 ,12, 7,"b"]', '["a",51,2]', '[]']
+    for (const model of ['m', 'longer'])
+      for (const list of lists) {
+        const known = readRequest(numbers, body(list, model), 'numbers').conversation
+        const anew = readRequest(numbers, body(list, model), `numbers ${fresh++}`).conversation
+        assert.deepEqual({ ...known }, { ...anew }, list)
+      }
+  })
 })
