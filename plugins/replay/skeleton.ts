@@ -48,6 +48,8 @@ export class Skeleton {
   readonly #bones = new Map<string, Bone>()
   /** Model spans whose use counts: those with no model span of known use below them. */
   readonly #counted = new Set<string>()
+  /** Spans with some span of known use below them, up to the root or to a parent that has not come. */
+  readonly #above = new Set<string>()
   /** Parents that were named and have not come. */
   readonly #awaited = new Set<string>()
   #sums: Sums = noSums()
@@ -108,15 +110,14 @@ export class Skeleton {
     return parent === null || !this.#bones.has(parent)
   }
 
-  /** Counts a span and no longer those above it, which tell of the same use. */
+  /** Counts a span and no longer those above it, which tell of the same use. No span is passed twice, however deep the tree. */
   #count(bone: Bone, use: Use): void {
     this.#counted.add(bone.id)
     this.#sum(use, 1n)
-    const seen = new Set<string>()
-    for (let at = bone.parent; at !== null && !seen.has(at) && at !== bone.id; ) {
-      seen.add(at)
+    for (let at = bone.parent; at !== null && !this.#above.has(at) && at !== bone.id; ) {
       const above = this.#bones.get(at)
       if (above === undefined) return
+      this.#above.add(at)
       if (above.use !== null && this.#counted.delete(at)) this.#sum(above.use, -1n)
       at = above.parent
     }
@@ -132,20 +133,17 @@ export class Skeleton {
     this.#stale = false
     this.#sums = noSums()
     this.#counted.clear()
-    const above = this.#aboveUse()
-    for (const bone of this.#bones.values()) this.#add(above.has(bone.id) ? { ...bone, use: null } : bone)
+    this.#above.clear()
+    for (const bone of this.#bones.values()) if (bone.use !== null) this.#passUp(bone)
+    for (const bone of this.#bones.values()) this.#add(this.#above.has(bone.id) ? { ...bone, use: null } : bone)
   }
 
-  /** Spans with some span of known use below them. */
-  #aboveUse(): ReadonlySet<string> {
-    const above = new Set<string>()
-    for (const bone of this.#bones.values()) {
-      if (bone.use === null) continue
-      for (let at = bone.parent; at !== null && !above.has(at) && at !== bone.id; ) {
-        above.add(at)
-        at = this.#bones.get(at)?.parent ?? null
-      }
+  #passUp(bone: Bone): void {
+    for (let at = bone.parent; at !== null && !this.#above.has(at) && at !== bone.id; ) {
+      const above = this.#bones.get(at)
+      if (above === undefined) return
+      this.#above.add(at)
+      at = above.parent
     }
-    return above
   }
 }

@@ -120,15 +120,20 @@ describe('a skeleton', () => {
     )
   })
 
-  it('takes a long run whose children come before their parents, as exporters send them', () => {
-    const skeleton = new Skeleton()
-    const use = { input: 1n, output: 0n, cost: 0n }
-    for (let index = 50_000; index > 0; index--) {
-      const parent = index === 1 ? null : String(index - 1)
-      skeleton.set({ ...endedCall({ parent, status: 'ok', length: 1n }, index), use })
-    }
-    assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [1n, 0, 50_000])
+  const use = { input: 1n, output: 0n, cost: 0n }
+  const chain = Array.from({ length: 50_000 }, (_, index) => {
+    const parent = index === 0 ? null : String(index - 1)
+    return { ...endedCall({ parent, status: 'ok', length: 1n }, index), use }
   })
+  for (const [what, bones] of [
+    ['children come before their parents, as exporters send them', chain.toReversed()],
+    ['parents come before their children', chain],
+  ] as const)
+    it(`takes a long and deep run whose ${what}`, () => {
+      const skeleton = new Skeleton()
+      for (const bone of bones) skeleton.set(bone)
+      assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [1n, 0, 50_000])
+    })
 
   it('ends with circles of parents', () => {
     const skeleton = new Skeleton()
