@@ -3,7 +3,7 @@ import { childEnv } from './child-env.ts'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
 import type { PolicyChange } from './policy/index.ts'
-import type { Seat } from './seat.ts'
+import type { RunningSession } from './running-session.ts'
 import { serverOf } from './servers.ts'
 
 const SERVER_ID = /^[A-Za-z0-9._-]{1,64}$/
@@ -43,7 +43,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
     const { env, withheld } = childEnv(io.env, gateway.secrets, given)
     const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
-    const seat = await mcp.openSession(place, {
+    const running = await mcp.openSession(place, {
       door: 'stdio',
       merged: true,
       owner: '',
@@ -51,7 +51,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
       notice: (text) => say(io, text),
       stderr: (bytes) => void io.err.write(bytes),
     })
-    return await serve(seat, io, stop.asked)
+    return await serve(running, io, stop.asked)
   } finally {
     stop.release()
     await gateway.close()
@@ -117,13 +117,13 @@ const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io:
 }
 
 /** Relays until the client, the server or a signal ends it; resolves to the exit code. */
-const serve = async (seat: Seat, io: Io, asked: Promise<void>): Promise<number> => {
-  const { link } = seat.session
-  const door = new StdioDoor({ in: io.in ?? process.stdin, out: io.out }, seat)
+const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Promise<number> => {
+  const { link } = running.session
+  const door = new StdioDoor({ in: io.in ?? process.stdin, out: io.out }, running)
   const served = door.serve().then(() => door.taken())
   const gone = await Promise.race([served.then(() => undefined), link.lost, asked.then(() => undefined)])
   if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
-  await seat.end('the client ended it')
+  await running.end('the client ended it')
   const { reason, exit_code = 1 } = await link.lost
   if (gone === undefined && neverStarted.has(exit_code)) say(io, reason)
   await door.abandon(reason)

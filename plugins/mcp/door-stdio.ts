@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { errorFrame, LineReader, readFrame } from 'guard-gateway/core'
 import type { Answer, Outgoing } from './answer.ts'
-import type { Seat } from './seat.ts'
+import type { RunningSession } from './running-session.ts'
 
 /** Standard input and output of a client. */
 export interface Pipes {
@@ -12,17 +12,17 @@ export interface Pipes {
 /** The client at the other end of our standard input and output: one message a line, in both directions. */
 export class StdioDoor {
   readonly #pipes: Pipes
-  readonly #seat: Seat
+  readonly #running: RunningSession
   readonly #lines: LineReader
   /** What the client sends is taken up in order; calls are judged side by side. */
   readonly #under = new Set<Promise<void>>()
   #relayed: Promise<void> = Promise.resolve()
 
-  constructor(pipes: Pipes, seat: Seat) {
+  constructor(pipes: Pipes, running: RunningSession) {
     this.#pipes = pipes
-    this.#seat = seat
+    this.#running = running
     this.#lines = new LineReader(
-      seat.session.frame_bytes,
+      running.session.frame_bytes,
       (line) => this.#take(line),
       () => this.#tooLong(),
     )
@@ -30,7 +30,7 @@ export class StdioDoor {
 
   /** Relays until the client has ended its input; resolves then. */
   async serve(): Promise<void> {
-    const { session, proxy } = this.#seat
+    const { session, proxy } = this.#running
     session.listen((out) => void this.#write(out))
     this.#relayed = this.#pump(await proxy.listen(undefined))
     for await (const chunk of this.#pipes.in) {
@@ -50,7 +50,7 @@ export class StdioDoor {
   async abandon(reason: string): Promise<void> {
     await this.taken()
     await this.#relayed
-    for (const out of this.#seat.proxy.abandon(reason)) await this.#write(out)
+    for (const out of this.#running.proxy.abandon(reason)) await this.#write(out)
   }
 
   #blocked(): boolean {
@@ -63,7 +63,7 @@ export class StdioDoor {
   }
 
   async #answered(frame: ReturnType<typeof readFrame>): Promise<void> {
-    await this.#pump(await this.#seat.proxy.take(frame))
+    await this.#pump(await this.#running.proxy.take(frame))
   }
 
   async #pump(answer: Answer): Promise<void> {
@@ -72,7 +72,7 @@ export class StdioDoor {
   }
 
   #tooLong(): void {
-    const message = `The message is longer than ${this.#seat.session.frame_bytes} bytes.`
+    const message = `The message is longer than ${this.#running.session.frame_bytes} bytes.`
     void this.#write({ message: errorFrame(undefined, -32600, message) })
   }
 

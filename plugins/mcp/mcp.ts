@@ -5,7 +5,7 @@ import { connectionsOf } from './connections.ts'
 import type { ServerFacts } from './initialize.ts'
 import { limitDefaults, type McpLimits, type McpOptions } from './options.ts'
 import { openPolicies, type Policies, type PolicyChange } from './policy/index.ts'
-import type { Ground, Seat } from './seat.ts'
+import type { RunningSession, ServerContext } from './running-session.ts'
 import { serversOf } from './servers.ts'
 import type { SessionAbout } from './session.ts'
 import { Sessions } from './sessions.ts'
@@ -136,14 +136,14 @@ export class Mcp {
     this.audit.event({ kind: 'policy', name: kind, policy_version: current.version, ...told })
     if (kind === 'policy.rejected') return
     this.#keepText(policies).catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
-    for (const seat of this.sessions)
-      seat.policyChanged().catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
+    for (const running of this.sessions)
+      running.policyChanged().catch((error: unknown) => this.gateway.fault(error, 'mcp:policy'))
   }
 
   /** Opens a session at a server. `policies`: others than those in force. Throws what the transport throws, and OVERLOADED. */
-  async openSession(place: Place, about: SessionAbout, policies?: Policies): Promise<Seat> {
+  async openSession(place: Place, about: SessionAbout, policies?: Policies): Promise<RunningSession> {
     this.#key ??= argumentKey(this.gateway)
-    const ground: Ground = {
+    const context: ServerContext = {
       gateway: this.gateway,
       server: place.server,
       limits: this.limits,
@@ -164,7 +164,7 @@ export class Mcp {
         place.seen_at = this.gateway.clock.now()
       },
     }
-    return this.sessions.open(ground, about)
+    return this.sessions.open(context, about)
   }
 }
 

@@ -51,8 +51,8 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
     origin: options.origin ?? 'mcp',
     ...quiet,
   }
-  const seat = await mcp.openSession(place, about, policies)
-  const { session, proxy } = seat
+  const running = await mcp.openSession(place, about, policies)
+  const { session, proxy } = running
   return {
     session_id: session.id,
     async send(message) {
@@ -71,8 +71,8 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
       return decision.action === 'allow' ? 'allowed' : 'denied'
     },
     async end() {
-      mcp.sessions.end(seat, 'ended')
-      await seat.end('ended')
+      mcp.sessions.end(running, 'ended')
+      await running.end('ended')
     },
   }
 }

@@ -1,6 +1,6 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import type { McpLimits } from './options.ts'
-import { type Ground, Seat } from './seat.ts'
+import { RunningSession, type ServerContext } from './running-session.ts'
 import type { SessionAbout } from './session.ts'
 
 const SWEEP_MS = 30_000
@@ -10,7 +10,7 @@ export class Sessions {
   readonly #gateway: Gateway
   readonly #limits: McpLimits
   readonly #idleMs: number
-  readonly #seats = new Map<string, Seat>()
+  readonly #running = new Map<string, RunningSession>()
   readonly #ending = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
 
@@ -21,64 +21,65 @@ export class Sessions {
   }
 
   get size(): number {
-    return this.#seats.size
+    return this.#running.size
   }
 
   /** Messages that were dropped in open sessions, by reason. */
   get dropped(): Readonly<Record<string, number>> {
     const sums = new Map<string, number>()
-    for (const { session } of this.#seats.values())
+    for (const { session } of this.#running.values())
       for (const [reason, count] of session.dropCounts) sums.set(reason, (sums.get(reason) ?? 0) + count)
     return Object.fromEntries(sums)
   }
 
-  [Symbol.iterator](): IterableIterator<Seat> {
-    return this.#seats.values()
+  [Symbol.iterator](): IterableIterator<RunningSession> {
+    return this.#running.values()
   }
 
   /** Opens a session; an idle one is ended for it if there are too many. Throws OVERLOADED. */
-  async open(ground: Ground, about: SessionAbout): Promise<Seat> {
-    if (this.#seats.size >= this.#limits.sessions) this.#makeRoom()
-    const seat = await Seat.open(ground, about, (one, reason) => this.end(one, reason))
-    this.#seats.set(seat.session.id, seat)
+  async open(context: ServerContext, about: SessionAbout): Promise<RunningSession> {
+    if (this.#running.size >= this.#limits.sessions) this.#makeRoom()
+    const running = await RunningSession.open(context, about, (one, reason) => this.end(one, reason))
+    this.#running.set(running.session.id, running)
     this.#timer ??= setInterval(() => this.sweep(), SWEEP_MS).unref()
-    return seat
+    return running
   }
 
   /** The session of an id, for whoever opened it at this server; undefined for everybody else. */
-  find(id: string, owner: string, server_id: string): Seat | undefined {
-    const seat = this.#seats.get(id)
-    const { about, server, ended } = seat?.session ?? {}
-    return about?.owner === owner && server?.id === server_id && ended === false ? seat : undefined
+  find(id: string, owner: string, server_id: string): RunningSession | undefined {
+    const running = this.#running.get(id)
+    const { about, server, ended } = running?.session ?? {}
+    return about?.owner === owner && server?.id === server_id && ended === false ? running : undefined
   }
 
   /** Ends a session; nobody waits for it. */
-  end(seat: Seat, reason: string): void {
-    this.#seats.delete(seat.session.id)
-    const ending = seat.end(reason).finally(() => this.#ending.delete(ending))
+  end(running: RunningSession, reason: string): void {
+    this.#running.delete(running.session.id)
+    const ending = running.end(reason).finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
 
   /** Ends sessions that nobody has used for long. */
   sweep(): void {
     const now = this.#gateway.clock.tick()
-    for (const seat of this.#seats.values())
-      if (seat.session.streams === 0 && now - seat.session.used >= this.#idleMs) this.end(seat, 'idle')
+    for (const running of this.#running.values())
+      if (running.session.streams === 0 && now - running.session.used >= this.#idleMs) this.end(running, 'idle')
   }
 
   /** Ends all sessions and waits for it. */
   async endAll(reason: string): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined
-    for (const seat of [...this.#seats.values()]) this.end(seat, reason)
+    for (const running of [...this.#running.values()]) this.end(running, reason)
     await Promise.all(this.#ending)
   }
 
   #makeRoom(): void {
-    let oldest: Seat | undefined
-    for (const seat of this.#seats.values()) {
-      const { streams, calls, used } = seat.session
-      if (streams === 0 && calls.size === 0 && used < (oldest?.session.used ?? Number.POSITIVE_INFINITY)) oldest = seat
+    let oldest: RunningSession | undefined
+    for (const running of this.#running.values()) {
+      const { streams, calls, used } = running.session
+      if (streams === 0 && calls.size === 0 && used < (oldest?.session.used ?? Number.POSITIVE_INFINITY))
+        oldest = running
     }
     if (oldest === undefined) {
       throw new GuardError('OVERLOADED', `As many MCP sessions are at work as may be: ${this.#limits.sessions}.`, {

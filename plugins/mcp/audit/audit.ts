@@ -2,15 +2,15 @@ import type { Change, Gateway } from 'guard-gateway/core'
 import { AuditBook } from './book.ts'
 import type { AuditSession } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
-import { Lane, type Piece } from './lane.ts'
 import { PassingCalls } from './passing.ts'
+import { type Piece, RunWriter } from './run-writer.ts'
 
 /** The record of all MCP traffic of this process: what was decided, what happened, and where it stands in Replay. */
 export class Audit {
   /** Calls that go on while their records are written. */
   readonly passing: PassingCalls
   readonly #gateway: Gateway
-  readonly #lanes = new Map<string, Lane>()
+  readonly #writers = new Map<string, RunWriter>()
   readonly #writing = new Set<Promise<unknown>>()
   readonly #known = new Set<string>()
 
@@ -27,13 +27,13 @@ export class Audit {
   /** Writes to a run; pieces of one run are written in the order in which they came. */
   keep(piece: Piece, urgent: boolean): Promise<void> {
     const { trace_id } = piece.run
-    let lane = this.#lanes.get(trace_id)
-    if (lane === undefined) {
-      const made = new Lane(this.#gateway, () => this.#lanes.delete(trace_id))
-      this.#lanes.set(trace_id, made)
-      lane = made
+    let writer = this.#writers.get(trace_id)
+    if (writer === undefined) {
+      const made = new RunWriter(this.#gateway, () => this.#writers.delete(trace_id))
+      this.#writers.set(trace_id, made)
+      writer = made
     }
-    return lane.add(piece, urgent)
+    return writer.add(piece, urgent)
   }
 
   /** Puts something on record that belongs to no session; nobody waits for it. */
@@ -62,7 +62,7 @@ export class Audit {
   /** Resolves when everything that was handed over is written. */
   async flush(): Promise<void> {
     await this.passing.flush()
-    for (const lane of [...this.#lanes.values()]) await lane.flush()
+    for (const writer of [...this.#writers.values()]) await writer.flush()
     await Promise.allSettled([...this.#writing])
   }
 

@@ -1,6 +1,6 @@
 import type { Change, FragmentRun, Gateway, Origin } from 'guard-gateway/core'
-import type { Piece } from './lane.ts'
 import { recordsOf } from './records.ts'
+import type { Piece } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
 /** The record of a forwarded call waits for its end, so that both are one write: longer than this, at most twice as long, in milliseconds. */

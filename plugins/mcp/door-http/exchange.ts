@@ -13,7 +13,7 @@ import {
 import { type Answer, refusal } from '../answer.ts'
 import { versions } from '../initialize.ts'
 import type { Mcp, Place } from '../mcp.ts'
-import type { Seat } from '../seat.ts'
+import type { RunningSession } from '../running-session.ts'
 import { aboutOf, ownerOf } from './about.ts'
 import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
@@ -41,9 +41,9 @@ export class Exchange {
   /** Answers a request that brings no message. */
   async answer(): Promise<void> {
     this.#checkVersion()
-    const seat = this.#seat()
-    if (this.#request.method === 'GET') return this.#listen(seat)
-    this.#mcp.sessions.end(seat, 'the client ended it')
+    const running = this.#running()
+    if (this.#request.method === 'GET') return this.#listen(running)
+    this.#mcp.sessions.end(running, 'the client ended it')
     this.#send({ form: 'none', status: 200 })
   }
 
@@ -54,8 +54,8 @@ export class Exchange {
     try {
       this.#checkVersion()
       if (frame.method === 'initialize' && frame.kind === 'request') return await this.#initialize(frame)
-      const seat = this.#seat()
-      await this.#finish(seat, await this.#taken(seat, frame))
+      const running = this.#running()
+      await this.#finish(running, await this.#taken(running, frame))
     } catch (error) {
       if (!(error instanceof GuardError) || this.#reply.sent) throw error
       const { status, code, message, place } = error
@@ -70,44 +70,48 @@ export class Exchange {
   }
 
   /** Waits for a session's answer; meanwhile the session is in use. */
-  async #taken(seat: Seat, frame: Frame): Promise<Answer> {
-    seat.session.streams++
+  async #taken(running: RunningSession, frame: Frame): Promise<Answer> {
+    running.session.streams++
     try {
-      return await seat.proxy.take(frame, this.#passed())
+      return await running.proxy.take(frame, this.#passed())
     } finally {
-      seat.session.streams--
+      running.session.streams--
     }
   }
 
   async #initialize(frame: Frame): Promise<void> {
-    const seat = await this.#opened()
-    const answer = await this.#taken(seat, frame)
-    const { id, ended } = seat.session
-    await this.#finish(seat, answer, ended ? {} : { 'mcp-session-id': id })
+    const running = await this.#opened()
+    const answer = await this.#taken(running, frame)
+    const { id, ended } = running.session
+    await this.#finish(running, answer, ended ? {} : { 'mcp-session-id': id })
   }
 
-  async #opened(): Promise<Seat> {
+  async #opened(): Promise<RunningSession> {
     return this.#mcp.openSession(this.#place, await aboutOf(this.#mcp.gateway, this.#request.headers, this.#identity))
   }
 
-  async #listen(seat: Seat): Promise<void> {
+  async #listen(running: RunningSession): Promise<void> {
     const last = this.#request.headers['last-event-id']
-    const answer = await seat.proxy.listen(typeof last === 'string' ? last : undefined, this.#passed())
+    const answer = await running.proxy.listen(typeof last === 'string' ? last : undefined, this.#passed())
     if (answer.form === 'none') {
       return this.#send(
         refusal(405, undefined, -32000, 'The server offers no stream of its own.', 'METHOD_NOT_ALLOWED'),
       )
     }
-    if (answer.form === 'json' || last !== undefined) return this.#finish(seat, answer)
+    if (answer.form === 'json' || last !== undefined) return this.#finish(running, answer)
     const raw = this.#head(200, {})
-    const unlisten = seat.session.listen(({ message = '' }) => void raw.write(messageEvent(String(message))))
+    const unlisten = running.session.listen(({ message = '' }) => void raw.write(messageEvent(String(message))))
     raw.once('close', unlisten)
-    await pump(raw, seat.session, answer)
+    await pump(raw, running.session, answer)
   }
 
-  async #finish(seat: Seat, answer: Answer, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+  async #finish(
+    running: RunningSession,
+    answer: Answer,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     if (answer.form !== 'sse') this.#send(answer, headers)
-    else await pump(this.#head(200, headers), seat.session, answer)
+    else await pump(this.#head(200, headers), running.session, answer)
   }
 
   /** Sends the head of an event stream at once. */
@@ -155,12 +159,12 @@ export class Exchange {
   }
 
   /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
-  #seat(): Seat {
+  #running(): RunningSession {
     const id = this.#request.headers['mcp-session-id']
     if (typeof id !== 'string') throw new GuardError('SESSION_REQUIRED')
-    const seat = this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
-    if (seat === undefined) throw new GuardError('MCP_SESSION_NOT_FOUND')
-    return seat
+    const running = this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
+    if (running === undefined) throw new GuardError('MCP_SESSION_NOT_FOUND')
+    return running
   }
 
   #passed(): PassedHeaders {

@@ -13,7 +13,7 @@ import { strictest } from './strictness.ts'
 export type Validate = (args: Arguments) => string | undefined
 
 /** What judging needs beside the policy and the call. */
-export interface Court {
+export interface JudgeContext {
   readonly rules: readonly CompiledRule[]
   readonly limits: Limits
   readonly redact: Redactor
@@ -28,24 +28,24 @@ export const judge = async (
   policy: CompiledPolicy,
   call: ToolCall,
   more: readonly Opinion[],
-  court: Court,
+  context: JudgeContext,
 ): Promise<Verdict> => {
   const at: CheckContext = { server_id: call.server_id, tool: call.tool, cwd: call.cwd }
   const wait = patience()
   try {
-    const all = await heard(court.rules, call, at, wait)
+    const all = await heard(context.rules, call, at, wait)
     const uses = limitUses(all, call)
-    const voices = uses.length === 0 ? all : withExceeded(all, await court.limits.exceeded(uses, call.at))
+    const voices = uses.length === 0 ? all : withExceeded(all, await context.limits.exceeded(uses, call.at))
     const first = verdictOf(policy, call, voices, more)
     const changed = changesOf(policy, call, voices, first)
-    const against = changed === undefined ? [] : await objectionsTo(changed, voices, at, wait, court)
+    const against = changed === undefined ? [] : await objectionsTo(changed, voices, at, wait, context)
     const verdict = against.length === 0 ? first : verdictOf(policy, call, [...voices, ...against], more)
     const sent = against.length === 0 ? changed : undefined
     const spent = forwards.has(verdict.action) ? limitUses(voices, call) : []
     // if another call took the last room in between, the limit speaks after all
-    const lost = spent.length === 0 ? undefined : await court.limits.take(spent, call.at)
+    const lost = spent.length === 0 ? undefined : await context.limits.take(spent, call.at)
     const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
-    return shown(last, sent, call, voices, court.redact)
+    return shown(last, sent, call, voices, context.redact)
   } finally {
     wait.end()
   }
@@ -109,7 +109,7 @@ const objectionsTo = async (
   voices: readonly Voice[],
   at: CheckContext,
   wait: Patience,
-  { validate }: Court,
+  { validate }: JudgeContext,
 ): Promise<readonly Voice[]> => {
   const against = await objections(voices, changed.arguments, at, wait)
   const fault = validate?.(changed.arguments)

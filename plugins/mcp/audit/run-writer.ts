@@ -34,7 +34,7 @@ const GATHER_MS = 20
 const MAX_BATCH = 64
 
 /** What is written to one run, batch after batch: what comes while one is under way goes into the next. */
-export class Lane {
+export class RunWriter {
   readonly #gateway: Gateway
   readonly #idle: () => void
   readonly #waiting: Waiting[] = []

@@ -12,7 +12,7 @@ import { Session, type SessionAbout } from './session.ts'
 import type { Tools } from './tools-of.ts'
 
 /** What one server needs for all its sessions. */
-export interface Ground {
+export interface ServerContext {
   readonly gateway: Gateway
   readonly server: McpServer
   readonly limits: McpLimits
@@ -39,40 +39,48 @@ const toldBefore = (tools: Tools, policy: Policy, page: string): string | undefi
 }
 
 /** A session at work: what the client says goes to `proxy`. */
-export class Seat {
+export class RunningSession {
   readonly session: Session
   readonly proxy: McpProxy
-  readonly #ground: Ground
+  readonly #context: ServerContext
   readonly #relay: Relay
   #ending: Promise<void> | undefined
   /** What the server's tools were when they were listed last. */
   #listed: string | null = null
 
-  private constructor(ground: Ground, session: Session, over: (seat: Seat, reason: string) => void) {
-    const { gateway } = ground
-    this.#ground = ground
+  private constructor(
+    context: ServerContext,
+    session: Session,
+    over: (running: RunningSession, reason: string) => void,
+  ) {
+    const { gateway } = context
+    this.#context = context
     this.session = session
     const end = (reason: string) => {
-      if (session.protocol_version === undefined) ground.failed(reason)
+      if (session.protocol_version === undefined) context.failed(reason)
       over(this, reason)
     }
     this.#relay = new Relay(gateway, session, {
-      tools: ground.tools,
+      tools: context.tools,
       retold: (page) => this.#retold(page),
-      met: (facts) => ground.met(facts),
-      heard: () => ground.heard(),
+      met: (facts) => context.met(facts),
+      heard: () => context.heard(),
       over: end,
     })
     this.proxy = new McpProxy(gateway, session, {
       relay: this.#relay,
-      judge: judgeCalls({ ...ground, session }),
+      judge: judgeCalls({ ...context, session }),
       over: end,
     })
   }
 
   /** Opens the way to the server. `over` is told once when the session cannot go on. */
-  static async open(ground: Ground, about: SessionAbout, over: (seat: Seat, reason: string) => void): Promise<Seat> {
-    const { gateway, server, limits, audit } = ground
+  static async open(
+    context: ServerContext,
+    about: SessionAbout,
+    over: (running: RunningSession, reason: string) => void,
+  ): Promise<RunningSession> {
+    const { gateway, server, limits, audit } = context
     const session = new Session(gateway, server, about, limits)
     session.book = audit.session({
       id: session.id,
@@ -84,7 +92,7 @@ export class Seat {
       origin: about.origin ?? 'mcp',
     })
     session.link = await gateway.mcpTransports.need(server.transport).open(server, session)
-    return new Seat(ground, session, over)
+    return new RunningSession(context, session, over)
   }
 
   /** Ends the session on both sides; resolves when the server is done with it. */
@@ -94,7 +102,7 @@ export class Seat {
   }
 
   async #end(reason: string): Promise<void> {
-    const { gateway, approvals, policies } = this.#ground
+    const { gateway, approvals, policies } = this.#context
     const { session } = this
     session.ended = true
     session.book.event({ kind: 'session', name: 'session.ended', reason })
@@ -105,7 +113,7 @@ export class Seat {
 
   /** Nobody may say yes any more to a call of a tool that is another one by now. */
   async #expireChanged(): Promise<void> {
-    const { gateway, server, approvals, tools } = this.#ground
+    const { gateway, server, approvals, tools } = this.#context
     const listed = tools.serverFingerprint()
     if (listed === this.#listed) return
     this.#listed = listed
@@ -117,7 +125,7 @@ export class Seat {
   }
 
   async #retold(page: string): Promise<string> {
-    const { gateway, server, policies, tools } = this.#ground
+    const { gateway, server, policies, tools } = this.#context
     await this.#expireChanged()
     const policy = await policies.current()
     const told = toldBefore(tools, policy, page) ?? this.#tell(policy, page)
@@ -128,7 +136,7 @@ export class Seat {
   }
 
   #tell(policy: Policy, page: string): string {
-    const { server, tools } = this.#ground
+    const { server, tools } = this.#context
     const view = { hidden: policy.hidden(server.id), canConfirm: (tool: string) => policy.canConfirm(server.id, tool) }
     const told = tools.rewrite(page, view)
     lists.set(tools, { policy, page, told })
@@ -137,7 +145,7 @@ export class Seat {
 
   /** What of the server's tools the policy hides or widens, as one text. */
   async #view(): Promise<string> {
-    const { server, policies, tools } = this.#ground
+    const { server, policies, tools } = this.#context
     const policy = await policies.current()
     const hidden = policy.hidden(server.id)
     const marks = [...tools.names()].map((tool) => [tool, hidden(tool), policy.canConfirm(server.id, tool)])
