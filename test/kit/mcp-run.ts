@@ -36,7 +36,7 @@ export interface McpRunOptions {
 
 export const mcpRun = async ({
   policy = 'version: 1\ndefault: allow\nrules: []\n',
-  config = '',
+  config = 'storage: { backend: memory }',
   flags = [],
   child = [],
   command = [process.execPath, ...process.execArgv.filter((word) => word.startsWith('--conditions')), CHILD, ...child],
