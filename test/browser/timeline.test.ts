@@ -37,6 +37,69 @@ describe('the timeline', { skip: noBrowser }, () => {
   })
   after(() => world.close())
 
+  for (const [seconds, ticks] of [
+    [145, ['0', '30 s', '1 min', '1 min 30 s', '2 min']],
+    [120 * 3600, ['0', '24 h', '48 h', '72 h', '96 h']],
+    [517 * 3600, ['0', '120 h', '240 h', '360 h']],
+  ] as const)
+    it(`shows round times and lengths apart from each other in a run of ${seconds} s, however narrow the page`, async () => {
+      const visit = await world.open()
+      const { page } = visit
+      const id = await world.trace({
+        spans: [{ name: 'long', start_ns: at(start, 0), end_ns: at(start, seconds * 1_000) }],
+      })
+      for (const width of [360, 768, 1100, 1440]) {
+        await page.setViewportSize({ width, height: 800 })
+        await visit.to(`/replay/${id}`)
+        assert.deepEqual(await page.locator('.ticks text').allTextContents(), ticks)
+        const edges = await page.locator('.ticks text').evaluateAll((texts) =>
+          texts.flatMap((text) => {
+            const { left, right } = text.getBoundingClientRect()
+            return left === right ? [] : [left, right]
+          }),
+        )
+        assert.ok(edges.length >= 4, `${width} px: ${edges}`)
+        assert.deepEqual(
+          [...edges, width],
+          [...edges, width].sort((one, other) => one - other),
+        )
+        const cut = await page
+          .locator('#timeline td.figure')
+          .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length)
+        assert.equal(cut, 0, `${width} px`)
+      }
+      await visit.close()
+    })
+  it('keeps the number of a span behind its name, also behind letters that run from right to left', async () => {
+    const name = 'مرحبا بالعالم'
+    const span = (ms: number) => ({ name, start_ns: at(start, ms), end_ns: at(start, ms + 1) })
+    const id = await world.trace({ spans: [span(0), ...longRun(2_100, start).spans, span(5)] })
+    const visit = await world.open()
+    const { page } = visit
+    const behind = () =>
+      page
+        .locator('#timeline .pick', { hasText: name })
+        .first()
+        .evaluate((link) => {
+          const box = (node: Node) => {
+            const range = document.createRange()
+            range.selectNodeContents(node)
+            return range.getBoundingClientRect()
+          }
+          const named = link.querySelector('bdi')
+          const number = named?.nextSibling
+          if (!named || !number) throw new Error(link.innerHTML)
+          return [number.textContent?.trim(), box(number).left - box(named).right]
+        })
+    await visit.to(`/replay/${id}`)
+    const served = await behind()
+    assert.equal(served[0], '#1')
+    assert.ok(Number(served[1]) > -1, `${served}`)
+    await page.locator('#load-all').click()
+    await page.waitForFunction(() => document.documentElement.scrollHeight > 2_000 * 25)
+    assert.deepEqual(await behind(), served)
+    await visit.close()
+  })
   it('draws bars where the data says, within half a percent', async () => {
     const id = await world.trace(threeSteps('bars', start))
     const visit = await world.open()

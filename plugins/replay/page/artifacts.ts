@@ -1,6 +1,6 @@
 import { bytesText, type Html, html, type Trace } from 'guard-gateway/core'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { spanUrl } from './shown.ts'
+import { numbered, spanUrl } from './shown.ts'
 import { idMark } from './values.ts'
 
 /** What is known of the files of a run; their contents are nowhere. */
@@ -12,6 +12,6 @@ export const artifactsView = (trace: Trace): Html => {
 ${artifacts.map(({ id, path, mime_type, size, sha256, span_id }) => {
   const span = spans[(span_id === null ? undefined : shape.places.get(span_id)) ?? -1]
   return html`<tr id="artifact-${id}" data-row><th scope="row"><code>${path}</code></th><td>${mime_type}</td><td class="figure">${size !== null && html`<span title="${size} bytes">${bytesText(size)}</span>`}</td>
-<td>${span !== undefined && html`<a href="${spanUrl(run.trace_id, span.id)}">${spanTitle(shape, span)}</a>`}</td><td>${sha256 !== null && idMark(sha256)}</td></tr>`
+<td>${span !== undefined && html`<a href="${spanUrl(run.trace_id, span.id)}">${numbered(spanTitle(shape, span))}</a>`}</td><td>${sha256 !== null && idMark(sha256)}</td></tr>`
 })}</tbody></table>`
 }

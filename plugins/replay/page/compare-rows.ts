@@ -2,9 +2,10 @@ import { type Ask, durationText, type Html, html } from 'guard-gateway/core'
 import type { ComparedRow, ComparedSpan, Comparison } from '../compare.ts'
 import { slowerText } from './compare-sums.ts'
 import { linked } from './links.ts'
-import { middled, spanUrl, statusMark } from './shown.ts'
+import { middled, numbered, spanUrl, statusMark } from './shown.ts'
 
 const PAGE_ROWS = 1_000
+const KEY_CHARS = 60
 
 /** The spans of both runs paired, as far as `rows` asks for them. */
 export const comparedRows = ({ query }: Ask, compared: Comparison): Html => {
@@ -35,7 +36,7 @@ const wordsFor = { both: '', left: 'only left', right: 'only right' } as const
 
 const tableRow = ({ left, right }: Comparison, row: ComparedRow): Html => html`<tr id="row-${row.key}" data-row>
 <td>${row.presence === 'both' ? isChanged(row) && html`<span class="warning" title="changed">~</span>` : html`<span class="warning" title="${wordsFor[row.presence]}">${signs[row.presence]}</span>`}</td>
-<th scope="row">${middled(row.key)}</th>
+<th scope="row">${numbered(row.key, KEY_CHARS)}</th>
 <td>${labels(row)}</td>
 <td>${statuses(row)}</td>
 <td class="figure">${took(left.trace_id, row.left)}</td><td class="figure">${took(right.trace_id, row.right)}</td>

@@ -2,7 +2,7 @@ import { durationText, type Html, html, spanRecord, type TraceEvent, type TreeSp
 import { decisionLine, toldBy } from './decisions.ts'
 import { indented } from './indented.ts'
 import { spanTitle } from './shape.ts'
-import { costMark, countMark, durationMark, statusMark } from './shown.ts'
+import { costMark, countMark, durationMark, numbered, statusMark } from './shown.ts'
 import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { attributeTable, idMark, valueMark } from './values.ts'
@@ -13,7 +13,7 @@ export const spanDetails = ({ trace, shape, selected }: TimelineView): Html => {
   if (span === undefined) return html`<section id="details" class="details"></section>`
   const { start_ns } = trace.run
   return html`<section id="details" class="details" aria-label="Span">
-<h2>${kindMark(span.kind)} ${spanTitle(shape, span)}${span.label !== null && html` <span class="quiet">${span.label}</span>`}</h2>
+<h2>${kindMark(span.kind)} ${numbered(spanTitle(shape, span))}${span.label !== null && html` <span class="quiet">${span.label}</span>`}</h2>
 <p class="sums">${sumsOf(span, start_ns)}</p>
 ${span.status_message !== null && html`<div class="said">${valueMark(span.status_message)}</div>`}
 ${span.declared_parent_id !== undefined && html`<p class="quiet">Its parent <code>${span.declared_parent_id}</code> has not come, or is below it.</p>`}

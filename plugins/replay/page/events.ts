@@ -2,7 +2,7 @@ import { durationText, type Html, html, type Trace, type TraceEvent, type TreeSp
 import { decisionLine, toldBy } from './decisions.ts'
 import { linked } from './links.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { spanUrl } from './shown.ts'
+import { numbered, spanUrl } from './shown.ts'
 import { attributeTable } from './values.ts'
 
 const PAGE_EVENTS = 500
@@ -36,7 +36,7 @@ const eventRow = (trace: Trace, { event, span }: Placed): Html => {
   return html`<tr id="event-${event.id}" data-row><td class="figure">+${durationText(event.time_ns - start_ns)}</td>
 <th scope="row">${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</th>
 <td>${told !== undefined && decisionLine(told)}</td>
-<td>${span === undefined ? html`<span class="quiet">the run</span>` : html`<a href="${spanUrl(trace_id, span.id)}">${spanTitle(shapeOfTrace(trace), span)}</a>`}</td>
+<td>${span === undefined ? html`<span class="quiet">the run</span>` : html`<a href="${spanUrl(trace_id, span.id)}">${numbered(spanTitle(shapeOfTrace(trace), span))}</a>`}</td>
 <td><details><summary>${Object.keys(event.attributes).length}</summary>${attributeTable(event.attributes)}</details></td></tr>
 `
 }

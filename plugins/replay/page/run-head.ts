@@ -13,7 +13,7 @@ import { toldBy } from './decisions.ts'
 import { runLink } from './folding.ts'
 import { pinButton, pinForm } from './pin-button.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { costMark, countMark, durationMark, lasted, rowId, statusMark, timeMark, titleOf } from './shown.ts'
+import { costMark, countMark, durationMark, lasted, numbered, rowId, statusMark, timeMark, titleOf } from './shown.ts'
 
 /** The first lines of a run's page: how it ended and why, what can be done with it, its sums, its tags. */
 export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string | undefined): Html => {
@@ -37,7 +37,7 @@ const why = (trace: Trace, ask: Ask): Html => {
   const reason = span === undefined ? '' : reasonIn(span, evidence?.event_id ?? null)
   return html` · <strong>${failure_tag}</strong>${
     span !== undefined &&
-    html` ← ${reason !== '' && html`<code>${reason}</code> at `}<a href="${runLink(ask.query, { span: span.id, view: null, after: null }, rowId(span.id))}">${spanTitle(shape, span)}</a>`
+    html` ← ${reason !== '' && html`<code>${reason}</code> at `}<a href="${runLink(ask.query, { span: span.id, view: null, after: null }, rowId(span.id))}">${numbered(spanTitle(shape, span))}</a>`
   }`
 }
 

@@ -63,6 +63,13 @@ export const middled = (text: string, max = MAX_CHARS): string => {
   return `${text.slice(0, max - tail - 1).toWellFormed()}…${text.slice(-tail).toWellFormed()}`
 }
 
+/** `tool.call#2`, where letters that run from right to left do not take the number along; the name is cut to fit. */
+export const numbered = (title: string, max = Number.POSITIVE_INFINITY): Html => {
+  const [number = ''] = /#\d+$/.exec(title) ?? []
+  const name = title.slice(0, title.length - number.length)
+  return html`<bdi>${middled(name, max - number.length)}</bdi>${number}`
+}
+
 /** Why a run failed, as a link to the span that shows it. */
 export const tagMark = ({ trace_id, failure_tag, failure_evidence }: RunSummary): Html => {
   if (failure_tag === null) return html``

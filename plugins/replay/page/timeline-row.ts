@@ -2,7 +2,7 @@ import { durationText, type Html, html, raw, type TreeSpan } from 'guard-gateway
 import { decisionClass, standing } from './decisions.ts'
 import { isClosed, runLink, toggled } from './folding.ts'
 import { spanTitle } from './shape.ts'
-import { middled, rowId, statusMark } from './shown.ts'
+import { middled, numbered, rowId, statusMark } from './shown.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { percentOf } from './window.ts'
 
@@ -22,7 +22,7 @@ export const timelineRow = (view: TimelineView, at: number): Html => {
     shape.critical[at] === 1 && 'critical',
     matches !== undefined && !matches.has(at) && 'dim',
   ].filter((one) => one !== false)
-  return html`<tr id="${id}" data-row class="${classes.join(' ')}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${middled(title, NAME_CHARS)}${span.label !== null && html` <i>${middled(span.label, NAME_CHARS)}</i>`}</a>${foldMark(view, span, at)}</th><td>${bar(view, span)}</td><td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
+  return html`<tr id="${id}" data-row class="${classes.join(' ')}"><th scope="row" class="d${Math.min(span.depth, MAX_INDENT)}"><a class="pick" href="${base}span=${encodeURIComponent(span.id)}#${encodeURIComponent(id)}"${at === selected ? raw` aria-current="true"` : ''} title="${span.kind}: ${full}">${span.depth > MAX_INDENT && `${span.depth} `}${numbered(title, NAME_CHARS)}${span.label !== null && html` <i>${middled(span.label, NAME_CHARS)}</i>`}</a>${foldMark(view, span, at)}</th><td>${bar(view, span)}</td><td class="figure">${span.end_ns === null ? '…' : durationText(span.end_ns - span.start_ns)}</td><td>${span.status !== 'ok' && statusMark(span.status)}</td></tr>`
 }
 
 /** The kind of a span as a letter. */

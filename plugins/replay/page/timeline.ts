@@ -31,9 +31,9 @@ ${spanDetails(view)}
 
 const ticks = (window: Window): Html => {
   const placed = ticksOf(window).map((at) => [at, percentOf(window, window.origin_ns + at)] as const)
-  return html`<svg class="ticks" height="16" aria-hidden="true">${placed
+  return html`<div class="axis"><svg class="ticks" height="16" aria-hidden="true">${placed
     .filter(([, percent]) => percent <= LAST_TICK_PERCENT)
-    .map(([at, percent]) => html`<text x="${percent.toFixed(2)}%" y="12">${tickText(at)}</text>`)}</svg>`
+    .map(([at, percent]) => html`<text x="${percent.toFixed(2)}%" y="12">${tickText(at)}</text>`)}</svg></div>`
 }
 
 /** Beyond this a text would be cut. */

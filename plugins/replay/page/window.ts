@@ -48,13 +48,16 @@ const clamp = (value: bigint, least: bigint, most: bigint): bigint =>
   value < least ? least : value > most ? most : value
 
 const SECOND = 1_000_000_000
-const COARSE = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400].map((s) => s * SECOND)
+const DAY = 86_400 * SECOND
+const COARSE = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600].map((s) => s * SECOND)
 const MAX_TICKS = 5
 
 /** Round times in the window, nanoseconds from the run's start, at most five. */
 export const ticksOf = ({ from, to }: Window): readonly bigint[] => {
   const least = Number(to - from) / MAX_TICKS
-  const step = BigInt(least > SECOND ? (COARSE.find((one) => one >= least) ?? Math.ceil(least)) : roundUp(least))
+  const step = BigInt(
+    least > SECOND ? (COARSE.find((one) => one >= least) ?? DAY * roundUp(least / DAY)) : roundUp(least),
+  )
   const ticks: bigint[] = []
   for (let at = ((from + step - 1n) / step) * step; at < to; at += step) ticks.push(at)
   return ticks

@@ -1,5 +1,4 @@
-const isTyping = (element) =>
-  element instanceof HTMLElement && (element.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(element.tagName))
+const isTyping = (element) => element?.matches?.('input, select, textarea')
 
 const rows = () => [...document.querySelectorAll('[data-row]')]
 const current = () => document.querySelector('[data-row].at')
@@ -29,7 +28,7 @@ const press = (key) => {
 
 const help = () => {
   const dialog = document.createElement('dialog')
-  dialog.setAttribute('aria-label', 'Keys')
+  dialog.ariaLabel = 'Keys'
   const lines = [
     ['/', 'search'],
     ['j k', 'next, previous row'],

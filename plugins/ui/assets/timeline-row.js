@@ -70,17 +70,19 @@ export const rowMaker = (table, url, rows, folds) => {
     if ((rows[place + 1]?.[1] ?? 0) <= depth) return ''
     const closed = folds.isClosed(id, depth)
     const element = link('fold', url, { ...folds.turned(id), span: id }, closed ? '▸' : '▾')
-    element.setAttribute('aria-expanded', String(!closed))
-    element.setAttribute('aria-label', closed ? 'Expand' : 'Collapse')
+    element.ariaExpanded = String(!closed)
+    element.ariaLabel = closed ? 'Expand' : 'Collapse'
     return element
   }
 
   return (place) => {
     const [id, depth, name, occurrence, about, kind, status, start, duration] = rows[place]
-    const title = visible(depth === 0 ? name : `${name}#${occurrence}`)
+    const shown = visible(name)
+    const number = depth === 0 ? '' : `#${occurrence}`
     const label = visible(about ?? '')
-    const pick = link('pick', url, { span: id }, `${depth > 12 ? `${depth} ` : ''}${title} `, made('i', '', label))
-    pick.title = `${kind}: ${title} ${label}`
+    const level = depth > 12 ? `${depth} ` : ''
+    const pick = link('pick', url, { span: id }, level, made('bdi', '', shown), `${number} `, made('i', '', label))
+    pick.title = `${kind}: ${shown}${number} ${label}`
     const head = made('th', `d${Math.min(12, depth)}`, pick, fold(place, id, depth))
     head.scope = 'row'
     const row = made(

@@ -42,6 +42,7 @@ export const at = (ms: number): string => String(1_782_000_000_000_000_000n + Bi
 /** The text of markup, without what stands in tags. */
 export const textOf = (markup: string): string =>
   markup
+    .replaceAll(/<\/?bdi>/g, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()
