@@ -106,3 +106,18 @@ const escapePart = (part: string | number): string => `/${String(part).replaceAl
 
 /** The path as a JSON pointer. */
 export const pointerOf = (path: JsonPath): string => path.map(escapePart).join('')
+
+/** The pointer to the first number that not every reader of JSON takes for the same: an integer beyond 2^53, or a number beyond all; undefined if there is none. `value` nests as deep as its reader allowed. */
+export const inexactNumber = (value: unknown, path: JsonPath = []): string | undefined => {
+  if (typeof value === 'bigint') return pointerOf(path)
+  if (typeof value === 'number') {
+    const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    return exact ? undefined : pointerOf(path)
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, part] of Object.entries(value)) {
+    const found = inexactNumber(part, [...path, key])
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,4 +1,4 @@
-import { type Detector, isShape, type Registry, type Rule, type Shape } from 'guard-gateway/core'
+import { type Detector, inexactNumber, isShape, type Registry, type Rule, type Shape } from 'guard-gateway/core'
 
 /** Something wrong in a policy document. */
 export interface Problem {
@@ -89,7 +89,13 @@ const checkFields = (rule: Shape, path: string, problems: Problem[]): void => {
     if (field === undefined)
       problems.push({ path: at, message: `is not a field of a rule; there is ${Object.keys(fields).join(', ')}` })
     else if (!field.accepts(value)) problems.push({ path: at, message: `must be ${field.wanted}, is ${shown(value)}` })
+    else if (key === 'params') noteInexact(value, at, problems)
   }
+}
+
+const noteInexact = (params: unknown, path: string, problems: Problem[]): void => {
+  const inexact = inexactNumber(params)
+  if (inexact !== undefined) problems.push({ path: path + inexact, message: 'is a number that cannot be kept exactly' })
 }
 
 /** Members in the order in which rules are shown. Field types were checked before. */

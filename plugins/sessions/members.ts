@@ -1,4 +1,4 @@
-import { GuardError, writeJson } from 'guard-gateway/core'
+import { GuardError, inexactNumber, writeJson } from 'guard-gateway/core'
 
 const MAX_METADATA_BYTES = 65_536
 const MAX_METADATA_DEPTH = 8
@@ -25,6 +25,11 @@ export const boundedMetadata = (metadata: Readonly<Record<string, unknown>>): Re
     throw new GuardError('INVALID_REQUEST', `"metadata" nests deeper than ${MAX_METADATA_DEPTH} levels.`, {
       path: '/metadata',
     })
+  }
+  const inexact = inexactNumber(metadata)
+  if (inexact !== undefined) {
+    const message = `"metadata" holds a number at ${inexact} that cannot be kept exactly. Send it as text.`
+    throw new GuardError('INVALID_REQUEST', message, { path: `/metadata${inexact}` })
   }
   const bytes = Buffer.byteLength(writeJson(metadata))
   if (bytes <= MAX_METADATA_BYTES) return metadata

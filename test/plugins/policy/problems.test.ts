@@ -30,6 +30,11 @@ describe('a policy that cannot be used', () => {
     ['params where there are none', { rules: [rule({ params: { x: 1 } })] }, '/rules/0/params/x'],
     ['unknown params', { rules: [{ rule_type: 'tool_repeat', params: { scope: 'thread' } }] }, '/rules/0/params/scope'],
     [
+      'a number that JSON does not keep in params of another type',
+      { rules: [{ rule_type: 'later', threshold: 1, params: { list: [{ n: 2 ** 60 }] } }] },
+      '/rules/0/params/list/0/n',
+    ],
+    [
       'wrong params',
       { rules: [{ rule_type: 'tool_repeat', params: { result_aware: 'yes' } }] },
       '/rules/0/params/result_aware',

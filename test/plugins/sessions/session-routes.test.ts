@@ -133,6 +133,7 @@ describe('sessions over HTTP', () => {
   for (const [what, body, path] of [
     ['a member that is not changeable', { agent_id: 'x' }, '/agent_id'],
     ['an unknown member, its name escaped', { 'a/b~c': 1 }, '/a~1b~0c'],
+    ['a number in metadata that JSON does not keep', { metadata: { list: [{ n: 2 ** 60 }] } }, '/metadata/list/0/n'],
     ['metadata over 64 KiB', { metadata: { text: 'x'.repeat(65_536) } }, '/metadata'],
     [
       'metadata deeper than 8 levels',
