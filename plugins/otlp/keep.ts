@@ -14,8 +14,18 @@ export interface Wanted {
   readonly guessed: boolean
 }
 
-/** Keeps fragments: together if nothing is wrong with any, else each as far as it goes. Throws why nothing could be stored. */
+/** Runs that are kept together: fewer than are held open, or those read first would be gone before they are written. */
+const TOGETHER = 100
+
+/** Keeps fragments: some together if nothing is wrong with any, else each as far as it goes. Throws why no more could be stored. */
 export const keepAll = async (gateway: Gateway, wanted: readonly Wanted[]): Promise<readonly Refusals[]> => {
+  const refusals: Refusals[] = []
+  for (let from = 0; from < wanted.length; from += TOGETHER)
+    refusals.push(...(await keepSome(gateway, wanted.slice(from, from + TOGETHER))))
+  return refusals
+}
+
+const keepSome = async (gateway: Gateway, wanted: readonly Wanted[]): Promise<readonly Refusals[]> => {
   const ids = new Set(wanted.map(({ fragment }) => fragment.run.trace_id))
   if (wanted.length > 1 && ids.size === wanted.length) {
     try {

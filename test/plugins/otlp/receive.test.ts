@@ -230,6 +230,11 @@ describe('traces received', () => {
     )
   })
 
+  it('of more traces than are held open are taken again', async () => {
+    const sent = resourceSpans(Array.from({ length: 600 }, () => span({ traceId: newTrace() })))
+    for (let turn = 0; turn < 2; turn++) assert.deepEqual(await receiver.taken(sent), {})
+  })
+
   it('decide nothing: no session, no event in a history, no decision', async () => {
     const trace = newTrace()
     const events = [{ name: 'policy.decision', attributes: pairs({ decision: 'block', reason_code: 'LOOP_EXACT' }) }]
