@@ -16,11 +16,11 @@ const PROCESSES = [
   OTHERS,
   'plugins',
   'plugins/replay',
-  'plugins/mcp',
-  'package.test.ts',
-  'plugins/storage',
   'integration/mcp',
   'bench',
+  'package.test.ts',
+  'plugins/mcp',
+  'plugins/storage',
 ]
 
 /** The process that a file runs in: the one whose name says most of its path. */

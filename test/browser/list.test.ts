@@ -12,7 +12,7 @@ describe('the list of runs', { skip: noBrowser }, () => {
   let world: World
   const base = Date.now() - 3_600_000
   before(async () => {
-    world = await startWorld()
+    world = await startWorld({ backend: 'sqlite' })
     await world.trace({
       name: 'needle',
       project_id: 'haystack',

@@ -18,7 +18,7 @@ describe('live pages', { skip: noBrowser }, () => {
   let provider: FakeProvider
   before(async () => {
     provider = await fakeProvider()
-    world = await startWorld({ provider: provider.url })
+    world = await startWorld({ provider: provider.url, backend: 'sqlite' })
     await world.trace(threeSteps('the first', Date.now() - 1000))
   })
   after(async () => {

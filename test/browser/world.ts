@@ -17,7 +17,7 @@ interface Running {
 interface Start {
   readonly folder: string
   readonly upstream: string
-  readonly backend: 'sqlite'
+  readonly backend: 'memory' | 'sqlite'
   readonly config: string
   readonly port?: number
 }
@@ -46,7 +46,7 @@ rules:
 
 const VIEWPORT = { width: 1280, height: 800 }
 
-/** A gateway with its database in a file, a server behind its MCP proxy, and a browser. */
+/** A gateway, a server behind its MCP proxy, and a browser. */
 export class World {
   gateway: Running
   readonly browser: Browser
@@ -124,7 +124,7 @@ export class World {
     return json
   }
 
-  /** Ends the gateway in order and starts it again at the same address, with the same database. */
+  /** Ends the gateway in order and starts it again at the same address, with its database if it has one. */
   async restart(): Promise<void> {
     const port = Number(new URL(this.url).port)
     await this.gateway.close()
@@ -140,15 +140,23 @@ export class World {
   }
 }
 
-/** Starts all of it. `mcp`: further members of that section of the configuration, as flow YAML; `provider`: address of the upstream. */
-export const startWorld = async ({ mcp = '', provider = NO_UPSTREAM } = {}): Promise<World> => {
+/** Starts all of it. `mcp`: further members of that section of the configuration, as flow YAML; `provider`: address of the upstream; `backend`: where its records are. */
+export const startWorld = async ({
+  mcp = '',
+  provider = NO_UPSTREAM,
+  backend = 'memory',
+}: {
+  readonly mcp?: string
+  readonly provider?: string
+  readonly backend?: Start['backend']
+} = {}): Promise<World> => {
   // first: where there is none, nothing else is to be ended again
   const browser = await openBrowser()
   const folder = await mkdtemp(join(tmpdir(), 'guard-browser-'))
   const server = await mcpUpstream()
   await writeFile(join(folder, 'policy.yml'), policy)
   const config = `mcp: { policy: policy.yml, ${mcp === '' ? '' : `${mcp}, `}servers: { files: { name: Files, target: "${server.url}" } } }`
-  const options: Start = { folder, upstream: provider, backend: 'sqlite', config }
+  const options: Start = { folder, upstream: provider, backend, config }
   const gateway = await startGateway(options).catch(async (error: unknown) => {
     leaveBrowser()
     await server.close()
