@@ -12,6 +12,7 @@ export const strictValidation = async (app: FastifyInstance): Promise<void> => {
     let compiled: ValidateFunction | undefined
     const validate = (value: unknown): boolean => {
       compiled ??= compile(schema)
+      if (httpPart === 'querystring') spoilIntegers(schema, value as Record<string, unknown>)
       const valid = compiled(value)
       result.errors = compiled.errors
       return valid
@@ -20,6 +21,16 @@ export const strictValidation = async (app: FastifyInstance): Promise<void> => {
     return result as never
   })
   app.setSerializerCompiler(late(serializers))
+}
+
+const INTEGER = /^\d{1,15}$/
+
+/** Makes texts that only JavaScript takes for integers, such as 1e1 or +5, ones that no coercion takes. */
+const spoilIntegers = (schema: { readonly properties?: object }, query: Record<string, unknown>): void => {
+  for (const [name, { type }] of Object.entries(schema.properties ?? {}) as [string, { type?: unknown }][]) {
+    const text = query[name]
+    if (type === 'integer' && typeof text === 'string' && !INTEGER.test(text)) query[name] = 'no integer'
+  }
 }
 
 type Serializers = FastifySerializerCompiler<object>

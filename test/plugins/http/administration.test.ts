@@ -134,7 +134,8 @@ describe('administration routes', () => {
   })
   it('read numbers and booleans from queries, with defaults', async () => {
     assert.deepEqual(JSON.parse((await get('/api/list?pinned=true')).body.toString()), { limit: 50, pinned: true })
-    assert.equal((await get('/api/list?limit=ten')).status, 400)
+    for (const text of ['ten', '1e1', '%2B5', '5.0', ' 5', ''])
+      assert.equal((await get(`/api/list?limit=${text.replace(' ', '%20')}`)).status, 400, text)
   })
 
   it('guard every answer against browsers', async () => {
