@@ -10,7 +10,7 @@ const LONG = 4_000
 /** Pages whose move keeps nobody waiting for long. */
 const FEW = 500
 /** From this length on it does not matter how many they are. */
-const TOO_LONG = 16_000
+const TOO_LONG = 8_000
 
 type Row = readonly [busy: number, journal_pages: number, moved_pages: number]
 

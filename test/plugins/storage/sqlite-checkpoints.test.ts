@@ -121,6 +121,17 @@ describe('sqlite: checkpoints', () => {
     close()
   })
 
+  it('move all there is between two commits once the journal is too long', async () => {
+    const { mover, close, commit, journal } = await inSteps('too-long.db')
+    for (let n = 0; n < 82; n++) commit(true)
+    mover.isMoving = false
+    assert.ok(journal().left > 8_000, `${journal().left} pages`)
+    commit(true)
+    assert.equal(journal().left, 0)
+    mover.close()
+    close()
+  })
+
   it('keep the journal short where there is no mover', async () => {
     const { close, commit, journal } = await opened('alone.db', () => ({ isMoving: false, move: () => false }))
     let longest = 0
