@@ -63,12 +63,17 @@ const PLAIN = new Set([
 const RUNNING = new Set(['-exec', '-execdir'])
 const ENDS = new Set([';', '+'])
 
+const endBehind = (args: Words, from: number): number => {
+  for (let at = from + 1; at < args.length; at++) if (ENDS.has(args[at] ?? '')) return at
+  return -1
+}
+
 /** The commands that `find` runs for what it finds. Undefined if one of them is what was found, or does not end. */
 export const foundBy = (args: Words): readonly Words[] | undefined => {
   const commands: Words[] = []
   for (let at = 0; at < args.length; at++) {
     if (!RUNNING.has(args[at] ?? '')) continue
-    const end = args.findIndex((word, index) => index > at && ENDS.has(word ?? ''))
+    const end = endBehind(args, at)
     const command = args.slice(at + 1, end)
     if (end === -1 || command[0]?.includes('{}') !== false) return undefined
     commands.push(command)

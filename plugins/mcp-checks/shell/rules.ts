@@ -2,7 +2,7 @@ import { actsOn, couldActOn } from './acting.ts'
 import { deniedBy } from './denied.ts'
 import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
 import { programName } from './program.ts'
-import { canWrap, runsOthers, wrapped, wraps } from './runners.ts'
+import { canWrap, runsOthers, tellsWrapped, wrapped, wraps } from './runners.ts'
 
 export interface ShellOptions {
   readonly allow?: readonly string[]
@@ -22,18 +22,35 @@ const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
 
 const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted, index) => words[index] === wanted)
 
+/** Commands that run one another, each the next one. */
+const MAX_LEVELS = 20
+
 /** Makes the rules of one check ready for use. */
 export const rulesOf = (options: ShellOptions): CommandRules => {
   const allow = options.allow === undefined ? undefined : entriesOf(options.allow)
-  const deny = entriesOf(options.deny)
-  const rules: CommandRules = (words) => {
+  return rulesAt({ allow, deny: entriesOf(options.deny) }, 0, false)
+}
+
+interface Lists {
+  readonly allow: readonly Entry[] | undefined
+  readonly deny: readonly Entry[]
+}
+
+const rulesAt =
+  (lists: Lists, level: number, isWrapped: boolean): CommandRules =>
+  (words) => {
     const [first] = words
     if (first === undefined) return 'runs a command whose name is not known before it runs'
-    const denied = deny.find((entry) => deniedBy(words, entry))
-    if (denied !== undefined) return `runs ${denied.join(' ')}, which is denied`
-    return allow === undefined ? hidden(words, first, rules) : unlisted(words, first, allow, rules)
+    if (level > MAX_LEVELS) return 'runs commands within commands, more than are looked through'
+    const within = rulesAt(lists, level + 1, false)
+    const own = denied(words, lists.deny)
+    if (own !== undefined || lists.allow !== undefined) return own ?? unlisted(words, first, lists.allow ?? [], within)
+    return hidden(words, first, within) ?? unwrapped(words, first, isWrapped, rulesAt(lists, level + 1, true))
   }
-  return rules
+
+const denied = (words: Words, deny: readonly Entry[]): string | undefined => {
+  const entry = deny.find((one) => deniedBy(words, one))
+  return entry && `runs ${entry.join(' ')}, which is denied`
 }
 
 /** What an allowed beginning still leaves to the caller. */
@@ -72,10 +89,15 @@ const searched = (args: Words, rules: CommandRules): string | undefined => {
 const hidden = (words: Words, first: string, rules: CommandRules): string | undefined => {
   const [program, args] = [programName(first), words.slice(1)]
   if (program === 'find') return searched(args, rules)
-  const inner = wraps(program, args) ? wrapped(program, args) : []
-  if (inner === undefined || runsOthers(program, args))
-    return `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
-  for (const one of inner) {
+  const isTold = !runsOthers(program, args) && (!wraps(program, args) || tellsWrapped(program, args))
+  return isTold ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
+}
+
+/** What is wrong with what a wrapper might run. That of a wrapper within is part of it, or follows words from outside. */
+const unwrapped = (words: Words, first: string, isWrapped: boolean, rules: CommandRules): string | undefined => {
+  const [program, args] = [programName(first), words.slice(1)]
+  if (!wraps(program, args) || (isWrapped && program !== 'xargs')) return undefined
+  for (const one of wrapped(program, args)) {
     const reason = rules(one)
     if (reason !== undefined) return reason
   }

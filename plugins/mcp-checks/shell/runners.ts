@@ -113,16 +113,21 @@ const holdsCommand = (args: Words, at: number): boolean => {
   return (attached !== '' && !/^-[A-Za-z]*c/.test(option)) || !/^[\w./@:=,+-]*$/.test(args[at + 1] ?? '')
 }
 
-/**
- * Every command that a wrapper might run, from every word on: what options take a value need not be known.
- * Undefined if it cannot be said.
- */
-export const wrapped = (program: string, args: Words): readonly Words[] | undefined => {
+/** Words behind which it is not looked for what a wrapper runs: every one could begin it. */
+const MAX_WORDS = 100
+
+/** Whether what a wrapper might run stands in its words. */
+export const tellsWrapped = (program: string, args: Words): boolean => {
+  if (args.length > MAX_WORDS) return false
+  if (args.some((word, at) => word === undefined || STEERING.test(word) || holdsCommand(args, at))) return false
+  return program !== 'xargs' || (args.length > 0 && !args.some((_, at) => isWrapper(args.slice(at))))
+}
+
+/** Every command that a wrapper might run, from every word on: what options take a value need not be known. */
+export const wrapped = (program: string, args: Words): readonly Words[] => {
   // words that come in from outside follow the last one
   const given = program === 'xargs' ? [...args, undefined] : args
-  if (args.some((word, at) => word === undefined || STEERING.test(word) || holdsCommand(args, at))) return undefined
-  const inner = args.map((_, at) => given.slice(at)).filter(([first]) => first !== '.')
-  return program === 'xargs' && (args.length === 0 || inner.some(isWrapper)) ? undefined : inner
+  return args.map((_, at) => given.slice(at)).filter(([first]) => first !== '.')
 }
 
 const isWrapper = ([first, ...args]: Words): boolean => first !== undefined && wraps(programName(first), args)

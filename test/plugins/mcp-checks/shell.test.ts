@@ -126,6 +126,17 @@ $X x`
     assert.deepEqual(await denying(`awk '"${'\\"'.repeat(30_000)}'`), [])
     assert.deepEqual(await denying(`awk '${'print '.repeat(10_000)}'`), [])
   })
+  it('judge wrappers within wrappers in time and memory that the length of the text bounds', async () => {
+    assert.deepEqual(await denying(`${'nohup '.repeat(99)}ls`), [])
+    assert.deepEqual(await denying(`${'nohup '.repeat(99)}rm x`), ['runs rm, which is denied'])
+    assert.deepEqual(await denying('nohup xargs find'), [])
+    for (const command of ['nohup xargs git', 'nohup find . -exec timeout 5 rm {} ;'])
+      assert.equal((await denying(command)).length, 1, command)
+    assert.match((await denying(`nohup ls ${'a '.repeat(1000)}`)).join(), /can run other commands/)
+    const find = await loaded(shell, { args: ['/command'], allow: ['env'] })
+    const command = ['env', ...Array(1000).fill('env')]
+    assert.match((await find({ command }))[0]?.reason ?? '', /commands within commands/)
+  })
   it('match options in any order, cluster and spelling', async () => {
     const find = await loaded(shell, { args: ['/command'], deny: ['rm -rf', 'git push --force', 'chmod 777'] })
     const findings = async (command: string) => (await find({ command })).length
