@@ -3,7 +3,7 @@ import { type Command, GuardError, type Input, type Io } from 'guard-gateway/cor
 import { storeAgentKey } from './agent-key.ts'
 import { nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
-import type { Profile } from './profile.ts'
+import { MARK, type Profile } from './profile.ts'
 import { profiles } from './profiles/index.ts'
 import type { Setting } from './setting.ts'
 import { writeProfile } from './write.ts'
@@ -93,7 +93,8 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
   if (impossible !== undefined) return { ...skipped, reason: `Nothing was written: ${impossible}` }
   if (profile.needs_model === true && setting.model === undefined)
     return { ...skipped, reason: 'Its profile names a model: run again with --model <id>.' }
-  const files = profile.files(setting)
+  const mark = `${MARK}, tried with ${profile.tested_with}`
+  const files = profile.files(setting).map(({ path, text }) => ({ path, text: text.replace(MARK, mark) }))
   const usage = { use: profile.use(setting), undo: profile.undo(setting) }
   if (print) return { ...about, ...usage, state: 'printed', files }
   try {

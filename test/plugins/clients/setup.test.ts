@@ -24,7 +24,9 @@ test('a profile is written for each client, readable by its owner alone and with
   assert.deepEqual(await filesIn(folder), expected)
   for (const path of expected) {
     assert.equal((await stat(join(folder, path))).mode & 0o777, 0o600, path)
-    assert.ok(!(await readFile(join(folder, path), 'utf8')).includes(KEY), path)
+    const text = await readFile(join(folder, path), 'utf8')
+    assert.ok(!text.includes(KEY), path)
+    assert.match(text, /written by guard setup, seal [0-9a-f]{16}, tried with (?:openai )?\d+\.\d/, path)
   }
   assert.equal((await stat(folder)).mode & 0o777, 0o700)
   assert.equal((await stat(join(folder, 'codex'))).mode & 0o777, 0o700)
