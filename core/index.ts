@@ -15,73 +15,7 @@ export {
 export { type Code, catalogue } from './catalogue.ts'
 export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export { columnLines, verdictSigns, writesUnicode } from './columns.ts'
-export type { ApiStyle, Envelope, Meter, Part } from './contracts/api-style.ts'
-export type { Command, Input, Io } from './contracts/command.ts'
-export type { Detector, Ended, Evidence, Rule, TextWatch, Totals } from './contracts/detector.ts'
-export type {
-  ArtifactDraft,
-  EventDraft,
-  ExportFormat,
-  ExportOptions,
-  ImportedRecord,
-  ImportedRun,
-  ImportReading,
-  ImportWarning,
-  RunDraft,
-  SpanDraft,
-  TraceWriter,
-} from './contracts/export-format.ts'
-export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './contracts/mcp-check.ts'
-export type {
-  Lost,
-  McpLink,
-  McpReply,
-  McpServer,
-  McpSession,
-  McpTransport,
-  PassedHeaders,
-  StreamEvent,
-} from './contracts/mcp-transport.ts'
-export type { Ask, FieldFault, Form, Page, Panel, Posted, Refusal, Sent, View } from './contracts/page.ts'
-export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './contracts/reply.ts'
-export type { Listener, Speech } from './contracts/speech.ts'
-export type {
-  AnyRow,
-  AnyWhere,
-  Capabilities,
-  Change,
-  Column,
-  Driver,
-  DriverChange,
-  DriverContext,
-  DriverPage,
-  DriverQuery,
-  Found,
-  Key,
-  Order,
-  Position,
-  PutOff,
-  Query,
-  Reader,
-  Storage,
-  StorageBackend,
-  StorageState,
-  Table,
-  TableName,
-  Tables,
-  Test,
-  Where,
-  WriteOptions,
-} from './contracts/storage.ts'
-export type {
-  Connections,
-  Exchange,
-  UpstreamAddress,
-  UpstreamClient,
-  UpstreamListener,
-  UpstreamRequest,
-  UpstreamResponse,
-} from './contracts/upstream-client.ts'
+export type * from './contracts/index.ts'
 export type { Decision, Finding, Match, ReplyWatch, Row } from './decision.ts'
 export {
   callOf,
