@@ -99,6 +99,7 @@ export class BodyRecords {
     const event = { ...draft, id: draft.id ?? String(id) }
     this.#take('events', event.id, place)
     this.checkId(event.span_id ?? undefined, place, 'span_id')
+    this.checkId(event.request_id ?? undefined, place, 'request_id')
     this.#checkTimes(event.time_ns, 'time_ns', place)
     this.events.push(event)
   }
@@ -108,6 +109,7 @@ export class BodyRecords {
     const draft = checked('INVALID_TRACE', () => artifactDraft({ ...given(record, []), id }, place))
     const artifact = { ...draft, id: draft.id ?? String(id) }
     this.#take('artifacts', artifact.id, place)
+    this.checkId(artifact.span_id ?? undefined, place, 'span_id')
     this.artifacts.push(artifact)
   }
 

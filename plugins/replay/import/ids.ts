@@ -14,6 +14,13 @@ export interface Identified {
   readonly artifacts: FragmentArtifact[]
 }
 
+/** The ids in a record that no other record of its run bears. */
+export const ownIds = ({ kind, parent, record }: ImportedRecord): readonly (string | null | undefined)[] => {
+  if (kind === 'span') return [record.id]
+  const span_id = parent === -1 ? record.span_id : undefined
+  return kind === 'event' ? [record.id, span_id, record.request_id] : [record.id, span_id]
+}
+
 /** Gives records the ids of the file, and those without one their own; `trace_id` is there for a run that got another id: then all get new ones, which follow from it. */
 export const identified = (records: Iterable<ImportedRecord>, trace_id: string | undefined): Identified => {
   const to = trace_id === undefined ? kept : (id: string) => sha256(`${trace_id}:${id}`).slice(0, 16)

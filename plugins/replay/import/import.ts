@@ -9,7 +9,7 @@ import {
 } from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
 import type { Keeper } from '../keeper.ts'
-import { type Identified, identified } from './ids.ts'
+import { type Identified, identified, ownIds } from './ids.ts'
 import type { OpenImport } from './reader.ts'
 
 /** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
@@ -131,10 +131,7 @@ class Taking {
 
   *#fragments(records: readonly ImportedRecord[]): Generator<Fragment> {
     for (const [place, some] of Map.groupBy(records, ({ run }) => run)) {
-      checkIds(
-        this.#gateway,
-        some.map(({ record }) => record.id),
-      )
+      checkIds(this.#gateway, some.flatMap(ownIds))
       const plan = this.#plans.get(place)
       if (plan === undefined) continue
       yield { ...fragmentOf(plan), ...identified(some, plan.remapped ? plan.trace_id : undefined) }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { type Bench, expecting, refused, startReplay } from './kit.ts'
 
 const T0 = 1_780_000_000_000_000_001n
+const SECRET = `sk-ant-api03-${'aB3'.repeat(31)}AA`
 const at = (ns: number): string => String(T0 + BigInt(ns))
 
 describe('POST /api/v1/traces', () => {
@@ -19,7 +20,22 @@ describe('POST /api/v1/traces', () => {
       ['a body that is no object', [], 'INVALID_TRACE', ''],
       ['an exported trace', { schema: 'trace.v1' }, 'USE_IMPORT', undefined],
       ['a bad id', { trace_id: 'a b' }, 'INVALID_ID', '/trace_id'],
-      ['a secret as an id', { trace_id: `sk-ant-api03-${'aB3'.repeat(31)}AA` }, 'INVALID_ID', '/trace_id'],
+      ['a secret as an id', { trace_id: SECRET }, 'INVALID_ID', '/trace_id'],
+      ...(['span_id', 'request_id'] as const).map(
+        (key) =>
+          [
+            `a secret as ${key} of an event`,
+            { events: [{ name: 'x', [key]: SECRET }] },
+            'INVALID_ID',
+            `/events/0/${key}`,
+          ] as const,
+      ),
+      [
+        'a secret as span_id of an artifact',
+        { artifacts: [{ path: 'x', span_id: SECRET }] },
+        'INVALID_ID',
+        '/artifacts/0/span_id',
+      ],
       ['a bad failure tag', { failure_tag: 'sad' }, 'INVALID_FAILURE_TAG', '/failure_tag'],
       ['a span without a name', { spans: [{}] }, 'INVALID_SPAN', '/spans/0'],
       [
@@ -100,7 +116,7 @@ describe('POST /api/v1/traces', () => {
       }
     })
     it('a project in the header that no body could name', async () => {
-      for (const project of ['a b', 'x'.repeat(129), `sk-ant-api03-${'aB3'.repeat(31)}AA`]) {
+      for (const project of ['a b', 'x'.repeat(129), SECRET]) {
         const error = refused(400, 'INVALID_HEADER', await post({}, { 'x-guard-project-id': project }))
         assert.equal(error.path, 'x-guard-project-id')
       }

@@ -136,10 +136,17 @@ describe('POST /api/v1/runs/import', () => {
     assert.ok(!JSON.stringify(spans.map(({ attributes }) => attributes)).includes('sk-ant'))
   })
 
-  it('refuses a project that is a secret', async () => {
-    const query = `?project_id=sk-ant-api03-${'aB3'.repeat(31)}AA`
-    const file = JSON.stringify({ schema: 'trace.v1', run: { trace_id: 'secret-project' } })
-    refused(400, 'INVALID_ID', await send(file, query))
+  it('refuses a secret where an id belongs, and in the project it is sent to', async () => {
+    const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
+    const file = { schema: 'trace.v1', run: { trace_id: 'secret-ids' } }
+    refused(400, 'INVALID_ID', await send(JSON.stringify(file), `?project_id=${secret}`))
+    for (const more of [
+      { events: [{ name: 'x', request_id: secret }] },
+      { events: [{ name: 'x', span_id: secret }] },
+      { artifacts: [{ path: 'x', span_id: secret }] },
+    ])
+      refused(400, 'INVALID_ID', await send(JSON.stringify({ ...file, ...more })))
+    refused(404, 'RUN_NOT_FOUND', await bench.send('GET', '/api/v1/runs/secret-ids'))
   })
 
   it('takes a compressed file', async () => {
