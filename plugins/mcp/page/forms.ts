@@ -49,10 +49,34 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
       return { faults: [{ field: 'tools', message: 'Choose the tools whose definitions you trust.' }] }
     const wrong = approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
+    const changed = await changedSince(mcp, params.id ?? '', tools, fields.getAll('seen'))
+    if (changed.length > 0)
+      return {
+        faults: [
+          { field: 'tools', message: `Changed again since it was shown: ${changed.join(', ')}. Look at it anew.` },
+        ],
+      }
     await acceptPins(mcp, params.id ?? '', tools)
     return { notice: 'pins-accepted' }
   },
 })
+
+/** Which of the tools have another definition than the one that the page showed, as fingerprint and name with a blank between. */
+const changedSince = async (
+  mcp: PageParts['mcp'],
+  server_id: string,
+  tools: readonly string[],
+  shown: readonly string[],
+): Promise<readonly string[]> => {
+  const seen = new Map(shown.map((text) => [text.slice(text.indexOf(' ') + 1), text.split(' ', 1)[0]]))
+  const changed = tools.map(async (name): Promise<readonly string[]> => {
+    const now =
+      mcp.place(server_id)?.tools.fingerprint(name) ??
+      (await mcp.gateway.storage.get('mcp_tools', [server_id, name]))?.seen
+    return !seen.has(name) || seen.get(name) === now ? [] : [name]
+  })
+  return (await Promise.all(changed)).flat()
+}
 
 /** Somebody else was quicker, or the time is over: what is true now, and the way back. Rethrows everything else. */
 const tooLate = (error: unknown): Sent => {

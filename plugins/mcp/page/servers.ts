@@ -84,7 +84,7 @@ const pinForm = (
 <p class="warning"><span aria-hidden="true">⚠</span> ${tools.length === 1 ? 'One tool is' : `${tools.length} tools are`} not as trusted. Calls wait until a person has looked at what the server says of them.</p>
 <ul class="findings"${again !== undefined && html` id="field-tools" tabindex="-1"`}>${tools.map(
     ({ name, pin, fingerprint, difference }) =>
-      html`<li><label><input type="checkbox" name="tools" value="${name}"${chosen.includes(name) ? raw` checked` : ''}> ${name}</label> ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
+      html`<li><label><input type="checkbox" name="tools" value="${name}"${chosen.includes(name) ? raw` checked` : ''}> ${name}</label>${fingerprint !== null && html`<input type="hidden" name="seen" value="${fingerprint} ${name}">`} ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
   )}</ul>
 <p class="filters">${approverField(approver, again?.faults)}<button>Trust the chosen definitions</button></p></form>`
 }

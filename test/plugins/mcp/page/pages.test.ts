@@ -141,10 +141,11 @@ test('a server shows its tools with what the policy does to them, and a changed 
   const before = await page(service)
   assert.match(before, /3 tools: 1 allowed, 1 asked about, 1 denied/)
   const { answering } = service.upstream
+  let description = 'Now reads all.'
   service.upstream.answering = (asked, response) => {
     const { id, method } = asked.message ?? {}
     if (method !== 'tools/list') return answering(asked, response)
-    const tools = TOOLS.map((tool) => (tool.name === 'read_file' ? { ...tool, description: 'Now reads all.' } : tool))
+    const tools = TOOLS.map((tool) => (tool.name === 'read_file' ? { ...tool, description } : tool))
     return sendJson(response, JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }))
   }
   await client.request('tools/list')
@@ -156,7 +157,15 @@ test('a server shows its tools with what the policy does to them, and a changed 
   const none = await send(service, '/ui/mcp/servers/up/pins', {})
   assert.equal(none.status, 422)
   assert.match(await none.text(), /href="#field-tools"[\s\S]*id="field-tools"/)
-  const answer = await send(service, '/ui/mcp/servers/up/pins', { tools: 'read_file' })
+  const seen = (markup: string) => /name="seen" value="([0-9a-f]{64} read_file)"/.exec(markup)?.[1] ?? ''
+  description = 'Now writes all.'
+  await client.request('tools/list')
+  const late = await send(service, '/ui/mcp/servers/up/pins', { tools: 'read_file', seen: seen(text) })
+  assert.equal(late.status, 422)
+  const anew = await late.text()
+  assert.match(anew, /Changed again since it was shown: read_file\. Look at it anew\./)
+  assert.match(anew, /\+ description: Now writes all\./)
+  const answer = await send(service, '/ui/mcp/servers/up/pins', { tools: 'read_file', seen: seen(anew) })
   assert.equal(answer.headers.get('location'), '/mcp?notice=pins-accepted')
   assert.doesNotMatch(await page(service), /not as trusted/)
   assert.equal((await send(service, '/ui/mcp/servers/none/pins', { tools: 'a' })).status, 404)
