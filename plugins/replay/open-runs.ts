@@ -1,13 +1,6 @@
-import {
-  type Gateway,
-  type Reader,
-  type TableName,
-  type Tables,
-  type ToolRecord,
-  traceOf,
-  type Where,
-} from 'guard-gateway/core'
+import { type Gateway, type Reader, traceOf } from 'guard-gateway/core'
 import { type Lately, OpenRun } from './open-run.ts'
+import { storedRecords } from './stored-records.ts'
 import type { EventRow, Given, RunRow, SpanRow } from './tables.ts'
 
 const MAX_RUNS = 500
@@ -18,7 +11,6 @@ const IDLE_MS = 30 * 60_000
 const TOUCH_MS = 1_000
 /** Dropped runs of which something is remembered. */
 const MAX_LEFT = 100
-const PAGE_ROWS = 5_000
 
 /** The runs that were written to lately, least recently used first out; any other is read from storage. */
 export class OpenRuns {
@@ -109,39 +101,6 @@ export class OpenRuns {
   }
 }
 
-/** The rows of a query page by page, in the order in which they were written; a page is read when it is asked for. */
-export async function* pagesOf<N extends TableName>(
-  storage: Reader,
-  table: N,
-  where: Where<Tables[N]>,
-  limit: number,
-): AsyncGenerator<readonly Tables[N][]> {
-  let cursor: string | null = null
-  do {
-    const page: { readonly rows: readonly Tables[N][]; readonly next_cursor: string | null } = await storage.find(
-      table,
-      { where, order: ['recorded', 'asc'], limit, ...(cursor === null ? {} : { cursor }) },
-    )
-    yield page.rows
-    cursor = page.next_cursor
-  } while (cursor !== null)
-}
-
-/** All rows of a query, in the order in which they were written. */
-export const allRows = async <N extends TableName>(
-  storage: Reader,
-  table: N,
-  where: Where<Tables[N]>,
-): Promise<Tables[N][]> => {
-  const rows: Tables[N][] = []
-  for await (const page of pagesOf(storage, table, where, PAGE_ROWS)) for (const row of page) rows.push(row)
-  return rows
-}
-
-/** The calls of tools of a run that are read from their records, where tools are called through the gateway. */
-export const tracedTools = async (storage: Reader, trace_id: string): Promise<readonly ToolRecord[]> =>
-  storage.has('mcp_audit') ? allRows(storage, 'mcp_audit', { trace_id, traced: true }) : []
-
 /** Rows that stand for those in storage. */
 interface Replaced {
   readonly spans: ReadonlyMap<string, SpanRow>
@@ -157,14 +116,7 @@ export const loadRun = async (
 ): Promise<OpenRun | undefined> => {
   const row = await storage.get('runs', trace_id)
   if (row === undefined) return undefined
-  const where = { trace_id }
-  const [spans, events, artifacts, calls, tools] = await Promise.all([
-    allRows(storage, 'spans', where),
-    allRows(storage, 'events', where),
-    allRows(storage, 'artifacts', where),
-    allRows(storage, 'calls', where),
-    tracedTools(storage, trace_id),
-  ])
+  const { spans, events, artifacts, calls, tools } = await storedRecords(storage, trace_id)
   const run = new OpenRun({ ...row, given: givenOf(row) }, true)
   for (const span of spans) run.addSpan(replaced.spans.get(span.id) ?? span)
   for (const event of events) run.addEvent(replaced.events.get(event.id) ?? event)

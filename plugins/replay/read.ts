@@ -9,7 +9,7 @@ import {
   toolRecords,
   traceOf,
 } from 'guard-gateway/core'
-import { allRows, tracedTools } from './open-runs.ts'
+import { storedRecords } from './stored-records.ts'
 import type { RunRow } from './tables.ts'
 
 /** A stored run. Throws RUN_NOT_FOUND. */
@@ -23,31 +23,24 @@ export const runById = async (storage: Reader, trace_id: string): Promise<RunRow
 /** A whole run as a tree; model requests are read from their records. Throws RUN_NOT_FOUND. */
 export const readTrace = async (storage: Reader, trace_id: string): Promise<Trace> => {
   const run = await runById(storage, trace_id)
-  const where = { trace_id }
-  const [spanRows, eventRows, artifacts, calls, tools] = await Promise.all([
-    allRows(storage, 'spans', where),
-    allRows(storage, 'events', where),
-    allRows(storage, 'artifacts', where),
-    allRows(storage, 'calls', where),
-    tracedTools(storage, trace_id),
-  ])
+  const stored = await storedRecords(storage, trace_id)
   const spans: TraceSpan[] = run.root_auto ? [autoRoot(run)] : []
   const events: TraceEvent[] = []
-  for (const span of spanRows) spans.push(span.id === run.root_span_id ? widened(span, run) : span)
-  for (const call of calls) {
+  for (const span of stored.spans) spans.push(span.id === run.root_span_id ? widened(span, run) : span)
+  for (const call of stored.calls) {
     const trace = traceOf(call)
     if (trace === undefined) continue
     const records = callRecords(call, trace)
     spans.push(...records.spans)
     events.push(records.event)
   }
-  for (const tool of tools) {
+  for (const tool of stored.tools) {
     const { span, event } = toolRecords(tool)
     spans.push(span)
     events.push(event)
   }
-  for (const event of eventRows) events.push(event)
-  return arrange(run, run.root_span_id, { spans, events, artifacts })
+  for (const event of stored.events) events.push(event)
+  return arrange(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
 }
 
 /** The root covers everything below it. */

@@ -9,7 +9,7 @@ import {
   toolRecords,
   traceOf,
 } from 'guard-gateway/core'
-import { pagesOf } from './open-runs.ts'
+import { pagesOf } from './stored-records.ts'
 
 /** The row of another table that a record is read from; undefined for a record with a row of its own. */
 export type Source = { readonly table: 'calls' | 'mcp_audit'; readonly id: string } | undefined

@@ -1,6 +1,6 @@
 import { type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
 import { isGuarded } from './open-run.ts'
-import { allRows } from './open-runs.ts'
+import { allRows } from './stored-records.ts'
 import type { RunRow, SpanRow } from './tables.ts'
 import { hasGone } from './writer.ts'
 
