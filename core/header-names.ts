@@ -53,10 +53,10 @@ export const projectHeader = (
 ): string | undefined => {
   const project = headers['x-guard-project-id']
   if (project === undefined || project === '') return undefined
-  if (isId(project) && !looksSecret(project)) return project
+  if (isId(project) && project !== '.' && project !== '..' && !looksSecret(project)) return project
   throw new GuardError(
     'INVALID_HEADER',
-    'The header x-guard-project-id cannot be used. Send 1 to 128 letters, digits or . _ : @ / + = - that do not look like a credential.',
+    'The header x-guard-project-id cannot be used. Send 1 to 128 letters, digits or . _ : @ / + = - that do not look like a credential and are not "." or "..".',
     { path: 'x-guard-project-id' },
   )
 }
