@@ -125,7 +125,7 @@ export {
   storage,
   upstreamClient,
 } from './plugin.ts'
-export { type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
+export { objectionsTo, type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
 export { RecentHashes } from './recent-hashes.ts'
 export { type CallRecord, type Recording, recordedCalls, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'

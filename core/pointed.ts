@@ -59,3 +59,22 @@ export const pointedTexts = (
   }
   return { texts, findings }
 }
+
+/** Time that a check may take for all the values of one call, milliseconds: nothing else happens meanwhile. */
+const MAX_MS = 250
+
+/** What a check objects to in values, one after the other. When the time for them is over, the next one cannot be told. */
+export const objectionsTo = <Value extends { readonly pointer: string }>(
+  values: readonly Value[],
+  objection: (value: Value) => Omit<CheckFinding, 'pointer'> | undefined,
+): CheckFinding[] => {
+  const until = performance.now() + MAX_MS
+  const findings: CheckFinding[] = []
+  for (const value of values) {
+    const isLate = performance.now() > until
+    const found = isLate ? { reason: 'cannot be judged: the check took too long', certain: false } : objection(value)
+    if (found !== undefined) findings.push({ pointer: value.pointer, ...found })
+    if (isLate) break
+  }
+  return findings
+}

@@ -1,6 +1,6 @@
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { type CheckFinding, mcpCheck, plainSchema, pointedTexts } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
 import { isGlobal, isPrivateName, loadAddresses, spellsPrivate } from './http/address.ts'
 import { hostEntry, isListed } from './http/hosts.ts'
 import { readUrl, type Target } from './http/url.ts'
@@ -53,16 +53,16 @@ export const httpHosts = mcpCheck({
 
   find(args, options): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
     const { texts, findings } = pointedTexts(args, options)
-    const judged = texts.map(({ pointer, text }) => ({ pointer, target: readUrl(text) }))
-    const objected = [
-      ...findings,
-      ...judged.flatMap(({ pointer, target }) => {
-        const reason = typeof target === 'string' ? target : objection(target, options)
-        return reason === undefined ? [] : [{ pointer, reason, certain: true }]
-      }),
-    ]
-    if (objected.length > 0 || options.resolve_dns !== true || options.private_addresses === 'allow') return objected
-    return resolved(judged.flatMap(({ pointer, target }) => (typeof target === 'string' ? [] : [{ pointer, target }])))
+    const targets: { pointer: string; target: Target }[] = []
+    const objected = objectionsTo(texts, ({ pointer, text }) => {
+      const target = readUrl(text)
+      if (typeof target !== 'string') targets.push({ pointer, target })
+      const reason = typeof target === 'string' ? target : objection(target, options)
+      return reason === undefined ? undefined : { reason, certain: true }
+    })
+    const all = [...findings, ...objected]
+    if (all.length > 0 || options.resolve_dns !== true || options.private_addresses === 'allow') return all
+    return resolved(targets)
   },
 })
 

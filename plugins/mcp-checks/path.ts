@@ -1,5 +1,5 @@
 import { isAbsolute, resolve, sep } from 'node:path'
-import { type CheckFinding, mcpCheck, plainSchema, pointedTexts } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
 import { formsOf } from './path/forms.ts'
 import { refusal } from './path/refusal.ts'
 import { isInside, type Roots, rootsOf } from './path/roots.ts'
@@ -62,11 +62,7 @@ export const path = mcpCheck({
     const judge = (known: Roots): readonly CheckFinding[] => {
       const { texts, findings } = pointedTexts(args, options)
       const base = known.cwd ?? at.cwd ?? known.first
-      const objections = texts.map(({ pointer, text }) => ({
-        pointer,
-        found: objection(text, base, known, options.symlinks),
-      }))
-      return [...findings, ...objections.flatMap(({ pointer, found }) => (found ? [{ pointer, ...found }] : []))]
+      return [...findings, ...objectionsTo(texts, ({ text }) => objection(text, base, known, options.symlinks))]
     }
     return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
   },

@@ -1,4 +1,4 @@
-import { type CheckFinding, mcpCheck, plainSchema, pointed } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
 import { readsCommands } from './shell/acting.ts'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
@@ -72,12 +72,8 @@ export const shell = mcpCheck({
 
   find(args, options): readonly CheckFinding[] {
     const rules = compiledRules(options)
-    return options.args.flatMap((pointer) =>
-      pointed(args, pointer).flatMap(({ pointer: at, value }) => {
-        const found = objection(value, options, rules)
-        return found === undefined ? [] : [{ pointer: at, ...found }]
-      }),
-    )
+    const values = options.args.flatMap((pointer) => pointed(args, pointer))
+    return objectionsTo(values, ({ value }) => objection(value, options, rules))
   },
 })
 

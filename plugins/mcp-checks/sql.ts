@@ -1,4 +1,4 @@
-import { type CheckFinding, mcpCheck, plainSchema, pointedTexts } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
 import { harmlessFunctions } from './sql/functions.ts'
 import { type Asked, type Operation, operations, Unclear } from './sql/operation.ts'
 import { askedPlainly } from './sql/plain.ts'
@@ -49,13 +49,7 @@ export const sql = mcpCheck({
 
   find(args, options): readonly CheckFinding[] {
     const { texts, findings } = pointedTexts(args, options)
-    return [
-      ...findings,
-      ...texts.flatMap(({ pointer, text }) => {
-        const found = objection(text, options)
-        return found === undefined ? [] : [{ pointer, ...found }]
-      }),
-    ]
+    return [...findings, ...objectionsTo(texts, ({ text }) => objection(text, options))]
   },
 })
 

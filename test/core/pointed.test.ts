@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { pointed, pointedTexts } from 'guard-gateway/core'
+import { describe, it, mock } from 'node:test'
+import { objectionsTo, pointed, pointedTexts } from 'guard-gateway/core'
 
 describe('a pointer into the arguments of a tool call', () => {
   const args = { path: 'a', paths: ['b', 'c'], 'x/y': { '~': 1 }, deep: [{ to: 'd' }, {}], none: [] }
@@ -47,5 +47,30 @@ describe('a pointer into the arguments of a tool call', () => {
     assert.deepEqual(pointedTexts(args, { ...options, optional: true }).findings, [
       { pointer: '/deep', reason: 'must be a string', certain: true },
     ])
+  })
+})
+
+describe('what a check objects to in values', () => {
+  const values = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer }))
+  const found = { reason: 'is b', certain: true }
+
+  it('is told with the pointer of each', () => {
+    const objection = ({ pointer }: { pointer: string }) => (pointer === '/b' ? found : undefined)
+    assert.deepEqual(objectionsTo(values, objection), [{ pointer: '/b', ...found }])
+    assert.deepEqual(objectionsTo([], objection), [])
+  })
+  it('cannot be told of the next one when their time is over', () => {
+    let now = 0
+    const clock = mock.method(performance, 'now', () => now)
+    try {
+      const findings = objectionsTo(values, () => {
+        now += 130
+        return undefined
+      })
+      const reason = 'cannot be judged: the check took too long'
+      assert.deepEqual(findings, [{ pointer: '/c', reason, certain: false }])
+    } finally {
+      clock.mock.restore()
+    }
   })
 })

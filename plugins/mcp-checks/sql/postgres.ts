@@ -34,10 +34,17 @@ const isTooLarge = (sql: string): boolean => {
   return deepest > MAX_BRACKETS || (sql.length > MAX_LINKS && (sql.match(LINKS)?.length ?? 0) > MAX_LINKS)
 }
 
+const MARKS = /[-+*/<>=~!@#%^&|`?]+/g
+const MAX_COMMENT_STEPS = 1_000_000
+
+/** Whether comments begin within comments so often that the grammar's own reading would take its square: it looks ahead from each. */
+const nestsComments = (sql: string): boolean =>
+  sql.match(MARKS)?.some((run) => (run.split('/*').length - 1) * run.length > MAX_COMMENT_STEPS) === true
+
 /** What a text asks of PostgreSQL. Throws Unclear for what its grammar does not accept. */
 export const askedOfPostgres = (sql: string): Asked => {
   if (parse === undefined) throw new Error('The grammar is not loaded.')
-  if (isTooLarge(sql)) throw new Unclear('nests too deep or chains too much')
+  if (isTooLarge(sql) || nestsComments(sql)) throw new Unclear('nests too deep or chains too much')
   const statements = statementsOf(parse, sql)
   const walk = new Walk()
   for (const statement of statements) walk.enter(statement)

@@ -51,6 +51,12 @@ describe('SQL operations, PostgreSQL', () => {
       assert.equal((await reasons(postgres, text)).length, 1, text.slice(0, 40))
     assert.deepEqual(await reasons(postgres, 'select 1'), [])
   })
+  it('leave unread what the grammar would read again for every comment, not the banner of one', async () => {
+    for (const mark of ['/*', '/*-', '-/*'])
+      assert.match((await reasons(postgres, `select 1 ${mark.repeat(20_000)}`)).join(), /^nests too deep/, mark)
+    assert.deepEqual(await reasons(postgres, `/*${'*'.repeat(5000)}*/ select 1 --${'-'.repeat(5000)}`), [])
+    assert.deepEqual(await reasons(postgres, `select 1 ${'/* a */ '.repeat(2000)}`), [])
+  })
   it('read an insert of many rows', async () => {
     const rows = Array.from({ length: 5000 }, (_, index) => `(${index}, 'name ${index}')`).join(', ')
     assert.deepEqual(await reasons({ ...postgres, operations: ['insert'] }, `insert into t values ${rows}`), [])
