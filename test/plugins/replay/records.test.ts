@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { RunSummary } from 'guard-gateway/core'
 import type { BatchAnswer } from '../../../plugins/replay/batch.ts'
 import type { SpanAnswer } from '../../../plugins/replay/ingest.ts'
 import { type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
@@ -151,6 +152,20 @@ describe('what the gateway or the MCP proxy wrote', () => {
         ['own', 'mcp'],
       ].sort(([a]) => (a === 'own' ? 1 : -1)),
     )
+  })
+})
+
+describe('names and tags set by hand', () => {
+  it('are made storable and redacted like those of bodies, and what is then equal is one', async () => {
+    const tags = ['a\0\ud800', 'one@example.org', 'two@example.org']
+    const sent = expecting<{ run: RunSummary }>(
+      201,
+      await bench.send('POST', '/api/v1/traces', { trace_id: 'odd', tags }),
+    )
+    const set = await bench.send('PATCH', '/api/v1/runs/odd', { name: '\udc00 \0', tags })
+    const { run: summary } = expecting<{ run: RunSummary }>(200, set)
+    assert.deepEqual([summary.name, summary.tags], ['\ufffd \ufffd', ['a\ufffd\ufffd', '[REDACTED:email]']])
+    assert.deepEqual(sent.run.tags, summary.tags)
   })
 })
 
