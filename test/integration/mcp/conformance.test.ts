@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts'
 import { keyHop } from '../../kit/key-hop.ts'
 import { startMcp } from '../../kit/mcp.ts'
 import { type ConformanceResult, mcpConformance } from '../../kit/mcp-conformance.ts'
+import { testServerCommand } from '../../kit/mcp-place.ts'
 
-const CHILD = join(import.meta.dirname, '../../kit/mcp-test-server.ts')
 const CHECKS = 84
 
 /** What is about streams of HTTP has nothing to check where the server has none: the proxy answers as JSON there. */
@@ -22,10 +21,11 @@ describe('the official conformance set for 2025-11-25', () => {
   before(async () => {
     const server = opened.adopt(await serveHttp(new TestServer(), 0), (one) => one.close())
     const hop = opened.adopt(await keyHop(), (one) => one.close())
+    const [command, ...args] = testServerCommand
     const service = opened.use(
       await startMcp({
         mcp: `allowed_origins: ["${hop.origin}"]`,
-        servers: `direct: { transport: http, target: "${server.url}" }, child: { transport: stdio, command: "${process.execPath}", args: ["${CHILD}"] }`,
+        servers: `direct: { transport: http, target: "${server.url}" }, child: { transport: stdio, command: "${command}", args: ${JSON.stringify(args)} }`,
       }),
     )
     hop.lead(service.gateway.url, service.gateway.key)
