@@ -89,7 +89,8 @@ const usage = (command: Command): string => (command.args === undefined ? comman
 /** Two columns; `width` of the left one, or as much as its widest cell takes. */
 const columns = (rows: readonly (readonly [left: string, right: string])[], width?: number): string[] => {
   const wide = width ?? Math.max(22, ...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(wide)} ${right}`)
+  const gap = `\n  ${' '.repeat(wide)}`
+  return rows.map(([left, right]) => `  ${left.padEnd(wide)}${left.length > wide ? gap : ''} ${right}`)
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -34,6 +34,13 @@ test('the overview that is printed at once is the one of the commands there are'
     io.outText(),
     'run: npm run -s guard -- --help --no-color > presets/default/help.txt',
   )
+  const [commands = ''] = io.outText().split('\nOptions\n')
+  for (const line of commands.split('\n').filter((text) => text.startsWith('  ')))
+    assert.match(
+      line,
+      /^ {2}(?:[a-z].{33}| {34}) \S|^ {2}[a-z].{34,}[\]>]$/,
+      'what a command does stands below that of the others',
+    )
 })
 
 test('it is printed for all who ask for nothing else, and nothing is written', async (context) => {
