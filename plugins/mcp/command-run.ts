@@ -5,9 +5,9 @@ import { type Mcp, mcpOf } from './mcp.ts'
 import type { PolicyChange } from './policy/index.ts'
 import type { RunningSession } from './running-session.ts'
 import { serverOf } from './servers.ts'
+import { NAME } from './session.ts'
 
 const SERVER_ID = /^[A-Za-z0-9._-]{1,64}$/
-const NAME = /^[A-Za-z0-9._-]{1,128}$/
 
 /** `guard mcp run`: the proxy between a client's standard input and output and a server started for it. */
 export const runCommand = (gateway: Gateway): Command => ({

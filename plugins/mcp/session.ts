@@ -14,6 +14,9 @@ import { connectionsOf } from './connections.ts'
 import type { McpLimits } from './options.ts'
 import { Pending } from './pending.ts'
 
+/** What a project or an agent is called; no browser reaches a page of `.` or `..`. */
+export const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
+
 /** How a client is connected, and who it is. */
 export interface SessionAbout {
   /** `http`, `stdio`, or `memory` for one without a door. */

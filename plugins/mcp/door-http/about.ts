@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
-import type { SessionAbout } from '../session.ts'
+import { NAME, type SessionAbout } from '../session.ts'
 
-const NAME = /^[A-Za-z0-9._-]{1,128}$/
 const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
 
 /** Whose key opened a session: sessions of one agent key are nobody else's. */

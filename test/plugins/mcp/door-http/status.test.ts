@@ -195,6 +195,13 @@ describe('the HTTP transport', () => {
     assert.equal((await client.fetch('GET')).status, 405)
   })
 
+  it('refuses a project and an agent of a name that has no pages', async () => {
+    for (const header of ['x-guard-project-id', 'x-guard-agent-id']) {
+      const { status, text } = await service.post(initialize(), { [header]: '..' })
+      assert.deepEqual([status, codeIn(text).data.code], [400, 'INVALID_HEADER'])
+    }
+  })
+
   it('refuses a header that stands twice', async () => {
     const answer = await raw(
       `POST /mcp/up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nmcp-session-id: a\r\nmcp-session-id: b`,
