@@ -19,7 +19,8 @@ import { Staging, unlessClaimed } from './staging.ts'
 import type { RunRow } from './tables.ts'
 import { saysWords } from './words.ts'
 
-const MAX_SPANS = 50_000
+/** What a run may have. */
+export const MAX_SPANS = 50_000
 const ATTEMPTS = 5
 const NS = 1_000_000n
 
@@ -183,7 +184,8 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
     const changes = [...records, ...(fragment.rows ?? [])]
     if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
     if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
-    changes.push(runChange(run, run.words.size !== words, now_ns))
+    const isRetagged = row.tags.join('\0') !== before.tags.join('\0')
+    changes.push(runChange(run, isRetagged || run.words.size !== words, now_ns))
     return { fragment, run, created, row: run.row, changes }
   }
   return { run, finish }

@@ -3,17 +3,20 @@ import type { EventRow, RunRow, SpanRow } from './tables.ts'
 
 const VALUE_CHARS = 256
 const MAX_WORDS = 20_000
+/** Words of spans and events, and models and tools beside them: less, so that a run of many is still found by what is said of it. */
+const MAX_TEXT_WORDS = 18_000
+const MAX_FACETS = 19_000
 
 /** The token by which runs with this tag, model or tool are found, whatever it is made of. */
 export const facet = (kind: 'tag' | 'model' | 'tool', value: string): string =>
   `_${kind}_${Buffer.from(value).toString('hex')}`
 
-const add = (words: Set<string>, text: string | null | undefined): void => {
-  if (typeof text === 'string' && text !== '') addTokens(words, text.slice(0, VALUE_CHARS), MAX_WORDS)
+const add = (words: Set<string>, text: string | null | undefined, max = MAX_TEXT_WORDS): void => {
+  if (typeof text === 'string' && text !== '') addTokens(words, text.slice(0, VALUE_CHARS), max)
 }
 
-const addFacet = (words: Set<string>, kind: 'tag' | 'model' | 'tool', value: unknown): void => {
-  if (typeof value === 'string' && words.size < MAX_WORDS) words.add(facet(kind, value))
+const addFacet = (words: Set<string>, kind: 'model' | 'tool', value: unknown): void => {
+  if (typeof value === 'string' && words.size < MAX_FACETS) words.add(facet(kind, value))
 }
 
 const addValues = (words: Set<string>, attributes: Attributes): void => {
@@ -22,12 +25,10 @@ const addValues = (words: Set<string>, attributes: Attributes): void => {
 
 /** Words of the run itself. */
 export const addRunWords = (words: Set<string>, run: RunRow): void => {
-  for (const text of [run.trace_id, run.source_trace_id, run.name, run.agent_id, run.agent_name]) add(words, text)
-  for (const text of [run.task_id, run.project_id, run.session_id]) add(words, text)
-  for (const tag of run.tags) {
-    add(words, tag)
-    addFacet(words, 'tag', tag)
-  }
+  const { trace_id, source_trace_id, name, agent_id, agent_name, task_id, project_id, session_id, tags } = run
+  for (const text of [trace_id, source_trace_id, agent_id, project_id, session_id]) add(words, text, MAX_WORDS)
+  for (const tag of tags) words.add(facet('tag', tag))
+  for (const text of [name, agent_name, task_id, ...tags]) add(words, text, MAX_WORDS)
 }
 
 /** Fields whose change makes the words of a run to be gathered anew. */
