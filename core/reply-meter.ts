@@ -3,7 +3,8 @@ import type { Reading, Usage } from './settled.ts'
 import { isShape, type Shape, shapeOf, wordOf } from './shape.ts'
 import { EventSplitter } from './sse.ts'
 
-const MAX_BODY_BYTES = 16 * 1024 * 1024
+/** A reply that is no stream is read up to this size. */
+export const MAX_BODY_BYTES = 16 * 1024 * 1024
 /** Arguments of one call that are kept; a call with more is left out of the reading. */
 const MAX_ARGUMENTS = 1024 * 1024
 const MESSAGE_LIMIT = 500

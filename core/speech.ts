@@ -1,9 +1,7 @@
 import type { ApiStyle, Meter } from './contracts/api-style.ts'
 import type { Listener, Speech } from './contracts/speech.ts'
-import { parsedEvent } from './reply-meter.ts'
+import { MAX_BODY_BYTES, parsedEvent } from './reply-meter.ts'
 import { EventSplitter } from './sse.ts'
-
-const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /** Listens to one reply; `over` asks that it end here, which only a stream can. */
 export interface ReplyListener extends Listener {

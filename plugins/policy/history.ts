@@ -1,7 +1,8 @@
 import { type Ended, type Known, type RepliedCall, type Row, type Session, tipsOf } from 'guard-gateway/core'
 import { Memories } from './memories.ts'
 
-const BLOCKED_ROWS = 16
+/** Refused requests that a session remembers. */
+export const BLOCKED_ROWS = 16
 const REPLIED_CALLS = 512
 /** Conversations of a session of which totals are kept. */
 const THREADS = 64

@@ -1,9 +1,8 @@
 import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
-import { History } from './history.ts'
+import { BLOCKED_ROWS, History } from './history.ts'
 import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
 
-const BLOCKED_ROWS = 16
 /** What the histories of all sessions may take. */
 const MOST_BYTES = 48 * 1024 * 1024
 

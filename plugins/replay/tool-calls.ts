@@ -1,10 +1,9 @@
 import { type ToolRecord, type ToolRecording, toolRecords, toolTimes } from 'guard-gateway/core'
 import { evidenceOfEvent, evidenceOfSpan } from './failure-tags.ts'
-import type { Keeper } from './keeper.ts'
+import { type Keeper, MAX_SPANS } from './keeper.ts'
 import type { OpenRun } from './open-run.ts'
 import { toolWords } from './words.ts'
 
-const MAX_SPANS = 50_000
 /** Kinds of calls of one run that are remembered. */
 const MAX_KINDS = 200
 const NS = 1_000_000n

@@ -1,8 +1,7 @@
 import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
+import { REASON_CHARS } from '../audit/bounds.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
 import type { ApprovalRow, ApprovalStatus } from './tables.ts'
-
-const REASON_CHARS = 500
 
 /** What a person decides about a question. */
 export interface Decision {

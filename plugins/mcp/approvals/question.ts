@@ -1,12 +1,11 @@
 import { type Arguments, cutText, newId, type Redactor, sha256 } from 'guard-gateway/core'
+import { MAX_FINDINGS, NAME_CHARS } from '../audit/bounds.ts'
 import type { Entry } from '../audit/index.ts'
 import type { RuleFinding } from '../verdict.ts'
 import { previewOf } from './preview.ts'
 import type { ApprovalRow } from './tables.ts'
 
-const NAME_CHARS = 256
 const MESSAGE_CHARS = 1_000
-const MAX_FINDINGS = 50
 
 /** A call that a person has to allow. */
 export interface Question {

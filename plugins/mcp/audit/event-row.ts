@@ -1,10 +1,9 @@
 import { cutText, newId } from 'guard-gateway/core'
+import { NAME_CHARS } from './bounds.ts'
 import type { AuditRow } from './tables.ts'
 import type { AuditKind } from './words.ts'
 
 const DETAIL_CHARS = 2_000
-/** Characters of names and ids from outside. */
-const NAME_CHARS = 256
 
 /** Something that happened to MCP traffic beside the calls. */
 export interface AuditEvent {

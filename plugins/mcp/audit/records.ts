@@ -1,13 +1,9 @@
 import { cutText, type FragmentEvent, type FragmentRun, type SpanDraft, sha256, toolRecords } from 'guard-gateway/core'
+import { MAX_FINDINGS, NAME_CHARS, REASON_CHARS } from './bounds.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import { type CallFacts, type Judgement, reasonCode } from './judgement.ts'
 import type { AuditRow } from './tables.ts'
 import type { Outcome } from './words.ts'
-
-/** Characters of names and ids from outside. */
-const NAME_CHARS = 256
-const REASON_CHARS = 500
-const MAX_FINDINGS = 50
 
 /** What is known of a session when one of its calls is recorded. */
 export interface Told extends AuditSession {
