@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { APPROVER_FLAG, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { storeAgentKey } from './agent-key.ts'
 import { nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
@@ -16,6 +16,7 @@ export const setup = (options: ClientsOptions): Command => ({
   options: {
     '--project <id>': 'project that their requests are counted under',
     '--agent <id>': 'register this agent, and give the clients a key of its own',
+    ...APPROVER_FLAG,
     '--model <id>': 'model that they ask for, where a profile must name one',
     '--dir <folder>': 'where profiles are written; profiles if absent',
     '--enforce': 'tell what each client needs to stop well when a request is blocked',

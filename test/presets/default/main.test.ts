@@ -34,6 +34,9 @@ describe('the command line', () => {
     assert.match((await guard(...add)).err, /needs the approver key.*--approver-key.*APPROVER_KEY_REQUIRED/)
     assert.match((await guard(...add, '--approver-key', 'guess')).err, /approver key is wrong/)
     assert.equal((await guard(...add, '--approver-key', 'only-a-person')).code, 0)
+    const profile = ['setup', 'sdks', '--agent', 'writer']
+    assert.match((await guard(...profile)).err, /APPROVER_KEY_REQUIRED/)
+    assert.equal((await guard(...profile, '--approver-key', 'only-a-person')).code, 0)
     env = { GUARD_APPROVER_KEY: 'only-a-person' }
     assert.equal((await guard('policy', 'apply', 'observe', '--yes')).code, 0)
     env = {}
