@@ -20,7 +20,7 @@ const MAX_KNOWN = 10_000
 /** As much of a process as being interrupted needs. */
 export type Interrupted = Pick<NodeJS.Process, 'once' | 'off'>
 
-/** Prints runs and decisions as they are stored, until interrupted; that is no failure. Throws GATEWAY_NOT_RUNNING where no gateway runs. */
+/** Prints runs and decisions as they are stored, until interrupted or nobody reads them any more; that is no failure. Throws GATEWAY_NOT_RUNNING where no gateway runs. */
 export const tailRuns = async (
   { now }: Pick<Clock, 'now'>,
   { asking, running }: ReplayCommandOptions,
@@ -32,6 +32,7 @@ export const tailRuns = async (
   const ending = new AbortController()
   const end = (): void => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
+  io.out.once('error', end)
   try {
     const tail = new Tail(input, io, now)
     const streams = input.options.decisions === true ? ['events'] : ['runs', 'events']
@@ -44,6 +45,7 @@ export const tailRuns = async (
   } finally {
     end()
     process.off('SIGINT', end).off('SIGTERM', end)
+    io.out.off('error', end)
   }
 }
 

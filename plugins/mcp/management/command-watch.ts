@@ -14,20 +14,28 @@ const decisions: ReadonlyMap<string, object> = new Map<string, object>([
   ['d', { action: 'deny' }],
 ])
 
-/** Shows new questions as they come, until interrupted or what is typed ends; on a terminal it asks what to do. */
+/** Shows new questions as they come, until interrupted, what is typed ends, or nobody reads them any more; on a terminal it asks what to do. */
 export const watchApprovals = async (asked: Asked): Promise<number> => {
   const stop = new AbortController()
   const interrupt = () => stop.abort()
+  let code = INTERRUPTED
+  const readerLeft = () => {
+    code = 0
+    interrupt()
+  }
+  const { out } = asked.io
   process.once('SIGINT', interrupt)
+  out.once('error', readerLeft)
   const asks = isTerminal(asked)
     ? createInterface({ input: asked.io.in ?? process.stdin, output: asked.io.err })
     : undefined
   asks?.once('SIGINT', interrupt).once('close', interrupt)
   try {
     await watch(asked, asks, stop.signal)
-    return INTERRUPTED
+    return code
   } finally {
     process.off('SIGINT', interrupt)
+    out.off('error', readerLeft)
     asks?.close()
   }
 }

@@ -119,6 +119,14 @@ describe('replay tail', () => {
     assert.ok(!decisions.io.outText().includes('"past"'))
   })
 
+  it('ends well when nobody reads it any more', async () => {
+    const { io, code } = tail({})
+    await listening(2)
+    io.out.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    assert.equal(await code, 0)
+    assert.equal(io.out.listenerCount('error'), 0)
+  })
+
   it('says what to do where no gateway runs', async () => {
     await using refusing = await refusingPort()
     const address = `http://127.0.0.1:${refusing.port}`

@@ -97,6 +97,14 @@ describe('guard mcp approvals', () => {
     typed.end()
     assert.equal(await watching, 130)
   })
+  it('watch ends well when nobody reads it any more', { timeout: 10_000 }, async () => {
+    const io = fakeIo()
+    const watching = run(io, 'approvals', 'watch')
+    while (io.out.listenerCount('error') === 0) await new Promise(setImmediate)
+    io.out.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    assert.equal(await watching, 0)
+    assert.equal(io.out.listenerCount('error'), 0)
+  })
   it('watch prints one line of JSON each where a program reads', { timeout: 10_000 }, async () => {
     const { approval } = await callNeedingConsent(api)
     const io = fakeIo()
