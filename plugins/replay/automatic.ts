@@ -12,8 +12,8 @@ import type { Keeper } from './keeper.ts'
 import { isGuarded, OpenRun } from './open-run.ts'
 import { callChange } from './run-change.ts'
 import { newRow } from './run-row.ts'
+import { NS_PER_MS, nowNs } from './time.ts'
 
-const NS = 1_000_000n
 /** A run of this many spans is not added to; the session goes on in a new one. */
 const MAX_SPANS = 5_000
 const MAX_SESSIONS = 10_000
@@ -92,7 +92,7 @@ export class Automatic {
       return
     }
     late.delete(run)
-    batch.push(callChange(run, run.words.size !== words, BigInt(this.#gateway.clock.now()) * NS))
+    batch.push(callChange(run, run.words.size !== words, nowNs(this.#gateway.clock)))
     this.#keeper.written(run.row)
   }
 
@@ -125,8 +125,8 @@ export class Automatic {
   }
 
   #goesOn(call: Call, run: OpenRun): boolean {
-    const ended_ms = Number((run.row.end_ns ?? run.row.updated_ns) / NS)
-    const active_ms = Math.max(ended_ms, run.joined_at, Number((run.skeleton.sums.end_ns ?? 0n) / NS))
+    const ended_ms = Number((run.row.end_ns ?? run.row.updated_ns) / NS_PER_MS)
+    const active_ms = Math.max(ended_ms, run.joined_at, Number((run.skeleton.sums.end_ns ?? 0n) / NS_PER_MS))
     return (
       run.row.project_id === call.project_id && run.skeleton.size < MAX_SPANS && call.at - active_ms < this.#idle_ms
     )
@@ -139,7 +139,7 @@ export class Automatic {
       session_id: call.session?.row.id ?? null,
       agent_id: call.agent_id,
     }
-    const run = new OpenRun(newRow(about, originOf(call), BigInt(call.at) * NS), false)
+    const run = new OpenRun(newRow(about, originOf(call), BigInt(call.at) * NS_PER_MS), false)
     this.#keeper.runs.add(run)
     return run
   }

@@ -8,8 +8,7 @@ import {
   toolTimes,
 } from 'guard-gateway/core'
 import type { Bone } from './skeleton.ts'
-
-const NS = 1_000_000n
+import { NS_PER_MS } from './time.ts'
 
 /** What a run's summary needs of a span. */
 export const boneOf = (span: TraceSpan): Bone => ({
@@ -27,8 +26,8 @@ export const boneOf = (span: TraceSpan): Bone => ({
 
 /** The same of a model request that went well and of its tool calls, without making their spans: it lies on the way of every request. */
 export const callBones = (call: CallRecord, { span_id, parent_span_id }: CallTrace): readonly Bone[] => {
-  const start_ns = BigInt(call.received_at) * NS
-  const end_ns = call.ended_at > call.received_at ? BigInt(call.ended_at) * NS : start_ns
+  const start_ns = BigInt(call.received_at) * NS_PER_MS
+  const end_ns = call.ended_at > call.received_at ? BigInt(call.ended_at) * NS_PER_MS : start_ns
   const ended = { status: 'ok', end_ns, guarded: true }
   const use = {
     input: BigInt(allInput(call)),

@@ -2,8 +2,8 @@ import type { Gateway, ToolRecord } from 'guard-gateway/core'
 import { loadRun } from './open-runs.ts'
 import { callChange } from './run-change.ts'
 import type { RunRow } from './tables.ts'
+import { NS_PER_MS, nowNs } from './time.ts'
 
-const NS = 1_000_000n
 const PAGE = 500
 /** No row was ever further behind the last record than this, many times what is put off. */
 const FURTHEST_MS = 30_000
@@ -62,7 +62,7 @@ const behind = async (gateway: Gateway, ends: readonly Ended[]): Promise<readonl
   for (const { trace_id, ended_at } of ends)
     if (trace_id !== null) ended.set(trace_id, Math.max(ended_at, ended.get(trace_id) ?? 0))
   const rows = await Promise.all([...ended.keys()].map((trace_id) => gateway.storage.get('runs', trace_id)))
-  const isBehind = (row: RunRow) => row.updated_ns < BigInt(ended.get(row.trace_id) ?? 0) * NS
+  const isBehind = (row: RunRow) => row.updated_ns < BigInt(ended.get(row.trace_id) ?? 0) * NS_PER_MS
   return rows.flatMap((row) => (row !== undefined && isBehind(row) ? [row.trace_id] : []))
 }
 
@@ -70,7 +70,7 @@ const behind = async (gateway: Gateway, ends: readonly Ended[]): Promise<readonl
 const written = async (gateway: Gateway, trace_id: string): Promise<boolean> => {
   const run = await loadRun(gateway.storage, trace_id)
   if (run === undefined) return false
-  const now_ns = BigInt(gateway.clock.now()) * NS
+  const now_ns = nowNs(gateway.clock)
   const { end_ns } = run.skeleton.sums
   // not before its records, whatever the clock says by now
   return gateway.storage.write([callChange(run, false, end_ns !== null && end_ns > now_ns ? end_ns : now_ns)])

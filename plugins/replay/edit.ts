@@ -11,6 +11,7 @@ import { checkTags } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
 import { runChange } from './run-change.ts'
 import type { RunRow } from './tables.ts'
+import { nowNs } from './time.ts'
 
 /** What may be changed of a run by hand. */
 export interface Edit {
@@ -24,7 +25,6 @@ export interface Edit {
 const FIELDS = ['name', 'tags', 'failure_tag', 'pinned'] as const
 const NAME_CHARS = 256
 const ATTEMPTS = 5
-const NS = 1_000_000n
 
 const invalid = (path: string, message: string): GuardError => new GuardError('INVALID_TRACE', message, { path })
 
@@ -90,7 +90,7 @@ const attempted = async (
   if (same(run.row, row)) return run.row
   const said = edit.name !== undefined || edit.tags !== undefined
   run.describe(row, said)
-  const change = runChange(run, said, nowNs(gateway))
+  const change = runChange(run, said, nowNs(gateway.clock))
   const { row: changed } = run
   if (await gateway.storage.write([{ ...change, sync: true }])) {
     keeper.written(changed)
@@ -99,8 +99,6 @@ const attempted = async (
   keeper.runs.drop(trace_id)
   return undefined
 }
-
-const nowNs = ({ clock }: Gateway): bigint => BigInt(clock.now()) * NS
 
 const edited = (row: RunRow, edit: Edit, { redact }: Gateway): RunRow => {
   const { failure_tag, ...given } = row.given

@@ -11,6 +11,7 @@ import {
   type Test,
 } from 'guard-gateway/core'
 import type { RunRow } from './tables.ts'
+import { NS_PER_MS } from './time.ts'
 import { facet } from './words.ts'
 
 /** A query string as it is parsed: a parameter that stands several times is a list. */
@@ -48,7 +49,6 @@ export const filterNames = [
 ] as const
 type Name = (typeof filterNames)[number]
 
-const MS = 1_000_000n
 const MAX_LIMIT = 200
 
 const invalid = (name: Name, wanted: string): GuardError =>
@@ -170,7 +170,7 @@ const rangeTests = (query: RawQuery, now: number) => {
   const most = integer(query, 'max_duration_ms')
   return {
     ...range('start_ns', since, until),
-    ...range('duration_ns', least && least * MS, most && most * MS + 1n),
+    ...range('duration_ns', least && least * NS_PER_MS, most && most * NS_PER_MS + 1n),
     ...range('cost_micro', integer(query, 'min_cost_micro'), undefined),
     ...range('total_tokens', integer(query, 'min_tokens'), undefined),
   }
@@ -195,7 +195,7 @@ const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint 
   const ms = instantOf(text, now)
   if (ms === undefined)
     throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, or an age like 24h')
-  return BigInt(ms) * MS
+  return BigInt(ms) * NS_PER_MS
 }
 
 const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {

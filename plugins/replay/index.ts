@@ -11,6 +11,7 @@ import { Retention } from './retention.ts'
 import { Stream } from './stream.ts'
 import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
+import { nowNs } from './time.ts'
 import { ToolCalls } from './tool-calls.ts'
 import { Upkeep } from './upkeep.ts'
 
@@ -20,7 +21,6 @@ export type { ReplayOptions } from './options.ts'
 
 const MINUTE_MS = 60_000
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024
-const NS = 1_000_000n
 
 /** The trace store: keeps what writers say of runs, traces every model request, and lists, reads, exports and compares. */
 export const replay = (options: ReplayOptions = {}): Plugin => ({
@@ -75,7 +75,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.keep.tapPromise({ name: 'replay', stage: -100 }, (fragments) => keeper.keep(fragments))
     gateway.hooks.keep.tap('replay', (fragments) => {
       if (!stream.wantsEvents) return
-      const now_ns = BigInt(gateway.clock.now()) * NS
+      const now_ns = nowNs(gateway.clock)
       // of what is imported, runs are announced and no events: they did not happen now
       for (const fragment of fragments.filter(({ stage }) => stage === undefined))
         for (const event of fragmentEvents(fragment, keeper.outcome(fragment).row, now_ns)) stream.eventKept(event)

@@ -17,12 +17,12 @@ import { addRecords, recordChanges } from './run-plan.ts'
 import { described, newRow } from './run-row.ts'
 import { Staging, unlessClaimed } from './staging.ts'
 import type { RunRow } from './tables.ts'
+import { nowNs } from './time.ts'
 import { saysWords } from './words.ts'
 
 /** What a run may have. */
 export const MAX_SPANS = 50_000
 const ATTEMPTS = 5
-const NS = 1_000_000n
 
 /** What became of a fragment. */
 export interface Outcome {
@@ -102,7 +102,7 @@ export class Keeper {
 
   /** Undefined: some run has changed meanwhile. */
   async #attempt(fragments: readonly Fragment[]): Promise<ReadonlyMap<Fragment, Outcome> | undefined> {
-    const now_ns = BigInt(this.#gateway.clock.now()) * NS
+    const now_ns = nowNs(this.#gateway.clock)
     const ready: (readonly [Prepared, OpenRun | undefined, Plan | undefined])[] = []
     for (const fragment of fragments) {
       const run = await this.runs.get(fragment.run.trace_id)

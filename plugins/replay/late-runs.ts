@@ -2,11 +2,11 @@ import type { Gateway } from 'guard-gateway/core'
 import type { OpenRun } from './open-run.ts'
 import { loadRun, type OpenRuns } from './open-runs.ts'
 import { callChange } from './run-change.ts'
+import { nowNs } from './time.ts'
 
 /** How long a stored summary may be behind the records of its run. */
 const BEHIND_MS = 2_000
 const ATTEMPTS = 3
-const NS = 1_000_000n
 
 /**
  * Runs to which plain model requests were added since their rows were written: the records are stored, the sums that follow from them are not.
@@ -92,7 +92,7 @@ export class LateRuns {
     if (known === undefined) return
     let run = known
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const change = callChange(run, false, BigInt(this.#gateway.clock.now()) * NS)
+      const change = callChange(run, false, nowNs(this.#gateway.clock))
       const count = run.lately.length
       // records go before: those of requests that are older than this write are stored with it
       if (await this.#gateway.storage.write([change]).catch(() => false)) return void run.lately.splice(0, count)

@@ -3,9 +3,8 @@ import { boneOf, callBones, toolBone } from './bones.ts'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from './failure-tags.ts'
 import { Skeleton } from './skeleton.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
+import { NS_PER_MS } from './time.ts'
 import { addCallWords, addEventWords, addRunWords, addSpanWords, facet, toolWords } from './words.ts'
-
-const NS = 1_000_000n
 
 /** Columns that follow from the records of a run. */
 export type Summary = Pick<
@@ -117,7 +116,7 @@ export class OpenRun {
     return (
       this.stored &&
       isClean(call) &&
-      this.row.updated_ns < BigInt(call.ended_at) * NS &&
+      this.row.updated_ns < BigInt(call.ended_at) * NS_PER_MS &&
       this.#status(this.row.given) === this.row.status
     )
   }

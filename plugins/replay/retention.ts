@@ -4,10 +4,9 @@ import { type AuditReport, AuditRetention } from './audit-retention.ts'
 import type { Keeper } from './keeper.ts'
 import type { Retention as Settings } from './options.ts'
 import type { RunRow } from './tables.ts'
+import { DAY_NS, NS_PER_MS, nowNs } from './time.ts'
 
-const NS = 1_000_000n
-const DAY_NS = 86_400_000n * NS
-const HOUR_NS = 3_600_000n * NS
+const HOUR_NS = 3_600_000n * NS_PER_MS
 /** Runs that go at once, and rows that one step removes. */
 const BATCH = 100
 const STEP_ROWS = 500
@@ -165,6 +164,6 @@ export class Retention {
   }
 
   #now(): bigint {
-    return BigInt(this.#gateway.clock.now()) * NS
+    return nowNs(this.#gateway.clock)
   }
 }

@@ -4,10 +4,9 @@ import { prepare } from './prepare.ts'
 import { runChange } from './run-change.ts'
 import { addRecords, recordChanges } from './run-plan.ts'
 import { described, isRoot, newRow } from './run-row.ts'
+import { DAY_NS, nowNs } from './time.ts'
 import { hasGone, writer } from './writer.ts'
 
-const NS = 1_000_000n
-const DAY_NS = 86_400_000n * NS
 /** Rows removed in one go. */
 const REMOVED = 500
 const PAGE = 500
@@ -40,7 +39,7 @@ export class Staging {
   /** Claims the ids of new runs. Throws STORAGE_BUSY where somebody else has come first. */
   async claim(ids: readonly string[]): Promise<void> {
     const { clock, storage } = this.#gateway
-    const claimed_ns = BigInt(clock.now()) * NS
+    const claimed_ns = nowNs(clock)
     for (const id of ids) this.#claims.add(id)
     const free = await storage.write(
       ids.map((trace_id) => ({ table: 'staged_runs', put: { trace_id, writer, claimed_ns }, when: 'absent' })),
@@ -77,7 +76,7 @@ export class Staging {
     const { run, origin } = fragment
     const known = this.#staged.get(run.trace_id)
     if (known !== undefined) return known
-    const now_ns = BigInt(this.#gateway.clock.now()) * NS
+    const now_ns = nowNs(this.#gateway.clock)
     const row = described(newRow(run, origin, now_ns), { ...fragment, spans: [] }, isUnknown)
     const staged: Staged = { run: new OpenRun(row, false), now_ns, spans: 0, events: 0, roots: [] }
     this.#staged.set(run.trace_id, staged)
@@ -90,7 +89,7 @@ export class Staging {
     const { trace_id, content_digest = null } = fragment.run
     const row = described(run.row, { ...fragment, run: { trace_id }, spans: roots }, isUnknown)
     run.describe({ ...row, content_digest }, false)
-    const now_ns = BigInt(this.#gateway.clock.now()) * NS
+    const now_ns = nowNs(this.#gateway.clock)
     return { run, changes: [runChange(run, true, now_ns), unclaimed(trace_id)] }
   }
 
@@ -115,7 +114,7 @@ export class Staging {
 
   /** Removes what processes left that are gone; gives of how many runs. */
   async sweep(): Promise<number> {
-    const oldest = BigInt(this.#gateway.clock.now()) * NS - DAY_NS
+    const oldest = nowNs(this.#gateway.clock) - DAY_NS
     const { rows } = await this.#gateway.storage.find('staged_runs', { limit: PAGE })
     const left = rows.filter((row) =>
       row.writer === writer ? !this.#claims.has(row.trace_id) : hasGone(row.writer) || row.claimed_ns < oldest,

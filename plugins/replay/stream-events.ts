@@ -1,7 +1,6 @@
 import { type CallRecord, callRecords, type Fragment, type TraceEvent, traceOf } from 'guard-gateway/core'
 import type { RunRow } from './tables.ts'
-
-const NS = 1_000_000n
+import { NS_PER_MS } from './time.ts'
 
 /** An event in the one form in which events are delivered. */
 export const eventV1 = (
@@ -12,7 +11,7 @@ export const eventV1 = (
   id: event.id,
   name: event.name,
   time_ns: event.time_ns,
-  time: new Date(Number(event.time_ns / NS)).toISOString(),
+  time: new Date(Number(event.time_ns / NS_PER_MS)).toISOString(),
   trace_id: run.trace_id,
   span_id: event.span_id,
   session_id: run.session_id,

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { type Gateway, GuardError, writeJson } from 'guard-gateway/core'
 import { SentMessages, sentAt } from './sent-messages.ts'
 import type { RunRow } from './tables.ts'
+import { NS_PER_MS, nowNs } from './time.ts'
 import { writer } from './writer.ts'
 
 const MAX_LISTENERS = 32
@@ -13,7 +14,6 @@ const MAX_UNSENT = 65_536
 const POLL_ROWS = 200
 /** Messages are still gathered so long for a listener that has gone: it may come back. */
 const LINGER_MS = 60_000
-const NS = 1_000_000n
 
 /** What a listener wants: changed runs, or every kept event. */
 export type StreamKind = 'runs' | 'events'
@@ -134,7 +134,7 @@ export class Stream {
     }
     stream.write(`id: ${this.#sent.id}\nevent: reset\ndata: ${RESET}\n\n`)
     const sent_at = sentAt(last_id)
-    if (kind === 'runs' && sent_at !== undefined) void this.#catchUp(stream, BigInt(sent_at) * NS)
+    if (kind === 'runs' && sent_at !== undefined) void this.#catchUp(stream, BigInt(sent_at) * NS_PER_MS)
   }
 
   /** The runs that were written since then: to one who has begun anew, not by an id of their own. */
@@ -158,7 +158,7 @@ export class Stream {
   }
 
   #begin(): void {
-    this.#polled_ns = BigInt(this.#gateway.clock.now()) * NS
+    this.#polled_ns = nowNs(this.#gateway.clock)
     this.#timers = [
       setInterval(() => this.#send(undefined, ': still here\n\n'), COMMENT_MS).unref(),
       setInterval(() => void this.poll(), POLL_MS).unref(),

@@ -2,16 +2,15 @@ import { type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
 import { isGuarded } from './open-run.ts'
 import { allRows } from './stored-records.ts'
 import type { RunRow, SpanRow } from './tables.ts'
+import { DAY_NS, nowNs } from './time.ts'
 import { hasGone } from './writer.ts'
 
-const NS = 1_000_000n
-const DAY_NS = 86_400_000n * NS
 const PAGE = 200
 const MESSAGE = 'gateway stopped before the request ended'
 
 /** Ends spans of the gateway or the MCP proxy whose writer has gone before it could; gives how many runs that were. */
 export const sweep = async (gateway: Gateway): Promise<number> => {
-  const now_ns = BigInt(gateway.clock.now()) * NS
+  const now_ns = nowNs(gateway.clock)
   let swept = 0
   let cursor: string | null = null
   do {

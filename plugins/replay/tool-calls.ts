@@ -2,11 +2,11 @@ import { type ToolRecord, type ToolRecording, toolRecords, toolTimes } from 'gua
 import { evidenceOfEvent, evidenceOfSpan } from './failure-tags.ts'
 import { type Keeper, MAX_SPANS } from './keeper.ts'
 import type { OpenRun } from './open-run.ts'
+import { NS_PER_MS } from './time.ts'
 import { toolWords } from './words.ts'
 
 /** Kinds of calls of one run that are remembered. */
 const MAX_KINDS = 200
-const NS = 1_000_000n
 
 /** Takes calls of tools that say nothing new of their runs: only sums move, which are written later. */
 export class ToolCalls {
@@ -46,7 +46,7 @@ export class ToolCalls {
       skeleton.get(record.span_id ?? '') === undefined &&
       skeleton.size < MAX_SPANS &&
       // the stored row shows that it is behind: it is older than the call
-      row.updated_ns < (end_ns / NS) * NS &&
+      row.updated_ns < (end_ns / NS_PER_MS) * NS_PER_MS &&
       row.start_ns <= start_ns &&
       row.project_id === record.project_id &&
       this.#isKnown(run, record) &&

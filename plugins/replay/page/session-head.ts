@@ -1,7 +1,6 @@
 import { type Ask, type Gateway, type Html, html } from 'guard-gateway/core'
+import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './shown.ts'
-
-const NS_PER_MS = 1_000_000n
 
 /** What is known of the session whose runs are listed, with its sums; undefined where the list is not that of a session. */
 export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): Promise<Html | undefined> => {

@@ -1,7 +1,6 @@
 import { costText, countText, durationText, type Html, html, type RunSummary, raw, timeText } from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
-
-const NS_PER_MS = 1_000_000n
+import { NS_PER_MS } from '../time.ts'
 
 const marks: Readonly<Record<string, readonly [kind: string, sign: Html]>> = {
   ok: ['ok', raw`✓`],

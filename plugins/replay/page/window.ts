@@ -1,6 +1,5 @@
 import type { Run } from 'guard-gateway/core'
-
-const NS_PER_MS = 1_000_000n
+import { NS_PER_MS } from '../time.ts'
 
 /** The part of a run that its timeline shows; nanoseconds from its start. */
 export interface Window {
