@@ -82,7 +82,7 @@ const served: readonly Row[] = [
   ['key print --agent nobody', 2, /no key of agent "nobody"/],
   ['setup nope', 2, /no client "nope"; there is claude-code/],
   ['run', 2, /needs a command behind "--"/],
-  ['doctor nope', 2, /does not take "nope"/],
+  ['doctor nope', 2, /no client "nope"; there is claude-code, /],
   ['gateway run --port x', 2, /--port takes a number from 0 to 65535/],
   ['gateway run --port 99999', 2, /--port takes a number from 0 to 65535/],
   ['gateway run --config missing.yml', 78, /missing\.yml does not exist; "guard gateway run --init" writes one/],
