@@ -99,12 +99,12 @@ export class Retention {
 
   #isOld({ recorded_ns }: RunRow): boolean {
     const { days } = this.settings
-    return days !== null && recorded_ns < this.#now() - BigInt(days) * DAY_NS
+    return days !== null && recorded_ns < nowNs(this.#gateway.clock) - BigInt(days) * DAY_NS
   }
 
   /** Somebody still writes to it: its status says so, or it was written lately. */
   #isActive({ status, updated_ns }: RunRow): boolean {
-    return updated_ns > this.#now() - (status === 'running' ? DAY_NS : HOUR_NS)
+    return updated_ns > nowNs(this.#gateway.clock) - (status === 'running' ? DAY_NS : HOUR_NS)
   }
 
   async #isFull(): Promise<boolean> {
@@ -161,9 +161,5 @@ export class Retention {
     const going = idle.filter((row, at) => at < excess || full || this.#isOld(row)).length
     const more = going === page.rows.length && page.next_cursor !== null
     return { settings: this.settings, runs: this.#count?.runs ?? null, bytes, would_remove: going, more, audit }
-  }
-
-  #now(): bigint {
-    return nowNs(this.#gateway.clock)
   }
 }
