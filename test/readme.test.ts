@@ -161,7 +161,8 @@ describe('README.md', () => {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
     const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
     const client = new Client({ name: 'reader', version: '1' })
-    const own = { PATH: process.env.PATH ?? '', HOME: folder, GUARD_CONFIG: join(folder, 'guard-config.yml') }
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+    const own = { PATH, NODE_COMPILE_CACHE, HOME: folder, GUARD_CONFIG: join(folder, 'guard-config.yml') }
     await client.connect(
       new StdioClientTransport({ command, args: started, env: { ...own, ...env }, cwd: folder, stderr: 'ignore' }),
     )

@@ -68,7 +68,7 @@ describe('a proxy that is killed between a call and its answer', { timeout: 30_0
     assert.ok('command' in way)
     const child = spawn(way.command, [...way.args], {
       cwd: folder,
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder },
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
