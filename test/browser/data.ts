@@ -54,3 +54,17 @@ export const seed = async (world: World) => {
   const [session] = json.sessions as readonly { readonly id: string }[]
   return { left, right, run: String(played.id), session: session?.id ?? '', project: String(played.project_id) }
 }
+
+/** A run of this many spans, one behind the other, four levels deep; `first`: what the first is called. */
+export const longRun = (count: number, start_ms: number, first = 'tool.call') => ({
+  name: `long ${count}`,
+  status: 'ok',
+  spans: Array.from({ length: count }, (_, index) => ({
+    id: `s${index}`,
+    ...(index % 4 === 0 ? {} : { parent_id: `s${index - 1}` }),
+    name: index === 0 ? first : 'tool.call',
+    start_ns: at(start_ms, index * 10),
+    end_ns: at(start_ms, index * 10 + (4 - (index % 4)) * 10),
+    attributes: { 'tool.name': `tool ${index}` },
+  })),
+})
