@@ -52,8 +52,8 @@ export {
   valueAt,
 } from './frame/edit.ts'
 export { EventReader, messageEvent, type RawEvent, withData } from './frame/events.ts'
-export { roundedKey } from './frame/ids.ts'
-export { LineReader } from './frame/lines.ts'
+export { keyOfId, roundedKey } from './frame/ids.ts'
+export { type LineEnds, LineReader } from './frame/lines.ts'
 export { foldName } from './frame/look-alike.ts'
 export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './frame/scan.ts'
 export type { JsonMember, JsonValue } from './frame/token.ts'

@@ -1,3 +1,6 @@
+/** What an id is kept under: its type, and its value where that is text. `id`: its source text. */
+export const keyOfId = (id: string): string => (id.startsWith('"') ? `s${JSON.parse(id) as string}` : `n${id}`)
+
 /**
  * The key among `keys` that an answer belongs to whose id was not repeated digit for digit:
  * many servers keep numbers as doubles, which rounds integers beyond 2^53. Undefined if none or several would do.

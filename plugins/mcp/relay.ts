@@ -4,6 +4,7 @@ import {
   type Frame,
   type FrameFault,
   type Gateway,
+  keyOfId,
   memberIn,
   readFrame,
   type StreamEvent,
@@ -54,7 +55,7 @@ export class Relay {
   /** What the server sent is no message: who waits for it, if that can be told, learns so. */
   #faulty({ id, message }: FrameFault): Outgoing | undefined {
     const { calls } = this.#session
-    const key = id === undefined ? calls.only() : keyOf(id)
+    const key = id === undefined ? calls.only() : keyOfId(id)
     const request = key === undefined ? undefined : calls.take(key)
     if (request === undefined) return void this.#session.dropped('noise')
     void this.settle(request, 'lost', null)
@@ -175,5 +176,3 @@ const withId = (frame: Frame, key: string): Frame => {
   const read = readFrame(Buffer.from(text), 'server')
   return read.kind === 'fault' ? frame : read
 }
-
-const keyOf = (id: string): string => (id.startsWith('"') ? `s${JSON.parse(id) as string}` : `n${id}`)

@@ -35,6 +35,12 @@ const doings: Readonly<Record<string, (asked: Asked, line: string) => void>> = {
     say({ id, result: {} })
   },
   'x/big': ({ id, params }) => say({ id, result: { text: 'x'.repeat(Number(params?.bytes ?? 0)) } }),
+  'x/big-last-id': ({ id, params }) => {
+    const text = 'x'.repeat(Number(params?.bytes ?? 0))
+    const message = params?.asking ? { method: 'x', params: { text } } : { result: { text } }
+    process.stdout.write(`${JSON.stringify({ ...message, jsonrpc: '2.0', id })}\n`)
+  },
+  'x/noise-of': ({ params }) => say({ method: 'x', params: { text: 'x'.repeat(Number(params?.bytes ?? 0)) } }),
   'x/split': ({ id }) => {
     const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: { text: '💥é' } })}\r\n`)
     const middle = bytes.indexOf(0xf0) + 2

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { LineReader, type Lost, type McpServer } from 'guard-gateway/core'
+import { type LineEnds, LineReader, type Lost, type McpServer } from 'guard-gateway/core'
 
 /** How long a child may take to end by itself, and then after SIGTERM. */
 const GRACE_MS = 2_000
@@ -13,7 +13,7 @@ export interface ChildEvents {
   /** The longest line in bytes. */
   readonly limit: number
   onLine(line: Buffer): void
-  onTooLong(): void
+  onTooLong(ends: LineEnds): void
   onStderr(bytes: Buffer): void
 }
 

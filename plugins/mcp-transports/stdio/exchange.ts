@@ -28,7 +28,9 @@ export class Exchange {
     return this.#queue
   }
 
+  /** The last message; what is wrong with it, if anything, is told as a stream tells it. */
   answer(event: StreamEvent): void {
+    if (event.fault !== undefined) this.stream()
     if (this.#streaming) {
       this.#queue.push(event)
       this.#queue.end()

@@ -1,6 +1,8 @@
 import {
   type Frame,
+  type FrameFault,
   type JsonValue,
+  keyOfId,
   type Lost,
   type McpLink,
   type McpReply,
@@ -12,6 +14,7 @@ import {
   type StreamEvent,
   sourceOf,
 } from 'guard-gateway/core'
+import { answeredBy } from './answered.ts'
 import { Child } from './child.ts'
 import { Exchange } from './exchange.ts'
 import { Queue } from './queue.ts'
@@ -41,7 +44,7 @@ class StdioLink implements McpLink {
     this.#child = new Child(server, {
       limit: session.frame_bytes,
       onLine: (line) => this.#line(line),
-      onTooLong: () => this.#tooLong(),
+      onTooLong: (ends) => this.#tooLong(answeredBy(ends)),
       onStderr: (bytes) => session.stderr(bytes),
     })
     this.lost = this.#child.lost.then((lost) => this.#over(lost))
@@ -83,7 +86,7 @@ class StdioLink implements McpLink {
     const frame = readFrame(line, 'server')
     if (frame.kind !== 'fault') this.#route({ frame }, frame)
     else if (frame.id === undefined) this.#noise()
-    else this.#unplaced({ fault: frame })
+    else this.#unplaced(frame)
   }
 
   #noise(): void {
@@ -93,26 +96,31 @@ class StdioLink implements McpLink {
     this.#session.notice('The server writes to its standard output what is no MCP message; such lines are dropped.')
   }
 
-  #tooLong(): void {
+  #tooLong(id: string | undefined): void {
     this.#session.dropped('overflow')
     const message = `The server sent a message larger than ${this.#session.frame_bytes} bytes.`
     this.#session.notice(message)
-    this.#unplaced({ fault: { kind: 'fault', code: -32600, message } })
+    this.#unplaced({ kind: 'fault', code: -32600, message, ...(id === undefined ? {} : { id }) })
   }
 
   /** Something is wrong with a message: who waits for it learns so, as far as that can be told. */
-  #unplaced(event: StreamEvent): void {
-    const only = this.#only()
-    if (only === undefined) this.#give(this.#unasked, event)
-    else this.#give(only.stream(), event)
+  #unplaced(fault: FrameFault): void {
+    const { id } = fault
+    const meant = id === undefined ? this.#only() : this.#exchanges.get(keyOfId(id))
+    if (meant === undefined) this.#give(this.#unasked, { fault })
+    else this.#answer(meant, { fault })
+  }
+
+  #answer(exchange: Exchange, event: StreamEvent): void {
+    this.#exchanges.delete(exchange.key)
+    if (exchange.token !== undefined) this.#tokens.delete(exchange.token)
+    exchange.answer(event)
   }
 
   #route(event: StreamEvent, frame: Frame): void {
     const answered = frame.kind === 'response' ? this.#exchange(frame.key ?? '') : undefined
     if (answered !== undefined) {
-      this.#exchanges.delete(answered.key)
-      if (answered.token !== undefined) this.#tokens.delete(answered.token)
-      answered.answer(event)
+      this.#answer(answered, event)
       return
     }
     const related = this.#related(frame)

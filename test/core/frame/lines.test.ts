@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { LineReader } from 'guard-gateway/core'
+import { type LineEnds, LineReader } from 'guard-gateway/core'
 
 const read = (chunks: readonly (string | Buffer)[], limit = 20): string[] => {
   const lines: string[] = []
@@ -33,6 +33,27 @@ describe('LineReader', () => {
       ),
       { seed: 8, numRuns: 300 },
     )
+  })
+  it('tells how a line that is too long begins and ends, however it came', () => {
+    const line = `${'a'.repeat(300)}${'b'.repeat(300)}`
+    for (const chunks of [
+      [`${line}\n`],
+      [line, '\n'],
+      [...line, '\n'],
+      [line.slice(0, 101), line.slice(101), '\nx\n'],
+    ]) {
+      const ends: LineEnds[] = []
+      for (const limit of [300, 599]) {
+        const reader = new LineReader(
+          limit,
+          () => {},
+          (one) => ends.push(one),
+        )
+        for (const chunk of chunks) reader.push(Buffer.from(chunk))
+      }
+      const expected = { head: 'a'.repeat(256), tail: 'b'.repeat(256) }
+      assert.deepEqual(ends, [expected, expected])
+    }
   })
   it('drops a line that is too long to its end, wherever it is cut, and goes on behind it', () => {
     const long = 'x'.repeat(21)

@@ -95,6 +95,33 @@ describe('the stdio transport', () => {
       assert.deepEqual(await link.post(request(3, 'x/line')), expected)
     }))
 
+  it('ends the call whose answer is too large, beside others, and answers the next ones', () =>
+    using(transportSession({ frame_bytes: 1_000 }), async (link) => {
+      const silent = link.post(request(1, 'x/silent'))
+      for (const [id, method] of [
+        [2, 'x/big'],
+        [3, 'x/big-last-id'],
+      ] as const) {
+        const [event, ...more] = await eventsIn(await link.post(request(id, method, '{"bytes":5000}')))
+        assert.match(event?.fault?.message ?? '', /larger than 1000 bytes/)
+        assert.deepEqual([event?.fault?.id, more], [`${id}`, []])
+      }
+      const asking = link.post(request(4, 'x/big-last-id', '{"bytes":5000,"asking":true}'))
+      assert.equal((await link.post(request(5, 'x/line'))).form, 'json')
+      await link.post(request(6, 'x/exit'))
+      assert.deepEqual([(await silent).form, (await asking).form], ['failed', 'failed'])
+    }))
+
+  it('ends the only call when a message is too large', () =>
+    using(transportSession({ frame_bytes: 1_000 }), async (link) => {
+      const events = await eventsIn(await link.post(request(7, 'x/noise-of', '{"bytes":5000}')))
+      assert.deepEqual(
+        events.map(({ fault }) => fault?.id),
+        [undefined],
+      )
+      assert.equal((await link.post(request(8, 'x/line'))).form, 'json')
+    }))
+
   it('gives the child its own environment and nothing else', () =>
     using(transportSession(), async (link) => {
       const [event] = await eventsIn(await link.post(request(1, 'x/env')))
