@@ -31,7 +31,8 @@ describe('usage', () => {
   it('takes no count from what is no number', () => {
     const paths = { a: ['a'] } as const
     const counts = noCounts(paths)
-    for (const a of ['5', Number.NaN, Number.POSITIVE_INFINITY, 1e300, 2 ** 53, [], {}, true]) noteCounts(counts, paths, { a })
+    for (const a of ['5', Number.NaN, Number.POSITIVE_INFINITY, 1e300, 2 ** 53, [], {}, true])
+      noteCounts(counts, paths, { a })
     assert.ok(saysNothing(counts))
     noteCounts(counts, paths, { a: -3.5 })
     assert.equal(counts.a, 0)
