@@ -1,4 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
+import { makeApproverKey } from './key-approver.ts'
 import { printKey } from './key-print.ts'
 import type { ClientsOptions } from './options.ts'
 import { runAgent } from './run.ts'
@@ -14,6 +15,7 @@ export { profileOf, profiles } from './profiles/index.ts'
 export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {
-    for (const command of [setup, runAgent, status, printKey, statusline]) gateway.commands.add(command(options))
+    for (const command of [setup, runAgent, status, printKey, makeApproverKey, statusline])
+      gateway.commands.add(command(options))
   },
 })

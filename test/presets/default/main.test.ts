@@ -44,6 +44,17 @@ describe('the command line', () => {
     assert.match((await guard('agents', 'resume', 'reviewer')).err, /APPROVER_KEY_REQUIRED/)
     assert.equal((await guard('agents', 'resume', 'reviewer', '--approver-key', 'only-a-person')).code, 0)
   })
+  it('makes an approver key that its configuration knows by its digest only', async () => {
+    await configure(key)
+    const { out, err } = await guard('key', 'approver')
+    assert.match(out, /^guard_[\w-]{43}\n$/)
+    const [line = ''] = /^mcp: .*$/m.exec(err) ?? []
+    assert.ok(!err.includes(out.trim()))
+    await configure(`${key}server: { port: 0 }\n${line}\n`)
+    const add = ['agents', 'add', 'reviewer']
+    assert.match((await guard(...add)).err, /APPROVER_KEY_REQUIRED/)
+    assert.equal((await guard(...add, '--approver-key', out.trim())).code, 0)
+  })
   it('helps beside a broken configuration', async () => {
     await configure('plugins: [\n')
     const { code, out } = await guard('--help')

@@ -1,0 +1,19 @@
+import { type Command, newKey, sha256 } from 'guard-gateway/core'
+
+/** `guard key approver`: a key for whoever may loosen what holds agents back, and the line by which a configuration knows it without holding it. */
+export const makeApproverKey = (): Command => ({
+  id: 'key approver',
+  summary: 'make a key that approving, resuming and changing rules then take; it is printed this once',
+  example: 'guard key approver',
+  async run({ options }, io) {
+    const key = newKey('guard_')
+    const approver_key = `sha256:${sha256(key)}`
+    if (options.json === true) io.out.write(`${JSON.stringify({ key, approver_key })}\n`)
+    else {
+      io.out.write(`${key}\n`)
+      io.err.write(`Keep it where no agent reads it. Put this into the configuration file and restart the gateway:\n`)
+      io.err.write(`mcp: { approver_key: "${approver_key}" }\n`)
+    }
+    return 0
+  },
+})
