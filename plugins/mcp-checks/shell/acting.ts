@@ -56,7 +56,7 @@ const SHOWING =
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
   // what make itself runs while it reads a variable, and what its shell runs for one
-  make: /^(?:SHELL|MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|`|^(?:-f|--(?:make)?file=)?(?:-|\/dev\/stdin)$/,
+  make: /^(?:SHELL|MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|`|^(?:-[A-Za-z]*f|--[fm][a-z]*=)?(?:-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/,
   npm: /^(?:script-shell|node-options)(?:=|$)|^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
   go: /^(?:GOFLAGS|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
   psql: /\\!|\bprogram\s*(?:'|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|/i,
