@@ -1,7 +1,7 @@
 import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
-import { applied } from './durable.ts'
 import { Recent } from './recent.ts'
 import type { AgentRow } from './tables.ts'
+import { writeThrough } from './write-through.ts'
 
 const MAX_AGENTS = 10_000
 
@@ -44,7 +44,7 @@ export class Agents {
     const paused_at = paused ? (agent.paused_at ?? this.#gateway.clock.now()) : null
     const patch = { paused, paused_at }
     const batch: readonly Change[] = [{ table: 'agents', key: agent.id, patch, sync: true }]
-    await applied(agent, patch, async () => {
+    await writeThrough(agent, patch, async () => {
       if (!(await this.#gateway.storage.write(batch))) throw new GuardError('AGENT_NOT_FOUND')
     })
   }

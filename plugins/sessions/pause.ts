@@ -12,8 +12,8 @@ import {
   tipsOf,
 } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
-import { applied } from './durable.ts'
 import { knownBy } from './resolve.ts'
+import { writeThrough } from './write-through.ts'
 
 /** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. */
 export const pauseSession = (gateway: Gateway, session: Session, reason: string | null): Promise<void> => {
@@ -43,7 +43,7 @@ export const changeSession = (
   changes: Partial<SessionRow>,
   event: string,
 ): Promise<void> =>
-  applied(session.row, changes, async () => {
+  writeThrough(session.row, changes, async () => {
     const events: readonly Change[] =
       gateway.tables.get('session_events') === undefined
         ? []

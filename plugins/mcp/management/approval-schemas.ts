@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { approvalStates } from '../approvals/tables.ts'
 import { finding } from './event-schemas.ts'
-import { count, oneOf, oneOfOrNull, paged, paging, text, textOrNull, time, timeOrNull } from './words.ts'
+import { count, oneOf, oneOfOrNull, paged, paging, text, textOrNull, time, timeOrNull } from './schema-parts.ts'
 
 /** An approval as the API gives it. */
 export const approval = Type.Object({

@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { auditKinds, judgedActions, outcomes, pinStates, reasonCodes, schemaStates } from '../audit/words.ts'
-import { countOrNull, flagOrNull, oneOf, oneOfOrNull, paged, paging, since, text, textOrNull, time } from './words.ts'
+import {
+  countOrNull,
+  flagOrNull,
+  oneOf,
+  oneOfOrNull,
+  paged,
+  paging,
+  since,
+  text,
+  textOrNull,
+  time,
+} from './schema-parts.ts'
 
 /** What a check found in the arguments of a call. */
 export const finding = Type.Object({

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { pinStates } from '../audit/words.ts'
-import { count, oneOf, text, textOrNull, time, timeOrNull } from './words.ts'
+import { count, oneOf, text, textOrNull, time, timeOrNull } from './schema-parts.ts'
 
 /** A tool of a server, as it was listed last. */
 const tool = Type.Object({

@@ -1,5 +1,5 @@
 /** Changes a row in memory at once, so that it holds for every request from now on; takes that back if it cannot be written. */
-export const applied = async <R extends object>(
+export const writeThrough = async <R extends object>(
   row: R,
   changes: Partial<R>,
   write: () => Promise<void>,
