@@ -3,7 +3,6 @@ import { type FieldFault, type Form, type Gateway, GuardError, statusOf } from '
 import { askOf } from './asked.ts'
 import { withNotice } from './notices.ts'
 import { show } from './pages.ts'
-import { filled, returnTo } from './return-to.ts'
 import type { Shell } from './shell.ts'
 
 const MAX_BYTES = 1_048_576
@@ -48,6 +47,16 @@ const take = async (
   }
   return reply.redirect(withNotice(returnTo(sent.location ?? null) ?? back, sent.notice), 303)
 }
+
+/** Where a form leads when it is done: a path of this server as a header can carry it, or nothing. */
+const returnTo = (given: string | null): string | undefined => {
+  if (given === null || !/^\/(?![/\\])/.test(given) || /[^!-~]|\\/.test(given)) return undefined
+  return given
+}
+
+/** A pattern with its parameters filled in. */
+const filled = (pattern: string, params: Readonly<Record<string, string>>): string =>
+  pattern.replaceAll(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''))
 
 /** What the form says; an error that names a field becomes that field's fault. */
 const submit = async (form: Form, posted: Parameters<Form['submit']>[0]) => {
