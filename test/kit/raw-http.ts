@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** What came back over a socket. */
@@ -26,7 +25,8 @@ export const untilClosed = async (socket: Socket): Promise<Buffer> => {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.on('error', () => {})
-  await once(socket, 'close')
+  // not events.once, which takes an error for the end of the wait
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()))
   return Buffer.concat(chunks)
 }
 
