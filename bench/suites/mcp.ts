@@ -5,7 +5,7 @@ import { type BenchOptions, isChosen } from '../options.ts'
 
 const CLIENTS = 8
 /** A call costs several times as much before the engine has compiled its way. */
-const WARM_CALLS = 8_000
+const WARM_CALLS = 24_000
 const CALLS = 2_000
 const SMOKE_CALLS = 40
 
