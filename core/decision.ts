@@ -50,6 +50,20 @@ export interface Decision {
   readonly watch?: ReplyWatch
 }
 
+/** What a decision begins as: nothing speaks against the call. */
+export const undecided: Decision = Object.freeze({
+  decision: 'allow',
+  reason: null,
+  rule_id: null,
+  message: '',
+  matches: Object.freeze([]),
+  policy_version: '',
+  probe: false,
+  faults: Object.freeze([]),
+  repeats: null,
+  row: null,
+})
+
 /** A listener of rules: what it found joins the decision when the reply has ended. */
 export interface ReplyWatch extends ReplyListener {
   readonly matches: readonly Match[]

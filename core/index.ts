@@ -16,7 +16,7 @@ export { type Code, catalogue } from './catalogue.ts'
 export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export { columnLines, verdictSigns, writesUnicode } from './columns.ts'
 export type * from './contracts/index.ts'
-export type { Decision, Finding, Match, ReplyWatch, Row } from './decision.ts'
+export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export {
   callOf,
   namesTool,
@@ -173,6 +173,7 @@ export {
   type Severity,
   type Span as TraceSpan,
   type SpanKind,
+  spanKinds,
   type Trace,
   type TraceEvent,
   type TreeNode,

@@ -2,7 +2,7 @@ import type { Call, Outcome } from './call.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Client, Reply } from './contracts/reply.ts'
 import { within } from './deadline.ts'
-import type { Decision } from './decision.ts'
+import { type Decision, undecided } from './decision.ts'
 import { errorBody, GuardError, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { metered } from './metering.ts'
@@ -14,19 +14,6 @@ import { createTap, noReading, unread } from './tap.ts'
 
 const TAP_LIMIT_MS = 10_000
 const SETTLE_LIMIT_MS = 5_000
-
-const undecided: Decision = Object.freeze({
-  decision: 'allow',
-  reason: null,
-  rule_id: null,
-  message: '',
-  matches: Object.freeze([]),
-  policy_version: '',
-  probe: false,
-  faults: Object.freeze([]),
-  repeats: null,
-  row: null,
-})
 
 /**
  * Takes one call from arrival to settlement and answers its client.

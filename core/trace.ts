@@ -4,7 +4,9 @@ export type Owner = 'gateway' | 'mcp' | 'client'
 /** How a run came about; set by the server, fixed at creation. */
 export type Origin = 'gateway' | 'mcp' | 'api' | 'otlp' | 'import' | 'playground'
 
-export type SpanKind = 'agent' | 'model' | 'tool' | 'command' | 'policy' | 'retrieval' | 'other'
+/** In the order in which people are shown them. */
+export const spanKinds = ['agent', 'model', 'tool', 'command', 'policy', 'retrieval', 'other'] as const
+export type SpanKind = (typeof spanKinds)[number]
 
 export type Severity = 'info' | 'warn' | 'error'
 

@@ -1,9 +1,9 @@
 import { serialize } from 'node:v8'
-import { type Call, type Decision, type Detector, Gateway, type Plugin } from 'guard-gateway/core'
+import { type Call, type Decision, type Detector, Gateway, type Plugin, undecided } from 'guard-gateway/core'
 import { policy } from 'guard-gateway/plugins/policy'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
-import { type Ending, settledOf, undecided } from './session.ts'
+import { type Ending, settledOf } from './session.ts'
 
 /** Judges requests as the gateway does, without HTTP, upstreams or records. */
 export interface Judge {

@@ -13,20 +13,6 @@ export const sessionAt = (id: string, at: number): Session => ({
   }),
 })
 
-/** What a decision begins as. */
-export const undecided: Decision = {
-  decision: 'allow',
-  reason: null,
-  rule_id: null,
-  message: '',
-  matches: [],
-  policy_version: '',
-  probe: false,
-  faults: [],
-  repeats: null,
-  row: null,
-}
-
 /** How an exchange ends: the tokens it took, the calls it asked for, or the upstream's error. */
 export interface Ending {
   readonly tokens: number

@@ -1,5 +1,5 @@
 import { isShape, type Shape } from '../shape.ts'
-import { type Attributes, type FailureTag, failureTags, type Severity, type SpanKind } from '../trace.ts'
+import { type Attributes, type FailureTag, failureTags, type Severity, type SpanKind, spanKinds } from '../trace.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 
 const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
@@ -7,15 +7,6 @@ const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 const DIGITS = /^[0-9]{1,19}$/
 const MAX_NS = 9_223_372_036_854_775_807n
 
-const kinds: readonly unknown[] = [
-  'agent',
-  'model',
-  'tool',
-  'command',
-  'policy',
-  'retrieval',
-  'other',
-] satisfies SpanKind[]
 const severities: readonly unknown[] = ['info', 'warn', 'error'] satisfies Severity[]
 
 /** Reads the value of one field, or throws ImportFault; undefined: as if the field were absent. */
@@ -79,8 +70,7 @@ export const attributesField: Field<Attributes> = (value, record, key) => {
 }
 
 /** A kind there is; another value counts as absent, since the kind then follows from name and attributes. */
-export const kindField: Field<SpanKind | undefined> = (value) =>
-  kinds.includes(value) ? (value as SpanKind) : undefined
+export const kindField: Field<SpanKind | undefined> = (value) => spanKinds.find((kind) => kind === value)
 
 export const severityField: Field<Severity> = (value, record, key) => {
   if (severities.includes(value)) return value as Severity

@@ -1,16 +1,5 @@
 import type { Attributes, SpanKind } from 'guard-gateway/core'
 
-/** Every kind of span, in the order in which people are shown them. */
-export const spanKinds = [
-  'agent',
-  'model',
-  'tool',
-  'command',
-  'policy',
-  'retrieval',
-  'other',
-] as const satisfies readonly SpanKind[]
-
 const OPERATIONS: ReadonlyMap<unknown, SpanKind> = new Map<unknown, SpanKind>([
   ['chat', 'model'],
   ['generate_content', 'model'],

@@ -1,6 +1,5 @@
-import { failureTags } from 'guard-gateway/core'
+import { failureTags, spanKinds } from 'guard-gateway/core'
 import { type TSchema, Type } from 'typebox'
-import { spanKinds } from './kind.ts'
 
 /** The schema, or null. */
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])

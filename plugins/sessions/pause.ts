@@ -10,6 +10,7 @@ import {
   type SessionRow,
   sessionEvent,
   tipsOf,
+  undecided,
 } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
 import { knownBy } from './resolve.ts'
@@ -101,15 +102,9 @@ const agentPaused = (id: string): string =>
   `Guard blocked this request: its agent is paused. Resume it with POST /api/agents/${id}/resume.`
 
 const paused = (reason: 'PAUSED_SESSION' | 'PAUSED_AGENT', message: string): Decision => ({
+  ...undecided,
   decision: 'block',
   status: 409,
   reason,
-  rule_id: null,
   message,
-  matches: [],
-  policy_version: '',
-  probe: false,
-  faults: [],
-  repeats: null,
-  row: null,
 })

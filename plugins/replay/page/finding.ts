@@ -1,5 +1,4 @@
-import type { Trace, TreeSpan } from 'guard-gateway/core'
-import { spanKinds } from '../kind.ts'
+import { spanKinds, type Trace, type TreeSpan } from 'guard-gateway/core'
 import { type Shape, spanTitle } from './shape.ts'
 
 /** What is looked for in a run. */

@@ -1,5 +1,4 @@
-import { type Ask, type Html, html, raw } from 'guard-gateway/core'
-import { spanKinds } from '../kind.ts'
+import { type Ask, type Html, html, raw, spanKinds } from 'guard-gateway/core'
 import { neighbours } from './finding.ts'
 import { closeAll, openAll, runLink } from './folding.ts'
 import type { Changes } from './links.ts'

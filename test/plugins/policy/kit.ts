@@ -13,6 +13,7 @@ import {
   type Session,
   type Settled,
   statusOf,
+  undecided,
 } from 'guard-gateway/core'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
@@ -24,7 +25,6 @@ import { type PolicyOptions, policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { parse } from 'yaml'
-import { undecided } from '../../../bench/quality/session.ts'
 import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
