@@ -132,7 +132,15 @@ export type { OnStorageFailure } from './recording.ts'
 export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
 export { headerOf, isEventStream, type Relayed, relay } from './relay.ts'
-export { ArgumentText, type Draft, parsedEvent, providerError, type ReplyReader, replyMeter } from './reply-meter.ts'
+export {
+  ArgumentText,
+  addCalls,
+  type Draft,
+  parsedEvent,
+  providerError,
+  type ReplyReader,
+  replyMeter,
+} from './reply-meter.ts'
 export { type ReadRequest, readRequest } from './request-body.ts'
 export { schemaFault } from './schema-fault.ts'
 export type { Secrets } from './secrets.ts'

@@ -14,6 +14,11 @@ export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls'>]: R
   calls: Reading['calls'][number][]
 }
 
+/** Adds the calls of a reply; there may be more of them than a function takes arguments. */
+export const addCalls = (draft: Draft, calls: Draft['calls']): void => {
+  for (const call of calls) draft.calls.push(call)
+}
+
 /** What a dialect makes of a reply. `event` gets bytes that are there only during the call; `close` comes last. */
 export interface ReplyReader {
   event(bytes: Buffer, start: number, end: number): void

@@ -1,6 +1,7 @@
 import {
   ArgumentText,
   addBlock,
+  addCalls,
   apiStyle,
   type Counts,
   callPart,
@@ -186,7 +187,7 @@ const noteMessage = (draft: Draft, choice: Shape): void => {
   const message = shapeOf(choice.message)
   const calls = callsAmong(callsOf(message))
   draft.finish_reason = wordOf(choice.finish_reason) ?? draft.finish_reason
-  draft.calls.push(...calls)
+  addCalls(draft, calls)
   for (const name of spoken)
     for (const text of contentOf(message[name]).texts) draft.output_bytes += Buffer.byteLength(text)
   for (const { args } of calls) if (typeof args === 'string') draft.output_bytes += Buffer.byteLength(args)

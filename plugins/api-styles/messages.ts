@@ -1,6 +1,7 @@
 import {
   ArgumentText,
   addBlock,
+  addCalls,
   apiStyle,
   type Content,
   callPart,
@@ -106,7 +107,7 @@ const assistantParts = (content: unknown): Part[] => {
   const parts: Part[] = []
   let read: Content = noContent()
   const flush = () => {
-    parts.push(...saidParts('text', read), ...read.calls)
+    for (const part of [...saidParts('text', read), ...read.calls]) parts.push(part)
     read = noContent()
   }
   for (const block of Array.isArray(content) ? content : [content ?? '']) {
@@ -164,7 +165,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
     if (call === undefined) return
     open.delete(index)
     const { block, args } = call
-    draft.calls.push(...callsAmong([callOf(args.text === '' ? block : { ...block, input: args.text })]))
+    addCalls(draft, callsAmong([callOf(args.text === '' ? block : { ...block, input: args.text })]))
   }
 
   const handlers: Readonly<Record<string, (event: Shape) => void>> = {
@@ -201,7 +202,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
     body(value) {
       if (value.type === 'error' || isShape(value.error)) draft.error = providerError(value)
       noteMessage(draft, counts, value)
-      draft.calls.push(...callsAmong(assistantParts(value.content)))
+      addCalls(draft, callsAmong(assistantParts(value.content)))
       for (const block of listOf(value.content)) draft.output_bytes += bytesOf(shapeOf(block))
     },
     close: () => usageOf(counts),

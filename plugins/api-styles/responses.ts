@@ -1,4 +1,5 @@
 import {
+  addCalls,
   apiStyle,
   type Counts,
   callPart,
@@ -175,7 +176,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
     noteReply(draft, counts, reply)
     draft.complete = true
     // Most servers have told each call before; some tell them only here.
-    if (draft.calls.length === 0) draft.calls.push(...callsIn(reply.output))
+    if (draft.calls.length === 0) addCalls(draft, callsIn(reply.output))
   }
 
   return {
@@ -184,7 +185,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
       const event = parsedEvent(bytes, start, end)
       switch (event.type) {
         case 'response.output_item.done':
-          draft.calls.push(...callsIn([event.item]))
+          addCalls(draft, callsIn([event.item]))
           break
         case 'response.completed':
         case 'response.incomplete':

@@ -47,25 +47,24 @@ const preview = (text: string, broken: boolean, redact: Redactor): string | null
 }
 
 const newest = (call: Call, style: ApiStyle, list: readonly unknown[]): string => {
-  const texts: string[] = []
-  if (isOver(call.envelope.after, texts)) return texts.join('\n')
-  for (let index = list.length - 1; index >= 0; index--) {
-    if (isOver(style.parts(list[index]), texts)) return texts.join('\n')
-  }
-  isOver(call.envelope.before, texts)
-  return texts.join('\n')
+  const { before, after } = call.envelope
+  const backwards: string[] = []
+  let over = isOver(after, backwards)
+  for (let index = list.length - 1; index >= 0 && !over; index--) over = isOver(style.parts(list[index]), backwards)
+  if (!over) isOver(before, backwards)
+  return backwards.reverse().join('\n')
 }
 
-/** Puts the texts of these parts before those that follow them; true where an assistant turn ends the search. */
-const isOver = (parts: readonly Part[], texts: string[]): boolean => {
+/** Adds the texts of these parts, the last one first; true where an assistant turn ends the search. */
+const isOver = (parts: readonly Part[], backwards: string[]): boolean => {
   const found: string[] = []
   let turn = false
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'call') turn = true
     else if (part.kind !== 'system' && part.text !== '') found.push(part.text)
   }
-  texts.unshift(...found)
-  return turn && texts.length > 0
+  for (const text of found.reverse()) backwards.push(text)
+  return turn && backwards.length > 0
 }
 
 const decoders: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {

@@ -80,8 +80,9 @@ class Walk {
 
   run(): void {
     for (let value = this.#ahead.pop(); value !== undefined; value = this.#ahead.pop()) {
-      if (Array.isArray(value)) this.#ahead.push(...value.filter((one) => one !== undefined))
-      else if (isShape(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
+      if (Array.isArray(value)) {
+        for (const one of value) if (one !== undefined) this.#ahead.push(one)
+      } else if (isShape(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
     }
   }
 
