@@ -75,14 +75,13 @@ class Walk {
   readonly #ahead: unknown[] = []
 
   enter(value: unknown): void {
-    this.#ahead.push(value)
+    if (value !== undefined) this.#ahead.push(value)
   }
 
   run(): void {
     for (let value = this.#ahead.pop(); value !== undefined; value = this.#ahead.pop()) {
-      if (Array.isArray(value)) {
-        for (const one of value) if (one !== undefined) this.#ahead.push(one)
-      } else if (isShape(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
+      if (Array.isArray(value)) for (const one of value) this.enter(one)
+      else if (isShape(value)) for (const [name, inner] of Object.entries(value)) this.#member(name, inner)
     }
   }
 
@@ -91,7 +90,7 @@ class Walk {
     if (/^[A-Z]/.test(name)) this.#node(name, shapeOf(inner))
     else {
       this.#part(name, shapeOf(inner))
-      if (inner !== undefined) this.#ahead.push(inner)
+      this.enter(inner)
     }
   }
 
