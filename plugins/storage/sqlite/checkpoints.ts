@@ -5,6 +5,10 @@ import type { Database, Statement } from 'better-sqlite3'
  * since most were written more than once.
  */
 const PAGES = { busy: 4_000, quiet: 1_000 }
+/** How much is written before the journal's length is looked up: that takes as long as writing two rows. */
+const LOOK_BYTES = 32_768
+/** What a commit counts for beside its rows. */
+const COMMIT_BYTES = 2_048
 /** From this length on the journal is to begin anew, for which nothing may be left in it. */
 const LONG = 4_000
 /** Pages whose move keeps nobody waiting for long. */
@@ -33,6 +37,8 @@ export class Checkpoints {
   /** Pages of the journal when the last try to move them had ended; 0 once it has begun anew. */
   #tried = 0
   #isTrying = false
+  /** Since the last look. */
+  #bytes = LOOK_BYTES
 
   constructor(db: Database, mover: Mover) {
     this.#look = db.prepare('pragma wal_checkpoint(noop)').raw()
@@ -40,9 +46,11 @@ export class Checkpoints {
     this.#mover = mover
   }
 
-  /** Called after each commit; `busy`: several batches shared it. */
-  committed(busy: boolean): void {
-    if (this.#isTrying && this.#mover.isMoving) return
+  /** Called after each commit; `busy`: several batches shared it; `bytes`: size of its rows, about. */
+  committed(busy: boolean, bytes: number): void {
+    this.#bytes += bytes + COMMIT_BYTES
+    if (this.#isTrying ? this.#mover.isMoving : this.#bytes < LOOK_BYTES) return
+    this.#bytes = 0
     const [, pages, moved] = this.#look.get() as Row
     if (pages < this.#tried) this.#tried = 0
     // pages that a long read still needs stay, and trying again at once would be in vain

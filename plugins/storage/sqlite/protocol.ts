@@ -43,7 +43,8 @@ export type Ask =
 
 export type ToWorker =
   | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
-  | { readonly kind: 'write'; readonly batches: readonly BatchValues[] }
+  /** `bytes`: size of all values, about. */
+  | { readonly kind: 'write'; readonly batches: readonly BatchValues[]; readonly bytes: number }
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' }
   | Ask

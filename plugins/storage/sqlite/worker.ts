@@ -63,14 +63,16 @@ if (opened !== undefined) {
   const asks = new Asks(db, group, statements, shapeOf)
 
   let batches: BatchValues[] = []
+  let bytes = 0
   const waiting: Ask[] = []
   let probing = false
   let closing = false
 
   const accept = (message: ToWorker): void => {
-    if (message.kind === 'write')
+    if (message.kind === 'write') {
       batches = batches.length === 0 ? [...message.batches] : batches.concat(message.batches)
-    else if (message.kind === 'shape') {
+      bytes += message.bytes
+    } else if (message.kind === 'shape') {
       const table = tables.get(message.shape.table)
       if (table !== undefined) shapes.set(message.number, { table, shape: message.shape })
     } else if (message.kind === 'probe') probing = true
@@ -86,7 +88,8 @@ if (opened !== undefined) {
     const group_batches = batches
     batches = []
     say({ kind: 'wrote', ...group.commit(group_batches) })
-    checkpoints.committed(group_batches.length > 1)
+    checkpoints.committed(group_batches.length > 1, bytes)
+    bytes = 0
   }
   /** Finds out whether there is room again: writes some pages and frees them. */
   const probe = (): void => {

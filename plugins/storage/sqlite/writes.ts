@@ -35,7 +35,8 @@ export class Writes {
   readonly #post: (message: ToWorker) => void
   readonly #state: State
   readonly #delays: Delays
-  readonly #sent = new Map<number, Batch>()
+  /** What the message that is out holds. A map for each message: one that is used on keeps what it held, table behind table, until the engine looks through its whole heap. */
+  #sent = new Map<number, Batch>()
   #waiting: Batch[] = []
   #held: Batch[] = []
   #id = 0
@@ -89,7 +90,7 @@ export class Writes {
   /** Sends everything that was not answered once more, after the worker was replaced. */
   resend(): void {
     this.#waiting = [...this.#sent.values(), ...this.#waiting]
-    this.#sent.clear()
+    this.#sent = new Map()
     if (this.#state.down) this.#again()
     this.#schedule()
   }
@@ -97,7 +98,7 @@ export class Writes {
   /** Refuses what may not wait: the worker does not come up. */
   unavailable(message: string): void {
     const all = [...this.#sent.values(), ...this.#waiting]
-    this.#sent.clear()
+    this.#sent = new Map()
     this.#waiting = []
     for (const batch of all) this.#refuse(batch, 'failing', message)
     this.#state.set('failing')
@@ -126,8 +127,9 @@ export class Writes {
     if (this.#sent.size > 0 || this.#waiting.length === 0) return
     const batches = this.#waiting
     this.#waiting = []
-    for (const batch of batches) this.#sent.set(Number(batch.values[0]), batch)
-    this.#post({ kind: 'write', batches: batches.map(({ values }) => values) })
+    this.#sent = new Map(batches.map((batch) => [Number(batch.values[0]), batch]))
+    const bytes = batches.reduce((sum, batch) => sum + batch.bytes, 0)
+    this.#post({ kind: 'write', batches: batches.map(({ values }) => values), bytes })
     this.#sent_at = performance.now()
     this.#slow ??= setTimeout(() => this.#watch(), this.#delays.slow_ms).unref()
   }

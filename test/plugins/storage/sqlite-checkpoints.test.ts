@@ -56,11 +56,11 @@ const opened = async (name: string, moverOf: (file: string) => Mover) => {
   const { file } = start(name)
   const mover = moverOf(file)
   const checkpoints = new Checkpoints(db, mover)
-  const insert = db.prepare('insert into filled values (zeroblob(400000))')
-  /** Commits about 100 pages. */
-  const commit = (busy = false) => {
-    insert.run()
-    checkpoints.committed(busy)
+  const insert = db.prepare('insert into filled values (zeroblob(?))')
+  /** Commits about 100 pages if not told otherwise. */
+  const commit = (busy = false, bytes = 400_000) => {
+    insert.run(bytes)
+    checkpoints.committed(busy, bytes)
   }
   const journal = () => {
     const [, pages = 0, moved = 0] = db.prepare('pragma wal_checkpoint(noop)').raw().get() as number[]
@@ -89,6 +89,15 @@ describe('sqlite: checkpoints', () => {
     assert.equal(journal().left, 0)
     commit()
     assert.ok(journal().pages < 500, 'a journal of which all is moved begins anew')
+    mover.close()
+    close()
+  })
+
+  it('come in time when rows are small', async () => {
+    const { mover, close, commit, journal } = await inSteps('small.db')
+    while (mover.starts === 0) commit(false, 100)
+    const { pages } = journal()
+    assert.ok(pages >= 1_000 && pages < 1_100, `${pages} pages`)
     mover.close()
     close()
   })
