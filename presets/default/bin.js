@@ -28,8 +28,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   const { answersAtOnce } = await import('./at-once.js')
   const argv = process.argv.slice(2)
   if (!answersAtOnce(argv)) {
-    const { weighBodiesWithHeap } = await import('./heap.js')
-    weighBodiesWithHeap()
+    const { fitHeap } = await import('./heap.js')
+    fitHeap()
     const { openAhead } = await import('./ahead.ts')
     openAhead(argv)
     const { runProcess } = await import('./process.ts')
