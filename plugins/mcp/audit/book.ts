@@ -41,8 +41,8 @@ export class AuditBook {
   #calls = 0
   /** Calls that were forwarded and have no outcome yet, by how they are on record. */
   readonly #running = new WeakMap<Entry, AuditRow>()
-  /** Those whose records are on their way, by the id of the record. */
-  readonly #passing = new Map<string, PassingCall>()
+  /** Those whose records are on their way. */
+  readonly #passing = new WeakMap<Entry, PassingCall>()
   /** The run that the last call named, if calls may join it. */
   #joinable: string | undefined
 
@@ -129,18 +129,18 @@ export class AuditBook {
     if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
     const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
     const call = new PassingCall(this.#origin, runOf(entry, this.#told), row)
-    this.#passing.set(entry.id, call)
+    this.#passing.set(entry, call)
     this.#audit.passing.add(call)
   }
 
   /** Takes up the end of a forwarded call. Resolves when its decision is durable, so that it may be answered; rejects if it cannot be. */
   ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
-    const call = this.#passing.get(entry.id)
+    const call = this.#passing.get(entry)
     if (call === undefined) {
       void this.outcome(entry, outcome, result_bytes)
       return undefined
     }
-    this.#passing.delete(entry.id)
+    this.#passing.delete(entry)
     this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
     return call.decided.promise
   }
