@@ -57,7 +57,8 @@ export interface StreamEvent {
 export type McpReply =
   | { readonly form: 'none'; readonly status: number }
   | { readonly form: 'json'; readonly status: number; readonly event: StreamEvent }
-  | { readonly form: 'sse'; readonly events: AsyncIterable<StreamEvent>; stop(): void }
+  /** `events` is a list where all of them are there. */
+  | { readonly form: 'sse'; readonly events: AsyncIterable<StreamEvent> | readonly StreamEvent[]; stop(): void }
   | {
       readonly form: 'failed'
       readonly status: number

@@ -19,7 +19,8 @@ export type Answer =
       readonly message: Buffer | string
       readonly headers?: Readonly<Record<string, string>>
     }
-  | { readonly form: 'sse'; readonly events: AsyncIterable<Outgoing>; stop(): void }
+  /** `events` is a list where all of them are there. */
+  | { readonly form: 'sse'; readonly events: AsyncIterable<Outgoing> | readonly Outgoing[]; stop(): void }
 
 /** What an error answer tells beside its message: which of the catalogue's errors it is. */
 const dataOf = (code: string) => ({ type: 'mcp_error', code })

@@ -125,8 +125,7 @@ export class McpProxy {
 
   #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Answer | Promise<Answer> {
     if (reply.form === 'none') return { form: 'none', status: 202 }
-    if (reply.form === 'sse')
-      return { form: 'sse', events: this.#stream(reply.events, frame?.key), stop: () => reply.stop() }
+    if (reply.form === 'sse') return this.#events(reply, frame?.key)
     if (reply.form === 'failed') return this.#failed(reply, frame, request)
     return this.#single(reply.event, reply.status, frame, request)
   }
@@ -166,6 +165,24 @@ export class McpProxy {
     return { form: 'json', status, message: out.message }
   }
 
+  #events(reply: McpReply & { form: 'sse' }, key: string | undefined): Answer | Promise<Answer> {
+    const { events } = reply
+    const stop = () => reply.stop()
+    if ('length' in events) return this.#whole(events, key).then((outs) => ({ form: 'sse', events: outs, stop }))
+    return { form: 'sse', events: this.#stream(events, key), stop }
+  }
+
+  /** The messages of a stream that is there to its end. */
+  async #whole(events: readonly StreamEvent[], key: string | undefined): Promise<readonly Outgoing[]> {
+    const outs: Outgoing[] = []
+    for (const event of events) {
+      const out = await this.#relay.take(event)
+      if (out !== undefined) outs.push(out)
+    }
+    const resumable = events.some((event) => event.resumable === true)
+    return resumable ? outs : outs.concat(this.#owed(key))
+  }
+
   /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
   async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<Outgoing> {
     let resumable = false
@@ -179,10 +196,15 @@ export class McpProxy {
       this.#session.dropped('stream_broken')
       if (error instanceof RangeError) resumable = false
     }
-    const request = resumable || key === undefined ? undefined : this.#session.calls.take(key)
-    if (request === undefined || request.state === 'cancelled') return
+    if (!resumable) yield* this.#owed(key)
+  }
+
+  /** The error for a request whose stream has ended without its answer. */
+  #owed(key: string | undefined): readonly Outgoing[] {
+    const request = key === undefined ? undefined : this.#session.calls.take(key)
+    if (request === undefined || request.state === 'cancelled') return []
     void this.#relay.settle(request, 'lost', null)
-    yield { message: refusal(502, request.id, INTERNAL, 'Upstream ended the stream without an answer.').message }
+    return [{ message: refusal(502, request.id, INTERNAL, 'Upstream ended the stream without an answer.').message }]
   }
 
   async #response(frame: Frame): Promise<Answer> {

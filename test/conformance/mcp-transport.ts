@@ -50,6 +50,12 @@ export const eventsIn = async (reply: McpReply): Promise<readonly StreamEvent[]>
   return events
 }
 
+/** The events of a reply that has not come to its end, one by one. */
+export const comingEvents = (reply: McpReply): AsyncIterator<StreamEvent> => {
+  assert.ok(reply.form === 'sse' && Symbol.asyncIterator in reply.events, reply.form)
+  return reply.events[Symbol.asyncIterator]()
+}
+
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 

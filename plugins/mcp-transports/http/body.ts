@@ -28,6 +28,13 @@ const checkSize = (length: number, limit: number): void => {
   if (length > limit) throw new RangeError(`The answer is larger than ${limit} bytes.`)
 }
 
+/** The messages of an event stream that is there to its end. Throws RangeError for one of more than `limit` bytes. */
+export const eventsIn = (body: Buffer, limit: number): readonly StreamEvent[] => {
+  const events: StreamEvent[] = []
+  new EventReader(limit, (event) => events.push(streamEvent(event))).push(body)
+  return events
+}
+
 /** The messages of an event stream as they come; nothing is read far ahead of who takes them. Throws where the stream breaks off. */
 export async function* eventsOf(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,

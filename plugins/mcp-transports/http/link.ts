@@ -12,7 +12,7 @@ import {
   readFrame,
   type UpstreamResponse,
 } from 'guard-gateway/core'
-import { bodyOf, eventsOf } from './body.ts'
+import { bodyOf, eventsIn, eventsOf } from './body.ts'
 import { Chunks } from './chunks.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
 import { placeOf } from './place.ts'
@@ -139,12 +139,16 @@ class HttpLink implements McpLink {
 
   #stream(body: ReplyBody): McpReply {
     const opened = this.#opened(body)
-    const chunks = opened instanceof Chunks ? opened.read() : [opened]
-    return {
-      form: 'sse',
-      events: eventsOf(chunks, this.#session.frame_bytes),
-      stop: () => opened instanceof Chunks && opened.stop(new Error('Nobody reads on.')),
-    }
+    const limit = this.#session.frame_bytes
+    if (opened instanceof Chunks)
+      return {
+        form: 'sse',
+        events: eventsOf(opened.read(), limit),
+        stop: () => opened.stop(new Error('Nobody reads on.')),
+      }
+    // what is too large may stand behind what is not
+    const events = opened.length > limit ? eventsOf([opened], limit) : eventsIn(opened, limit)
+    return { form: 'sse', events, stop: () => {} }
   }
 
   /** What is not over yet ends with the session. */

@@ -10,16 +10,18 @@ import {
   type PassedHeaders,
   readFrame,
 } from 'guard-gateway/core'
-import { type Answer, refusal } from '../answer.ts'
+import { type Answer, type Outgoing, refusal } from '../answer.ts'
 import { versions } from '../initialize.ts'
 import type { Mcp, Place } from '../mcp.ts'
 import type { RunningSession } from '../running-session.ts'
 import { aboutOf, ownerOf } from './about.ts'
 import { corsHeaders } from './cors.ts'
 import { numberOf } from './errors.ts'
-import { pump } from './stream.ts'
+import { eventBytes, pump } from './stream.ts'
 
 const ONE_WRITE = 16_384
+const EMPTY = Buffer.alloc(0)
+const EVENT_STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const
 const PASSED = ['user-agent', 'accept-language', 'traceparent', 'tracestate'] as const
 
 /** One request of the transport, whose caller, server, verb and media types are fine. */
@@ -111,6 +113,7 @@ export class Exchange {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     if (answer.form !== 'sse') this.#send(answer, headers)
+    else if ('length' in answer.events) this.#sendEvents(answer.events, headers)
     else await pump(this.#head(200, headers), running.session, answer)
   }
 
@@ -119,8 +122,7 @@ export class Exchange {
     this.#reply.hijack()
     const { raw } = this.#reply
     raw.writeHead(status, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
+      ...EVENT_STREAM,
       ...this.#common(),
       ...headers,
     })
@@ -141,15 +143,15 @@ export class Exchange {
       return
     }
     const { status, message } = answer
-    raw.writeHead(status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(message),
-      ...headers,
-      ...answer.headers,
-    })
-    // text whose characters are the bytes goes out in one piece with the head
-    if (typeof message !== 'string' && message.length <= ONE_WRITE) raw.end(message.toString('latin1'), 'latin1')
-    else raw.end(message)
+    sendWhole(raw, status, message, { 'content-type': 'application/json', ...headers, ...answer.headers })
+  }
+
+  /** Sends an event stream that is there to its end. */
+  #sendEvents(events: readonly Outgoing[], headers: Readonly<Record<string, string>>): void {
+    this.#reply.hijack()
+    const [first, ...more] = events.map(eventBytes)
+    const bytes = first !== undefined && more.length === 0 ? first : Buffer.concat([first ?? EMPTY, ...more])
+    sendWhole(this.#reply.raw, 200, bytes, { ...EVENT_STREAM, ...this.#common(), ...headers })
   }
 
   #checkVersion(): void {
@@ -175,4 +177,16 @@ export class Exchange {
     }
     return passed
   }
+}
+
+/** Sends an answer of known length; text whose characters are its bytes goes out in one piece with the head. */
+const sendWhole = (
+  raw: ServerResponse,
+  status: number,
+  message: Buffer | string,
+  headers: Readonly<Record<string, string>>,
+): void => {
+  raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(message) })
+  if (typeof message !== 'string' && message.length <= ONE_WRITE) raw.end(message.toString('latin1'), 'latin1')
+  else raw.end(message)
 }

@@ -7,8 +7,9 @@ import type { Session } from '../session.ts'
 /** How long a call goes on for its records when nobody waits for its answer any more. */
 const DRAIN_MS = 300_000
 
-const bytesOf = ({ event, message }: Outgoing): Buffer | string =>
-  event ?? messageEvent(typeof message === 'string' ? message : (message?.toString() ?? ''))
+/** An event as it came, or one that holds the message. */
+export const eventBytes = ({ event, message }: Outgoing): Buffer =>
+  event ?? Buffer.from(messageEvent(typeof message === 'string' ? message : (message?.toString() ?? '')))
 
 const isGone = (response: ServerResponse): boolean => response.destroyed || response.writableEnded
 
@@ -25,7 +26,7 @@ export const pump = async (
     for await (const out of events) {
       resumable ||= out.resumable === true
       if (isGone(response)) continue
-      if (!response.write(bytesOf(out))) await Promise.race([once(response, 'drain'), gone.left])
+      if (!response.write(eventBytes(out))) await Promise.race([once(response, 'drain'), gone.left])
     }
   } finally {
     gone.over()

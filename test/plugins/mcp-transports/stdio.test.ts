@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { McpLink, McpServer, McpSession } from 'guard-gateway/core'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
-import { eventsIn, mcpTransportConforms, transportFrame, transportSession } from '../../conformance/mcp-transport.ts'
+import { comingEvents, eventsIn, mcpTransportConforms, transportFrame, transportSession } from '../../conformance/mcp-transport.ts'
 
 const CHILD = join(import.meta.dirname, '../../kit/mcp-child.ts')
 
@@ -53,16 +53,14 @@ describe('the stdio transport', () => {
         ['notifications/progress', 'response'],
       )
       const listened = await link.listen()
-      assert.ok(listened.form === 'sse')
-      const { value } = await listened.events[Symbol.asyncIterator]().next()
+      const { value } = await comingEvents(listened).next()
       assert.equal(value?.frame?.method, 'notifications/message')
     }))
 
   it('gives a request of the server to the only call there is', () =>
     using(transportSession(), async (link) => {
       const stream = await link.post(request(1, 'x/ask'))
-      assert.ok(stream.form === 'sse')
-      const events = stream.events[Symbol.asyncIterator]()
+      const events = comingEvents(stream)
       assert.equal((await events.next()).value?.frame?.method, 'elicitation/create')
       await link.post(transportFrame('{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}'))
       assert.match((await events.next()).value?.frame?.text ?? '', /decline/)
