@@ -19,6 +19,9 @@ import type { HttpFace } from './face.ts'
 import { checkJsonType } from './media-type.ts'
 import { decodedPath } from './target.ts'
 
+/** Bodies from this size on are read one by one: to read 500 KB that are new takes some milliseconds. */
+const LARGE = 65_536
+
 /** One request on a model path and the way to answer it. */
 export interface Exchange {
   readonly face: HttpFace
@@ -84,6 +87,7 @@ export const guarded =
     const body = await readBody(request, server.body_limit_bytes)
     const encoding = request.headers['content-encoding']
     const plain = isPlain(encoding) ? body : await inflated(body, encoding, server.body_limit_bytes)
+    if (plain.length >= LARGE) await face.readings.turn()
     const { envelope, conversation } = readRequest(style, plain, hintOf(request))
     const call = callOf(gateway, request, {
       id,

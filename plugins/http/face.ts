@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, glob } from 'guard-gateway/core'
 import { hostJudge } from './hosts.ts'
 import type { Log } from './log.ts'
+import { OneByOne } from './one-by-one.ts'
 import { type HttpOptions, type ServerOptions, serverDefaults } from './options.ts'
 import { type OriginJudge, originJudge } from './origins.ts'
 import { UnderWay } from './under-way.ts'
@@ -18,6 +19,8 @@ export class HttpFace {
   readonly judgeOrigin: OriginJudge
   /** Model requests under way. */
   readonly exchanges = new UnderWay()
+  /** The reading of large bodies. */
+  readonly readings = new OneByOne()
   /** Bytes of request bodies held. */
   buffered = 0
   draining = false
