@@ -6,7 +6,9 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { called, toolList } from './policy.ts'
 
-// The same server made with the official SDK, a transport for each session: what users' servers are like.
+// The same server made with the official SDK, a transport for each session: what users' servers are like. It answers in event streams,
+// as it does if it is not told otherwise, or in JSON.
+const enableJsonResponse = process.argv[2] === 'json'
 
 const transports = new Map<string, StreamableHTTPServerTransport>()
 
@@ -16,7 +18,7 @@ const open = async (): Promise<StreamableHTTPServerTransport> => {
   server.setRequestHandler(CallToolRequestSchema, () => called)
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
-    enableJsonResponse: true,
+    enableJsonResponse,
     onsessioninitialized: (id) => void transports.set(id, transport),
   })
   await server.connect(transport as Parameters<Server['connect']>[0])

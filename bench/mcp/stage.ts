@@ -9,8 +9,8 @@ import { type BenchCall, policy } from './policy.ts'
 /** How clients get to the server: straight, or through a gateway with this storage. */
 export type Way = 'direct' | 'memory' | 'sqlite'
 
-/** What clients and server are made of: as little as may be, or the official SDK. */
-export type Peers = 'lean' | 'official'
+/** What clients and server are made of: as little as may be, or the official SDK, whose servers answer in event streams or, if told so, in JSON. */
+export type Peers = 'lean' | 'official' | 'official_json'
 
 /** An MCP client of the bench. */
 export interface CallingClient {
@@ -39,12 +39,17 @@ export interface McpStage {
 const KEY = 'bench-gateway-key-0123456789'
 const WAYS = ['direct', 'memory', 'sqlite'] as const
 
-const servers: Readonly<Record<Peers, string>> = { lean: 'bench/mcp/upstream', official: 'bench/mcp/sdk-server' }
+const servers: Readonly<Record<Peers, readonly [program: string, ...args: string[]]>> = {
+  lean: ['bench/mcp/upstream'],
+  official: ['bench/mcp/sdk-server'],
+  official_json: ['bench/mcp/sdk-server', 'json'],
+}
 
 /** Starts the server and the gateways in processes of their own; opens so many clients on each way. */
 export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> => {
   await using opened = new AsyncDisposableStack()
-  const server = opened.adopt(new Child('MCP server', programFile(servers[peers])), (child) => child.stop())
+  const [program, ...args] = servers[peers]
+  const server = opened.adopt(new Child('MCP server', programFile(program), args), (child) => child.stop())
   const address = await server.line()
   const clientAt = await makerOf(peers)
   const targets: McpTarget[] = []

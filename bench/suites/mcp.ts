@@ -16,7 +16,7 @@ interface Setting {
   readonly clients: number
 }
 
-const settings: readonly Setting[] = (['lean', 'official'] as const).flatMap((peers) =>
+const settings: readonly Setting[] = (['lean', 'official', 'official_json'] as const).flatMap((peers) =>
   [1, CLIENTS].map((clients) => ({ id: `${peers}_${clients}`, peers, clients })),
 )
 

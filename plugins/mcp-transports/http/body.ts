@@ -43,9 +43,19 @@ export async function* eventsOf(
   const ready: RawEvent[] = []
   const reader = new EventReader(limit, (event) => ready.push(event))
   for await (const chunk of chunks) {
-    reader.push(chunk)
+    const fault = faultOf(() => reader.push(chunk))
     for (const event of ready) yield streamEvent(event)
     ready.length = 0
+    if (fault !== undefined) throw fault
+  }
+}
+
+const faultOf = (work: () => void): unknown => {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 

@@ -4,7 +4,13 @@ import type { McpLink, McpReply, McpServer } from 'guard-gateway/core'
 import { http } from 'guard-gateway/plugins/mcp-transports/http'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
-import { comingEvents, eventsIn, mcpTransportConforms, transportFrame, transportSession } from '../../conformance/mcp-transport.ts'
+import {
+  comingEvents,
+  eventsIn,
+  mcpTransportConforms,
+  transportFrame,
+  transportSession,
+} from '../../conformance/mcp-transport.ts'
 import { beginEvents, type McpAnswering, type McpUpstream, mcpUpstream, sendJson } from '../../kit/mcp-upstream.ts'
 
 const serverAt = (target: string): McpServer => ({
@@ -113,6 +119,22 @@ for (const client of [net, nodeHttp]) {
 
 describe('the HTTP transport towards a server', () => {
   const PING = '{"jsonrpc":"2.0","id":1,"method":"x/y"}'
+
+  it('tells what stands before an event that is too large, also of a stream that comes whole', async () => {
+    const upstream = await mcpUpstream()
+    const small = 'data: {"jsonrpc":"2.0","method":"x"}\n\n'
+    upstream.answering = (_asked, response) => {
+      const events = `${small}data: ${'x'.repeat(5_000)}\n\n`
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': events.length }).end(events)
+      return true
+    }
+    const link = await http.open(serverAt(upstream.url), transportSession({ frame_bytes: 1_000 }))
+    const events = comingEvents(await link.post(transportFrame(PING)))
+    assert.equal(`${(await events.next()).value?.raw}`, small)
+    await assert.rejects(() => events.next(), RangeError)
+    await link.end()
+    await upstream.close()
+  })
 
   it('reads no more of a stream than is asked for', async () => {
     const upstream = await mcpUpstream()

@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { McpLink, McpServer, McpSession } from 'guard-gateway/core'
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
-import { comingEvents, eventsIn, mcpTransportConforms, transportFrame, transportSession } from '../../conformance/mcp-transport.ts'
+import {
+  comingEvents,
+  eventsIn,
+  mcpTransportConforms,
+  transportFrame,
+  transportSession,
+} from '../../conformance/mcp-transport.ts'
 
 const CHILD = join(import.meta.dirname, '../../kit/mcp-child.ts')
 

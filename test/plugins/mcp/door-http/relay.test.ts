@@ -50,6 +50,36 @@ describe('frames through the HTTP door', () => {
     assert.equal(await response.text(), events)
   })
 
+  /** A client's request, answered with these events in one piece. */
+  const whole = async (id: string, events: string): Promise<Response> => {
+    service.upstream.answering = ({ message }, response) => {
+      if (message?.method !== 'x/whole') return false
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': events.length }).end(events)
+      return true
+    }
+    return client.fetch('POST', JSON.stringify({ jsonrpc: '2.0', id, method: 'x/whole' }))
+  }
+
+  it('pass a stream that comes whole as it came, and with its length', async () => {
+    const events =
+      ': hello\r\n\r\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n' +
+      'event: message\ndata: {"jsonrpc":"2.0","id":"w1","result":{ }}\n\n'
+    const response = await whole('w1', events)
+    assert.equal(response.headers.get('content-type'), 'text/event-stream')
+    assert.equal(response.headers.get('cache-control'), 'no-cache, no-transform')
+    assert.equal(response.headers.get('content-length'), String(events.length))
+    assert.equal(await response.text(), events)
+  })
+
+  it('tell who waits that a whole stream lacks the answer, unless it can be taken up again', async () => {
+    const said = ': so far\n\n'
+    const text = await (await whole('w2', said)).text()
+    assert.ok(text.startsWith(said), text)
+    assert.match(text, /"id":"w2".*Upstream ended the stream without an answer/)
+    const resumable = 'id: e1\ndata:\n\n'
+    assert.equal(await (await whole('w3', resumable)).text(), resumable)
+  })
+
   it('carry a request of the server and its answer, once', async () => {
     service.upstream.answering = async ({ message, method }, response) => {
       if (method !== 'POST' || message?.method !== 'x/ask') return false
