@@ -6,13 +6,16 @@ import type { Start } from './protocol.ts'
 /** Moves pages of the journal into the file in a thread of its own, which begins with the first ones. */
 export class CheckpointBehind implements Mover {
   readonly #start: Start
+  readonly #onFailure: (message: string) => void
   #worker: Worker | undefined
   #port: MessagePort | undefined
   #isMoving = false
   #hasFailed = false
 
-  constructor(start: Start) {
+  /** `onFailure` is told once, should the thread end before it is closed. */
+  constructor(start: Start, onFailure: (message: string) => void) {
     this.#start = start
+    this.#onFailure = onFailure
   }
 
   get isMoving(): boolean {
@@ -32,6 +35,7 @@ export class CheckpointBehind implements Mover {
 
   /** Ends the thread; resolves when its connection is closed. */
   async close(): Promise<void> {
+    this.#hasFailed = true
     await this.#worker?.terminate()
     this.#port?.close()
   }
@@ -46,9 +50,13 @@ export class CheckpointBehind implements Mover {
       resourceLimits: { maxYoungGenerationSizeMb: 1 },
     })
     // without the thread pages are moved between the commits
-    const failed = () => {
-      this.#hasFailed = true
+    const failed = (cause: unknown) => {
       this.#isMoving = false
+      if (this.#hasFailed) return
+      this.#hasFailed = true
+      this.#onFailure(
+        `The thread that moves the journal into ${file} ended (${cause instanceof Error ? cause.message : `code ${cause}`}). Until the next start this is done between commits, which are slower for it.`,
+      )
     }
     this.#worker.on('error', failed).on('exit', failed).unref()
     near.unref()

@@ -47,12 +47,12 @@ export class Link {
           this.#worker = worker
           this.#up = true
           onUp()
-          for (const warning of message.warnings) this.#events.fault(new Error(warning))
           resolve()
         } else if (message.kind === 'refused') {
           last = new GuardError(message.code, message.message)
           reject(last)
-        } else this.#events.onMessage(message)
+        } else if (message.kind === 'warning') this.#events.fault(new Error(message.message))
+        else this.#events.onMessage(message)
       })
       worker.on('error', (error) => {
         last = error

@@ -70,7 +70,8 @@ export interface Failure {
 }
 
 export type FromWorker =
-  | { readonly kind: 'open'; readonly warnings: readonly string[] }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'warning'; readonly message: string }
   | { readonly kind: 'refused'; readonly code: Code; readonly message: string }
   /** `done` is flat: id, 1 for written or 0 for a failed condition. */
   | { readonly kind: 'wrote'; readonly done: readonly number[]; readonly failed: readonly Failure[] }

@@ -34,8 +34,10 @@ const open = async () => {
 
 const opened = await open()
 if (opened !== undefined) {
+  say({ kind: 'open' })
+  const warn = (message: string) => say({ kind: 'warning', message })
   const warning = modeWarning(start.file)
-  say({ kind: 'open', warnings: warning === undefined ? [] : [warning] })
+  if (warning !== undefined) warn(warning)
   const { db } = opened
   const tables = new Map(start.tables.map((table) => [table.id, table]))
   const shapes = new Map<number, { readonly table: Table; readonly shape: Shape }>()
@@ -58,7 +60,7 @@ if (opened !== undefined) {
     return made
   }
   const group = new Group(db, start, changeOf)
-  const behind = new CheckpointBehind(start)
+  const behind = new CheckpointBehind(start, warn)
   const checkpoints = new Checkpoints(db, behind)
   const asks = new Asks(db, group, statements, shapeOf)
 

@@ -174,9 +174,10 @@ describe('sqlite: checkpoints', () => {
   })
 
   it('are made in a thread of its own, which holds nothing when it is closed', async () => {
+    const told: string[] = []
     const { file, mover, close, commit, journal } = await opened(
       'thread.db',
-      () => new CheckpointBehind(start('thread.db')),
+      () => new CheckpointBehind(start('thread.db'), (message) => told.push(message)),
     )
     const behind = mover as CheckpointBehind
     for (let n = 0; n < 12; n++) commit()
@@ -186,11 +187,16 @@ describe('sqlite: checkpoints', () => {
     await behind.close()
     close()
     assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [true, false])
+    assert.deepEqual(told, [], 'that it was closed is no failure')
   })
 
-  it('are made by the writer once the thread cannot be had', async () => {
+  it('are made by the writer once the thread cannot be had, which is told once', async () => {
+    const told: string[] = []
     const absent = { ...start('lost.db'), file: join(folder, 'nowhere', 'lost.db') }
-    const { mover, close, commit, journal } = await opened('lost.db', () => new CheckpointBehind(absent))
+    const { mover, close, commit, journal } = await opened(
+      'lost.db',
+      () => new CheckpointBehind(absent, (message) => told.push(message)),
+    )
     for (let n = 0; n < 12; n++) commit()
     while (mover.isMoving) await setImmediate()
     let longest = 0
@@ -200,5 +206,8 @@ describe('sqlite: checkpoints', () => {
     }
     assert.ok(longest < 2_500, `${longest} pages`)
     close()
+    await setImmediate()
+    assert.equal(told.length, 1, told.join())
+    assert.match(told[0] ?? '', /nowhere.lost\.db ended \(.*directory does not exist.*between commits/)
   })
 })
