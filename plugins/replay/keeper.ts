@@ -176,6 +176,7 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
   const run = found ?? new OpenRun(newRow(fragment.run, fragment.origin, now_ns), false)
   const before = run.row
   const words = run.words.size
+  const { ownWords } = run
   const row = described(before, fragment, (id) => run.skeleton.get(id) !== undefined)
   const finish = (): Plan => {
     const records = recordChanges(prepared)
@@ -184,8 +185,7 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
     const changes = [...records, ...(fragment.rows ?? [])]
     if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
     if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
-    const isRetagged = row.tags.join('\0') !== before.tags.join('\0')
-    changes.push(runChange(run, isRetagged || run.words.size !== words, now_ns))
+    changes.push(runChange(run, run.ownWords !== ownWords || run.words.size !== words, now_ns))
     return { fragment, run, created, row: run.row, changes }
   }
   return { run, finish }

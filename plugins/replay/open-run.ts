@@ -4,7 +4,7 @@ import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState 
 import { Skeleton } from './skeleton.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
 import { NS_PER_MS } from './time.ts'
-import { addCallWords, addEventWords, addRunWords, addSpanWords, facet, toolWords } from './words.ts'
+import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './words.ts'
 
 /** Columns that follow from the records of a run. */
 export type Summary = Pick<
@@ -34,7 +34,10 @@ const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'al
 export class OpenRun {
   row: RunRow
   readonly skeleton = new Skeleton()
+  /** Of its records. */
   readonly words = new Set<string>()
+  /** Of the run itself; another list once they are others. */
+  ownWords: readonly string[]
   tags: TagState = noTags
   #events = 0
   #artifacts = 0
@@ -50,7 +53,7 @@ export class OpenRun {
   constructor(row: RunRow, stored: boolean) {
     this.row = row
     this.stored = stored
-    addRunWords(this.words, row)
+    this.ownWords = runWords(row)
   }
 
   addSpan(span: SpanRow): void {
@@ -178,11 +181,15 @@ export class OpenRun {
 
   /** Takes over what is said of the run itself. `said`: some of it is among its words. */
   describe(row: RunRow, said: boolean): void {
-    const gone = this.row.tags.filter((tag) => !row.tags.includes(tag))
     this.row = row
     if (!said) return
-    for (const tag of gone) this.words.delete(facet('tag', tag))
-    addRunWords(this.words, row)
+    const words = runWords(row)
+    if (words.join(' ') !== this.ownWords.join(' ')) this.ownWords = words
+  }
+
+  /** All words by which it is found. */
+  allWords(): string[] {
+    return storedWords(this.ownWords, this.words)
   }
 }
 

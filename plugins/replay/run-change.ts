@@ -16,7 +16,7 @@ export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): C
   advance(run, now_ns)
   if (!run.stored) return firstChange(run)
   const { trace_id, words: _words, ...row } = run.row
-  const words = hasNewWords ? { words: [...run.words] } : {}
+  const words = hasNewWords ? { words: run.allWords() } : {}
   return { table: 'runs', key: trace_id, patch: { ...row, ...words }, expected: { revision } }
 }
 
@@ -25,14 +25,14 @@ export const callChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): 
   const before = run.row
   advance(run, now_ns)
   if (!run.stored) return firstChange(run)
-  const patch: Record<string, unknown> = hasNewWords ? { words: [...run.words] } : {}
+  const patch: Record<string, unknown> = hasNewWords ? { words: run.allWords() } : {}
   for (const name of MOVING) if (run.row[name] !== before[name]) patch[name] = run.row[name]
   return { table: 'runs', key: before.trace_id, patch, expected: { revision: before.revision } }
 }
 
 const firstChange = (run: OpenRun): Change => {
   run.stored = true
-  return { table: 'runs', put: { ...run.row, words: [...run.words] }, when: 'absent' }
+  return { table: 'runs', put: { ...run.row, words: run.allWords() }, when: 'absent' }
 }
 
 /** Columns that a model request can move. */

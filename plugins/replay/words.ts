@@ -24,12 +24,18 @@ const addValues = (words: Set<string>, attributes: Attributes): void => {
 }
 
 /** Words of the run itself. */
-export const addRunWords = (words: Set<string>, run: RunRow): void => {
+export const runWords = (run: RunRow): readonly string[] => {
+  const words = new Set<string>()
   const { trace_id, source_trace_id, name, agent_id, agent_name, task_id, project_id, session_id, tags } = run
   for (const text of [trace_id, source_trace_id, agent_id, project_id, session_id]) add(words, text, MAX_WORDS)
   for (const tag of tags) words.add(facet('tag', tag))
   for (const text of [name, agent_name, task_id, ...tags]) add(words, text, MAX_WORDS)
+  return [...words]
 }
+
+/** The words that are stored of a run: what is said of it goes before what its records say. */
+export const storedWords = (own: readonly string[], records: ReadonlySet<string>): string[] =>
+  [...new Set([...own, ...records])].slice(0, MAX_WORDS)
 
 /** Fields whose change makes the words of a run to be gathered anew. */
 export const saysWords = (run: FragmentRun): boolean => SAYING.some((name) => run[name] !== undefined)

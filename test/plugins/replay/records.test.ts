@@ -181,6 +181,21 @@ describe('a run is found', () => {
     assert.deepEqual([await found('tag=first'), await found('tag=second')], [[], ['retagged']])
   })
 
+  it('by the name that took the place of another, and by words of that as far as its records say them', async () => {
+    const sent = { trace_id: 'named', name: 'badger lynx', spans: [{ name: 'lynx' }] }
+    expecting(201, await bench.send('POST', '/api/v1/traces', sent))
+    expecting(200, await bench.send('PATCH', '/api/v1/runs/named', { name: 'otter' }))
+    assert.deepEqual(
+      [await found('q=badger'), await found('q=lynx'), await found('q=otter')],
+      [[], ['named'], ['named']],
+    )
+    expecting(200, await bench.send('POST', '/api/v1/traces', { trace_id: 'named', name: 'walrus' }))
+    assert.deepEqual(
+      [await found('q=otter'), await found('q=lynx'), await found('q=walrus')],
+      [[], ['named'], ['named']],
+    )
+  })
+
   it('by what is said of it, however many words its spans hold', async () => {
     const spans = Array.from({ length: 28 }, (_, span) => {
       const texts = Array.from({ length: 30 }, (_, text) =>
