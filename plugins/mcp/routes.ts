@@ -16,7 +16,7 @@ export const addRoutes = async (app: FastifyInstance, mcp: Mcp): Promise<void> =
     approvals: mcp.approvals,
     approver: gateway.approver,
     servers: () => serversView(mcp),
-    acceptPins: (server_id, tools) => acceptPins(mcp, server_id, tools),
+    acceptPins: (server_id, tools, shown) => acceptPins(mcp, server_id, tools, shown),
   })
   await app.register(transportRoutes(mcp))
   await app.register(management, { prefix: '/api/v1/mcp' })

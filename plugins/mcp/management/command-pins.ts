@@ -20,13 +20,16 @@ const unpinned = ({ id, tools }: ServerView): readonly string[] =>
       ...(difference ?? []).map((line) => `    ${terminalLine(line)}`),
     ])
 
-/** Trusts definitions as they stand: of the named tools, or with `--all` of every one. Throws USAGE if neither is said. */
+/** Trusts definitions as they stand: of the named tools, or with `--all` of every one. With `--fingerprint` only those that begin with what was said; throws VERSION_CONFLICT, nothing trusted, if one does not. Throws USAGE if neither is said. */
 export const acceptPins = async (asked: Asked): Promise<number> => {
   const [server_id = '', ...names] = asked.input.args
   const all = asked.input.options.all === true
   if (all === names.length > 0)
     throw new GuardError('USAGE', 'Name the tools whose definitions are to be trusted, or say --all.')
-  const answer = await posted(asked, `/servers/${encodeURIComponent(server_id)}/pins`, { tools: all ? 'all' : names })
+  const { fingerprint } = asked.input.options
+  const shown = fingerprint === undefined ? {} : { fingerprints: [fingerprint].flat() }
+  const body = { tools: all ? 'all' : names, ...shown }
+  const answer = await posted(asked, `/servers/${encodeURIComponent(server_id)}/pins`, body)
   printed<{ readonly accepted: readonly string[] }>(answer, asked, ({ accepted }) =>
     accepted.length === 0 ? ['nothing has changed'] : accepted.map((name) => `trusted  ${terminalLine(name)}`),
   )

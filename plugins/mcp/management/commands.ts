@@ -68,8 +68,12 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     id: 'mcp pins',
     args: '<list|accept> [...server_id_and_tools]',
     summary: 'list tools whose definition has changed, or trust them as they stand',
-    options: { '--all': 'accept: every tool of the server', ...APPROVER_FLAG },
-    example: 'guard mcp pins accept fs read_file write_file',
+    options: {
+      '--all': 'accept: every tool of the server',
+      '--fingerprint <hash...>': 'accept: what list has shown; nothing is trusted if a definition is another by now',
+      ...APPROVER_FLAG,
+    },
+    example: 'guard mcp pins accept fs read_file --fingerprint 1f0c6d7a9b3e4852',
     run: oneOf('mcp pins', {
       list: [async (asked) => (await import('./command-pins.ts')).listPins(asked), 0, 0, 'no argument'],
       accept: [

@@ -12,8 +12,12 @@ import { approvalView, eventView } from './views.ts'
 /** What people see and decide of MCP traffic. */
 export interface Management extends ExportParts {
   readonly approver: Approver
-  /** Trusts the definitions of tools as they stand, and gives the names of those that changed thereby. Throws MCP_SERVER_NOT_FOUND. */
-  acceptPins(server_id: string, tools: readonly string[] | 'all'): Promise<readonly string[]>
+  /** Trusts the definitions of tools as they stand, and gives the names of those that changed thereby. Throws MCP_SERVER_NOT_FOUND, VERSION_CONFLICT. */
+  acceptPins(
+    server_id: string,
+    tools: readonly string[] | 'all',
+    shown: readonly string[] | undefined,
+  ): Promise<readonly string[]>
 }
 
 const tags = ['mcp']
@@ -34,9 +38,9 @@ export const managementRoutes =
       body: pinsBody,
       response: { 200: pinsAnswer },
     }
-    app.post('/servers/:id/pins', { schema: pins }, async (request) => {
-      approver.checkHeaders(request.headers)
-      return { accepted: [...(await parts.acceptPins(request.params.id, request.body.tools))] }
+    app.post('/servers/:id/pins', { schema: pins }, async ({ headers, params, body }) => {
+      approver.checkHeaders(headers)
+      return { accepted: [...(await parts.acceptPins(params.id, body.tools, body.fingerprints))] }
     })
 
     const events = {

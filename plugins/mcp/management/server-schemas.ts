@@ -53,6 +53,12 @@ export const pinsBody = Type.Object(
     tools: Type.Union([Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), Type.Literal('all')], {
       description: 'Names of tools, or "all".',
     }),
+    fingerprints: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[0-9a-f]{16,64}$' }), {
+        description:
+          'What was looked at: fingerprints of definitions, or their first 16 digits and more. If a definition that would be trusted has none of them, nothing is trusted and the answer is 409.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

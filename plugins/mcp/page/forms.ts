@@ -49,33 +49,25 @@ export const pinsForm = ({ mcp, approver }: PageParts): Form => ({
       return { faults: [{ field: 'tools', message: 'Choose the tools whose definitions you trust.' }] }
     const wrong = approver.faultIn(fields)
     if (wrong !== undefined) return { faults: [wrong] }
-    const changed = await changedSince(mcp, params.id ?? '', tools, fields.getAll('seen'))
-    if (changed.length > 0)
-      return {
-        faults: [
-          { field: 'tools', message: `Changed again since it was shown: ${changed.join(', ')}. Look at it anew.` },
-        ],
-      }
-    await acceptPins(mcp, params.id ?? '', tools)
+    try {
+      await acceptPins(mcp, params.id ?? '', tools, shownIn(fields, tools))
+    } catch (error) {
+      if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
+      return { faults: [{ field: 'tools', message: error.message }] }
+    }
     return { notice: 'pins-accepted' }
   },
 })
 
-/** Which of the tools have another definition than the one that the page showed, as fingerprint and name with a blank between. */
-const changedSince = async (
-  mcp: PageParts['mcp'],
-  server_id: string,
-  tools: readonly string[],
-  shown: readonly string[],
-): Promise<readonly string[]> => {
-  const seen = new Map(shown.map((text) => [text.slice(text.indexOf(' ') + 1), text.split(' ', 1)[0]]))
-  const changed = tools.map(async (name): Promise<readonly string[]> => {
-    const now =
-      mcp.place(server_id)?.tools.fingerprint(name) ??
-      (await mcp.gateway.storage.get('mcp_tools', [server_id, name]))?.seen
-    return !seen.has(name) || seen.get(name) === now ? [] : [name]
-  })
-  return (await Promise.all(changed)).flat()
+/** Fingerprints of the definitions that the page showed of the chosen tools; each stands in a field before the tool's name. */
+const shownIn = (fields: URLSearchParams, tools: readonly string[]): readonly string[] | undefined => {
+  const seen = fields
+    .getAll('seen')
+    .map((text) => [text.slice(0, text.indexOf(' ')), text.slice(text.indexOf(' ') + 1)])
+  const chosen = seen.flatMap(([fingerprint = '', name = '']) =>
+    fingerprint !== '' && tools.includes(name) ? [fingerprint] : [],
+  )
+  return seen.length === 0 ? undefined : chosen
 }
 
 /** Somebody else was quicker, or the time is over: what is true now, and the way back. Rethrows everything else. */

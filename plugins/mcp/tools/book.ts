@@ -75,12 +75,12 @@ export class ToolBook implements Tools {
     return sha256(canonicalJson({ place, name: nameIn(server_info), instructions, tools }))
   }
 
-  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. */
-  accept(tools: readonly string[] | 'all'): Promise<readonly string[]> {
+  /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them begins with none of these fingerprints. */
+  accept(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
     const listed = [...this.#tools.values()]
     // before a first list here, what other processes or this one have listed earlier
-    if (listed.length === 0) return this.#pins.acceptSeen(tools)
-    return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)))
+    if (listed.length === 0) return this.#pins.acceptSeen(tools, shown)
+    return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)), shown)
   }
 
   names(): Iterable<string> {

@@ -1,4 +1,4 @@
-import type { Change, Found, Gateway } from 'guard-gateway/core'
+import { type Change, cutText, type Found, type Gateway, GuardError } from 'guard-gateway/core'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { Definition } from './definition.ts'
@@ -9,6 +9,8 @@ import { definitionText } from './text.ts'
 const PAGE = 500
 /** What a server can make us keep; tools beyond are new for ever. */
 const MAX_ROWS = 20_000
+/** Characters of names in an error. */
+const MAX_NAMES = 1_000
 
 /** What decides, without texts. */
 type Pin = Pick<ToolRow, 'tool' | 'fingerprint' | 'seen'>
@@ -50,12 +52,13 @@ export class Pins {
     })
   }
 
-  /** Trusts definitions as they are now; gives the names of those that were not trusted before. */
-  accept(definitions: readonly Definition[]): Promise<readonly string[]> {
+  /** Trusts definitions as they are now; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */
+  accept(definitions: readonly Definition[], shown?: readonly string[]): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       await this.#load(true)
       const now = this.#gateway.clock.now()
       const waiting = definitions.filter((one) => this.#rows.has(one.name) && this.state(one) !== 'known')
+      checkShown(waiting, shown)
       for (const { name, fingerprint, json } of waiting) {
         const text = definitionText(json, this.#gateway.redact)
         const changes = { fingerprint, seen: fingerprint, trusted_at: now, text, seen_text: text, waits: 0 }
@@ -67,11 +70,15 @@ export class Pins {
     })
   }
 
-  /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. */
-  acceptSeen(tools: readonly string[] | 'all'): Promise<readonly string[]> {
+  /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */
+  acceptSeen(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       const waiting = (await this.#all()).filter(
         (row) => row.tool !== WHOLE_LIST && pinOf(row) !== 'known' && (tools === 'all' || tools.includes(row.tool)),
+      )
+      checkShown(
+        waiting.map(({ tool: name, seen: fingerprint }) => ({ name, fingerprint })),
+        shown,
       )
       const accepted: string[] = []
       const trusted_at = this.#gateway.clock.now()
@@ -184,4 +191,16 @@ export class Pins {
     )
     return done
   }
+}
+
+/** Throws VERSION_CONFLICT if one of the definitions is none of those that a person was shown, by fingerprint or the beginning of one. */
+const checkShown = (
+  definitions: readonly Pick<Definition, 'name' | 'fingerprint'>[],
+  shown: readonly string[] | undefined,
+): void => {
+  if (shown === undefined) return
+  const other = definitions.filter(({ fingerprint }) => !shown.some((known) => fingerprint.startsWith(known)))
+  if (other.length === 0) return
+  const names = cutText(other.map(({ name }) => name).join(', '), MAX_NAMES)
+  throw new GuardError('VERSION_CONFLICT', `Changed again since it was shown: ${names}. Look at it anew.`)
 }

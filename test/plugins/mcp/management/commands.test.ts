@@ -166,9 +166,14 @@ describe('guard mcp pins and export', () => {
     )
     assert.equal((await guard('pins', 'accept', 'fs', 'read_file')).out, 'trusted  read_file\n')
     assert.equal((await guard('pins', 'accept', 'fs', '--all')).code, 0)
+    const [one, two] = ['0123456789abcdef', 'fedcba9876543210'] as const
+    await guard('pins', 'accept', 'fs', 'read_file', '--fingerprint', one)
+    await guard('pins', 'accept', 'fs', '--all', '--fingerprint', one, '--fingerprint', two)
     assert.deepEqual(api.accepted, [
       ['fs', ['read_file']],
       ['fs', 'all'],
+      ['fs', ['read_file'], one],
+      ['fs', 'all', one, two],
     ])
     await assert.rejects(guard('pins', 'accept', 'fs'), usage)
     await assert.rejects(guard('pins', 'accept', 'fs', 'read_file', '--all'), usage)

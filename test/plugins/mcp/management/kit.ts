@@ -11,8 +11,8 @@ export { expecting, refused } from '../../../kit/injected.ts'
 
 /** The management API over audit and approvals; servers and pins are told by the test. */
 export interface Bench extends Kit {
-  /** What was accepted: server and tools. */
-  readonly accepted: (readonly [string, readonly string[] | 'all'])[]
+  /** What was accepted: server and tools, and the fingerprints that were named. */
+  readonly accepted: (readonly [string, readonly string[] | 'all', ...(readonly string[])])[]
   send(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
@@ -52,9 +52,9 @@ export const startApi = async (options: KitOptions & { readonly approver_key?: s
         servers: [aServer],
         policy: { file: '/p.yml', version: 'v1', mode: 'enforce', loaded_at: '2026-01-01T00:00:00.000Z', error: null },
       }),
-      acceptPins: async (server_id, tools) => {
+      acceptPins: async (server_id, tools, shown = []) => {
         if (server_id !== 'fs') throw new GuardError('MCP_SERVER_NOT_FOUND')
-        accepted.push([server_id, tools])
+        accepted.push([server_id, tools, ...shown])
         return tools === 'all' ? ['read_file'] : tools
       },
     })

@@ -200,12 +200,15 @@ describe('servers and pins', () => {
     const answer = await api.send('POST', '/servers/fs/pins', { tools: ['read_file'] })
     assert.deepEqual(expecting(200, answer), { accepted: ['read_file'] })
     expecting(200, await api.send('POST', '/servers/fs/pins', { tools: 'all' }))
+    const fingerprints = ['0123456789abcdef', 'f'.repeat(64)]
+    expecting(200, await api.send('POST', '/servers/fs/pins', { tools: 'all', fingerprints }))
     assert.deepEqual(api.accepted, [
       ['fs', ['read_file']],
       ['fs', 'all'],
+      ['fs', 'all', ...fingerprints],
     ])
     refused(404, 'MCP_SERVER_NOT_FOUND', await api.send('POST', '/servers/db/pins', { tools: 'all' }))
-    for (const body of [{}, { tools: [] }, { tools: 'some' }, { tools: [''] }])
+    for (const body of [{}, { tools: [] }, { tools: 'some' }, { tools: [''] }, { tools: 'all', fingerprints: ['f'] }])
       refused(400, 'INVALID_REQUEST', await api.send('POST', '/servers/fs/pins', body))
   })
 })
