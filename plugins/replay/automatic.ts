@@ -86,7 +86,7 @@ export class Automatic {
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
     if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
-      run.lately.push({ record, trace })
+      run.lateRecords.push({ record, trace })
       this.#late.add(settled)
       late.add(run)
       return

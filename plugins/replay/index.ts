@@ -4,10 +4,10 @@ import { catchUp } from './catch-up.ts'
 import { Imports } from './import/imports.ts'
 import { hashKey, repliedTools } from './installation.ts'
 import { Keeper } from './keeper.ts'
-import { Lately } from './lately.ts'
 import type { ReplayOptions } from './options.ts'
 import { Pricing } from './pricing.ts'
 import { Retention } from './retention.ts'
+import { RunCache } from './run-cache.ts'
 import { Stream } from './stream.ts'
 import { decisionOf, fragmentEvents } from './stream-events.ts'
 import { tables } from './tables.ts'
@@ -39,8 +39,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     const pricing = new Pricing(gateway, options.pricing)
     const upkeep = new Upkeep(gateway, retention, keeper.staging)
     const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
-    const lately = new Lately(() => gateway.storage)
-    const parts = { gateway, imports, keeper, lately, retention, stream }
+    const cache = new RunCache(() => gateway.storage)
+    const parts = { gateway, imports, keeper, cache, retention, stream }
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)
@@ -84,7 +84,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.close.tapPromise('replay', async () => {
       await upkeep.end()
       await keeper.late.end()
-      lately.forget()
+      cache.forget()
     })
     gateway.hooks.http.tapPromise('replay', async (app) => {
       const [{ routes }, { importForm }, { addPages }] = await Promise.all([

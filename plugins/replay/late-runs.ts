@@ -93,9 +93,9 @@ export class LateRuns {
     let run = known
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const change = callChange(run, false, nowNs(this.#gateway.clock))
-      const count = run.lately.length
+      const count = run.lateRecords.length
       // records go before: those of requests that are older than this write are stored with it
-      if (await this.#gateway.storage.write([change]).catch(() => false)) return void run.lately.splice(0, count)
+      if (await this.#gateway.storage.write([change]).catch(() => false)) return void run.lateRecords.splice(0, count)
       const found = await this.#again(trace_id)
       if (found === undefined) return
       run = found

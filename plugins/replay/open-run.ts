@@ -25,7 +25,7 @@ export type Summary = Pick<
 const asItIs = (text: string): string => text
 
 /** A model request or a call of a tool whose record may still be on its way to the storage. */
-export type Lately = { readonly record: CallRecord; readonly trace: CallTrace } | { readonly tool: ToolRecord }
+export type LateRecord = { readonly record: CallRecord; readonly trace: CallTrace } | { readonly tool: ToolRecord }
 
 /** Nothing of the call speaks for a failure tag. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
@@ -44,7 +44,7 @@ export class OpenRun {
   /** The row is in storage. */
   stored: boolean
   /** Requests that were added and moved nothing but sums, so that the row was not written with their records. */
-  readonly lately: Lately[] = []
+  readonly lateRecords: LateRecord[] = []
   /** Last use, milliseconds since 1970. */
   touched_at = 0
   /** Arrival of the newest model request that joined. */
@@ -125,13 +125,13 @@ export class OpenRun {
   }
 
   /** Takes in requests that were not stored yet when this run was read. */
-  regain(lately: readonly Lately[]): void {
-    for (const late of lately) {
+  regain(records: readonly LateRecord[]): void {
+    for (const late of records) {
       const span_id = 'tool' in late ? late.tool.span_id : late.trace.span_id
       if (this.skeleton.get(span_id ?? '') !== undefined) continue
       if ('tool' in late) this.addTool(late.tool)
       else this.addCall(late.record, late.trace)
-      this.lately.push(late)
+      this.lateRecords.push(late)
     }
   }
 

@@ -1,5 +1,5 @@
 import { type Gateway, type Reader, traceOf } from 'guard-gateway/core'
-import { type Lately, OpenRun } from './open-run.ts'
+import { type LateRecord, OpenRun } from './open-run.ts'
 import { storedRecords } from './stored-records.ts'
 import type { EventRow, Given, RunRow, SpanRow } from './tables.ts'
 
@@ -18,7 +18,7 @@ export class OpenRuns {
   readonly #runs = new Map<string, OpenRun>()
   readonly #loading = new Map<string, Promise<OpenRun | undefined>>()
   /** Of runs that were dropped: what may not have been stored when they are read again. */
-  readonly #left = new Map<string, readonly Lately[]>()
+  readonly #left = new Map<string, readonly LateRecord[]>()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -72,8 +72,8 @@ export class OpenRuns {
     const run = this.#runs.get(trace_id)
     if (run === undefined) return
     this.#runs.delete(trace_id)
-    if (run.lately.length === 0) return
-    this.#left.set(trace_id, run.lately)
+    if (run.lateRecords.length === 0) return
+    this.#left.set(trace_id, run.lateRecords)
     for (const oldest of this.#left.keys()) {
       if (this.#left.size <= MAX_LEFT) return
       this.#left.delete(oldest)

@@ -18,10 +18,10 @@ import { described } from './described.ts'
 import { editRun, pinnedIn, readEdit } from './edit.ts'
 import { checkStatuses, nextCursor, type RawQuery, runQuery } from './filters.ts'
 import type { Keeper } from './keeper.ts'
-import type { Lately } from './lately.ts'
 import { readTrace } from './read.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { rowsOf } from './rows.ts'
+import type { RunCache } from './run-cache.ts'
 import { runReader } from './run-reader.ts'
 
 interface Named {
@@ -30,7 +30,7 @@ interface Named {
 }
 
 /** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
-export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper, lately: Lately): void => {
+export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper, cache: RunCache): void => {
   const list = described('List runs with filters and pagination', {
     querystring: runsQuery,
     response: { 200: runsPage },
@@ -82,7 +82,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: rowsAnswer },
   })
   app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
-    rowsOf(await lately.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)),
+    rowsOf(await cache.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)),
   )
 
   const pin = described('Set pin state', {

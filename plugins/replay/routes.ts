@@ -9,10 +9,10 @@ import type { Imports } from './import/imports.ts'
 import { importRoute } from './import/route.ts'
 import { type Ingest, ingestSpan, ingestTrace } from './ingest.ts'
 import type { Keeper } from './keeper.ts'
-import type { Lately } from './lately.ts'
 import type { ReplayOptions } from './options.ts'
 import { readRoutes } from './read-routes.ts'
 import type { Retention } from './retention.ts'
+import type { RunCache } from './run-cache.ts'
 import type { Stream } from './stream.ts'
 import { upkeepRoutes } from './upkeep-routes.ts'
 
@@ -21,14 +21,14 @@ export interface Parts {
   readonly gateway: Gateway
   readonly imports: Imports
   readonly keeper: Keeper
-  readonly lately: Lately
+  readonly cache: RunCache
   readonly retention: Retention
   readonly stream: Stream
 }
 
 /** The trace store's interface, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
-  const { gateway, imports, keeper, lately, retention, stream } = parts
+  const { gateway, imports, keeper, cache, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
 
   const trace = described('Ingest a trace with nested spans, events and artifacts', {
@@ -57,7 +57,7 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
     return ingestEvents(ingestOf(request), request.body)
   })
 
-  readRoutes(app, gateway, keeper, lately)
+  readRoutes(app, gateway, keeper, cache)
   upkeepRoutes(app, retention, stream)
   await app.register(importRoute(imports))
 

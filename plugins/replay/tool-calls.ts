@@ -28,11 +28,11 @@ export class ToolCalls {
     if (run === undefined || this.#isWatched() || !this.#fits(run, record)) return false
     run.addTool(record)
     const kept = { tool: record }
-    run.lately.push(kept)
+    run.lateRecords.push(kept)
     late.add(run)
     written.catch(() => {
-      const at = run.lately.indexOf(kept)
-      if (at !== -1) run.lately.splice(at, 1)
+      const at = run.lateRecords.indexOf(kept)
+      if (at !== -1) run.lateRecords.splice(at, 1)
       late.addUnsure(run)
     })
     return true

@@ -1,7 +1,7 @@
 import { type Ask, type Gateway, GuardError, type Html, html, type Page, raw } from 'guard-gateway/core'
 import { type Comparison, compare } from '../compare.ts'
 import { urlOf } from '../ingest.ts'
-import type { Lately } from '../lately.ts'
+import type { RunCache } from '../run-cache.ts'
 import { chooseOther } from './compare-choose.ts'
 import { comparedRows } from './compare-rows.ts'
 import { comparedSums } from './compare-sums.ts'
@@ -10,15 +10,15 @@ import { linked } from './links.ts'
 import { statusMark, timeMark, titleOf } from './shown.ts'
 
 /** Two runs side by side: what the right one has more or less, then span by span. Throws RUN_NOT_FOUND. */
-export const comparePage = (gateway: Gateway, lately: Lately): Page => ({
+export const comparePage = (gateway: Gateway, cache: RunCache): Page => ({
   id: 'replay/compare',
   path: '/replay/compare',
   render: async (ask) => {
     const { left, right } = pairIn(ask)
     if (left === undefined || right === undefined)
       return { title: 'Compare · Replay', main: await chooseOther(gateway, ask, left ?? right, left !== undefined) }
-    const first = await lately.trace(left)
-    const second = left === right ? first : await lately.trace(right)
+    const first = await cache.trace(left)
+    const second = left === right ? first : await cache.trace(right)
     const compared = compare(first, second, ask.query.get('align') === 'label' ? 'label' : 'name')
     const titles = await Promise.all(
       [first.run, second.run].map(async (run) =>

@@ -1,8 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { Imports } from '../import/imports.ts'
 import type { Keeper } from '../keeper.ts'
-import type { Lately } from '../lately.ts'
 import type { Retention } from '../retention.ts'
+import type { RunCache } from '../run-cache.ts'
 import { comparePage } from './compare.ts'
 import { runForms } from './forms.ts'
 import { importPage } from './import.ts'
@@ -14,15 +14,15 @@ export interface PageParts {
   readonly gateway: Gateway
   readonly imports: Imports
   readonly keeper: Keeper
-  readonly lately: Lately
+  readonly cache: RunCache
   readonly retention: Retention
 }
 
 /** Adds the pages of Replay and their forms. */
-export const addPages = ({ gateway, imports, keeper, lately, retention }: PageParts): void => {
+export const addPages = ({ gateway, imports, keeper, cache, retention }: PageParts): void => {
   gateway.pages.add(listPage(gateway, retention))
   gateway.pages.add(importPage(gateway, imports.max_bytes))
-  gateway.pages.add(comparePage(gateway, lately))
-  gateway.pages.add(runPage(gateway, lately))
+  gateway.pages.add(comparePage(gateway, cache))
+  gateway.pages.add(runPage(gateway, cache))
   for (const form of runForms(gateway, keeper)) gateway.forms.add(form)
 }

@@ -1,5 +1,5 @@
 import { type Ask, type Gateway, type Html, html, type Page, raw, type Trace } from 'guard-gateway/core'
-import type { Lately } from '../lately.ts'
+import type { RunCache } from '../run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'
 import { firstStep } from './first-steps.ts'
@@ -10,11 +10,11 @@ import { timeline } from './timeline.ts'
 import { PAGE_ROWS } from './timeline-view.ts'
 
 /** One run: what it did over time, every event, its files, its bundle. Throws RUN_NOT_FOUND. */
-export const runPage = (gateway: Gateway, lately: Lately): Page => ({
+export const runPage = (gateway: Gateway, cache: RunCache): Page => ({
   id: 'replay/run',
   path: '/replay/:trace_id',
   render: async (ask) => {
-    const trace = await lately.trace(ask.params.trace_id ?? '')
+    const trace = await cache.trace(ask.params.trace_id ?? '')
     const { run } = trace
     const step = run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined
     // a long run stands still: to bring thousands of rows up to date takes longer than it changes

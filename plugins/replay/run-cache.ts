@@ -11,7 +11,7 @@ interface Kept {
 }
 
 /** Remembers the run that was read last for as long as it has not changed: pages and scripts read long ones in pieces. */
-export class Lately {
+export class RunCache {
   readonly #storage: () => Reader
   #kept: Kept | undefined
   #timer: NodeJS.Timeout | undefined
