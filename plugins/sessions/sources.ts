@@ -1,4 +1,4 @@
-import { readJson } from 'guard-gateway/core'
+import { readJson, shapeOf } from 'guard-gateway/core'
 import { badExternal, type Identifiers } from './identifiers.ts'
 
 /** Where clients put the id of their session: header values by name, and what the API style found in the body. */
@@ -67,12 +67,8 @@ const MAX_USER = 4096
 const memberSession = (text: string): string | undefined => {
   if (text.length > MAX_USER) return undefined
   try {
-    const value = readJson(text)
-    const id =
-      typeof value === 'object' && value !== null && Object.hasOwn(value, 'session_id')
-        ? Reflect.get(value, 'session_id')
-        : undefined
-    return typeof id === 'string' ? id : undefined
+    const { session_id } = shapeOf(readJson(text))
+    return typeof session_id === 'string' ? session_id : undefined
   } catch {
     return undefined
   }

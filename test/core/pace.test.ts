@@ -37,4 +37,19 @@ describe('long work in turns', () => {
     await mapPaced([1, 2, 3], new Pace(() => 0), (item) => item)
     assert.equal(rested, false)
   })
+
+  it('rests once for each turn, not after every step from then on', async () => {
+    let now = 0
+    let rested = 0
+    const pace = new Pace(() => now)
+    const { rest } = pace
+    pace.rest = () => {
+      rested++
+      return rest.call(pace)
+    }
+    await mapPaced([5, 1, 1, 3, 1], pace, (ms) => {
+      now += ms
+    })
+    assert.equal(rested, 2)
+  })
 })

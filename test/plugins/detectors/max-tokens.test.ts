@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Finding } from 'guard-gateway/core'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { detectorConforms } from '../../conformance/detector.ts'
 import { evidence } from '../../kit/evidence.ts'
@@ -17,6 +18,10 @@ describe('max_tokens: 100,000', () => {
       evidence: 'budget',
       count: 100_000,
     })
+  })
+  it('names the conversation where each is counted by itself', () => {
+    const { message } = detect(100_000, 0, { params: { scope: 'thread' } }) as Finding
+    assert.equal(message, 'the thread has used 100000 of 100000 tokens')
   })
   it('leaves tokens under way out', () => assert.equal(detect(99_000, 5000), undefined))
   it('counts them with reserve', () => {

@@ -98,6 +98,12 @@ describe('novelty_stall: what is a new line', () => {
   it('sees several lines in one long line of JSON', () => {
     assert.equal(twice('{"a": 1, "b": 2}', '{"a": 1, "b": 3}'), 'NN')
     assert.equal(twice('[{"a": 1}, {"b": 2}, {"c": 3}]', '{"b": 2}, {"b": 2},'), 'NS')
+    assert.equal(twice('{"a": 1} {"b": 2}', '{"b": 2} {"a": 1}'), 'NS')
+  })
+  it('looks at the first 40,000 characters', () => {
+    const long = 'a'.repeat(39_999)
+    assert.equal(twice(`${long}bc`, `${long}bd`), 'NS')
+    assert.equal(twice(`${long}b`, `${long}c`), 'NN')
   })
   it('forgets reminders', () => {
     const steps: Step[] = [

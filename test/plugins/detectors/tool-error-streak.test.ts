@@ -38,7 +38,11 @@ describe('tool_error_streak: 4 tool turns in a row', () => {
     assert.equal(finding?.key, undefined)
   })
   it('takes only results that say themselves that they are errors', () => {
-    assert.equal(detect(times(6, () => step('bash', {}, 'Exception: everything is broken'))), undefined)
+    const text = 'Exception: everything is broken'
+    const told = () => step('bash', {}, text)
+    assert.equal(detect(times(6, told)), undefined)
+    assert.equal(detect([...times(3, told), ...failing({}, text)]), undefined)
+    assert.equal(detect([...times(3, () => failing({}, text)), ...told()]), undefined)
   })
   it('ends at a success, another error, another tool and a user message', () => {
     const three = times(3, () => failing())
