@@ -73,7 +73,8 @@ const printed = () => import('./print.ts')
 const run = async (args: readonly string[], out: Say, err: Say): Promise<number> => {
   const options = readOptions(args)
   if (options.list) {
-    out((await namesOf(options)).join('\n'))
+    const names = await namesOf(options)
+    out(options.json ? JSON.stringify({ names }) : names.join('\n'))
     return 0
   }
   await refuseUnknown(options)
@@ -116,6 +117,10 @@ const namesOf = async (options: BenchOptions): Promise<string[]> => {
 }
 
 const shipped = async () => (await import('./quality/vectors.ts')).shippedVectors()
+
+// started by `guard bench`, it measures for nobody once that has ended
+process.once('disconnect', () => process.exit(1))
+process.channel?.unref()
 
 try {
   process.exitCode = await run(

@@ -55,7 +55,8 @@ const runBench = (args: readonly string[], io: Io): Promise<number> => {
     const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
       cwd: io.cwd,
       env: { ...process.env, ...io.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // the channel says nothing: it closes when this process ends, however it does, and that ends the bench
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     child.stdout.pipe(io.out, { end: false })
     child.stderr.pipe(io.err, { end: false })

@@ -10,6 +10,7 @@ const LOOKED_BACK = 50
 export const statusline = ({ address }: ClientsOptions): Command => ({
   id: 'statusline',
   summary: 'one line about a session, for the status line of Claude Code',
+  unconfigured: 'memory',
   example: 'echo \'{"session_id":"…"}\' | guard statusline',
   async run(_input, io) {
     const line = await lineFor(address, io).catch(() => '')

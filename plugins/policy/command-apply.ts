@@ -14,7 +14,7 @@ import { type Wanted, wantedBy } from './wanted.ts'
  */
 export const applyPolicy = async (asked: Asked, { presets }: PolicyCommandOptions): Promise<number> => {
   const { ask, input, io } = asked
-  const { project = 'default', yes, dryRun } = input.options
+  const { project = 'default', yes, dryRun, json } = input.options
   const path = policyPath(project)
   const { body, document } = await wantedBy(input.args[0] ?? '', await presets(), io.cwd)
   const now = (await ask('GET', path)) as PolicyAnswer
@@ -23,11 +23,12 @@ export const applyPolicy = async (asked: Asked, { presets }: PolicyCommandOption
     print(asked, preview, () => previewLines(preview))
     return 0
   }
-  for (const line of previewLines(preview)) io.err.write(`${line}\n`)
+  if (json !== true || (yes !== true && canAsk(io)))
+    for (const line of previewLines(preview)) io.err.write(`${line}\n`)
   if (yes !== true && !(await agreed(io, String(project)))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
-  print(asked, policy, () => policyLines(policy))
-  if (input.options.json !== true) for (const line of warningLines(policy)) io.err.write(`${line}\n`)
+  print(asked, { ...policy, ...preview }, () => policyLines(policy))
+  if (json !== true) for (const line of warningLines(policy)) io.err.write(`${line}\n`)
   return 0
 }
 
@@ -59,9 +60,12 @@ const previewLines = ({ changes, simulation }: Preview): readonly string[] => {
   ]
 }
 
+const canAsk = ({ in: input }: Io): boolean => input !== undefined && 'isTTY' in input && input.isTTY === true
+
 /** Throws USAGE where nobody can be asked. */
-const agreed = async ({ in: input, err }: Io, project: string): Promise<boolean> => {
-  if (input === undefined || !('isTTY' in input) || input.isTTY !== true)
+const agreed = async (io: Io, project: string): Promise<boolean> => {
+  const { in: input, err } = io
+  if (input === undefined || !canAsk(io))
     throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
   const asks = createInterface({ input, output: err })
   try {

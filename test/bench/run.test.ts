@@ -47,6 +47,8 @@ describe('npm run bench', () => {
     assert.equal(new Set(names).size, names.length)
     const load = await bench('--list', '--suite', 'load', 'growing')
     assert.deepEqual(load.out.trim().split('\n'), ['growing_64k', 'growing_500k'])
+    const { out: json } = await bench('--list', '--json', '--suite', 'load', 'growing')
+    assert.deepEqual(JSON.parse(json), { names: ['growing_64k', 'growing_500k'] })
   })
   it('runs one case and tells it as JSON', async () => {
     const { code, out, err } = await bench('--suite', 'throughput', '--smoke', '--json', 'max_tokens, 1 KB')

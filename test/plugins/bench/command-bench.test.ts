@@ -1,4 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { benchCommand } from '../../../plugins/bench/command-bench.ts'
 import { fakeIo } from '../../kit/io.ts'
@@ -28,4 +34,24 @@ test('guard bench tells what it cannot do as the bench does', async () => {
   const known = /there is (.*)\.$/m.exec(err)?.[1]?.split(', ') ?? []
   assert.ok(known.length > 0)
   for (const suite of known) assert.ok(benchCommand.options?.['--suite <names>']?.includes(suite), suite)
+})
+
+test('a bench ends with the command that started it, however that ends', { timeout: 60_000 }, async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'guard-bench-end-'))
+  context.after(() => rm(folder, { recursive: true }))
+  const server = createServer().listen(0, '127.0.0.1')
+  context.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const detector = join(folder, 'never.mjs')
+  const measures = `connect(${port}, '127.0.0.1').on('close', () => process.exit())\nawait new Promise(() => {})\n`
+  await writeFile(detector, `import { connect } from 'node:net'\n${measures}`)
+  const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
+  const words = ['--conditions=guard-source', bin, 'bench', '--suite', 'vectors', '--detector', detector]
+  const command = spawn(process.execPath, words, { stdio: 'ignore' })
+  const [measuring] = (await once(server, 'connection')) as [Socket]
+  context.after(() => measuring.destroy())
+  const ended = once(measuring.on('error', () => {}).resume(), 'close')
+  command.kill('SIGKILL')
+  await ended
 })

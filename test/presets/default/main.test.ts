@@ -55,6 +55,12 @@ describe('the command line', () => {
     assert.match((await guard(...add)).err, /APPROVER_KEY_REQUIRED/)
     assert.equal((await guard(...add, '--approver-key', out.trim())).code, 0)
   })
+  it('prints a status line, if an empty one, without a configuration', async () => {
+    const { code, out, err } = await guard('statusline')
+    assert.deepEqual([code, err], [0, ''])
+    assert.match(out, /^[^\n]*\n$/)
+    assert.deepEqual(await readdir(cwd), [])
+  })
   it('helps beside a broken configuration', async () => {
     await configure('plugins: [\n')
     const { code, out } = await guard('--help')
