@@ -13,6 +13,18 @@ export class Queues {
     return mine
   }
 
+  /** The same under several names: it waits for what came before under any of them, and what comes later under any waits for it. */
+  runAll<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    const before = names.map((name) => this.#last.get(name)).filter((one) => one !== undefined)
+    const mine = before.length === 0 ? work() : Promise.allSettled(before).then(work)
+    for (const name of names) this.#last.set(name, mine)
+    const release = () => {
+      for (const name of names) if (this.#last.get(name) === mine) this.#last.delete(name)
+    }
+    mine.then(release, release)
+    return mine
+  }
+
   /** Names that have work under way or waiting. */
   get size(): number {
     return this.#last.size

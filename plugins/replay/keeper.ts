@@ -3,6 +3,7 @@ import {
   type Fragment,
   type Gateway,
   GuardError,
+  mapPaced,
   Pace,
   paced,
   Queues,
@@ -64,20 +65,19 @@ export class Keeper {
     const stage = fragments[0]?.stage
     // who stages runs holds them already
     if (stage !== undefined) return stage === 'more' ? this.staging.keep(fragments) : this.#keepLast(fragments)
-    const ids = [...new Set(fragments.map(({ run }) => run.trace_id))].sort()
+    const ids = [...new Set(fragments.map(({ run }) => run.trace_id))]
     if (ids.length !== fragments.length) throw new TypeError('Fragments kept together are of different runs.')
     return this.exclusively(ids, () => this.#keep(fragments))
   }
 
   /** Does work while no other fragment of these runs is written. */
   exclusively<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
-    const [first, ...rest] = ids
-    return first === undefined ? work() : this.#queues.run(first, () => this.exclusively(rest, work))
+    return this.#queues.runAll(ids, work)
   }
 
   /** Lets staged runs be seen, all of them at once. */
   async #keepLast(fragments: readonly Fragment[]): Promise<void> {
-    const ends = fragments.map((fragment) => ({ fragment, ...this.staging.last(fragment) }))
+    const ends = await mapPaced(fragments, new Pace(), (fragment) => ({ fragment, ...this.staging.last(fragment) }))
     if (!(await this.#write(ends.flatMap(({ changes }) => changes)))) throw new GuardError('STORAGE_BUSY')
     this.staging.done(ends.map(({ run }) => run.row.trace_id))
     for (const { fragment, run } of ends) {

@@ -137,7 +137,7 @@ export class Retention {
   /** Records go first: what a death between the two leaves is a run that the next pass removes. */
   #remove(rows: readonly RunRow[]): Promise<void> {
     const ids = rows.map(({ trace_id }) => trace_id)
-    return this.#keeper.exclusively([...ids].sort(), async () => {
+    return this.#keeper.exclusively(ids, async () => {
       const where = { trace_id: { in: ids } }
       for (const table of RECORDS) {
         while ((await this.#gateway.storage.remove(table, where, STEP_ROWS)) === STEP_ROWS) await setImmediate()

@@ -56,7 +56,12 @@ export class Staging {
   /** Stores records of claimed runs. Throws STORAGE_BUSY, and what is wrong with a record. */
   async keep(fragments: readonly Fragment[]): Promise<void> {
     const changes: Change[] = []
-    for (const fragment of fragments) changes.push(...(await this.#take(fragment)))
+    const pace = new Pace()
+    for (const fragment of fragments) {
+      changes.push(...(await this.#take(fragment)))
+      // of thousands of small runs none is long enough to let others in
+      if (pace.due) await pace.rest()
+    }
     if (!(await this.#gateway.storage.write(changes)))
       throw new GuardError('STORAGE_BUSY', 'Records of the file are in storage already. Try again.')
   }

@@ -168,6 +168,22 @@ describe('store: exclusive work', () => {
     assert.equal(queues.size, 0)
   })
 
+  it('waits under many names for what came before under any of them', async () => {
+    const queues = new Queues()
+    const order: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const first = queues.run('n9999', () => gate.promise.then(() => order.push('one')))
+    const names = Array.from({ length: 10_000 }, (_, n) => `n${n}`)
+    const all = queues.runAll(names, async () => order.push('all'))
+    const backwards = queues.runAll(names.toReversed(), async () => order.push('backwards'))
+    const last = queues.run('n0', async () => order.push('last'))
+    await queues.run('other', async () => order.push('other'))
+    gate.resolve()
+    await Promise.all([first, all, backwards, last])
+    assert.deepEqual(order, ['other', 'one', 'all', 'backwards', 'last'])
+    assert.equal(queues.size, 0)
+  })
+
   it('goes on after work that failed', async () => {
     const queues = new Queues()
     const failed = queues.run('a', () => Promise.reject(new Error('no')))

@@ -6,6 +6,7 @@ import {
   type ImportedRun,
   type ImportWarning,
   newTraceId,
+  Pace,
 } from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
 import type { Keeper } from '../keeper.ts'
@@ -62,15 +63,18 @@ export const importRuns = (
   options: ImportOptions,
   signal: AbortSignal,
 ): Promise<ImportAnswer> => {
-  const ids = [...new Set(file.runs.map(({ run }) => run.trace_id))].sort()
+  const ids = [...new Set(file.runs.map(({ run }) => run.trace_id))]
   // nobody else in this process begins one of these runs meanwhile
   return keeper.exclusively(ids, async () => {
     const { plans, skipped } = await planned(gateway, file.runs, options)
     const taking = new Taking(gateway, keeper, plans, options, signal)
     const digests = await taking.all(file)
     const imported: ImportAnswer['imported'][number][] = []
-    for (const [place, plan] of plans)
+    const pace = new Pace()
+    for (const [place, plan] of plans) {
       imported.push({ ...told(plan, options), identical_to: await identicalTo(gateway, digests[place], plan) })
+      if (pace.due) await pace.rest()
+    }
     return {
       imported,
       skipped,
@@ -158,6 +162,7 @@ class Taking {
   async #keep(fragments: readonly Fragment[]): Promise<void> {
     if (fragments.length === 0) return
     const kept: Fragment[] = []
+    const pace = new Pace()
     const plans = new Map(Array.from(this.#plans.values(), (plan) => [plan.trace_id, plan]))
     for (const fragment of fragments) {
       const plan = plans.get(fragment.run.trace_id)
@@ -168,6 +173,7 @@ class Taking {
       kept.push(clean.fragment)
       for (const { code, message } of clean.warnings) this.warnings.push({ code, message })
       if (plan !== undefined) count(plan, fragment)
+      if (pace.due) await pace.rest()
     }
     if (this.#options.dry_run !== true) await this.#gateway.hooks.keep.promise(kept)
   }

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, mock } from 'node:test'
 import type { ImportAnswer } from '../../../../plugins/replay/import/import.ts'
 import { startGateway } from '../../../kit/gateway.ts'
 import { type Answer, type Bench, type Bundle, expecting, refused, startReplay } from '../kit.ts'
@@ -112,6 +112,26 @@ describe('a large import file', () => {
     assert.equal(done, false)
     writeFileSync(gate, '')
     assert.equal(expecting<ImportAnswer>(201, await importing).imported[0]?.trace_id, 'waited')
+  })
+
+  it('of many small runs lets others in while they are taken in', async () => {
+    const runs = Array.from({ length: 50 }, (_, n) => line({ type: 'run', schema: 'trace.v1', trace_id: `small-${n}` }))
+    let now = 0
+    // each look at the clock finds that the work was long enough
+    const clock = mock.method(performance, 'now', () => (now += 100))
+    let turns = 0
+    let turning = setImmediate(function turn() {
+      turns++
+      turning = setImmediate(turn)
+    })
+    try {
+      expecting(201, await send(runs.join('')))
+    } finally {
+      clock.mock.restore()
+      clearImmediate(turning)
+    }
+    // what the file says of them, their rows, and what they are compared with
+    assert.ok(turns >= 5 * runs.length, `${turns} turns`)
   })
 
   it('ends when its client leaves, and the next one has its turn', async () => {
