@@ -34,8 +34,8 @@ export class EventReader {
 
   /** Takes the next bytes; throws RangeError for an event that is too large. */
   push(chunk: Buffer): void {
-    let from = 0
-    for (let at = 0; at < chunk.length; at++) {
+    let from = this.#endsCrlf(chunk)
+    for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at]
       if (byte !== LF && byte !== CR) {
         this.#atLineStart = false
@@ -55,6 +55,14 @@ export class EventReader {
       from = at + 1
     }
     this.#keep(chunk.subarray(from))
+  }
+
+  /** Passes on at once the LF of a CRLF whose CR has ended an event: readers wait for it before they take that event. Gives its length. */
+  #endsCrlf(chunk: Buffer): 0 | 1 {
+    if (!this.#afterCr || this.#length > 0 || chunk[0] !== LF) return 0
+    this.#afterCr = false
+    this.#dispatch(chunk.subarray(0, 1))
+    return 1
   }
 
   /** The LF of a CRLF ends nothing that the CR has not ended. */

@@ -11,6 +11,10 @@ const read = (chunks: readonly (string | Buffer)[], limit = 1000): RawEvent[] =>
 }
 const told = (events: readonly RawEvent[]) =>
   events.map(({ raw, data, identified }) => [`${raw}`, `${data}`, identified])
+/** Events that say anything: not those of blank lines alone. */
+const said = (events: readonly RawEvent[]) =>
+  events.filter(({ raw }) => `${raw}`.trim() !== '').map(({ data, identified }) => [`${data}`, identified])
+const bytesOf = (events: readonly RawEvent[]): Buffer => Buffer.concat(events.map(({ raw }) => raw))
 
 describe('EventReader', () => {
   it('keeps each event as it came and joins its data lines', () => {
@@ -77,14 +81,19 @@ describe('EventReader', () => {
         chunks.push(bytes.subarray(from))
         const whole = read([bytes])
         const cut = read(chunks)
-        assert.deepEqual(
-          cut.map(({ data, identified }) => [`${data}`, identified]),
-          whole.map(({ data, identified }) => [`${data}`, identified]),
-        )
-        const out = Buffer.concat(cut.map(({ raw }) => raw))
-        assert.equal(Buffer.compare(out, bytes.subarray(0, out.length)), 0)
+        assert.deepEqual(said(cut), said(whole))
+        assert.equal(bytesOf(cut).compare(bytesOf(whole)), 0)
+        assert.equal(bytesOf(cut).compare(bytes.subarray(0, bytesOf(cut).length)), 0)
       }),
       { seed: 7, numRuns: 500 },
+    )
+  })
+
+  it('gives the second half of a line end as soon as it comes: readers wait for it', () => {
+    const chunks = ['data: a\r\n\r', '\ndata: b\r', '\n\r', '\n']
+    assert.deepEqual(
+      chunks.map((_, at) => `${bytesOf(read(chunks.slice(0, at + 1)))}`),
+      ['data: a\r\n\r', 'data: a\r\n\r\n', 'data: a\r\n\r\ndata: b\r\n\r', 'data: a\r\n\r\ndata: b\r\n\r\n'],
     )
   })
 
