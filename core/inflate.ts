@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
+import { AtMost } from './at-most.ts'
 import { GuardError } from './errors.ts'
 
 type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
@@ -23,15 +24,31 @@ export const checkEncoding = (encoding: string | undefined): void => {
   throw new GuardError('UNSUPPORTED_ENCODING')
 }
 
+/** Bodies that are inflated at once: a small one may become a thousand times as large, and many such would need more memory than there is. */
+const inflations = new AtMost(2)
+
+/** The bytes behind a content encoding, at most `limit` of them, inflated beside the event loop. Throws as `withInflated` does. */
+export const inflated = async (bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> =>
+  isPlain(encoding) ? bytes : withInflated(bytes, encoding, limit, (plain) => plain)
+
 /**
- * The bytes behind a content encoding, at most `limit` of them, inflated beside the event loop.
- * Throws UNSUPPORTED_ENCODING, BODY_TOO_LARGE, or INVALID_BODY for bytes that are not in that encoding.
+ * What `use` makes of the bytes behind a content encoding, at most `limit` of them. Few are inflated at once, in whatever requests;
+ * the next waits until `use` is through with one.
+ * Throws UNSUPPORTED_ENCODING, BODY_TOO_LARGE, INVALID_BODY for bytes that are not in that encoding, or what `use` throws.
  */
-export const inflated = async (bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> => {
-  if (isPlain(encoding)) return bytes
+export const withInflated = async <T>(
+  bytes: Buffer,
+  encoding: string | undefined,
+  limit: number,
+  use: (plain: Buffer) => T | Promise<T>,
+): Promise<T> => {
   const name = encoding?.toLowerCase() ?? ''
   const inflate = inflaters.get(name)
   if (inflate === undefined) throw new GuardError('UNSUPPORTED_ENCODING')
+  return inflations.run(async () => use(await plainOf(inflate, name, bytes, limit)))
+}
+
+const plainOf = async (inflate: Inflate, name: string, bytes: Buffer, limit: number): Promise<Buffer> => {
   try {
     return await inflate(bytes, { maxOutputLength: limit })
   } catch (cause) {

@@ -5,10 +5,11 @@ import {
   GuardError,
   handle,
   type Identity,
-  inflated,
   isPlain,
+  type ReadRequest,
   readRequest,
   statusOf,
+  withInflated,
 } from 'guard-gateway/core'
 import { announcedLength, readBody, tooLarge } from './body-reader.ts'
 import { callOf, hintOf, modeOf } from './call.ts'
@@ -86,9 +87,10 @@ export const guarded =
     const mode_override = modeOf(request, server.allow_mode_header)
     const body = await readBody(request, server.body_limit_bytes)
     const encoding = request.headers['content-encoding']
-    const plain = isPlain(encoding) ? body : await inflated(body, encoding, server.body_limit_bytes)
-    if (plain.length >= LARGE) await face.readings.turn()
-    const { envelope, conversation } = readRequest(style, plain, hintOf(request))
+    const hint = hintOf(request)
+    const { envelope, conversation } = isPlain(encoding)
+      ? await readInTurn(face, style, body, hint)
+      : await withInflated(body, encoding, server.body_limit_bytes, (plain) => readInTurn(face, style, plain, hint))
     const call = callOf(gateway, request, {
       id,
       at,
@@ -105,6 +107,12 @@ export const guarded =
     client.call = call
     await handle(gateway, call, client)
   }
+
+/** Reads a body as soon as it may be read; `hint` groups those that begin alike. */
+const readInTurn = async (face: HttpFace, style: ApiStyle, plain: Buffer, hint: string): Promise<ReadRequest> => {
+  if (plain.length >= LARGE) await face.readings.turn()
+  return readRequest(style, plain, hint)
+}
 
 /** Answers an error in the dialect of the path; where an answer has begun already, breaks it off. */
 const refuse = ({ face, id, request }: Exchange, client: HttpClient, thrown: unknown): void => {
