@@ -76,7 +76,11 @@ export class HttpClient implements Client {
     }
     this.#watch(this.#writeIdleMs)
     const endIsMarked = response.chunkedEncoding || headerOf(this.#headers, 'content-length') !== undefined
-    if (endIsMarked) socket.destroySoon()
+    if (endIsMarked) {
+      // the head waits for the first byte of the body, which may never have come
+      response.flushHeaders()
+      socket.destroySoon()
+    }
     // for this client the end of the connection is the end of the reply, so only a reset looks broken
     else socket.write('', () => socket.resetAndDestroy())
   }
