@@ -58,8 +58,8 @@ const runBench = (args: readonly string[], io: Io): Promise<number> => {
       // the channel says nothing: it closes when this process ends, however it does, and that ends the bench
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
-    child.stdout.pipe(io.out, { end: false })
-    child.stderr.pipe(io.err, { end: false })
+    child.stdout?.pipe(io.out, { end: false })
+    child.stderr?.pipe(io.err, { end: false })
     child.on('error', reject)
     child.on('close', (code) => resolve(code ?? 1))
   })

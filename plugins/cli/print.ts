@@ -78,6 +78,12 @@ export const printWarning = (message: string, options: Input['options'], io: Io)
   else io.err.write(`${paint('yellow', 'warning:', options, io)} ${terminalText(message)}\n`)
 }
 
+/** A line that tells what went well; `--quiet` hides it. */
+export const printNotice = (message: string, options: Input['options'], io: Io): void => {
+  if (options.quiet === true) return
+  io.err.write(`${options.json === true ? JSON.stringify({ notice: message }) : terminalText(message)}\n`)
+}
+
 /** Coloured text where somebody sees it in colour; it goes to `stream`, which is `err` if absent. */
 export const paint = (
   colour: 'red' | 'yellow' | 'green' | 'dim',

@@ -49,7 +49,7 @@ const list = ({ asking }: PlaygroundCommandOptions): Command => ({
     else
       for (const { id, kind, step_count, title } of answer.scenarios)
         io.out.write(
-          `${id.padEnd(28)}  ${kind.padEnd(5)}  ${String(step_count).padStart(2)} steps  ${terminalLine(title)}\n`,
+          `${id.padEnd(28)}  ${kind.padEnd(5)}  ${String(step_count).padStart(2)} ${step_count === 1 ? 'step ' : 'steps'}  ${terminalLine(title)}\n`,
         )
     return 0
   },

@@ -23,8 +23,7 @@ export const applyPolicy = async (asked: Asked, { presets }: PolicyCommandOption
     print(asked, preview, () => previewLines(preview))
     return 0
   }
-  if (json !== true || (yes !== true && canAsk(io)))
-    for (const line of previewLines(preview)) io.err.write(`${line}\n`)
+  if (json !== true || (yes !== true && canAsk(io))) for (const line of previewLines(preview)) io.err.write(`${line}\n`)
   if (yes !== true && !(await agreed(io, String(project)))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
   print(asked, { ...policy, ...preview }, () => policyLines(policy))
@@ -65,8 +64,7 @@ const canAsk = ({ in: input }: Io): boolean => input !== undefined && 'isTTY' in
 /** Throws USAGE where nobody can be asked. */
 const agreed = async (io: Io, project: string): Promise<boolean> => {
   const { in: input, err } = io
-  if (input === undefined || !canAsk(io))
-    throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
+  if (input === undefined || !canAsk(io)) throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
   const asks = createInterface({ input, output: err })
   try {
     const typed = await asks.question(`Apply this to project "${terminalLine(project)}"? [y/N] `)

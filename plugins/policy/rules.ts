@@ -69,11 +69,9 @@ const readRule = (
   checkFields(rule, path, problems)
   const defaults = detectors.get(String(rule.rule_type))?.defaults
   if (rule.rule_type === undefined) problems.push({ path: `${path}/rule_type`, message: 'is missing' })
-  if (rule.threshold === undefined && defaults === undefined) {
-    problems.push({
-      path: `${path}/threshold`,
-      message: 'is missing, and there is no default for a rule type without a detector',
-    })
+  else if (rule.threshold === undefined && defaults === undefined) {
+    const known = `there is no detector ${shown(rule.rule_type)} with a default; there is ${detectors.ids().join(', ')}`
+    problems.push({ path: `${path}/threshold`, message: `is missing, and ${known}` })
   }
   if (problems.length > before) return undefined
   return {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { APPROVER_HEADER, type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
 import { bench } from 'guard-gateway/plugins/bench'
-import { asking, type Place, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
+import { asking, type Place, printNotice, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
 import { gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
@@ -34,8 +34,9 @@ export const configured = async (options: Input['options'], command: Command | u
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
   const gateway = await withRun({ config, builtIn: loaded.builtIn, file, command, first, approver_key }, io)
   if (command?.id !== 'gateway run') return gateway
+  const done = (message: string) => printNotice(message, options, io)
   const notice = (message: string) => printWarning(message, options, io)
-  return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, notice }))
+  return gateway.use(reload({ file, env: io.env, live: config, started: loaded.config, done, notice }))
 }
 
 /** Writes a configuration where nobody named one and there is none, or where one was asked for. */

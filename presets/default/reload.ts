@@ -14,7 +14,9 @@ export interface ReloadOptions {
   readonly live: Config
   /** The configuration as the file said it at start. */
   readonly started: Config
-  /** Told in one line what became of a change. */
+  /** Told in one line of a change that is in force. */
+  readonly done: (message: string) => void
+  /** Told in one line of a change that is not, or not wholly. */
   readonly notice: (message: string) => void
 }
 
@@ -108,14 +110,15 @@ class ConfigWatch {
   }
 
   #apply(next: Config): void {
-    const { live, started, notice } = this.#options
+    const { live, started, done, notice } = this.#options
     checkPlugins(this.#gateway, next)
     addSecrets(this.#gateway.secrets, next)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
     this.#generation++
     this.#restart = changedKeys(started, next)
-    const waiting = this.#restart.length === 0 ? '' : ` These take effect with a restart: ${this.#restart.join(', ')}.`
-    notice(`The changed configuration is in force.${waiting}`)
+    const message = 'The changed configuration is in force.'
+    if (this.#restart.length === 0) done(message)
+    else notice(`${message} These take effect with a restart: ${this.#restart.join(', ')}.`)
   }
 }
 

@@ -4,9 +4,11 @@ import type { Simulation } from './simulation.ts'
 /** What rules would have done, for a person: the sum, then each rule that spoke, then each session it spoke in. */
 export const simulationLines = ({ sessions, requests, mode, flagged, rules }: Simulation): readonly string[] => {
   const verb = mode === 'enforce' ? 'stopped or flagged' : 'flagged'
-  const head = `${countText(sessions)} sessions, ${countText(requests)} requests: ${countText(flagged.length)} ${verb}`
+  const head = `${counted(sessions, 'session')}, ${counted(requests, 'request')}: ${countText(flagged.length)} ${verb}`
   return [head, ...table(ruleRows(rules)), ...table(sessionRows(flagged))]
 }
+
+const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
 
 const table = (rows: readonly (readonly string[])[]): readonly string[] =>
   rows.length < 2 ? [] : ['', ...columnLines(rows)]
@@ -21,7 +23,7 @@ const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] =>
     countText(rule.tokens_after),
     costText(rule.cost_after_micro),
     countText(rule.differing_results),
-    rule.unseen_sessions === 0 ? '' : `${countText(rule.unseen_sessions)} sessions`,
+    rule.unseen_sessions === 0 ? '' : counted(rule.unseen_sessions, 'session'),
   ]),
 ]
 

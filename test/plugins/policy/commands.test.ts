@@ -58,7 +58,7 @@ describe('guard policy', () => {
     )
     const before = (await home.guard('policy', 'show', project)).out
     const told =
-      /^~ exact_repeat: threshold 3 -> 2\n[\s\S]*^Tried on what is stored:\n1 sessions, 4 requests: 1 stopped or flagged\n[\s\S]*^ses_\w+ +guardreq_\w+ +2 +LOOP_EXACT /m
+      /^~ exact_repeat: threshold 3 -> 2\n[\s\S]*^Tried on what is stored:\n1 session, 4 requests: 1 stopped or flagged\n[\s\S]*^ses_\w+ +guardreq_\w+ +2 +LOOP_EXACT /m
     const dry = await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--dry-run')
     assert.deepEqual([dry.code, dry.err], [0, ''])
     assert.match(dry.out, told)

@@ -73,6 +73,11 @@ describe('a policy that cannot be used', () => {
     const { body } = await put([{ rule_type: 'tool_repeat', params: { poll_threshold: 4 } }])
     assert.equal(body.error.message, '/0/params/poll_threshold does nothing without poll_tools.')
   })
+  it('is told which detectors there are where a rule of none says no threshold', async () => {
+    const { put } = await startApi()
+    const { body } = await put([{ rule_type: 'mine' }])
+    assert.match(body.error.message, /^\/0\/threshold is missing, and .*"mine" with a default; there is .*exact_repeat/)
+  })
   it('stops the start if it is the default', async () => {
     await assert.rejects(startBench({ defaults: [rule({ threshold: 0 })] }), { code: 'INVALID_POLICY' })
     await assert.rejects(startBench({ presets: { odd: [{}] } }), { code: 'INVALID_POLICY' })

@@ -57,10 +57,14 @@ describe('a gateway whose configuration changes while it serves', () => {
     const started = (await loadConfig(file, {})).config
     const live = { ...started }
     let tick = 0
-    const gateway = await createGateway(live, [reload({ file, env: {}, live, started, notice: () => {} })], {
-      now: () => Date.now(),
-      tick: () => tick,
-    })
+    const gateway = await createGateway(
+      live,
+      [reload({ file, env: {}, live, started, done: () => {}, notice: () => {} })],
+      {
+        now: () => Date.now(),
+        tick: () => tick,
+      },
+    )
     const server = await serve(gateway, { port: 0, log: { write: () => {} } })
     const ask = async () => {
       tick += 1_000
