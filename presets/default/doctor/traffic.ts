@@ -20,7 +20,7 @@ export const upstreams: Check = async ({ config, options }) => {
 }
 
 /** Whether something answers at an address, whatever it says. */
-export const reach = async (what: string, url: string, fix: string): Promise<Finding> => {
+const reach = async (what: string, url: string, fix: string): Promise<Finding> => {
   try {
     const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(REACH_MS) })
     return ok(`${what} answers (${status})`)

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { main } from '../../../presets/default/main.ts'
 import { startGateway } from '../../kit/gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
+import { mcpUpstream } from '../../kit/mcp-upstream.ts'
 import { FakeProvider } from '../../kit/provider.ts'
 
 const KEY = 'guard_key-of-the-doctor-0123456789abcdef'
@@ -140,7 +141,14 @@ test('what one client needs: a gateway that takes the key, an upstream of its st
 
 test('what is worth a warning in the policy of MCP is told, and its servers are asked with --online', async (context) => {
   const closed = await portOf(context, false)
-  const more = `${upstreams}\nmcp: { policy: policy.yml, servers: { files: { target: "http://127.0.0.1:${closed}/mcp" } } }`
+  const upstream = await mcpUpstream()
+  context.after(() => upstream.close())
+  const servers = [
+    `files: { target: "http://127.0.0.1:${closed}/mcp" }`,
+    `up: { target: "${upstream.url}" }`,
+    `child: { transport: stdio, command: "${process.execPath}", args: ["-e", "process.exit(3)"] }`,
+  ]
+  const more = `${upstreams}\nmcp: { policy: policy.yml, servers: { ${servers} } }`
   const { cwd, look } = await examined(context, config(await portOf(context, false), more), ['--online'])
   const policy = `version: 1
 pinning: off
@@ -152,6 +160,9 @@ tests: [{ call: { tool: rm }, expect: deny }]
   assert.match(out, /✓ MCP policy \S+policy\.yml, its tests pass \(1\)\n! MCP policy: PIN_OFF a tool may change/)
   assert.match(out, /\n {2}→ guard mcp validate-policy \S+policy\.yml\n✓ every local program can approve MCP calls/)
   assert.match(out, /✗ MCP server files at \S+ does not answer: .*ECONNREFUSED/)
+  assert.match(out, /✓ MCP server up answers \(scripted 1\.0\.0, MCP 2025-11-25\)/)
+  assert.match(out, /✗ MCP server child does not answer: .*code 3.*\n {2}→ Check command and args\./)
+  assert.equal(upstream.asked.at(-1)?.method, 'DELETE', 'the session that was opened is ended')
 })
 
 test('a price file that cannot be used is named with its place', async (context) => {
