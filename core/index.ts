@@ -126,6 +126,7 @@ export {
   upstreamClient,
 } from './plugin.ts'
 export { objectionsTo, type Pointed, type PointedTexts, pointed, pointedTexts } from './pointed.ts'
+export { readInto } from './read-into.ts'
 export { RecentHashes } from './recent-hashes.ts'
 export { type CallRecord, type Recording, recordedCalls, rowOf, type SessionEvent, sessionEvent } from './record.ts'
 export type { OnStorageFailure } from './recording.ts'

@@ -1,6 +1,7 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Clock } from './clock.ts'
 import type { BodyReader, Client, PushedBody, Reply } from './contracts/reply.ts'
+import { readInto } from './read-into.ts'
 import type { Ending } from './speech.ts'
 import { StreamEnd } from './stream-end.ts'
 import type { Tap } from './tap.ts'
@@ -85,8 +86,7 @@ class Passage implements BodyReader {
   begin(): void {
     const body = this.#body
     const { client } = this.#parties
-    if (body instanceof Readable) readStream(body, this)
-    else body.read(this)
+    readInto(body, this)
     client.onDrain(() => body.resume())
     client.onGone(() => {
       if (this.#reply.on_disconnect === 'drain' && !client.interrupted) return void body.resume()
@@ -156,15 +156,6 @@ class Passage implements BodyReader {
       head: this.#heads.length === 1 && first ? first : Buffer.concat(this.#heads),
     })
   }
-}
-
-const readStream = (body: Readable, reader: BodyReader): void => {
-  body.on('data', (chunk: Uint8Array) => reader.data(chunk))
-  body.once('end', () => reader.end())
-  body.once('error', () => reader.cut())
-  body.once('close', () => reader.cut())
-  // it broke before anybody listened
-  if (body.destroyed) reader.cut()
 }
 
 /** Writes what the client is shown of a chunk; false: it takes no more until it has drained. */

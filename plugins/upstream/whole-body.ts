@@ -1,18 +1,11 @@
-import { Readable } from 'node:stream'
-import { type BodyReader, GuardError, type PushedBody, type ReplyBody } from 'guard-gateway/core'
+import type { Readable } from 'node:stream'
+import { type BodyReader, GuardError, type PushedBody, type ReplyBody, readInto } from 'guard-gateway/core'
 
 /** A body from its first byte to its last. Throws UPSTREAM_UNREACHABLE for one that breaks off or is larger than `limit` bytes. */
 export const wholeBody = (body: ReplyBody, limit: number): Promise<Buffer> => {
   if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body.buffer, body.byteOffset, body.length))
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(body, limit, resolve, reject)
-    if (!(body instanceof Readable)) return body.read(gathering)
-    body.on('data', (chunk: Uint8Array) => gathering.data(chunk))
-    body.once('end', () => gathering.end())
-    body.once('error', () => gathering.cut())
-    body.once('close', () => gathering.cut())
-    // it broke before anybody listened
-    if (body.destroyed) gathering.cut()
+    readInto(body, new Gathering(body, limit, resolve, reject))
   })
 }
 

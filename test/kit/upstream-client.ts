@@ -1,13 +1,12 @@
-import { Readable } from 'node:stream'
-import type {
-  BodyReader,
-  Connections,
-  Exchange,
-  ReplyBody,
-  UpstreamAddress,
-  UpstreamClient,
-  UpstreamRequest,
-  UpstreamResponse,
+import {
+  type Connections,
+  type Exchange,
+  type ReplyBody,
+  readInto,
+  type UpstreamAddress,
+  type UpstreamClient,
+  type UpstreamRequest,
+  type UpstreamResponse,
 } from 'guard-gateway/core'
 
 /** What became of a request. */
@@ -90,15 +89,4 @@ export const readBody = (body: ReplyBody): Promise<{ readonly bytes: Buffer; rea
     const done = (ended: 'whole' | 'cut') => resolve({ bytes: Buffer.concat(chunks), ended })
     readInto(body, { data: (chunk) => void chunks.push(chunk), end: () => done('whole'), cut: () => done('cut') })
   })
-}
-
-/** Has a body that is not whole told to a reader. */
-export const readInto = (body: Exclude<ReplyBody, Uint8Array>, reader: BodyReader): void => {
-  if (!(body instanceof Readable)) return void body.read(reader)
-  body.on('data', (chunk: Uint8Array) => reader.data(chunk))
-  body.once('end', () => reader.end())
-  body.once('close', () => {
-    if (!body.readableEnded) reader.cut()
-  })
-  if (body.destroyed) reader.cut()
 }

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream'
-import type { BodyReader, PushedBody } from 'guard-gateway/core'
+import type { Readable } from 'node:stream'
+import { type BodyReader, type PushedBody, readInto } from 'guard-gateway/core'
 
 /** Bytes that may wait for whoever reads before the sender is held back. */
 const MAX_WAITING = 65_536
@@ -23,9 +23,7 @@ export class Chunks implements BodyReader {
 
   /** Takes what comes from now on; done once. */
   begin(): this {
-    const body = this.#body
-    if (body instanceof Readable) readStream(body, this)
-    else body.read(this)
+    readInto(this.#body, this)
     return this
   }
 
@@ -100,13 +98,4 @@ export class Chunks implements BodyReader {
     })
     this.#wake = undefined
   }
-}
-
-const readStream = (body: Readable, reader: BodyReader): void => {
-  body.on('data', (chunk: Uint8Array) => reader.data(chunk))
-  body.once('end', () => reader.end())
-  body.once('error', () => reader.cut())
-  body.once('close', () => reader.cut())
-  // it broke before anybody listened
-  if (body.destroyed) reader.cut()
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import type { UpstreamClient } from 'guard-gateway/core'
+import { readInto, type UpstreamClient } from 'guard-gateway/core'
 import { rawServer } from '../../kit/raw-server.ts'
-import { connectTo, hear, readInto, send } from '../../kit/upstream-client.ts'
+import { connectTo, hear, send } from '../../kit/upstream-client.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const TWO = 'content-length: 2\r\n\r\nok'

@@ -3,10 +3,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import type { ReplyBody, UpstreamClient } from 'guard-gateway/core'
+import { type ReplyBody, readInto, type UpstreamClient } from 'guard-gateway/core'
 import { type RawServer, rawServer } from '../../kit/raw-server.ts'
 import { refusingPort } from '../../kit/refusing-port.ts'
-import { connectTo, hear, readBody, readInto, send } from '../../kit/upstream-client.ts'
+import { connectTo, hear, readBody, send } from '../../kit/upstream-client.ts'
 
 const FOUR = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n'
 

@@ -4,10 +4,11 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
+import { readInto } from 'guard-gateway/core'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { upstreamClientConforms } from '../../conformance/upstream-client.ts'
 import { rawServer } from '../../kit/raw-server.ts'
-import { connectTo, hear, readInto, send } from '../../kit/upstream-client.ts'
+import { connectTo, hear, send } from '../../kit/upstream-client.ts'
 import { certificate, privateKey } from '../upstream/localhost-certificate.ts'
 
 upstreamClientConforms(net)
