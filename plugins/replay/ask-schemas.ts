@@ -55,7 +55,11 @@ const artifact = Type.Object({
 const ofRun = {
   trace_id: optional(recordId),
   project_id: optional(recordId),
-  session_id: optional(recordIdOrNull),
+  session_id: optional(
+    Type.Union([Type.String({ minLength: 1, maxLength: 512 }), Type.Null()], {
+      description: "A session's id, or what its client calls it.",
+    }),
+  ),
   agent_name: optional(textOrNull),
   task_id: optional(textOrNull),
 }

@@ -79,14 +79,17 @@ export const readRun = async (
 ): Promise<FragmentRun> => {
   const { failure_tag, ...rest } = record
   const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== undefined))
-  const trace_id = said.trace_id ?? newTraceId(gateway.clock.now())
+  const { session_id: label, ...about } = said
+  const trace_id = about.trace_id ?? newTraceId(gateway.clock.now())
   const draft = checked('INVALID_TRACE', () =>
-    runDraft({ ...said, trace_id, ...(failure_tag === undefined ? {} : { failure_tag }) }, ROOT),
+    runDraft({ ...about, trace_id, ...(failure_tag === undefined ? {} : { failure_tag }) }, ROOT),
   )
-  for (const key of ['trace_id', 'project_id', 'session_id', 'agent_id', 'task_id'] as const)
+  for (const key of ['trace_id', 'project_id', 'agent_id', 'task_id'] as const)
     records.checkId(draft[key] ?? undefined, ROOT, key)
   const project = draft.project_id ?? project_id
-  const session = await sessionOf(gateway, project ?? 'default', draft.session_id)
+  const named = labelIn(label)
+  records.checkId(named, ROOT, 'session_id')
+  const session = await sessionOf(gateway, project ?? 'default', named)
   return {
     ...draft,
     ...(project === undefined ? {} : { project_id: project }),
@@ -96,15 +99,26 @@ export const readRun = async (
   }
 }
 
-/** The session that an external id stands for, where there is one; ingest begins none. */
+/** As in the headers of model requests. */
+const LABEL = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
+/** What records hold as an id. */
+const RECORD_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+const labelIn = (label: unknown): string | undefined => {
+  if (label === undefined) return undefined
+  if (typeof label === 'string' && LABEL.test(label) && label.trim() !== '') return label
+  throw new GuardError('INVALID_ID', '"session_id" must be 1 to 512 printable characters.', { path: '/session_id' })
+}
+
+/** The session that an external id stands for, where there is one, or would stand for where the label is no id; ingest begins none. */
 const sessionOf = async (
   { storage }: Gateway,
   project_id: string,
-  named: string | null | undefined,
+  named: string | undefined,
 ): Promise<string | undefined> => {
-  if (named === undefined || named === null) return undefined
+  if (named === undefined) return undefined
   const id = derivedId('ses_', project_id, named)
-  return (await storage.get('sessions', id)) === undefined ? named : id
+  return RECORD_ID.test(named) && (await storage.get('sessions', id)) === undefined ? named : id
 }
 
 const MAX_TAGS = 64

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { derivedId } from 'guard-gateway/core'
 import type { TraceAnswer } from '../../../plugins/replay/ingest.ts'
-import { type Bench, type Bundle, expecting, startReplay } from './kit.ts'
+import { aSessionRow } from '../../kit/settled.ts'
+import { type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
 
 const T0 = 1_780_000_000_000_000_001n
 const at = (ns: number): string => String(T0 + BigInt(ns))
@@ -31,6 +33,21 @@ for (const backend of ['memory', 'sqlite'] as const) {
         spans.map((span) => [span.name, span.parent_id, span.kind]),
         [['agent.run', null, 'agent']],
       )
+    })
+
+    it('takes every name of a session that the headers of model requests take', async () => {
+      for (const label of ['night run', 'ночной №1', 'x'.repeat(512)]) {
+        const id = derivedId('ses_', 'shop', label)
+        const { run: early } = expecting<TraceAnswer>(201, await post({ project_id: 'shop', session_id: label }))
+        assert.equal(early.session_id, id)
+        await bench.gateway.storage.put('sessions', aSessionRow({ id, external_id: label }))
+        const { run: late } = expecting<TraceAnswer>(201, await post({ project_id: 'shop', session_id: label }))
+        assert.equal(late.session_id, id)
+      }
+      const { run: plain } = expecting<TraceAnswer>(201, await post({ session_id: 'night-run' }))
+      assert.equal(plain.session_id, 'night-run')
+      for (const label of ['', ' ', 'a\nb', 'x'.repeat(513), 7])
+        assert.equal(refused(400, 'INVALID_ID', await post({ session_id: label })).path, '/session_id')
     })
 
     it('keeps nested spans below an automatic root, nanoseconds digit for digit', async () => {
