@@ -115,5 +115,5 @@ const refuseBackwards = (
 ): void => {
   const { start_ns, end_ns } = record
   if (start_ns === undefined || end_ns === undefined || end_ns === null || end_ns >= start_ns) return
-  throw new ImportFault('INVALID_TIME', `"end_ns" lies before "start_ns".`, inside(place, 'end_ns'))
+  throw new ImportFault('INVALID_TIME', 'It ends before it starts.', inside(place, 'end_ns'))
 }

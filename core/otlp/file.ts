@@ -86,6 +86,25 @@ const droppedWarning = (dropped: number): readonly ImportWarning[] =>
         },
       ]
 
+/** Members of an OTLP span that hold what these hold of ours. */
+const members: Readonly<Record<string, string>> = {
+  id: 'spanId',
+  parent_id: 'parentSpanId',
+  end_ns: 'endTimeUnixNano',
+}
+
+/** Line and pointer of what a fault names, where OTLP has it. */
+const whereIn =
+  (element: JsonElement) =>
+  (place: Place): { line: number; path: string } => {
+    const [key, ...deeper] = place.path.slice(element.path.length)
+    const member = members[String(key)]
+    return placeInElement(
+      element,
+      member === undefined ? place : { ...place, path: [...element.path, member, ...deeper] },
+    )
+  }
+
 const placed = <T>(element: JsonElement, read: () => T): T => {
   try {
     return read()
@@ -170,7 +189,7 @@ function* recordsOf(
   drop: (count: number) => void,
 ): Generator<FoundRecord> {
   for (const element of jsonElements(file, lists, MAX_DEPTH, isSpan)) {
-    const where = (place: Place) => placeInElement(element, place)
+    const where = whereIn(element)
     const { trace, collected } = placed(element, () => readSpan(element, traces, scopes, drop))
     const { outline } = trace
     for (const one of collected.spans) yield { kind: 'span', outline, where, ...one }

@@ -1,6 +1,6 @@
 import type { SpanDraft } from '../contracts/export-format.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
-import { nsField } from '../import/fields.ts'
+import { nsField, textField } from '../import/fields.ts'
 import { elementsOf, recordAt, spanDraft } from '../import/records.ts'
 import type { Shape } from '../shape.ts'
 import type { Attributes } from '../trace.ts'
@@ -110,9 +110,10 @@ const ownSpan = (span: OtlpSpan, parent_id: string | null): Shape => {
 
 const statusRecord = (record: Shape, place: Place): Shape => recordAt(record.status ?? {}, inside(place, 'status'))
 
-const messageOf = (record: Shape, place: Place): unknown => {
+const messageOf = (record: Shape, place: Place): string | undefined => {
   const { message } = statusRecord(record, place)
-  return message === '' ? undefined : message
+  if (message === undefined || message === null || message === '') return undefined
+  return textField(message, inside(place, 'status'), 'message')
 }
 
 const FAILED = 2

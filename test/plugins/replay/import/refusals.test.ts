@@ -63,8 +63,22 @@ describe('a bad span of an import file', () => {
     const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', name: 'a' }
     const odd = { ...ids, spanId: 'b7ad6b7169203332', startTimeUnixNano: '9', endTimeUnixNano: '8' }
     const time = refused(400, 'INVALID_TIME', await send(otlp(ids, odd)))
-    assert.deepEqual([time.line, time.path?.startsWith('/resourceSpans/0/scopeSpans/0/spans/1')], [3, true])
-    assert.equal(refused(400, 'DUPLICATE_ID', await send(otlp(ids, { ...ids }))).line, 3)
+    const second = '/resourceSpans/0/scopeSpans/0/spans/1'
+    assert.deepEqual([time.line, time.path], [3, `${second}/endTimeUnixNano`])
+    assert.doesNotMatch(time.message, /_ns/)
+    const doubled = refused(400, 'DUPLICATE_ID', await send(otlp(ids, { ...ids })))
+    assert.deepEqual([doubled.line, doubled.path], [3, `${second}/spanId`])
+    const own = refused(
+      400,
+      'PARENT_CYCLE',
+      await send(otlp(ids, { ...odd, parentSpanId: odd.spanId, endTimeUnixNano: '9' })),
+    )
+    assert.equal(own.path, `${second}/parentSpanId`)
+    const status = refused(400, 'INVALID_IMPORT', await send(otlp(ids, { ...odd, status: { message: 7 } })))
+    assert.deepEqual(
+      [status.path, /"message" must be a string/.test(status.message)],
+      [`${second}/status/message`, true],
+    )
     assert.equal(await count(), 0)
   })
 })
