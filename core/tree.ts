@@ -1,8 +1,8 @@
 import type { Run, Span, TraceEvent } from './trace.ts'
 
 /** As much of a span and of an event as its place in the tree follows from. */
-type SpanBone = Pick<Span, 'id' | 'parent_id' | 'start_ns'>
-type EventBone = Pick<TraceEvent, 'span_id' | 'time_ns'>
+type SpanPlace = Pick<Span, 'id' | 'parent_id' | 'start_ns'>
+type EventPlace = Pick<TraceEvent, 'span_id' | 'time_ns'>
 
 /** What a record of a span becomes in the tree. */
 type InTree<S, E> = S & {
@@ -26,7 +26,7 @@ const NONE = -1
  * they were written. A span whose parent is unknown or part of a circle stands below the root and keeps what it named in
  * `declared_parent_id`. Throws RangeError if no span has the id `rootId`.
  */
-export const arrange = <S extends SpanBone, E extends EventBone, A>(
+export const arrange = <S extends SpanPlace, E extends EventPlace, A>(
   run: Run,
   rootId: string,
   records: { readonly spans: readonly S[]; readonly events: readonly E[]; readonly artifacts: readonly A[] },
@@ -46,7 +46,7 @@ export const arrange = <S extends SpanBone, E extends EventBone, A>(
   return { run, spans: tree, events: events.get(NONE) ?? [], artifacts }
 }
 
-const treeSpan = <S extends SpanBone, E>(
+const treeSpan = <S extends SpanPlace, E>(
   spans: readonly S[],
   index: number,
   parent: number,
@@ -61,7 +61,7 @@ const treeSpan = <S extends SpanBone, E>(
 }
 
 /** The index of each span's parent in the tree; circles are cut and loose ends tied to the root. */
-const parentsOf = (spans: readonly SpanBone[], places: ReadonlyMap<string, number>, root: number): Int32Array => {
+const parentsOf = (spans: readonly SpanPlace[], places: ReadonlyMap<string, number>, root: number): Int32Array => {
   const parents = new Int32Array(spans.length)
   for (const [index, { parent_id }] of spans.entries()) {
     parents[index] = (parent_id === null ? undefined : places.get(parent_id)) ?? root
@@ -99,7 +99,7 @@ const byTime = (times: readonly bigint[]): number[] =>
   })
 
 /** Events in order of time by the index of their span; under -1 those of the run and of spans that never came. */
-const eventsBySpan = <E extends EventBone>(
+const eventsBySpan = <E extends EventPlace>(
   events: readonly E[],
   places: ReadonlyMap<string, number>,
 ): ReadonlyMap<number, readonly E[]> => {
@@ -116,7 +116,7 @@ const eventsBySpan = <E extends EventBone>(
 
 /** The root and all below it, parents before children; without recursion, so that any depth will do. */
 function* depthFirst(
-  spans: readonly SpanBone[],
+  spans: readonly SpanPlace[],
   parents: Int32Array,
   root: number,
 ): Generator<{ index: number; depth: number }> {

@@ -71,7 +71,7 @@ const written = async (gateway: Gateway, trace_id: string): Promise<boolean> => 
   const run = await loadRun(gateway.storage, trace_id)
   if (run === undefined) return false
   const now_ns = nowNs(gateway.clock)
-  const { end_ns } = run.skeleton.sums
+  const { end_ns } = run.spans.sums
   // not before its records, whatever the clock says by now
   return gateway.storage.write([callChange(run, false, end_ns !== null && end_ns > now_ns ? end_ns : now_ns)])
 }

@@ -15,7 +15,7 @@ import { loadRun, OpenRuns } from './open-runs.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { runChange } from './run-change.ts'
 import { addRecords, recordChanges } from './run-plan.ts'
-import { described, newRow } from './run-row.ts'
+import { newRow, rowWith } from './run-row.ts'
 import { Staging, unlessClaimed } from './staging.ts'
 import type { RunRow } from './tables.ts'
 import { nowNs } from './time.ts'
@@ -143,7 +143,7 @@ export class Keeper {
 
 const refuseFull = ({ spans }: Prepared, run: OpenRun | undefined): void => {
   const more = spans.filter(({ old }) => old === undefined).length
-  if ((run?.skeleton.size ?? 0) + more > MAX_SPANS)
+  if ((run?.spans.size ?? 0) + more > MAX_SPANS)
     throw new GuardError('RUN_FULL', `A run has at most ${MAX_SPANS} spans. Begin another trace.`)
 }
 
@@ -177,7 +177,7 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
   const before = run.row
   const words = run.words.size
   const { ownWords } = run
-  const row = described(before, fragment, (id) => run.skeleton.get(id) !== undefined)
+  const row = rowWith(before, fragment, (id) => run.spans.get(id) !== undefined)
   const finish = (): Plan => {
     const records = recordChanges(prepared)
     run.describe(row, created || saysWords(fragment.run))

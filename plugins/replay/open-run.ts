@@ -1,7 +1,7 @@
 import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/core'
-import { boneOf, callBones, toolBone } from './bones.ts'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from './failure-tags.ts'
-import { Skeleton } from './skeleton.ts'
+import { RunSpans } from './run-spans.ts'
+import { summedCall, summedSpan, summedTool } from './summed-span.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from './tables.ts'
 import { NS_PER_MS } from './time.ts'
 import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './words.ts'
@@ -33,7 +33,7 @@ const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'al
 /** A run that is being written to: its row, and what keeps its summary up without reading its records again. */
 export class OpenRun {
   row: RunRow
-  readonly skeleton = new Skeleton()
+  readonly spans = new RunSpans()
   /** Of its records. */
   readonly words = new Set<string>()
   /** Of the run itself; another list once they are others. */
@@ -57,7 +57,7 @@ export class OpenRun {
   }
 
   addSpan(span: SpanRow): void {
-    this.skeleton.set(boneOf(span))
+    this.spans.set(summedSpan(span))
     this.tags = noted(this.tags, evidenceOfSpan(span))
     addSpanWords(this.words, span)
   }
@@ -83,18 +83,18 @@ export class OpenRun {
     this.#events++
     addCallWords(this.words, call, redact)
     if (isClean(call)) {
-      for (const bone of callBones(call, trace)) this.skeleton.set(bone)
+      for (const span of summedCall(call, trace)) this.spans.set(span)
       return
     }
     const { spans, event } = callRecords(call, trace)
-    for (const span of spans) this.skeleton.set(boneOf(span))
+    for (const span of spans) this.spans.set(summedSpan(span))
     this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
   }
 
   /** A call of a tool that says nothing of words or failures that the run does not say already. */
   addTool(record: ToolRecord): void {
     this.#events++
-    this.skeleton.set(toolBone(record))
+    this.spans.set(summedTool(record))
   }
 
   /** The same of one that was read from storage: its span may have a row of its own. */
@@ -103,8 +103,8 @@ export class OpenRun {
     this.#events++
     this.tags = noted(this.tags, evidenceOfEvent(event))
     for (const word of toolWords(record)) this.words.add(word)
-    if (this.skeleton.get(span.id) !== undefined) return
-    this.skeleton.set(boneOf(span))
+    if (this.spans.get(span.id) !== undefined) return
+    this.spans.set(summedSpan(span))
     this.tags = noted(this.tags, evidenceOfSpan(span))
   }
 
@@ -128,7 +128,7 @@ export class OpenRun {
   regain(records: readonly LateRecord[]): void {
     for (const late of records) {
       const span_id = 'tool' in late ? late.tool.span_id : late.trace.span_id
-      if (this.skeleton.get(span_id ?? '') !== undefined) continue
+      if (this.spans.get(span_id ?? '') !== undefined) continue
       if ('tool' in late) this.addTool(late.tool)
       else this.addCall(late.record, late.trace)
       this.lateRecords.push(late)
@@ -137,7 +137,7 @@ export class OpenRun {
 
   /** The summary as it follows from what was added. */
   summary(given: Given = this.row.given): Summary {
-    const { sums } = this.skeleton
+    const { sums } = this.spans
     const status = this.#status(given)
     const start_ns = least(given.start_ns, sums.start_ns) ?? this.row.start_ns
     const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
@@ -151,14 +151,14 @@ export class OpenRun {
       output_tokens: sums.output,
       total_tokens: sums.input + sums.output,
       cost_micro: sums.cost,
-      span_count: this.skeleton.size + (this.row.root_auto ? 1 : 0),
+      span_count: this.spans.size + (this.row.root_auto ? 1 : 0),
       event_count: this.#events,
       artifact_count: this.#artifacts,
     }
   }
 
   #status(given: Given): string {
-    const { sums } = this.skeleton
+    const { sums } = this.spans
     if (given.status !== undefined) return given.status
     if (given.root_status !== undefined) return given.root_status
     if (sums.running > 0) return 'running'

@@ -91,11 +91,11 @@ export class OpenRuns {
   #trim(): void {
     const oldest = this.#gateway.clock.now() - IDLE_MS
     let spans = 0
-    if (this.#runs.size % 16 === 0) for (const { skeleton } of this.#runs.values()) spans += skeleton.size
+    if (this.#runs.size % 16 === 0) for (const run of this.#runs.values()) spans += run.spans.size
     for (const [id, run] of this.#runs) {
       const fits = this.#runs.size <= MAX_RUNS && spans <= MAX_SPANS && run.touched_at >= oldest
       if (fits || this.#runs.size === 1) return
-      spans -= run.skeleton.size
+      spans -= run.spans.size
       this.#runs.delete(id)
     }
   }

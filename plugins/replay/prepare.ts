@@ -70,7 +70,7 @@ export const prepare = async (
 const none = <R>(): ReadonlyMap<string, R> => new Map()
 const idsOf = (records: readonly { readonly id: string }[]): string[] => records.map(({ id }) => id)
 const knownSpans = ({ spans }: Fragment, run: OpenRun): string[] =>
-  idsOf(spans).filter((id) => run.skeleton.get(id) !== undefined)
+  idsOf(spans).filter((id) => run.spans.get(id) !== undefined)
 
 const existing = async <N extends Records & TableName>(
   storage: Reader,
@@ -94,8 +94,8 @@ const existing = async <N extends Records & TableName>(
   return found
 }
 
-const refuseGuarded = ({ spans }: Fragment, { skeleton }: OpenRun): void => {
-  const at = spans.findIndex(({ id }) => skeleton.get(id)?.guarded === true)
+const refuseGuarded = ({ spans }: Fragment, run: OpenRun): void => {
+  const at = spans.findIndex(({ id }) => run.spans.get(id)?.guarded === true)
   const span = spans[at]
   if (span !== undefined)
     throw new GuardError('SPAN_IMMUTABLE', `Span "${span.id}" was written by the gateway and cannot be changed.`, {

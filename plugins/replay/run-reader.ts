@@ -18,16 +18,16 @@ import type { RunRow } from './tables.ts'
 /** Rows of a run that are held at a time. */
 const PAGE_ROWS = 256
 
-interface SpanBone extends Pick<TraceSpan, 'id' | 'parent_id' | 'start_ns'> {
+interface SpanPlace extends Pick<TraceSpan, 'id' | 'parent_id' | 'start_ns'> {
   readonly from: Source
 }
-interface EventBone extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
+interface EventPlace extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
   readonly from: Source
 }
-type ArtifactBone = Pick<Artifact, 'id' | 'span_id'>
-type Tree = ReturnType<typeof arrange<SpanBone, EventBone, ArtifactBone>>
+type ArtifactPlace = Pick<Artifact, 'id' | 'span_id'>
+type Tree = ReturnType<typeof arrange<SpanPlace, EventPlace, ArtifactPlace>>
 type SpanInTree = Tree['spans'][number]
-type Bone = Leaving<SpanInTree, EventBone, ArtifactBone>
+type Place = Leaving<SpanInTree, EventPlace, ArtifactPlace>
 
 /**
  * A stored run that is never held whole: of its records what their order follows from, some hundred bytes each, and a page
@@ -51,18 +51,18 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
     async *pages(order) {
       const tree = arrange(run, run.root_span_id, outline)
       const hand: Hand = { id: '', node: null }
-      for (const bones of pieces(leavingOf(tree, order))) {
-        const records = all ?? (await loaded(storage, run, bones))
-        yield bones.map((bone) => recordOf(bone, records, hand))
+      for (const places of pieces(leavingOf(tree, order))) {
+        const records = all ?? (await loaded(storage, run, places))
+        yield places.map((place) => recordOf(place, records, hand))
       }
     },
   }
 }
 
-function* pieces(bones: Iterable<Bone>): Generator<readonly Bone[]> {
-  let piece: Bone[] = []
-  for (const bone of bones) {
-    piece.push(bone)
+function* pieces(places: Iterable<Place>): Generator<readonly Place[]> {
+  let piece: Place[] = []
+  for (const place of places) {
+    piece.push(place)
     if (piece.length < PAGE_ROWS) continue
     yield piece
     piece = []
@@ -72,9 +72,9 @@ function* pieces(bones: Iterable<Bone>): Generator<readonly Bone[]> {
 
 /** What the order of a run's records follows from. */
 class Outline {
-  readonly spans: SpanBone[] = []
-  readonly events: EventBone[] = []
-  readonly artifacts: ArtifactBone[] = []
+  readonly spans: SpanPlace[] = []
+  readonly events: EventPlace[] = []
+  readonly artifacts: ArtifactPlace[] = []
 
   add({ spans, events, artifacts, from }: Told): void {
     for (const { id, parent_id, start_ns } of spans) this.spans.push({ id, parent_id, start_ns, from })
@@ -111,11 +111,11 @@ class Records {
     return { ...span, parent_id, depth, ...(declared_parent_id === undefined ? {} : { declared_parent_id }) }
   }
 
-  event({ id, from }: EventBone): TraceEvent {
+  event({ id, from }: EventPlace): TraceEvent {
     return this.#found(this.#events.get(keyOf(id, from)))
   }
 
-  artifact({ id }: ArtifactBone): Artifact {
+  artifact({ id }: ArtifactPlace): Artifact {
     return this.#found(this.#artifacts.get(id))
   }
 
@@ -133,24 +133,24 @@ interface Hand {
   node: TreeNode | null
 }
 
-const recordOf = (bone: Bone, records: Records, hand: Hand): TraceRecord => {
-  if (bone.kind === 'span') {
-    hand.id = bone.span.id
-    hand.node = records.node(bone.span)
+const recordOf = (place: Place, records: Records, hand: Hand): TraceRecord => {
+  if (place.kind === 'span') {
+    hand.id = place.span.id
+    hand.node = records.node(place.span)
     return { kind: 'span', span: hand.node }
   }
-  const span = bone.span?.id === hand.id ? hand.node : null
-  return bone.kind === 'event'
-    ? { kind: 'event', event: records.event(bone.event), span }
-    : { kind: 'artifact', artifact: records.artifact(bone.artifact), span }
+  const span = place.span?.id === hand.id ? hand.node : null
+  return place.kind === 'event'
+    ? { kind: 'event', event: records.event(place.event), span }
+    : { kind: 'artifact', artifact: records.artifact(place.artifact), span }
 }
 
-const loaded = async (storage: Reader, run: RunRow, bones: readonly Bone[]): Promise<Records> => {
+const loaded = async (storage: Reader, run: RunRow, places: readonly Place[]): Promise<Records> => {
   const wanted = { span: [] as string[], event: [] as string[], artifact: [] as string[] }
   const sources = new Map<string, NonNullable<Source>>()
-  for (const bone of bones) {
-    const { id, from } = placeOf(bone)
-    if (from === undefined) wanted[bone.kind].push(id)
+  for (const place of places) {
+    const { id, from } = sourceOf(place)
+    if (from === undefined) wanted[place.kind].push(id)
     else sources.set(`${from.table} ${from.id}`, from)
   }
   const rows = { spans: wanted.span, events: wanted.event, artifacts: wanted.artifact, sources: sources.values() }
@@ -159,7 +159,7 @@ const loaded = async (storage: Reader, run: RunRow, bones: readonly Bone[]): Pro
   return records
 }
 
-const placeOf = (bone: Bone): { readonly id: string; readonly from: Source } => {
-  if (bone.kind === 'span') return bone.span
-  return bone.kind === 'event' ? bone.event : { id: bone.artifact.id, from: undefined }
+const sourceOf = (place: Place): { readonly id: string; readonly from: Source } => {
+  if (place.kind === 'span') return place.span
+  return place.kind === 'event' ? place.event : { id: place.artifact.id, from: undefined }
 }

@@ -63,7 +63,7 @@ export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigin
 })
 
 /** The row with what a fragment says of the run itself. `known`: the root is stored under its own id. Throws TRACE_CONFLICT, SPAN_IMMUTABLE, INVALID_TIME. */
-export const described = (row: RunRow, fragment: Fragment, known: (id: string) => boolean): RunRow => {
+export const rowWith = (row: RunRow, fragment: Fragment, known: (id: string) => boolean): RunRow => {
   const outside = fragment.owner === 'client' && isGuarded(row)
   const run = outside ? clientsOwn(fragment.run) : fragment.run
   if (run.project_id !== undefined && run.project_id !== row.project_id)

@@ -3,7 +3,7 @@ import { OpenRun } from './open-run.ts'
 import { prepare } from './prepare.ts'
 import { runChange } from './run-change.ts'
 import { addRecords, recordChanges } from './run-plan.ts'
-import { described, isRoot, newRow } from './run-row.ts'
+import { isRoot, newRow, rowWith } from './run-row.ts'
 import { DAY_NS, nowNs } from './time.ts'
 import { hasGone, writer } from './writer.ts'
 
@@ -82,7 +82,7 @@ export class Staging {
     const known = this.#staged.get(run.trace_id)
     if (known !== undefined) return known
     const now_ns = nowNs(this.#gateway.clock)
-    const row = described(newRow(run, origin, now_ns), { ...fragment, spans: [] }, isUnknown)
+    const row = rowWith(newRow(run, origin, now_ns), { ...fragment, spans: [] }, isUnknown)
     const staged: Staged = { run: new OpenRun(row, false), now_ns, spans: 0, events: 0, roots: [] }
     this.#staged.set(run.trace_id, staged)
     return staged
@@ -92,7 +92,7 @@ export class Staging {
   last(fragment: Fragment): { readonly run: OpenRun; readonly changes: readonly Change[] } {
     const { run, roots } = this.#of(fragment)
     const { trace_id, content_digest = null } = fragment.run
-    const row = described(run.row, { ...fragment, run: { trace_id }, spans: roots }, isUnknown)
+    const row = rowWith(run.row, { ...fragment, run: { trace_id }, spans: roots }, isUnknown)
     run.describe({ ...row, content_digest }, false)
     const now_ns = nowNs(this.#gateway.clock)
     return { run, changes: [runChange(run, true, now_ns), unclaimed(trace_id)] }

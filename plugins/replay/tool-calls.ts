@@ -39,12 +39,12 @@ export class ToolCalls {
   }
 
   #fits(run: OpenRun, record: ToolRecord): boolean {
-    const { skeleton, row } = run
+    const { spans, row } = run
     const { start_ns, end_ns } = toolTimes(record)
     return (
       end_ns !== null &&
-      skeleton.get(record.span_id ?? '') === undefined &&
-      skeleton.size < MAX_SPANS &&
+      spans.get(record.span_id ?? '') === undefined &&
+      spans.size < MAX_SPANS &&
       // the stored row shows that it is behind: it is older than the call
       row.updated_ns < (end_ns / NS_PER_MS) * NS_PER_MS &&
       row.start_ns <= start_ns &&

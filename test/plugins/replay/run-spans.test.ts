@@ -3,13 +3,13 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { callRecords, Gateway } from 'guard-gateway/core'
 import { callRecord } from '../../../plugins/recorder/rows.ts'
-import { boneOf, callBones } from '../../../plugins/replay/bones.ts'
-import { type Bone, Skeleton } from '../../../plugins/replay/skeleton.ts'
+import { RunSpans, type SummedSpan } from '../../../plugins/replay/run-spans.ts'
+import { summedCall, summedSpan } from '../../../plugins/replay/summed-span.ts'
 import { aCall, settled } from '../../kit/settled.ts'
 
 const trace = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16), parent_span_id: null }
 
-describe('the bones of a model request', () => {
+describe('the spans of a model request as they are summed', () => {
   it('are those of its spans', () => {
     const tool_calls = ['x', 'y'].map((tool) => ({ id: null, tool, argument_hash: 'h' }))
     for (const calls of [[], tool_calls]) {
@@ -20,19 +20,19 @@ describe('the bones of a model request', () => {
         cost: { cost_micro: 7, cost_source: 'priced', price_version: 'v' },
       })
       const record = callRecord(done, new Gateway().redact, { request: null, response: null }, false)
-      assert.deepEqual(callBones(record, trace), callRecords(record, trace).spans.map(boneOf))
+      assert.deepEqual(summedCall(record, trace), callRecords(record, trace).spans.map(summedSpan))
     }
   })
 })
 
-/** What the sums of some bones are, counted anew. */
-const counted = (bones: readonly Bone[]) => {
-  const byId = new Map(bones.map((bone) => [bone.id, bone]))
+/** What the sums of some spans are, counted anew. */
+const counted = (spans: readonly SummedSpan[]) => {
+  const byId = new Map(spans.map((span) => [span.id, span]))
   const above = new Set<string>()
-  for (const bone of byId.values()) {
-    const seen = new Set([bone.id])
+  for (const span of byId.values()) {
+    const seen = new Set([span.id])
     for (
-      let at = bone.use === null ? null : bone.parent;
+      let at = span.use === null ? null : span.parent;
       at !== null && !seen.has(at);
       at = byId.get(at)?.parent ?? null
     ) {
@@ -51,7 +51,7 @@ interface EndedCall {
   readonly length: bigint
 }
 
-const endedCall = ({ parent, status, length }: EndedCall, index: number): Bone => ({
+const endedCall = ({ parent, status, length }: EndedCall, index: number): SummedSpan => ({
   id: String(index),
   parent,
   status,
@@ -63,7 +63,7 @@ const endedCall = ({ parent, status, length }: EndedCall, index: number): Bone =
 
 const begunAs = (index: number) => ({ status: index % 3 === 0 ? 'error' : 'running', end_ns: null })
 
-describe('a skeleton', () => {
+describe('the spans of a run', () => {
   it('has the same sums whether spans come ended, or running first', () => {
     const call = fc.record({
       parent: fc.constantFrom(null, 'run'),
@@ -73,10 +73,10 @@ describe('a skeleton', () => {
     fc.assert(
       fc.property(fc.array(call, { maxLength: 12 }), (list) => {
         const ended = list.map(endedCall)
-        const running = ended.map((bone, index) => ({ ...bone, ...begunAs(index) }))
-        const [whole, begun] = [new Skeleton(), new Skeleton()]
-        for (const bone of ended) whole.set(bone)
-        for (const bone of [...running, ...ended]) begun.set(bone)
+        const running = ended.map((span, index) => ({ ...span, ...begunAs(index) }))
+        const [whole, begun] = [new RunSpans(), new RunSpans()]
+        for (const span of ended) whole.set(span)
+        for (const span of [...running, ...ended]) begun.set(span)
         assert.deepEqual(begun.sums, whole.sums)
       }),
       { seed: 11, numRuns: 500 },
@@ -84,19 +84,19 @@ describe('a skeleton', () => {
   })
 
   it('keeps the same sums, in whatever order spans come and change', () => {
-    const bone = fc.record({
+    const span = fc.record({
       id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       parent: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'nowhere')),
       tokens: fc.option(fc.nat(100)),
       running: fc.boolean(),
     })
     fc.assert(
-      fc.property(fc.array(bone, { maxLength: 14 }), (list) => {
-        const bones = list
+      fc.property(fc.array(span, { maxLength: 14 }), (list) => {
+        const spans = list
           // a later span may stand below an earlier one only, so that there is no circle
           .map(({ parent, ...rest }) => ({ ...rest, parent: parent !== null && parent < rest.id ? parent : null }))
           .map(
-            ({ id, parent, tokens, running }): Bone => ({
+            ({ id, parent, tokens, running }): SummedSpan => ({
               id,
               parent,
               status: 'ok',
@@ -106,15 +106,15 @@ describe('a skeleton', () => {
               use: tokens === null ? null : { input: BigInt(tokens), output: 0n, cost: 0n },
             }),
           )
-        const skeleton = new Skeleton()
-        const asked = new Skeleton()
-        for (const [index, one] of bones.entries()) {
-          skeleton.set(one)
+        const run = new RunSpans()
+        const asked = new RunSpans()
+        for (const [index, one] of spans.entries()) {
+          run.set(one)
           asked.set(one)
-          assert.equal(asked.sums.input, counted(bones.slice(0, index + 1)).sum)
+          assert.equal(asked.sums.input, counted(spans.slice(0, index + 1)).sum)
         }
-        const { sum, running, size } = counted(bones)
-        assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [sum, running, size])
+        const { sum, running, size } = counted(spans)
+        assert.deepEqual([run.sums.input, run.sums.running, run.size], [sum, running, size])
       }),
       { seed: 7, numRuns: 500 },
     )
@@ -125,25 +125,25 @@ describe('a skeleton', () => {
     const parent = index === 0 ? null : String(index - 1)
     return { ...endedCall({ parent, status: 'ok', length: 1n }, index), use }
   })
-  for (const [what, bones] of [
+  for (const [what, spans] of [
     ['children come before their parents, as exporters send them', chain.toReversed()],
     ['parents come before their children', chain],
   ] as const)
     it(`takes a long and deep run whose ${what}`, () => {
-      const skeleton = new Skeleton()
-      for (const bone of bones) skeleton.set(bone)
-      assert.deepEqual([skeleton.sums.input, skeleton.sums.running, skeleton.size], [1n, 0, 50_000])
+      const run = new RunSpans()
+      for (const span of spans) run.set(span)
+      assert.deepEqual([run.sums.input, run.sums.running, run.size], [1n, 0, 50_000])
     })
 
   it('ends with circles of parents', () => {
-    const skeleton = new Skeleton()
+    const run = new RunSpans()
     const use = { input: 1n, output: 0n, cost: 0n }
     for (const [id, parent] of [
       ['a', 'b'],
       ['b', 'a'],
       ['c', 'c'],
     ] as const)
-      skeleton.set({ id, parent, status: 'ok', start_ns: 1n, end_ns: 1n, guarded: false, use })
-    assert.equal(skeleton.size, 3)
+      run.set({ id, parent, status: 'ok', start_ns: 1n, end_ns: 1n, guarded: false, use })
+    assert.equal(run.size, 3)
   })
 })

@@ -7,11 +7,11 @@ import {
   toolSpanId,
   toolTimes,
 } from 'guard-gateway/core'
-import type { Bone } from './skeleton.ts'
+import type { SummedSpan } from './run-spans.ts'
 import { NS_PER_MS } from './time.ts'
 
 /** What a run's summary needs of a span. */
-export const boneOf = (span: TraceSpan): Bone => ({
+export const summedSpan = (span: TraceSpan): SummedSpan => ({
   id: span.id,
   parent: span.parent_id,
   status: span.status,
@@ -25,7 +25,7 @@ export const boneOf = (span: TraceSpan): Bone => ({
 })
 
 /** The same of a model request that went well and of its tool calls, without making their spans: it lies on the way of every request. */
-export const callBones = (call: CallRecord, { span_id, parent_span_id }: CallTrace): readonly Bone[] => {
+export const summedCall = (call: CallRecord, { span_id, parent_span_id }: CallTrace): readonly SummedSpan[] => {
   const start_ns = BigInt(call.received_at) * NS_PER_MS
   const end_ns = call.ended_at > call.received_at ? BigInt(call.ended_at) * NS_PER_MS : start_ns
   const ended = { status: 'ok', end_ns, guarded: true }
@@ -34,16 +34,16 @@ export const callBones = (call: CallRecord, { span_id, parent_span_id }: CallTra
     output: BigInt(call.output_tokens),
     cost: BigInt(call.cost_micro ?? 0),
   }
-  const request: Bone = { id: span_id, parent: parent_span_id, start_ns, ...ended, use }
+  const request: SummedSpan = { id: span_id, parent: parent_span_id, start_ns, ...ended, use }
   if (call.tool_calls === null) return [request]
   const tools = call.tool_calls.map(
-    (_, at): Bone => ({ id: toolSpanId(span_id, at), parent: span_id, start_ns: end_ns, ...ended, use: null }),
+    (_, at): SummedSpan => ({ id: toolSpanId(span_id, at), parent: span_id, start_ns: end_ns, ...ended, use: null }),
   )
   return [request, ...tools]
 }
 
 /** The same of a call of a tool that went well. */
-export const toolBone = (record: ToolRecord): Bone => ({
+export const summedTool = (record: ToolRecord): SummedSpan => ({
   id: record.span_id ?? '',
   parent: record.parent_span_id,
   status: 'ok',

@@ -6,7 +6,7 @@ export interface Use {
 }
 
 /** As much of a span as a run's summary needs. */
-export interface Bone {
+export interface SummedSpan {
   readonly id: string
   readonly parent: string | null
   readonly status: string
@@ -29,7 +29,7 @@ export interface Sums {
   running: number
   failed: number
   /** Of the spans below the root, the one that ended last. */
-  last: Bone | null
+  last: SummedSpan | null
 }
 
 const noSums = (): Sums => ({
@@ -44,8 +44,8 @@ const noSums = (): Sums => ({
 })
 
 /** The spans of one run, and sums over them that are kept up as spans come. */
-export class Skeleton {
-  readonly #bones = new Map<string, Bone>()
+export class RunSpans {
+  readonly #spans = new Map<string, SummedSpan>()
   /** Model spans whose use counts: those with no model span of known use below them. */
   readonly #counted = new Set<string>()
   /** Spans with some span of known use below them, up to the root or to a parent that has not come. */
@@ -62,60 +62,60 @@ export class Skeleton {
   }
 
   get size(): number {
-    return this.#bones.size
+    return this.#spans.size
   }
 
-  get(id: string): Bone | undefined {
-    return this.#bones.get(id)
+  get(id: string): SummedSpan | undefined {
+    return this.#spans.get(id)
   }
 
   /** Adds a span, or puts it in the place of the one with its id. */
-  set(bone: Bone): void {
-    const old = this.#bones.get(bone.id)
-    const simple = old === undefined && !this.#awaited.has(bone.id)
-    this.#bones.set(bone.id, bone)
-    if (bone.parent !== null && !this.#bones.has(bone.parent)) this.#awaited.add(bone.parent)
-    this.#awaited.delete(bone.id)
+  set(span: SummedSpan): void {
+    const old = this.#spans.get(span.id)
+    const simple = old === undefined && !this.#awaited.has(span.id)
+    this.#spans.set(span.id, span)
+    if (span.parent !== null && !this.#spans.has(span.parent)) this.#awaited.add(span.parent)
+    this.#awaited.delete(span.id)
     if (this.#stale) return
-    if (simple) this.#add(bone)
-    else if (old !== undefined && this.#onlyEnds(old, bone)) this.#end(old, bone)
+    if (simple) this.#add(span)
+    else if (old !== undefined && this.#onlyEnds(old, span)) this.#end(old, span)
     else this.#stale = true
   }
 
   /** The span was running and has ended, and no other sum depends on it: what long sessions do with every call. */
-  #onlyEnds(old: Bone, bone: Bone): boolean {
+  #onlyEnds(old: SummedSpan, span: SummedSpan): boolean {
     const { parent, start_ns, end_ns, use } = old
-    const ended = end_ns === null && bone.end_ns !== null && bone.end_ns !== this.#sums.last?.end_ns
-    return ended && use === null && bone.use === null && parent === bone.parent && start_ns === bone.start_ns
+    const ended = end_ns === null && span.end_ns !== null && span.end_ns !== this.#sums.last?.end_ns
+    return ended && use === null && span.use === null && parent === span.parent && start_ns === span.start_ns
   }
 
-  #end(old: Bone, bone: Bone): void {
+  #end(old: SummedSpan, span: SummedSpan): void {
     this.#sums.running--
     if (old.status === 'error') this.#sums.failed--
-    this.#add(bone)
+    this.#add(span)
   }
 
-  #add(bone: Bone): void {
+  #add(span: SummedSpan): void {
     const sums = this.#sums
-    if (sums.start_ns === null || bone.start_ns < sums.start_ns) sums.start_ns = bone.start_ns
-    const reached = bone.end_ns ?? bone.start_ns
+    if (sums.start_ns === null || span.start_ns < sums.start_ns) sums.start_ns = span.start_ns
+    const reached = span.end_ns ?? span.start_ns
     if (sums.end_ns === null || reached > sums.end_ns) sums.end_ns = reached
-    if (bone.end_ns === null) sums.running++
-    if (bone.status === 'error') sums.failed++
-    if (this.#isTop(bone) && bone.end_ns !== null && (sums.last?.end_ns ?? -1n) <= bone.end_ns) sums.last = bone
-    if (bone.use !== null) this.#count(bone, bone.use)
+    if (span.end_ns === null) sums.running++
+    if (span.status === 'error') sums.failed++
+    if (this.#isTop(span) && span.end_ns !== null && (sums.last?.end_ns ?? -1n) <= span.end_ns) sums.last = span
+    if (span.use !== null) this.#count(span, span.use)
   }
 
-  #isTop({ parent }: Bone): boolean {
-    return parent === null || !this.#bones.has(parent)
+  #isTop({ parent }: SummedSpan): boolean {
+    return parent === null || !this.#spans.has(parent)
   }
 
   /** Counts a span and no longer those above it, which tell of the same use. No span is passed twice, however deep the tree. */
-  #count(bone: Bone, use: Use): void {
-    this.#counted.add(bone.id)
+  #count(span: SummedSpan, use: Use): void {
+    this.#counted.add(span.id)
     this.#sum(use, 1n)
-    for (let at = bone.parent; at !== null && !this.#above.has(at) && at !== bone.id; ) {
-      const above = this.#bones.get(at)
+    for (let at = span.parent; at !== null && !this.#above.has(at) && at !== span.id; ) {
+      const above = this.#spans.get(at)
       if (above === undefined) return
       this.#above.add(at)
       if (above.use !== null && this.#counted.delete(at)) this.#sum(above.use, -1n)
@@ -134,13 +134,13 @@ export class Skeleton {
     this.#sums = noSums()
     this.#counted.clear()
     this.#above.clear()
-    for (const bone of this.#bones.values()) if (bone.use !== null) this.#passUp(bone)
-    for (const bone of this.#bones.values()) this.#add(this.#above.has(bone.id) ? { ...bone, use: null } : bone)
+    for (const span of this.#spans.values()) if (span.use !== null) this.#passUp(span)
+    for (const span of this.#spans.values()) this.#add(this.#above.has(span.id) ? { ...span, use: null } : span)
   }
 
-  #passUp(bone: Bone): void {
-    for (let at = bone.parent; at !== null && !this.#above.has(at) && at !== bone.id; ) {
-      const above = this.#bones.get(at)
+  #passUp(span: SummedSpan): void {
+    for (let at = span.parent; at !== null && !this.#above.has(at) && at !== span.id; ) {
+      const above = this.#spans.get(at)
       if (above === undefined) return
       this.#above.add(at)
       at = above.parent
