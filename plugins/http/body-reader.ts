@@ -19,26 +19,40 @@ export const brokenOff = (cause?: unknown): GuardError =>
 /** The announced length of a body; 0 if none is announced. */
 export const announcedLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
 
-/** Reads a request's body whole, allocating once where its length is known. Throws BODY_TOO_LARGE, INVALID_BODY if the client leaves. */
-export const readBody = (request: IncomingMessage, limit: number): Promise<Buffer> =>
+/**
+ * Reads a request's body whole, allocating once where its length is known. `hold` is told how many bytes have come of one whose length is not.
+ * Throws BODY_TOO_LARGE, INVALID_BODY if the client leaves, or what `hold` throws.
+ */
+export const readBody = (
+  request: IncomingMessage,
+  limit: number,
+  hold: (bytes: number) => void = nothing,
+): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const announced = announcedLength(request)
     if (announced > limit) return reject(tooLarge(limit))
-    const gathered = announced > 0 ? new Sized(announced) : new Growing()
-    request.on('data', (chunk: Buffer) => {
+    const [gathered, grown] = announced > 0 ? [new Sized(announced), nothing] : [new Growing(), hold]
+    const take = (chunk: Buffer): void => {
       const copied = gathered.add(chunk)
       if (copied && isOnlyReader(request)) giveBack(chunk)
-      if (gathered.length > limit) {
-        request.pause()
-        reject(tooLarge(limit))
+      try {
+        if (gathered.length > limit) throw tooLarge(limit)
+        grown(chunk.length)
+      } catch (error) {
+        // what has come already is not looked at any more
+        request.off('data', take).pause()
+        reject(error)
       }
-    })
+    }
+    request.on('data', take)
     request.on('end', () => resolve(gathered.whole()))
     request.on('error', (cause) => reject(brokenOff(cause)))
     request.on('close', () => {
       if (!request.complete) reject(brokenOff())
     })
   })
+
+const nothing = (): void => {}
 
 /** Whether chunks are made for this reader alone, as Node's server makes them. */
 const isOnlyReader = (request: IncomingMessage): boolean =>

@@ -14,6 +14,8 @@ export class HttpClient implements Client {
   place = -1
   /** Body bytes handed over. */
   bytes = 0
+  /** Bytes of its request's body that count as held. */
+  held = 0
   readonly #response: ServerResponse
   readonly #writeIdleMs: number
   readonly #closed: (() => void)[] = []

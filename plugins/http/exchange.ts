@@ -61,7 +61,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
     if (exchange.anyType !== true) checkJsonType(request.headers['content-type'])
     checkEncoding(request.headers['content-encoding'])
     face.exchanges.add(client)
-    face.buffered += bytes
+    face.hold(client, bytes)
     counted = true
     await serve(exchange, client, { identity, count: credentials.length })
   } catch (error) {
@@ -69,7 +69,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   } finally {
     client.call = undefined
     if (counted) {
-      face.buffered -= bytes
+      face.release(client)
       face.exchanges.remove(client)
     }
     // whatever was not ended properly must not look as if it were
@@ -85,7 +85,7 @@ export const guarded =
     const at = gateway.clock.now()
     const tick = gateway.clock.tick()
     const mode_override = modeOf(request, server.allow_mode_header)
-    const body = await readBody(request, server.body_limit_bytes)
+    const body = await readBody(request, server.body_limit_bytes, (bytes) => face.holdMore(client, bytes))
     const encoding = request.headers['content-encoding']
     const hint = hintOf(request)
     const { envelope, conversation } = isPlain(encoding)

@@ -1,4 +1,5 @@
 import { type Gateway, GuardError, glob } from 'guard-gateway/core'
+import type { HttpClient } from './client.ts'
 import { hostJudge } from './hosts.ts'
 import type { Log } from './log.ts'
 import { OneByOne } from './one-by-one.ts'
@@ -68,6 +69,25 @@ export class HttpFace {
     ) {
       throw new GuardError('OVERLOADED', undefined, { headers: { 'retry-after': RETRY_AFTER } })
     }
+  }
+
+  /** Counts bytes of a client's body as held. */
+  hold(client: HttpClient, bytes: number): void {
+    client.held += bytes
+    this.buffered += bytes
+  }
+
+  /** Counts bytes that nobody announced. Throws OVERLOADED where bodies are more than is held at once; one alone may be. */
+  holdMore(client: HttpClient, bytes: number): void {
+    this.hold(client, bytes)
+    if (this.buffered <= this.server.buffer_bytes || this.buffered === client.held) return
+    throw new GuardError('OVERLOADED', undefined, { headers: { connection: 'close', 'retry-after': RETRY_AFTER } })
+  }
+
+  /** Nothing of a client's body is held any more. */
+  release(client: HttpClient): void {
+    this.buffered -= client.held
+    client.held = 0
   }
 }
 

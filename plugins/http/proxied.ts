@@ -21,7 +21,8 @@ export const proxied =
   (destination: Destination): Serve =>
   async ({ face, id, request }, client, { identity, count }) => {
     const { gateway, server } = face
-    const body = hasBody(request.headers) ? await readBody(request, server.body_limit_bytes) : undefined
+    const hold = (bytes: number) => face.holdMore(client, bytes)
+    const body = hasBody(request.headers) ? await readBody(request, server.body_limit_bytes, hold) : undefined
     const received = receive(gateway, request.rawHeaders, count)
     const asked: ProxyRequest = {
       id,

@@ -187,4 +187,28 @@ describe('too much at once', () => {
     await read(await answered(first))
     assert.equal((await ask(running.port, { body: chatBody })).status, 200)
   })
+  for (const path of ['/v1/chat/completions', '/v1/messages/count_tokens'])
+    it(`counts those that no length announces as they come: ${path}`, async () => {
+      await using running = await start({ server: { buffer_bytes: 3_000 } })
+      const chunk = `3e8\r\n${' '.repeat(1_000)}\r\n`
+      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-guard-key: ${KEY}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
+      const held = async (bytes: number) => {
+        const url = `http://127.0.0.1:${running.port}/api/health`
+        const health = async () => (await (await fetch(url)).json()) as { http: { buffered_bytes: number } }
+        while ((await health()).http.buffered_bytes !== bytes);
+      }
+      const first = connect(running.port, '127.0.0.1')
+      first.write(head + chunk + chunk)
+      await held(2_000)
+      const second = connect(running.port, '127.0.0.1')
+      second.write(head + chunk.repeat(6))
+      const refused = parsed(await untilClosed(second))
+      assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
+      assert.match(refused.body, /OVERLOADED/)
+      await held(2_000)
+      first.write(chunk + chunk)
+      await held(4_000)
+      first.destroy()
+      await held(0)
+    })
 })
