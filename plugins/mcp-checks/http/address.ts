@@ -10,7 +10,23 @@ const PRIVATE_SUFFIXES = [
   ...['test', 'invalid', 'svc'],
   // public names that lead to this machine, or to any address that a caller spells in them
   ...['localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'nip.io', 'sslip.io', 'xip.io', 'traefik.me'],
-  ...['rbndr.us', '1u.ms', 'rebind.network'],
+  ...[
+    'rbndr.us',
+    '1u.ms',
+    'rebind.network',
+    'localho.st',
+    'localhost.direct',
+    'local.gd',
+    'fuf.me',
+    'lndo.site',
+    'ddev.site',
+    'docksal.site',
+  ],
+  // read as an address by Windows, without a resolver
+  'ipv6-literal.net',
+  // public names that clouds and routers answer from within
+  ...['metadata.tencentyun.com', 'metadata.cloud.ibm.com', 'metadata.packet.net', 'metadata.platformequinix.com'],
+  ...['consul', 'fritz.box', 'routerlogin.net', 'tplinkwifi.net', 'router.asus.com'],
 ]
 const PRIVATE_NAMES = new Set(['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'metadata', 'metadata.goog'])
 

@@ -19,7 +19,11 @@ const EVERYWHERE = `overlay abs acos asin atan atan2 avg cast ceil ceiling char_
   pragma_compile_options date_trunc date_part to_char to_date to_number to_timestamp age array_agg string_agg listagg nvl nvl2 decode dateadd
   datepart datename date_diff getdate getutcdate len charindex patindex stuff eomonth try_cast try_convert approx_count_distinct median
   percentile_cont percentile_disc corr countif count_if split_part regexp_extract regexp_contains safe_divide safe_cast initcap strpos bool_and
-  bool_or array_length`
+  bool_or array_length unnest grouping grouping_id div path explode timestamp_diff timestamp_add timestamp_sub parse_date format_date contains
+  freetext string_split openjson isjson json_query json_modify isnumeric isdate newid sysdatetime sysutcdatetime sysdatetimeoffset switchoffset
+  todatetimeoffset datefromparts datetimefromparts timefromparts datediff_big parse try_parse checksum hashbytes quotename replicate choose
+  difference str count_big stdev stdevp var varp square atn2 object_id object_name schema_id schema_name db_id db_name col_name col_length type_name
+  suser_sname suser_name user_name host_name app_name columnproperty objectproperty serverproperty`
 
 const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append array_cat array_dims array_fill array_length array_lower array_ndims
   array_position array_positions array_prepend array_remove array_replace array_reverse array_sample array_shuffle array_sort array_to_json
@@ -50,7 +54,7 @@ const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append arra
   upper_inf uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 uuid_generate_v4 var_pop var_samp variance version websearch_to_tsquery
   width_bucket xmlagg xmlcomment xmlconcat xmlexists xpath xpath_exists col_description shobj_description pg_column_size pg_database_size
   pg_get_constraintdef pg_get_expr pg_get_functiondef pg_get_indexdef pg_get_ruledef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid
-  pg_get_viewdef pg_indexes_size pg_is_in_recovery pg_postmaster_start_time pg_relation_size pg_size_bytes pg_size_pretty pg_table_is_visible
+  pg_get_viewdef pg_indexes_size pg_is_in_recovery pg_conf_load_time pg_postmaster_start_time pg_relation_size pg_size_bytes pg_size_pretty pg_table_is_visible
   pg_table_size pg_tablespace_size pg_total_relation_size pg_typeof pg_function_is_visible pg_type_is_visible int4range int8range numrange tsrange
   tstzrange daterange int4multirange int8multirange nummultirange tsmultirange tstzmultirange datemultirange json_populate_record
   json_populate_recordset jsonb_populate_record jsonb_populate_recordset inet_server_addr inet_server_port inet_client_addr inet_client_port
@@ -61,7 +65,7 @@ const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append arra
   pg_identify_object_as_address pg_index_column_has_property pg_index_has_property pg_indexam_has_property pg_opclass_is_visible
   pg_operator_is_visible pg_opfamily_is_visible pg_collation_is_visible pg_conversion_is_visible pg_ts_config_is_visible pg_ts_dict_is_visible
   pg_ts_parser_is_visible pg_ts_template_is_visible pg_statistics_obj_is_visible pg_options_to_table pg_relation_filenode pg_filenode_relation
-  pg_relation_is_updatable pg_column_is_updatable pg_sequence_parameters pg_tablespace_databases pg_timezone_names pg_timezone_abbrevs
+  pg_relation_is_updatable pg_column_is_updatable pg_sequence_last_value pg_sequence_parameters pg_tablespace_databases pg_timezone_names pg_timezone_abbrevs
   pg_partition_root pg_partition_tree pg_partition_ancestors pg_collation_for pg_column_compression pg_char_to_encoding getdatabaseencoding
   get_current_ts_config pg_my_temp_schema pg_is_other_temp_schema has_any_column_privilege has_foreign_data_wrapper_privilege
   has_language_privilege has_server_privilege has_tablespace_privilege has_type_privilege row_security_active aclexplode acldefault

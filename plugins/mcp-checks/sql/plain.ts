@@ -64,6 +64,30 @@ const ANYWHERE: Readonly<Record<string, readonly Operation[]>> = {
   ),
 }
 
+/** What T-SQL's own words do where a statement can begin without a `;` before it; elsewhere they are names like any other. */
+const OPENING: Readonly<Record<string, readonly Operation[]>> = {
+  use: ['set'],
+  set: ['set'],
+  begin: ['transaction'],
+  commit: ['transaction'],
+  rollback: ['transaction'],
+  save: ['transaction'],
+  ...Object.fromEntries(
+    ['setuser', 'revert', 'checkpoint', 'writetext', 'updatetext', 'raiserror'].map((word) => [word, ['other']]),
+  ),
+}
+
+/** Statements in which `set` belongs to the statement itself. */
+const SETTING = /^(?:update|insert|replace|merge|alter|create|set|show)$/
+
+/** Words that are no functions behind the one that is named here. */
+const BEHIND: Readonly<Record<string, RegExp>> = {
+  of: /^member$/,
+  apply: /^(?:cross|outer)$/,
+  system: /^tablesample$/,
+  bernoulli: /^tablesample$/,
+}
+
 /** Words before a bracket that are no functions. */
 const NO_FUNCTION = new Set(
   `all and any as between by case check constraint cross default distinct else except exists explain filter foreign from full group having in index
@@ -119,8 +143,27 @@ const inside = (tokens: readonly Token[], index: number, word: string): readonly
   // a function or column of that name, unless it opens a statement of its own
   if (word === 'replace' && textAt(tokens, index + 1) !== '(') return ['insert', 'delete']
   if (word === 'truncate') return textAt(tokens, index + 1) === '(' ? [] : ['truncate']
-  if (word === 'share' && textAt(tokens, index - 1) === 'for') return ['update']
-  return textAt(tokens, index - 1) === '.' ? [] : (own(ANYWHERE, word) ?? [])
+  return textAt(tokens, index - 1) === '.' ? [] : ofWord(tokens, index, word)
+}
+
+const ofWord = (tokens: readonly Token[], index: number, word: string): readonly Operation[] => {
+  if (word === 'share' && /^(?:for|key)$/.test(textAt(tokens, index - 1))) return ['update']
+  return own(ANYWHERE, word) ?? (opensStatement(tokens, index, word) ? (own(OPENING, word) ?? []) : [])
+}
+
+const opensStatement = (tokens: readonly Token[], index: number, word: string): boolean => {
+  const [first, before, next] = [textAt(tokens, 0), textAt(tokens, index - 1), textAt(tokens, index + 1)]
+  if (!Object.hasOwn(OPENING, word) || !endsExpression(tokens[index - 1]) || /^(?:alter|create)$/.test(first))
+    return false
+  if (word === 'use') return next !== 'index' && next !== 'key'
+  if (word === 'save') return /^tran(?:saction)?$/.test(next)
+  return word !== 'set' || (before !== 'character' && !tokens.slice(0, index).some(({ text }) => SETTING.test(text)))
+}
+
+/** Whether nothing but an alias or the next clause can follow; a function call cannot. */
+const endsExpression = (token: Token | undefined): boolean => {
+  if (token === undefined) return false
+  return token.kind === 'mark' ? token.text === ')' : token.kind !== 'word' || !NO_FUNCTION.has(token.text)
 }
 
 /** `show create table t` and `show procedure status` show what the words else do. */
@@ -137,10 +180,11 @@ const SHOWN = new Set(['table', 'view', 'procedure', 'function', 'trigger', 'eve
 
 const textAt = (tokens: readonly Token[], index: number): string => tokens[index]?.text ?? ''
 
-/** Names before brackets, and sequences that count on; names of tables and of lists of columns are left out where the word before tells. */
+/** Names before brackets, sequences that count on, and packages whose functions need no brackets; names of tables and of lists of columns are left out where the word before tells. */
 const functionsOf = (tokens: readonly Token[]): readonly string[] =>
   tokens.flatMap((token, index) => {
     if (textAt(tokens, index + 1) === '(') return calledName(tokens, token, index)
+    if (/^(?:dbms|utl)_/.test(token.text) && textAt(tokens, index + 1) === '.') return [token.text]
     return isNextValue(tokens, index) ? ['nextval'] : []
   })
 
@@ -152,7 +196,7 @@ const isNextValue = (tokens: readonly Token[], index: number): boolean => {
 
 const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
   if (kind !== 'word' && kind !== 'quoted') return []
-  if (kind === 'word' && textAt(tokens, index - 1) !== '.' && NO_FUNCTION.has(text)) return []
+  if (kind === 'word' && isNoFunction(tokens, index, text)) return []
   let first = index
   while (textAt(tokens, first - 1) === '.') first -= 2
   if (first < 0) throw new Unclear('begins with a dot')
@@ -161,6 +205,15 @@ const calledName = (tokens: readonly Token[], { kind, text }: Token, index: numb
   // a function that belongs to a type is none of those that are known
   const parts = tokens.slice(textAt(tokens, first - 1) === '::' ? first - 1 : first, index + 1)
   return [parts.map((part) => part.text).join('')]
+}
+
+const isNoFunction = (tokens: readonly Token[], index: number, word: string): boolean => {
+  const before = textAt(tokens, index - 1)
+  if (before === '.') return false
+  // with a value it sets what it else reads
+  if (word === 'last_insert_id') return textAt(tokens, index + 2) === ')'
+  if (word === 'option' || word === 'tablesample') return endsExpression(tokens[index - 1])
+  return NO_FUNCTION.has(word) || (Object.hasOwn(BEHIND, word) && BEHIND[word]?.test(before) === true)
 }
 
 /** `create table if not exists x (`, `create index i on x (` and `with x (…) as`. */
@@ -176,7 +229,9 @@ const isWithColumns = (tokens: readonly Token[], first: number, last: number): b
   const before = textAt(tokens, first - 1)
   if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
   if (before !== ',') return false
-  const close = tokens.findIndex(({ text }, index) => index > last && text === ')')
+  // names alone, so that no bracket is looked for behind another
+  let close = last + 2
+  while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++
   const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')
   return /^as (?:(?:not )?materialized )?\( (?:select|with)\b/.test(behind)
 }

@@ -14,6 +14,9 @@ const BEHIND = new Set(
 /** The text of a path, an address, a pattern or a file's name. */
 const FILE = /[/\\:*?]|\.\w+"?`?$/
 
+/** SQLite's tables that need no brackets to do something: one reads any file, one an archive, one writes statistics. */
+const ACTING = new Set(['fsdir', 'zipfile', 'pragma_optimize'])
+
 interface Brackets {
   /** Not a query: `from` parts arguments here. */
   readonly parting: boolean
@@ -26,7 +29,7 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
   let here: Brackets = { parting: false, inTables: false }
   let expected = false
   for (const [index, token] of tokens.entries()) {
-    if (expected && isFile(token)) throw new Unclear('names a table by text that some databases take for a file')
+    if (expected) refuseTable(token, tokens.slice(index + 1, index + 3))
     const before = tokens[index - 1]?.text ?? ''
     if (token.text === '(') {
       around.push(here)
@@ -37,6 +40,13 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
 }
 
 const isFile = ({ kind, text }: Token): boolean => kind === 'string' || (kind === 'quoted' && FILE.test(text))
+
+const refuseTable = (named: Token, [dot, behind]: readonly Token[]): void => {
+  if (isFile(named)) throw new Unclear('names a table by text that some databases take for a file')
+  const name = dot?.text === '.' ? behind : named
+  if (name !== undefined && ACTING.has(name.text.replace(/["`]/g, '').toLowerCase()))
+    throw new Unclear('names a table that acts when it is read')
+}
 
 /** Whether a table is named next. Notes in `here` where the list of tables begins and ends. */
 const opensTable = ({ kind, text }: Token, before: string, here: Brackets): boolean => {
