@@ -108,6 +108,12 @@ describe('another attempt', () => {
     assert.equal(place.original, first)
     assert.deepEqual([place.thread, place.root, place.keys], [first.thread, first.root, []])
   })
+  it('is one of the request itself, not of an attempt before', () => {
+    const session = new Session()
+    const first = session.add(call({ items }))
+    assert.equal(session.add(call({ items, retry: true })).retry, true)
+    assert.equal(session.place(call({ items, retry: true })).original, first)
+  })
   it('is a first one if nothing like it is known', () => {
     const place = new Session().place(call({ items, retry: true }))
     assert.equal(place.original, undefined)

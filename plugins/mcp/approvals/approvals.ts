@@ -104,6 +104,7 @@ export class Approvals {
   #ask(question: Question): Decided {
     const { clock, redact } = this.#gateway
     const approval = asked(question, clock.now(), this.options.timeout_ms, redact)
+    // its time begins to run by the monotonic clock, too
     this.#deadlines.isOver(approval)
     const change: Change = { table: 'mcp_approvals', put: approval, when: 'absent' }
     const spans = [waitSpan(approval.id, question.entry, approval.created_at)]

@@ -79,11 +79,13 @@ describe('web origins', () => {
     }
   })
   it('that are listed replace these, also for management', async () => {
-    await using listed = await start({ plugins: [everyClass], mcp: { allowed_origins: ['https://App.example'] } })
+    const allowed_origins = ['https://App.example', 'null']
+    await using listed = await start({ plugins: [everyClass], mcp: { allowed_origins } })
     const post = async (path: string, origin: string, more = {}) =>
       (await ask(listed.port, { path, headers: { origin, ...more }, body: {} })).status
     assert.equal(await post('/mcp/files', 'https://app.example'), 200)
     assert.equal(await post('/mcp/files', `http://127.0.0.1:${listed.port}`), 403)
+    assert.equal(await post('/mcp/files', 'null'), 403)
     assert.equal(await post('/api/v1/mcp/servers', 'https://app.example', { 'sec-fetch-site': 'cross-site' }), 200)
     assert.equal(await post('/api/things', 'https://app.example'), 403)
   })

@@ -103,6 +103,8 @@ describe('the options of an HTTP check', () => {
       ])
       assert.deepEqual(await reasons(resolve, 'https://[2606:4700::1111]/'), [])
       const asked = answers.mock.callCount()
+      const inner = { ...resolve, private_addresses: 'allow' }
+      assert.deepEqual(await reasons(inner, 'https://rebound.docs.example.com/'), [])
       assert.equal((await reasons(resolve, 'https://evil.com/')).length, 1)
       assert.equal(answers.mock.callCount(), asked, 'a host that is refused anyway is not asked for')
     } finally {

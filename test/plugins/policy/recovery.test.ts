@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Session } from 'guard-gateway/core'
+import type { Rule, Session } from 'guard-gateway/core'
 import { type Item, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
-import { busy, defaultRules, newSession, resume, startBench } from './kit.ts'
+import { always, busy, defaultRules, detecting, newSession, resume, startApi, startBench } from './kit.ts'
 
 const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enforce' })
 const begin: Item[] = [system('s'), user('fix it')]
@@ -25,11 +25,20 @@ describe('a blocked request that is sent again', () => {
     assert.deepEqual([first.row?.outcome, first.row?.ended_at], ['blocked', ended])
     assert.equal((await bench.gateway.storage.find('calls')).rows.length, 1)
   })
-  it('is another one if the request or the rule differs', async () => {
-    const bench = await enforced()
+  it('is another one if the request, the rule or its reason differs', async () => {
+    const other = detecting('other', () => 'I do not like it')
+    const { send, put } = await startApi({}, [other])
     const session = newSession()
-    await bench.send(call({ session, items: looped }))
-    assert.equal((await bench.send(call({ session, items: looped, extra: 'other tools' }))).repeats, null)
+    const repeats = async (rule: Partial<Rule>, extra = '') => {
+      await put({ mode: 'enforce', rules: [rule] })
+      return (await send(call({ session, items: looped, extra }))).repeats
+    }
+    assert.equal(await repeats(always('r')), null)
+    assert.equal(await repeats(always('r'), 'other tools'), null)
+    assert.equal(await repeats(always('s')), null)
+    assert.equal(await repeats(always('r', { rule_type: 'other' })), null)
+    assert.notEqual(await repeats(always('r')), null)
+    assert.equal(session.row.blocked, 4)
   })
   it('counts a pause that is knocked at once, too', async () => {
     const bench = await enforced()

@@ -164,6 +164,22 @@ describe('the row of a run', () => {
     for (const made of [folder, dead]) await rm(made, { recursive: true })
   })
 
+  it('is tried again where it cannot be written for now', async () => {
+    await request()
+    const call = await request()
+    const { storage } = bench.gateway
+    const { write } = storage
+    let refused = 0
+    storage.write = (batch, options) => {
+      if (refused === 3 || batch.some(({ table }) => table !== 'runs')) return write(batch, options)
+      refused++
+      return Promise.reject(new Error('not now'))
+    }
+    await runs()
+    assert.equal(refused, 3)
+    assert.equal((await run(call.trace?.trace_id)).run.span_count, 3)
+  })
+
   it('loses no sum where another process writes to the same run', async () => {
     const call = await request()
     const id = String(call.trace?.trace_id)

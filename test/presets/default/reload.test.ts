@@ -134,6 +134,14 @@ describe('a changed configuration file', () => {
     assert.equal(live.default_mode, 'shadow')
     assert.deepEqual(health(), { status: 'ok', generation: 2, error: null, restart_needed: [] })
   })
+  it('cannot be used either if it names what no plugin is', async () => {
+    const { live, change, health } = await start(key)
+    await change(
+      `${key}default_mode: enforce\nupstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [smoke] }]\n`,
+    )
+    assert.equal(live.default_mode, 'shadow')
+    assert.match(JSON.stringify(health()), /no plugin speaks the style/)
+  })
   it('that is gone or far too large counts as one that cannot be used, told once', async () => {
     const { live, notices, change, clock, request, health } = await start(key)
     await rm(file)

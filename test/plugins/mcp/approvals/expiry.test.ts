@@ -81,6 +81,12 @@ describe('expiry', () => {
     await kit.approvals.expireTools('fs', () => 'f2')
     await assert.rejects(decide(approval.id, 'allow'), { code: 'APPROVAL_EXPIRED', place: { state: 'expired' } })
   })
+  it('is counted from the question on, though nobody looks at it before the wall clock is set back', async () => {
+    const { approval } = await ask()
+    kit.clock.jump(-3_600_000)
+    kit.clock.advance(TIMEOUT_MS)
+    assert.equal(await statusOf(approval.id), 'expired')
+  })
   it('holds by the monotonic clock where the wall clock is set back, and at once where it is set on', async () => {
     const { approval } = await ask()
     await decide(approval.id, 'allow')
