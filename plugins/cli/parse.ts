@@ -119,8 +119,11 @@ const unknownFlag = (name: string, flags: readonly Flag[], command?: Command): s
   )}`
 }
 
-/** `<code>` must be there, `[client]` may be, `[...clients]` takes all that follow. */
+/** `<code>` must be there, `[client]` may be, `[...clients]` takes all that follow, `[-- command...]` what stands behind `--` alone. */
 const arityFault = (args: readonly string[], command: Command): string | undefined => {
+  const [first] = args
+  if (first !== undefined && command.args?.startsWith('[--'))
+    return `"guard ${command.id}" takes a command behind "--" only: guard ${command.id} -- ${first}`
   const wanted = command.args?.split(' ') ?? []
   const missing = wanted[args.length]
   if (missing?.startsWith('<')) return `"guard ${command.id}" needs ${missing}.`

@@ -60,7 +60,18 @@ const headline = (totals: Totals, count: number): string =>
 /** One line a session. */
 const table = (sessions: Listed['sessions']): readonly string[] => {
   if (sessions.length === 0) return []
-  const head = ['last seen', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
+  const head = [
+    'last seen (UTC)',
+    'session',
+    'project',
+    'agent',
+    'requests',
+    'flagged',
+    'blocked',
+    'tokens',
+    'cost',
+    '',
+  ]
   const rows = sessions.map((session) => [
     session.last_seen_at.slice(0, 19).replace('T', ' '),
     session.id,

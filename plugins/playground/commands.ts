@@ -58,7 +58,7 @@ const list = ({ asking }: PlaygroundCommandOptions): Command => ({
 const run = (options: PlaygroundCommandOptions, scenarios: readonly string[]): Command => ({
   id: 'playground run',
   args: '[scenario]',
-  summary: 'run a scenario through the real pipeline; no provider and no key is needed',
+  summary: 'run a scenario (exact-loop if none is named) through the real pipeline, without provider and key',
   options: {
     '--mode <mode>': 'shadow or enforce; shadow if absent',
     '--style <id>': 'API style of its requests',

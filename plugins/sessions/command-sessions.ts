@@ -6,7 +6,7 @@ import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
 type Session = Static<typeof sessionSchema>
 
 const filters = { project: 'project_id', agent: 'agent_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
-const head = ['last seen', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
+const head = ['last seen (UTC)', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
 const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])
 
 /** Prints a page of sessions, one a line. */

@@ -1,4 +1,5 @@
 import type { CallRecord, Gateway } from 'guard-gateway/core'
+import { isLoopback } from 'guard-gateway/plugins/http'
 import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
 
 const DAY_MS = 86_400_000
@@ -11,8 +12,11 @@ export const upstreams: Check = async ({ config, options }) => {
   if (config === undefined) return []
   return Promise.all(
     config.upstreams.map(async ({ name, base_url, api_key, auth }) => {
-      if (api_key === undefined && auth !== 'none' && auth !== 'passthrough')
-        return error(`upstream ${name} has no api_key`, 'Set api_key, for example to a variable of the environment.')
+      if (api_key === undefined && auth !== 'none' && auth !== 'passthrough' && !isLoopback(new URL(base_url).hostname))
+        return error(
+          `upstream ${name} has no api_key`,
+          'Set api_key, for example to a variable of the environment, or auth: none where no key is needed.',
+        )
       if (options.online !== true) return ok(`upstream ${name} at ${base_url}`)
       return reach(`upstream ${name}`, base_url, 'Check base_url and network.')
     }),

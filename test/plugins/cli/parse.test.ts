@@ -13,6 +13,7 @@ const commands = [
   command('replay import', { args: '<file>' }),
   command('setup', { args: '[...clients]' }),
   command('run', { args: '[name]' }),
+  command('wrap', { args: '[-- command...]' }),
 ]
 
 const ran = (...argv: string[]) => {
@@ -66,6 +67,8 @@ describe('a command line', () => {
     assert.deepEqual(ran('setup', 'a', 'b', 'c').args, ['a', 'b', 'c'])
     assert.equal(said('replay', 'import'), '"guard replay import" needs <file>.')
     assert.equal(said('gateway', 'run', 'now'), '"guard gateway run" does not take "now".')
+    const behind = '"guard wrap" takes a command behind "--" only: guard wrap -- npx'
+    assert.equal(said('wrap', 'npx', '--', '-y'), behind)
   })
 })
 

@@ -34,7 +34,7 @@ test('sessions are listed with what they spent, and summed', async (context) => 
   assert.equal(code, 0)
   const [headline, head, first, second] = out.split('\n')
   assert.equal(headline, '2 sessions, 6 requests, 2 flagged, 2 blocked, 1 paused, 3.0k tokens, cost 0.042')
-  assert.match(head ?? '', /^last seen +session +project +agent +requests +flagged +blocked +tokens +cost$/)
+  assert.match(head ?? '', /^last seen \(UTC\) +session +project +agent +requests +flagged +blocked +tokens +cost$/)
   assert.match(first ?? '', /^2026-03-02 12:00:00 {2}ses_1 +demo {5,8}coder +3 +1 +0 +1\.5k +0\.021$/)
   assert.match(second ?? '', /ses_2 +demo {5,8}a +3 +1 +2 +1\.5k +0\.021 {2}paused$/)
 })

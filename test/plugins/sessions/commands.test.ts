@@ -14,7 +14,7 @@ describe('guard sessions and guard agents', () => {
   it('list sessions as a table, or as the interface gives them', async () => {
     const { code, out, err } = await home.guard('sessions', 'list', '--project', 'playground-exact-loop')
     assert.equal(code, 0)
-    assert.match(out, /^last seen +session +project +agent +requests +flagged +blocked +tokens +cost$/m)
+    assert.match(out, /^last seen \(UTC\) +session +project +agent +requests +flagged +blocked +tokens +cost$/m)
     assert.match(out, /^[\d-]+ [\d:]+ {2}ses_\w+ {2}playground-exact-loop {2}playground +2 +0 +1 +52 /m)
     assert.equal(err, '')
     const { sessions } = JSON.parse((await home.guard('sessions', 'list', '--json')).out)

@@ -68,7 +68,7 @@ test('a configuration that cannot be used is told with its place, and nothing el
 test('each fault says what to do about it', async (context) => {
   const port = await portOf(context, true)
   const more =
-    'upstreams: [{ name: one, base_url: "http://127.0.0.1:9", styles: [messages] }]\nstorage: { backend: memory }'
+    'upstreams: [{ name: one, base_url: "https://models.example", styles: [messages] }, { name: own, base_url: "http://127.0.0.1:9", styles: [responses] }]\nstorage: { backend: memory }'
   const { cwd, look } = await examined(context, config(port, more).replace(KEY, 'short-key'))
   await chmod(join(cwd, 'guard-config.yml'), 0o644)
   await mkdir(join(cwd, 'profiles'))
@@ -78,7 +78,8 @@ test('each fault says what to do about it', async (context) => {
   assert.match(out, /! .*guard-config\.yml can be read by others[^\n]*\n {2}→ chmod 600/)
   assert.match(out, /! the gateway key has 9 characters/)
   assert.match(out, new RegExp(`✗ 127\\.0\\.0\\.1:${port} is taken: another program uses it`))
-  assert.match(out, /✗ upstream one has no api_key/)
+  assert.match(out, /✗ upstream one has no api_key\n {2}→ .*auth: none/)
+  assert.match(out, /✓ upstream own at http:\/\/127\.0\.0\.1:9/)
   assert.match(out, /! storage\.backend is memory/)
   assert.match(out, /! .*profiles\/env leads to another address/)
 })
