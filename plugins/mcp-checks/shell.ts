@@ -1,7 +1,8 @@
 import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
-import { readsCommands } from './shell/acting.ts'
+import { readsCommands, readsPrinted } from './shell/acting.ts'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
+import { printedBy } from './shell/printed.ts'
 import { programName } from './shell/program.ts'
 import { allowsAny, type CommandRules, rulesOf } from './shell/rules.ts'
 import { Unreadable, type Word } from './shell/word.ts'
@@ -24,7 +25,7 @@ const schema = plainSchema<Options>({
   anyOf: [{ required: ['allow'] }, { required: ['deny'] }],
   properties: {
     args: { $ref: '#/$defs/pointers' },
-    allow: { $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word' },
+    allow: { $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word; an asterisk may follow' },
     deny: { $ref: '#/$defs/strings' },
     redirects: { type: 'boolean', default: false },
     variables: {
@@ -104,8 +105,9 @@ const ofText = (text: string, options: Options, rules: CommandRules): Objection 
   const commands = read(text)
   if (typeof commands === 'string') return { reason: commands, certain: false }
   if (!commands.some(({ words }) => words.length > 0)) return certainly('holds no command')
+  const printed = text.includes('|') ? commands.flatMap(printedBy) : []
   for (const command of commands) {
-    const reason = ofCommand(command, options, rules)
+    const reason = ofCommand(command, printed, options, rules)
     if (reason !== undefined) return certainly(reason)
   }
   return undefined
@@ -146,6 +148,7 @@ const agrees = (commands: readonly Command[], text: string): boolean => {
 
 const ofCommand = (
   { words, redirects, inputs }: Command,
+  printed: readonly string[],
   options: Options,
   rules: CommandRules,
 ): string | undefined => {
@@ -155,7 +158,10 @@ const ofCommand = (
     const reason = ofRedirect(redirect, options.redirects === true)
     if (reason !== undefined) return reason
   }
-  const reader = words.find(({ literal = '' }) => inputs.some((text) => readsCommands(programName(literal), text)))
+  const reader = words.find(({ literal = '' }) => {
+    const program = programName(literal)
+    return inputs.some((text) => readsCommands(program, text)) || readsPrinted(program, printed)
+  })
   if (reader?.literal !== undefined) return `lets ${reader.literal.slice(0, 60)} run commands that it reads`
   // a redirection alone makes or empties a file
   return words.length === 0 ? undefined : ofReadings(words, rules)

@@ -16,7 +16,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   split: '--filter',
   tar: '-I -F --use-compress-program --checkpoint-action --to-command --rsh-command --rmt-command --info-script --new-volume-script',
   bsdtar: '-I --use-compress-program',
-  zip: '-TT --unzip-command',
+  zip: '--unzip-command',
   rsync: '-e --rsh --rsync-path',
   scp: '-S -o -F',
   sftp: '-S -o -F',
@@ -24,9 +24,11 @@ const OPTIONS: Readonly<Record<string, string>> = {
   npm: '--script-shell --shell --node-options',
   pnpm: '--script-shell --shell-mode',
   make: '-E --eval',
-  gcc: '-wrapper -fplugin',
-  cc: '-wrapper -fplugin',
-  'g++': '-wrapper -fplugin',
+  gcc: '-wrapper -fplugin -specs',
+  cc: '-wrapper -fplugin -specs',
+  'g++': '-wrapper -fplugin -specs',
+  clang: '-fplugin -fpass-plugin -load',
+  'clang++': '-fplugin -fpass-plugin -load',
   go: '-exec -toolexec -vettool',
   cargo: '--config',
   openssl: '-engine -provider-path',
@@ -44,6 +46,13 @@ const OPTIONS: Readonly<Record<string, string>> = {
   shuf: '-o --output',
   tree: '-o',
   iconv: '-o --output',
+  man: '-P -H -C --pager --html --config-file',
+  mysql: '--pager',
+  mariadb: '--pager',
+  helm: '--post-renderer',
+  bazel: '--run_under',
+  ctest: '--test-command',
+  'ssh-keygen': '-D',
 }
 
 /** Options with which built-ins evaluate the name of a variable. */
@@ -53,22 +62,37 @@ const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R'
 const SHOWING =
   'tables?|schemas?|headers?|mode|index(?:es)?|indices|dump|databases|help|show|width|nullvalue|separator|echo|bail|stats|timer|timeout|eqp|explain|fullschema|dbinfo|lint|print|quit|exit|changes|limit|version|open(?!\\s+-)'
 
+/** A line of sqlite3 that is none of those, and functions that run a program or write a file, their names in quotes or not. */
+const SQLITE = new RegExp(
+  String.raw`^[ \t]*\.(?!(?:${SHOWING})(?:\s|$))[a-z]+(?:\s|$)|\b(?:load_extension|edit|readfile|writefile)["\x60\]]?\s*(?:\(|/\*|--)`,
+  'im',
+)
+
+/** What a program reads is what another one prints, or stands in the text behind it. */
+const STDIN = String.raw`(?:-|(?:\S*/)?(?:stdin|fd/+0))$`
+
 /** Arguments that are commands of their own to a program, wherever they stand. */
 const TEXTS: Readonly<Record<string, RegExp>> = {
   // what make itself runs while it reads a variable, and what its shell runs for one
-  make: /^(?:SHELL|MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|`|^(?:-[A-Za-z]*f|--[fm][a-z]*=)?(?:-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/,
+  make: new RegExp(
+    String.raw`^(?:SHELL|(?:GNU)?MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|\x60|^(?:-[A-Za-z]*f|--[fm][a-z]*=)?${STDIN}`,
+  ),
+  kubectl: /^(?:--kubeconfig=)?\S*\/(?:stdin|fd\/+0)$/,
   npm: /^(?:script-shell|node-options)(?:=|$)|^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
   go: /^(?:GOFLAGS|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
-  psql: /\\!|\bprogram\s*(?:'|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|/i,
+  psql: /\\!|\\setenv\b|%`|\bprogram\s*(?:'|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|/i,
   mysql: /\\!|(?:^|;)\s*system\b/i,
   mariadb: /\\!|(?:^|;)\s*system\b/i,
-  sqlite3: new RegExp(
-    String.raw`^[ \t]*\.(?!(?:${SHOWING})(?:\s|$))[a-z]+(?:\s|$)|\b(?:load_extension|edit|readfile|writefile)\s*\(`,
-    'im',
-  ),
+  sqlite3: new RegExp(`^-A|${SQLITE.source}`, 'im'),
+  duckdb: SQLITE,
   wget: /a[-_]*s[-_]*k[-_]*p[-_]*a[-_]*s[-_]*s/i,
   rpm: /^--pi|%\(|%\{(?:lua|load)\b/,
   aria2c: /^--on-/,
+  zip: /^-[A-Za-z]*TT/,
+  aws: /credential_process|cli_pager/,
+  cmake: /^-E$/,
+  mvn: /exec\.executable/,
+  java: /^-XX:On[A-Za-z]*Error=|^-(?:javaagent|agentpath|agentlib):/,
 }
 
 /** Programs that write to the second file they are given; their letters that take a value. */
@@ -87,6 +111,13 @@ const writesSecond = (args: Words, valued = /^/): boolean =>
 export const readsCommands = (program: string, text: string): boolean =>
   (Object.hasOwn(TEXTS, program) && TEXTS[program]?.test(text) === true) || (program === 'psql' && psqlActs(text))
 
+/** Programs that run commands in what they are given to read. */
+const CLIENTS = new Set(['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb'])
+
+/** Whether a program runs commands in one of the texts that others might hand it through a pipe. */
+export const readsPrinted = (program: string, texts: readonly string[]): boolean =>
+  CLIENTS.has(program) && texts.some((text) => readsCommands(program, text))
+
 /** Whether a word, as far as it is known, is one of a program's options. */
 const isOption = (word: string, option: string): boolean => {
   if (option.startsWith('--')) {
@@ -97,12 +128,15 @@ const isOption = (word: string, option: string): boolean => {
   return /^-[A-Za-z0-9]/.test(word) && word.includes(option.slice(1))
 }
 
-const GH = /^(?:alias (?:set|import)|config set (?:\S+ )?(?:pager|editor|browser)|extension exec)\b/
-const GH_GROUPS = new Set([undefined, 'alias', 'config', 'extension'])
+const GH = /^(?:alias (?:set|import)|config set (?:\S+ )?(?:pager|editor|browser)|ext(?:ensions?)? exec)\b/
+const GH_GROUPS = new Set([undefined, 'alias', 'config', 'extension', 'extensions', 'ext'])
 
 /** Whether gh names a program or a command for later. */
 const ghActs = (args: Words): boolean => {
   const plain = args.filter((word) => word?.startsWith('-') !== true)
+  const end = args.indexOf('--')
+  if (end !== -1 && /^repo (?:clone|fork)\b/.test(plain.join(' ')) && gitActs(['clone', ...args.slice(end + 1)]))
+    return true
   return GH.test(plain.join(' ')) || (GH_GROUPS.has(plain[0]) && plain.slice(0, 4).includes(undefined))
 }
 
@@ -120,6 +154,8 @@ export const actsOn = (program: string, args: Words): boolean => {
   if (hasOption(program, args)) return true
   if (args.some((word) => word !== undefined && readsCommands(program, word))) return true
   if (program === 'git') return gitActs(args)
+  // letters of the first word need no dash
+  if (program === 'tar') return /^[A-Za-z]*[IF]/.test(args[0] ?? '')
   if (program === 'gh') return ghActs(args)
   if (Object.hasOwn(SECOND, program)) return writesSecond(args, SECOND[program])
   if (/^g?sed$/.test(program)) return sedActs(args)

@@ -7,7 +7,8 @@ const PLAIN_SETTING =
 /** No pager at all. */
 const PLAIN_PAGER = /^core\.pager=(?:cat)?$/i
 
-const isPlain = (setting: string): boolean => PLAIN_SETTING.test(setting) || PLAIN_PAGER.test(setting)
+const isPlain = (setting: string): boolean =>
+  (PLAIN_SETTING.test(setting) && !/=(?:ext|fd)::/.test(setting)) || PLAIN_PAGER.test(setting)
 
 /** Long options that name a program, in whatever subcommand. */
 const RUNNING = ['--upload-pack', '--receive-pack', '--exec', '--exec-path', '--open-files-in-pager', '--extcmd']
@@ -52,7 +53,8 @@ const LETTERS: Readonly<Record<string, RegExp>> = {
   difftool: /^-[a-zA-Z]*x/,
   clone: /^(?:-[a-zA-Z]*[uc]|--(?:co|te))/,
   init: /^--te/,
-  svn: /^--authors-p/,
+  svn: /^--(?:authors-p|config-d)/,
+  'filter-repo': /-callback/,
 }
 
 /** Subcommands whose work is to run a program that they are told or that a setting names. */
@@ -98,5 +100,5 @@ const configures = (args: Words): boolean => {
   const reads = options.some((word) => /^(?:--(?:get|list|unset)|-l$)/.test(word))
   if (rest.length < 2 || (reads && !options.some((word) => word.startsWith('--no-')))) return false
   const [key = '', value, ...more] = rest.filter((word) => word?.startsWith('-') !== true)
-  return more.length > 0 || !(isPlain(key) || isPlain(`${key}=${value}`))
+  return more.length > 0 || !isPlain(`${key}=${value}`)
 }

@@ -32,9 +32,23 @@ export const innerOf = (program: string, args: Words): Words | undefined => {
     at += length
   }
   const inner = args.slice(at)
-  // what xargs reads follows the words that it is given
-  return program === 'xargs' && inner.length > 0 ? [...inner, undefined] : inner
+  return program === 'xargs' && inner.length > 0 ? given(inner, marksOf(args.slice(0, at))) : inner
 }
+
+/** Marks that options of xargs name; what is read stands in their place. */
+const marksOf = (options: Words): readonly string[] =>
+  options.flatMap((word, at) => {
+    const found = /^(?:-[0rtxp]*([Ii])|--r[a-z]*=)(.*)$/s.exec(word ?? '')
+    if (found === null) return []
+    const [, letter, attached] = found
+    return [attached || (letter === 'I' ? options[at + 1] : undefined) || '{}']
+  })
+
+/** What xargs reads stands where its marks are, or follows the words that it is given. */
+const given = (inner: Words, marks: readonly string[]): Words => [
+  ...inner.map((word) => (marks.some((mark) => word?.includes(mark) === true) ? undefined : word)),
+  undefined,
+]
 
 /** How many words at an offset stand before the command. */
 const before = (program: string, args: Words, at: number): number | undefined => {
@@ -48,7 +62,8 @@ const before = (program: string, args: Words, at: number): number | undefined =>
 
 /** How many words an option takes; undefined for one that is not known, so that its value could be taken for the command. */
 const optionLength = (word: string, { flags, valued }: Before = { flags: '', valued: '' }): number | undefined => {
-  if (word.startsWith('--')) return word === '--' || /^--(?!sp)[a-z-]+=/.test(word) || PLAIN.has(word) ? 1 : undefined
+  if (word.startsWith('--'))
+    return word === '--' || /^--(?!s(?:p|=)|o)[a-z-]+=/.test(word) || PLAIN.has(word) ? 1 : undefined
   const [letter = '', ...rest] = word.slice(1)
   if (valued.includes(letter) && letter !== '') return rest.length === 0 ? 2 : 1
   return [letter, ...rest].every((one) => one !== '' && flags.includes(one)) ? 1 : undefined
@@ -61,10 +76,11 @@ const PLAIN = new Set([
 ])
 
 const RUNNING = new Set(['-exec', '-execdir'])
-const ENDS = new Set([';', '+'])
 
+/** A plus ends a command behind what stands for the files alone. */
 const endBehind = (args: Words, from: number): number => {
-  for (let at = from + 1; at < args.length; at++) if (ENDS.has(args[at] ?? '')) return at
+  for (let at = from + 1; at < args.length; at++)
+    if (args[at] === ';' || (args[at] === '+' && args[at - 1] === '{}')) return at
   return -1
 }
 
@@ -76,7 +92,7 @@ export const foundBy = (args: Words): readonly Words[] | undefined => {
     const end = endBehind(args, at)
     const command = args.slice(at + 1, end)
     if (end === -1 || command[0]?.includes('{}') !== false) return undefined
-    commands.push(command)
+    commands.push(command.map((word) => (word?.includes('{}') === true ? undefined : word)))
     at = end
   }
   return commands

@@ -17,8 +17,16 @@ type Words = readonly (string | undefined)[]
 /** Says what is wrong with a command by its words, as the end of a sentence; undefined for a word that is not known before it runs. */
 export type CommandRules = (words: Words) => string | undefined
 
+/** An entry is the beginning of a command, whether or not an asterisk behind it says so. */
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
-  texts.map((text) => text.trim().split(/\s+/)).filter(([first]) => first !== '')
+  texts
+    .map((text) =>
+      text
+        .trim()
+        .replace(/(?:\s+\*)+$/, '')
+        .split(/\s+/),
+    )
+    .filter(([first]) => first !== '')
 
 const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted, index) => words[index] === wanted)
 

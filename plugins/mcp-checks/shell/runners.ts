@@ -14,7 +14,7 @@ const RUNNERS = new Set(
   run-parts start-stop-daemon daemonize socat nc ncat netcat entr fzf rlwrap unbuffer wsl nix-shell direnv dotenv mise asdf volta
   nodenv rbenv pyenv flatpak-spawn firejail proot fakeroot dbus-run-session xvfb-run capsh choom prlimit numactl logsave aa-exec setarch
   linux32 linux64 i386 x86_64 cpulimit torsocks torify proxychains proxychains4 faketime ghci gnuplot dc m4 bpftrace
-  view rview rvim gvim vimdiff pico lftp ftp telnet xterm sg newgrp
+  noglob nocorrect repeat foreach sched emulate view rview rvim gvim vimdiff pico lftp ftp telnet xterm sg newgrp
   if then else elif do while until for case select function`.split(/\s+/),
 )
 
@@ -42,6 +42,12 @@ const PACKAGED: Readonly<Record<string, RegExp>> = {
   pixi: /^run$/,
   cmake: /^-E$/,
   ip: /^(?:netns|vrf)$/,
+  rustup: /^run$/,
+  lerna: /^exec$/,
+  composer: /^exec$/,
+  gem: /^exec$/,
+  mix: /^cmd$/,
+  tox: /^exec$/,
 }
 
 /** Programs that run a file, or a text given in an option. */

@@ -53,9 +53,12 @@ class WordReader {
   }
 
   read(): void {
+    const start = this.at
     for (let one = this.text[this.at]; one !== undefined && !METACHARACTER.test(one); one = this.text[this.at])
       this.#step(one)
     if (this.#braces > 0) throw new Unreadable('holds braces outside of quotes')
+    if (/^\{[^}]+\}[<>]$/.test(this.text.slice(start, this.at + 1)))
+      throw new Unreadable('writes the number of a descriptor to a variable')
   }
 
   #step(one: string): void {

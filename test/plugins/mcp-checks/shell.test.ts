@@ -181,6 +181,14 @@ describe('the options of a shell check', () => {
   it('name no variable unless they do', async () => {
     assert.deepEqual(await reasons({ variables: [] }, 'ls $PWD'), ['uses the variable PWD, which is not allowed'])
   })
+  it('take an asterisk behind an entry for what an entry means anyway', async () => {
+    const find = await loaded(shell, { args: ['/command'], allow: ['git *', 'npm test *', '*'], deny: ['git push *'] })
+    const count = async (command: string) => (await find({ command })).length
+    for (const command of ['git status', 'git', 'npm test', 'npm test -- --watch'])
+      assert.equal(await count(command), 0, command)
+    for (const command of ['git push', 'git push --force', 'npm tests', 'npm publish', 'ls', '* x'])
+      assert.equal(await count(command), 1, command)
+  })
   it('deny what they also allow', async () => {
     const deny = ['git log']
     assert.deepEqual(await reasons({ deny }, 'git log -1'), ['runs git log, which is denied'])

@@ -65,7 +65,9 @@ export const agentPrograms: string[] =
   `git npm npx pnpm yarn ls cat grep rg echo printf wc sort cut tr diff tree find awk docker psql kubectl python3 pytest pip cargo go make mvn
   ./gradlew node curl jq mkdir touch cp mv chmod cd head tail sed uniq which ps lsof du df uname tar unzip stat test true false gh aws
   terraform helm rsync sqlite3 openssl base64 sleep paste xargs timeout time env pwd whoami hostname date tee wget apt-get
-  svn hg ag ack bat delta shuf iconv xxd rpm aria2c`.split(/\s+/)
+  svn hg ag ack bat delta shuf iconv xxd rpm aria2c man cmake ctest bazel java gcc clang zip ssh-keygen mysql duckdb`.split(
+    /\s+/,
+  )
 
 /** What agents really send to them. */
 export const agentCalls: readonly string[] = [
