@@ -13,8 +13,14 @@ export interface PendingRequest {
   entry?: Entry | undefined
   /** Its answer may be passed on although the call cannot be recorded. */
   unrecorded?: boolean
+  /** Its stream has ended before its answer, which a stream that takes it up again may bring. */
+  loose?: boolean
   state: 'judging' | 'forwarded' | 'cancelled'
 }
+
+/** Whether an answer's key is that of a request, as the server keeps it. */
+export const isAnswer = (key: string | undefined, request: string | undefined): boolean =>
+  request !== undefined && (key === request || roundedKey([request], key ?? '') !== undefined)
 
 /** How many cancelled requests are remembered: a late answer is still passed on. */
 const MAX_CANCELLED = 256
@@ -69,6 +75,19 @@ export class Pending {
     }
     this.#cancelled.set(key, request)
     return { request, was }
+  }
+
+  /** Marks a request as one that no stream in hand will answer. */
+  loosen(key: string): void {
+    const request = this.#requests.get(key)
+    if (request !== undefined) request.loose = true
+  }
+
+  /** Those that no stream in hand will answer; none of them is left afterwards. */
+  takeLoose(): readonly PendingRequest[] {
+    const loose = [...this.#requests].filter(([, request]) => request.loose === true)
+    for (const [key] of loose) this.#requests.delete(key)
+    return loose.map(([, request]) => request)
   }
 
   /** All that are left; none is afterwards. */

@@ -5,7 +5,6 @@ import {
   type McpReply,
   memberIn,
   type PassedHeaders,
-  roundedKey,
   type StreamEvent,
   sourceOf,
   stringIn,
@@ -13,7 +12,7 @@ import {
 import { type Answer, type Outgoing, refusal } from './answer.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'
 import { clientOf, withoutTasks } from './initialize.ts'
-import type { PendingRequest } from './pending.ts'
+import { isAnswer, type PendingRequest } from './pending.ts'
 import type { Relay } from './relay.ts'
 import { type Session, withText } from './session.ts'
 
@@ -152,7 +151,7 @@ export class McpProxy {
   ): Promise<Answer> {
     const { frame: came } = event
     const unplaced = came?.error !== undefined && came.key === undefined
-    if (unplaced || came?.kind !== 'response' || !answers(came, frame)) {
+    if (unplaced || came?.kind !== 'response' || !isAnswer(came.key, frame?.key)) {
       if (frame?.key !== undefined) this.#session.calls.take(frame.key)
       if (request !== undefined) void this.#relay.settle(request, 'rpc_error', null)
       if (request?.method === 'initialize') this.#over('initialize was refused')
@@ -179,8 +178,12 @@ export class McpProxy {
       const out = await this.#relay.take(event)
       if (out !== undefined) outs.push(out)
     }
-    const resumable = events.some((event) => event.resumable === true)
-    return resumable ? outs : outs.concat(this.#owed(key))
+    return outs.concat(
+      this.#owed(
+        key,
+        events.some(({ resumable }) => resumable === true),
+      ),
+    )
   }
 
   /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
@@ -196,12 +199,15 @@ export class McpProxy {
       this.#session.dropped('stream_broken')
       if (error instanceof RangeError) resumable = false
     }
-    if (!resumable) yield* this.#owed(key)
+    yield* this.#owed(key, resumable)
   }
 
-  /** The error for a request whose stream has ended without its answer. */
-  #owed(key: string | undefined): readonly Outgoing[] {
-    const request = key === undefined ? undefined : this.#session.calls.take(key)
+  /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
+  #owed(key: string | undefined, resumable: boolean): readonly Outgoing[] {
+    const { calls, ended } = this.#session
+    const mayCome = resumable && !ended
+    if (key !== undefined && mayCome) calls.loosen(key)
+    const request = key === undefined || mayCome ? undefined : calls.take(key)
     if (request === undefined || request.state === 'cancelled') return []
     void this.#relay.settle(request, 'lost', null)
     return [{ message: refusal(502, request.id, INTERNAL, 'Upstream ended the stream without an answer.').message }]
@@ -238,10 +244,6 @@ export class McpProxy {
     return reply.form === 'failed' ? this.#failed(reply, undefined, undefined) : { form: 'none', status: 202 }
   }
 }
-
-/** The message has the id of the request, as the server keeps it. */
-const answers = ({ key = '' }: Frame, request: Frame | undefined): boolean =>
-  request?.key !== undefined && (key === request.key || roundedKey([request.key], key) !== undefined)
 
 const cursorOf = ({ method, text, params }: Frame): string | undefined =>
   method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined

@@ -107,7 +107,9 @@ export class RunningSession {
     session.ended = true
     session.book.event({ kind: 'session', name: 'session.ended', reason })
     policies.endSession(session.id)
-    const ends = await Promise.allSettled([session.link.end(), approvals.expireSession(session.id)])
+    // their answers could have come by a further stream
+    const lost = session.calls.takeLoose().map((request) => this.#relay.settle(request, 'lost', null))
+    const ends = await Promise.allSettled([session.link.end(), approvals.expireSession(session.id), ...lost])
     for (const end of ends) if (end.status === 'rejected') gateway.fault(end.reason, 'mcp:end')
   }
 

@@ -82,4 +82,40 @@ describe('calls of a client that leaves', () => {
     await reader?.cancel()
     await closed
   })
+
+  it('are lost on record where the session ends before the rest of their stream was fetched', {
+    timeout: 10_000,
+  }, async () => {
+    const session = await service.session()
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const begun = 'id: 1\ndata:\n\n'
+    service.upstream.answering = ({ message }, response) => {
+      const tool = message?.params?.name
+      if (tool === undefined) return false
+      if (tool === 'left') response.once('close', close)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      if (tool === 'whole') response.end(begun)
+      else response.write(begun)
+      return true
+    }
+    const call = (name: string) =>
+      session.fetch('POST', JSON.stringify({ jsonrpc: '2.0', id: name, method: 'tools/call', params: { name } }))
+    assert.equal(await (await call('whole')).text(), begun)
+    const reader = (await call('left')).body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    await closed
+    const open = await call('open')
+    assert.equal((await session.fetch('DELETE')).status, 200)
+    assert.match(await open.text(), /"id":"open".*Upstream ended the stream without an answer/)
+    const outcomes = async () => {
+      const { json } = await service.gateway.request(
+        'GET',
+        `/api/v1/mcp/events?kind=decision&session_id=${session.headers['mcp-session-id']}`,
+      )
+      return (json as { events: { tool: string; outcome: string | null }[] }).events.map((one) => one.outcome)
+    }
+    while ((await outcomes()).includes(null)) await new Promise(setImmediate)
+    assert.deepEqual(await outcomes(), ['lost', 'lost', 'lost'])
+  })
 })
