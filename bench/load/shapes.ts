@@ -30,6 +30,18 @@ export interface Shape {
 const chat = { path: '/v1/chat/completions', reply: { style: 'chat_completions' } } as const
 const agent = { path: '/v1/messages', reply: { style: 'messages' } } as const
 const small = { style: 'chat_completions', turns: 0, result: 0, tools: 0, seed: 1 } as const
+/** A conversation of 35 KB. */
+const conversation = (seed: number): Template =>
+  template({
+    style: 'chat_completions',
+    first: 600,
+    turns: 23,
+    result: 1_000,
+    system: 2_000,
+    tools: 5,
+    stream: false,
+    seed,
+  })
 const STREAMED = template({ ...small, first: 500, system: 300, stream: true })
 
 /** Everything that the load suite measures; equal in every run. */
@@ -49,16 +61,7 @@ export const shapes = (): readonly Shape[] => [
     ...chat,
     id: 'chat_32k',
     title: 'chat 32 KB, never seen',
-    conversation: template({
-      style: 'chat_completions',
-      first: 600,
-      turns: 23,
-      result: 1_000,
-      system: 2_000,
-      tools: 5,
-      stream: false,
-      seed: 2,
-    }),
+    conversation: conversation(2),
     session: 20,
     opened: false,
     connections: 16,
@@ -139,16 +142,7 @@ export const steady: Shape = {
   ...chat,
   id: 'latency_32k',
   title: '32 KB at 200 requests/s',
-  conversation: template({
-    style: 'chat_completions',
-    first: 600,
-    turns: 23,
-    result: 1_000,
-    system: 2_000,
-    tools: 5,
-    stream: false,
-    seed: 5,
-  }),
+  conversation: conversation(5),
   session: 20,
   opened: false,
   connections: 32,

@@ -10,44 +10,20 @@ import {
   type Plugin,
   type Session,
   statusOf,
-  table,
 } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { type SessionsOptions, sessions } from 'guard-gateway/plugins/sessions'
 import { strictValidation } from '../../../plugins/http/validation.ts'
+import { tables } from '../../../plugins/recorder/tables.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aCall, aDecision, NOON, settled } from '../../kit/settled.ts'
 import { type Disk, disk } from './disk.ts'
 
-/** The columns of the recorder's tables that this feature reads and writes. */
+/** The recorder's tables, into which this feature looks and writes. */
 export const records: Plugin = {
   name: 'records',
   apply(gateway) {
-    const text = ['id', 'session_id', 'project_id', 'response_id', 'thread', 'chain_tip', 'talk_tip'] as const
-    gateway.tables.add({
-      id: 'calls',
-      columns: Object.fromEntries(text.map((name) => [name, 'text'])),
-      indexes: [['session_id', 'recorded']],
-      sparse: [['response_id']],
-    })
-    gateway.tables.add(
-      table<'session_events'>({
-        id: 'session_events',
-        columns: {
-          id: 'text',
-          session_id: 'text',
-          project_id: 'text',
-          agent_id: 'text',
-          name: 'text',
-          at: 'integer',
-          severity: 'text',
-          request_id: 'text',
-          decision: 'text',
-          attributes: 'json',
-        },
-        indexes: [['session_id', 'recorded']],
-      }),
-    )
+    for (const table of tables) gateway.tables.add(table)
   },
 }
 
