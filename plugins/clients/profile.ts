@@ -33,6 +33,8 @@ export interface Profile {
   /** Lines to type, in order. */
   use(setting: Setting): readonly string[]
   undo(setting: Setting): string
+  /** What else whoever uses it should know or do. */
+  note?(setting: Setting): string | undefined
   /** What it sends to tell its sessions apart. */
   readonly session: string
   /** What it does when a request is blocked. */

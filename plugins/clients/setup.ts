@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { APPROVER_FLAG, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { storeAgentKey } from './agent-key.ts'
+import { keyFile, storeAgentKey } from './agent-key.ts'
 import { nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { MARK, type Profile } from './profile.ts'
@@ -31,15 +32,23 @@ export const setup = (options: ClientsOptions): Command => ({
 
 const run = async (options: ClientsOptions, input: Input, io: Io): Promise<number> => {
   const chosen = chosenProfiles(input)
-  const setting = settingOf(options, input, io)
+  const plain = settingOf(options, input, io)
   const print = input.options.print === true
   const done: Done[] = []
-  if (setting.keyed && !print)
-    await options.asking((ask) => storeAgentKey(ask, setting.folder, setting.agent ?? '', setting.project))
+  if (plain.keyed && !print)
+    await options.asking((ask) => storeAgentKey(ask, plain.folder, plain.agent ?? '', plain.project))
+  const setting = { ...plain, passthrough: await shownKey(plain) }
   for (const profile of chosen) done.push(await prepare(profile, setting, print))
   if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: done })}\n`)
   else for (const one of done) io.out.write(`${told(one, input.options.enforce === true)}\n`)
   return done.some(({ state }) => state === 'exists') ? 1 : 0
+}
+
+/** The key that stands in a profile: the agent's own where it has one. */
+const shownKey = async ({ passthrough, keyed, folder, agent }: Setting): Promise<string | undefined> => {
+  if (passthrough === undefined || !keyed) return passthrough
+  const stored = await readFile(keyFile(folder, agent ?? ''), 'utf8').catch(() => `the key of ${agent}`)
+  return stored.trim()
 }
 
 /** What became of one client. */
@@ -52,6 +61,7 @@ interface Done {
   readonly files: readonly { readonly path: string; readonly text?: string }[]
   readonly use: readonly string[]
   readonly undo: string
+  readonly note?: string
   readonly session: string
   readonly on_block: string
   readonly block_status?: readonly [agents: string, status: number]
@@ -96,7 +106,8 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
     return { ...skipped, reason: 'Its profile names a model: run again with --model <id>.' }
   const mark = `${MARK}, tried with ${profile.tested_with}`
   const files = profile.files(setting).map(({ path, text }) => ({ path, text: text.replace(MARK, mark) }))
-  const usage = { use: profile.use(setting), undo: profile.undo(setting) }
+  const note = profile.note?.(setting)
+  const usage = { use: profile.use(setting), undo: profile.undo(setting), ...(note === undefined ? {} : { note }) }
   if (print) return { ...about, ...usage, state: 'printed', files }
   try {
     const states = await Promise.all(files.map((file) => writeProfile(setting.folder, file)))
@@ -109,7 +120,7 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
 }
 
 const told = (done: Done, enforce: boolean): string => {
-  const { title, client, state, reason, files, use, undo, session, on_block, block_status } = done
+  const { title, client, state, reason, files, use, undo, note, session, on_block, block_status } = done
   const lines = [`${title} (${client}): ${state}`]
   if (reason !== undefined) lines.push(`  ${reason}`)
   for (const { path, text } of files) {
@@ -126,6 +137,7 @@ const told = (done: Done, enforce: boolean): string => {
     lines.push(
       ...use.map((line) => `  use:      ${line}`),
       `  undo:     ${undo}`,
+      ...(note === undefined ? [] : [`  note:     ${note}`]),
       `  sessions: ${session}`,
       `  blocked:  ${on_block}`,
     )

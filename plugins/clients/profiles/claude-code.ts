@@ -38,6 +38,10 @@ export const claudeCode: Profile = {
   commands: ['claude'],
   files: (setting) => [{ path: file, text: `${JSON.stringify({ $comment: MARK, ...settings(setting) }, null, 2)}\n` }],
   use: ({ folder }) => [`claude --settings ${shellWord(join(folder, file))}`],
+  note: ({ passthrough }) =>
+    passthrough === undefined
+      ? undefined
+      : 'the key stands in this file, and the upstream needs auth: passthrough in guard-config.yml',
   undo: () => 'start claude without --settings',
   session: 'x-claude-code-session-id, kept by --continue',
   on_block: 'stops after one request and shows the message',

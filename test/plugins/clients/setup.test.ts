@@ -142,7 +142,8 @@ test('--print shows everything and writes nothing', async (context) => {
 
 test('--passthrough puts the key where the client sends it, and keeps the client’s own login', async (context) => {
   const { cwd, command } = await workplace(context)
-  await command('setup', ['claude-code'], { passthrough: true, statusline: true })
+  const { out } = await command('setup', ['claude-code'], { passthrough: true, statusline: true })
+  assert.match(out, /^ {2}note: +the key stands in this file, and the upstream needs auth: passthrough/m)
   const settings = JSON.parse(await readFile(join(cwd, 'profiles/claude-code/settings.json'), 'utf8'))
   assert.equal(settings.apiKeyHelper, undefined)
   assert.equal(settings.env.ANTHROPIC_AUTH_TOKEN, undefined)
@@ -174,6 +175,9 @@ test('--agent registers an agent and stores its key once, and profiles show that
   assert.equal(out, 'gak_of-the-agent\n')
   const settings = JSON.parse(await readFile(join(cwd, 'profiles/claude-code/settings.json'), 'utf8'))
   assert.match(settings.apiKeyHelper, /--agent night --dir .*profiles$/)
+  const { out: shown } = await command('setup', ['claude-code'], { agent: 'night', passthrough: true, print: true })
+  assert.match(shown, /x-guard-key: gak_of-the-agent"/)
+  assert.ok(!shown.includes(KEY))
 })
 
 test('an agent that exists gets a further key', async (context) => {
