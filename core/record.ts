@@ -5,6 +5,7 @@ import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
 import type { Settled, Usage } from './settled.ts'
+import type { RepliedCall } from './stateful.ts'
 import { pages } from './store/pages.ts'
 
 declare module './contracts/storage.ts' {
@@ -91,6 +92,8 @@ export interface CallRecord extends Usage {
   readonly trace_id: string | null
   readonly span_id: string | null
   readonly parent_span_id: string | null
+  /** Calls of the reply that a later request may give results of without repeating them; null: none. */
+  readonly replied_calls: readonly (RepliedCall & { readonly id: string })[] | null
   /** What the reply asked to call; null: nothing, or no traces are kept. */
   readonly tool_calls: readonly RepliedTool[] | null
   /** Null: nobody knows prices. */

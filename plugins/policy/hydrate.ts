@@ -68,6 +68,8 @@ export class Histories {
     history.limit = limit
     const rows = [...forwarded, ...blocked].map(rowOf).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
     restore(history, rows, session.row.resumed_at ?? -1)
+    for (const { replied_calls } of forwarded.toReversed())
+      for (const { id, ...call } of replied_calls ?? []) history.replies(id, call)
     for (const record of forwarded)
       if (isUnpriced(record.total_tokens, record.cost_source)) history.noteUnpriced(record.thread)
     return this.#keep(session, history)

@@ -1,7 +1,10 @@
 import {
+  argumentText,
   type Call,
   type CallRecord,
+  callKey,
   cutText,
+  type Reading,
   type Redactor,
   type SessionRow,
   type Settled,
@@ -11,6 +14,8 @@ import type { Previews } from './preview.ts'
 
 /** What upstreams and clients name freely is kept to this many characters. */
 const NAME_CHARS = 256
+/** Calls of one reply that are kept. */
+const MAX_REPLIED = 512
 
 /** A turn without what only its own request needs; all but the tools' names are hashes and flags. */
 const storedTurn = ({ calls, item, user_after }: Turn, redact: Redactor): Turn => ({
@@ -86,6 +91,7 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     root: row.root,
     keys: row.keys,
     new_turns: row.new_turns.map((turn) => storedTurn(turn, redact)),
+    replied_calls: continues ? repliedCalls(reading, redact) : null,
     measures: memberedOrNull(row.measures),
     request_preview: previews.request,
     response_preview: previews.response,
@@ -98,6 +104,16 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     price_version: settled.cost?.price_version ?? null,
   }
 }
+
+/** Hashes, as what is kept of turns; a client that leaves its history out gives results by these ids. */
+const repliedCalls = ({ calls }: Reading, redact: Redactor): CallRecord['replied_calls'] =>
+  unlessEmpty(
+    calls
+      .slice(-MAX_REPLIED)
+      .flatMap(({ id, tool, args }) =>
+        id === null ? [] : [{ id: short(id, redact), tool: redact.text(tool), key: callKey(tool, argumentText(args)) }],
+      ),
+  )
 
 const wholeOrNull = (count: number | null): number | null => (Number.isSafeInteger(count) ? count : null)
 

@@ -6,7 +6,7 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { call } from '../../kit/evidence.ts'
 import { aReading } from '../../kit/settled.ts'
-import { defaultRules, newSession, startBench } from './kit.ts'
+import { defaultRules, newSession, restarted, startBench } from './kit.ts'
 
 const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enforce' })
 
@@ -114,11 +114,12 @@ describe('a prompt typed after a refusal', () => {
 })
 
 describe('responses that keep their history', () => {
-  it('are judged by what their replies called', async () => {
-    const bench = await enforced()
-    const session = newSession()
+  const reasons = async (hasRestarts: boolean) => {
+    const bench = await startBench({ defaults: defaultRules, default_mode: 'enforce' }, [responses])
+    let session = newSession()
     const decisions = []
     for (let n = 0; n < 4; n++) {
+      if (hasRestarts) session = restarted(session)
       const body =
         n === 0
           ? { model: 'm', input: 'fix it' }
@@ -133,10 +134,13 @@ describe('responses that keep their history', () => {
       })
       decisions.push(await bench.send(sent(responses, body, { session }), { reading }))
     }
-    assert.deepEqual(
-      decisions.map((one) => one.reason),
-      [null, null, null, 'LOOP_TOOL_CALL'],
-    )
+    return decisions.map((one) => one.reason)
+  }
+  it('are judged by what their replies called', async () => {
+    assert.deepEqual(await reasons(false), [null, null, null, 'LOOP_TOOL_CALL'])
+  })
+  it('also where the gateway was started anew before each of them', async () => {
+    assert.deepEqual(await reasons(true), [null, null, null, 'LOOP_TOOL_CALL'])
   })
 })
 

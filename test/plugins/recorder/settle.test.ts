@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { rowOf } from 'guard-gateway/core'
+import { argumentText, callKey, rowOf } from 'guard-gateway/core'
 import {
   aCall,
   aDecision,
@@ -95,6 +95,16 @@ describe('recorder: a settled call', () => {
     await bench.settle(settled({ call: aCall({ style: 'responses' }) }))
     const row = await callRow()
     assert.deepEqual([row.response_id, row.reply_id, rowOf(row).response_id], ['msg_1', null, 'msg_1'])
+  })
+
+  it('keeps hashes of the calls whose results come without them, and only where they do', async () => {
+    const called = { id: 'call_1', tool: 'read', args: '{"path":"a"}' }
+    const reading = aReading({ calls: [called, { ...called, id: null }] })
+    await bench.settle(settled({ call: aCall({ style: 'responses' }), reading }))
+    const key = callKey('read', argumentText({ path: 'a' }))
+    assert.deepEqual((await callRow()).replied_calls, [{ id: 'call_1', tool: 'read', key }])
+    await bench.settle(settled({ call: aCall({ id: 'guardreq_2' }), reading }))
+    assert.equal((await callRow('guardreq_2')).replied_calls, null)
   })
 
   it('keeps type and fingerprint of an error, not its text', async () => {
