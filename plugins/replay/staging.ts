@@ -4,6 +4,7 @@ import { prepare } from './prepare.ts'
 import { runChange } from './run-change.ts'
 import { addRecords, recordChanges } from './run-plan.ts'
 import { isRoot, newRow, rowWith } from './run-row.ts'
+import type { StagedRow } from './tables.ts'
 import { DAY_NS, nowNs } from './time.ts'
 import { hasGone, writer } from './writer.ts'
 
@@ -111,7 +112,7 @@ export class Staging {
     const mine = ids.filter((id) => this.#claims.has(id))
     this.done(mine)
     try {
-      for (const id of mine) await this.#remove(id)
+      for (let at = 0; at < mine.length; at += PAGE) await this.#remove(mine.slice(at, at + PAGE))
     } catch (error) {
       this.#gateway.fault(error, 'replay:staging')
     }
@@ -120,20 +121,30 @@ export class Staging {
   /** Removes what processes left that are gone; gives of how many runs. */
   async sweep(): Promise<number> {
     const oldest = nowNs(this.#gateway.clock) - DAY_NS
-    const { rows } = await this.#gateway.storage.find('staged_runs', { limit: PAGE })
-    const left = rows.filter((row) =>
-      row.writer === writer ? !this.#claims.has(row.trace_id) : hasGone(row.writer) || row.claimed_ns < oldest,
-    )
-    for (const { trace_id } of left) await this.#remove(trace_id)
-    return left.length
+    let swept = 0
+    let cursor: string | null = null
+    do {
+      const page: { readonly rows: readonly StagedRow[]; readonly next_cursor: string | null } =
+        await this.#gateway.storage.find('staged_runs', { limit: PAGE, ...(cursor === null ? {} : { cursor }) })
+      const left = page.rows.filter((row) =>
+        row.writer === writer ? !this.#claims.has(row.trace_id) : hasGone(row.writer) || row.claimed_ns < oldest,
+      )
+      await this.#remove(left.map(({ trace_id }) => trace_id))
+      swept += left.length
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    return swept
   }
 
-  async #remove(trace_id: string): Promise<void> {
+  async #remove(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
     const { storage } = this.#gateway
-    const isRun = (await storage.get('runs', trace_id)) !== undefined
-    for (const table of isRun ? [] : (['spans', 'events', 'artifacts'] as const))
-      while ((await storage.remove(table, { trace_id }, REMOVED)) > 0);
-    await storage.write([unclaimed(trace_id)])
+    const { rows } = await storage.find('runs', { where: { trace_id: { in: ids } }, limit: ids.length })
+    const runs = new Set(rows.map(({ trace_id }) => trace_id))
+    const where = { trace_id: { in: ids.filter((id) => !runs.has(id)) } }
+    for (const table of ['spans', 'events', 'artifacts'] as const)
+      while ((await storage.remove(table, where, REMOVED)) > 0);
+    await storage.write(ids.map(unclaimed))
   }
 }
 
