@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream'
+
 /** What was typed after a command's name. */
 export interface Input {
   readonly args: readonly string[]
@@ -36,3 +38,14 @@ export interface Command {
   readonly unconfigured?: 'sqlite' | 'memory'
   run(input: Input, io: Io): Promise<number>
 }
+
+/** Sends a request to a gateway's interface and gives the body of its answer; rejects with the error that it answers with. Text is sent as JSON, a stream as a file. */
+export type AskStream = (
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  body?: Readable | string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Readable>
+
+/** The same where JSON is sent and answered. */
+export type AskJson = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>

@@ -1,11 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Command, GuardError, type Input, type Io, instantOf, terminalLine, unwritable } from 'guard-gateway/core'
+import {
+  type AskJson,
+  type Command,
+  GuardError,
+  type Input,
+  type Io,
+  instantOf,
+  terminalLine,
+  unwritable,
+} from 'guard-gateway/core'
 
 /** Sends a request to the interface and gives the answer's body; rejects with the error that it answers with. */
-export type Ask = (method: 'GET', path: string) => Promise<unknown>
-
-type Asking = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+type Asking = <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
 
 interface Page {
   readonly trajectories: readonly object[]
@@ -25,7 +32,7 @@ export const exportCommand = (asking: Asking): Command => ({
   run: (input, io) => asking((ask) => exportTrajectories(ask, input, io)),
 })
 
-const exportTrajectories = async (ask: Ask, { options }: Input, io: Io): Promise<number> => {
+const exportTrajectories = async (ask: AskJson, { options }: Input, io: Io): Promise<number> => {
   const query = new URLSearchParams({ limit: '200' })
   if (options.since !== undefined) query.set('since', String(sinceOf(String(options.since), Date.now())))
   if (options.project !== undefined) query.set('project_id', String(options.project))

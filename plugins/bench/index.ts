@@ -1,11 +1,11 @@
-import type { Plugin } from 'guard-gateway/core'
+import type { AskJson, Plugin } from 'guard-gateway/core'
 import { benchCommand } from './command-bench.ts'
-import { type Ask, exportCommand } from './command-export.ts'
+import { exportCommand } from './command-export.ts'
 
 /** Where commands find stored sessions. */
 export interface BenchOptions {
   /** Lets `work` ask the gateway that runs, or one that is opened for it. */
-  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+  readonly asking: <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
 }
 
 /** Gives the command line `bench` and `bench export`, and the interface the trajectories that the latter writes. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { FastifyError } from 'fastify'
-import { errorBody, errorIn, type Gateway, GuardError, schemaFault, statusOf } from 'guard-gateway/core'
+import { type AskStream, errorBody, errorIn, type Gateway, GuardError, schemaFault, statusOf } from 'guard-gateway/core'
 import { type Place, reached } from './reach.ts'
 
 /** Where commands find what they ask for. */
@@ -12,20 +12,12 @@ export interface AskOptions {
   readonly durable: boolean
 }
 
-/** Sends a request to the interface and gives the body of its answer; throws the error that it answers with. Text is sent as JSON, a stream as a file. */
-export type Ask = (
-  method: 'GET' | 'POST' | 'PUT',
-  path: string,
-  body?: Readable | string,
-  headers?: Readonly<Record<string, string>>,
-) => Promise<Readable>
-
 const headersOf = (body: Readable | string) => ({
   'content-type': typeof body === 'string' ? 'application/json' : 'application/octet-stream',
 })
 
 /** What is asked; `address` is that of the gateway that runs, and undefined for one opened for this. */
-export type Work<T> = (ask: Ask, address: string | undefined) => Promise<T>
+export type Work<T> = (ask: AskStream, address: string | undefined) => Promise<T>
 
 /** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `reached` does. */
 export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions, work: Work<T>): Promise<T> => {
@@ -39,7 +31,7 @@ export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions
 }
 
 const overHttp =
-  (address: string): Ask =>
+  (address: string): AskStream =>
   async (method, path, body, headers = {}) => {
     const sent = body === undefined ? { headers } : { body, headers: { ...headers, ...headersOf(body) } }
     try {

@@ -1,5 +1,6 @@
+export type { AskStream as Ask } from 'guard-gateway/core'
 export { begins } from './argv.ts'
-export { type Ask, asking, type Work } from './ask.ts'
+export { asking, type Work } from './ask.ts'
 export { nearest, suggestion } from './nearest.ts'
 export { cli } from './plugin.ts'
 export { exits, paint, printError, printNotice, printWarning } from './print.ts'

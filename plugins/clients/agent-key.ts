@@ -1,7 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { GuardError } from 'guard-gateway/core'
-import type { Ask } from './options.ts'
+import { type AskJson, GuardError } from 'guard-gateway/core'
 import { writeNew } from './write.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
@@ -15,7 +14,7 @@ export const keyFile = (folder: string, agent: string): string => {
 
 /** Registers the agent if need be and stores a key of its own, once: a key that is there stays. */
 export const storeAgentKey = async (
-  ask: Ask,
+  ask: AskJson,
   folder: string,
   agent: string,
   project: string | undefined,
@@ -27,7 +26,7 @@ export const storeAgentKey = async (
   return file
 }
 
-const register = async (ask: Ask, id: string, project_id: string | undefined): Promise<unknown> => {
+const register = async (ask: AskJson, id: string, project_id: string | undefined): Promise<unknown> => {
   try {
     return await ask('POST', '/api/agents', { id, ...(project_id === undefined ? {} : { project_id }) })
   } catch (error) {

@@ -7,7 +7,8 @@ import { setup } from './setup.ts'
 import { status } from './status.ts'
 import { statusline } from './statusline.ts'
 
-export type { Ask, ClientsOptions } from './options.ts'
+export type { AskJson as Ask } from 'guard-gateway/core'
+export type { ClientsOptions } from './options.ts'
 export type { Profile } from './profile.ts'
 export { profileOf, profiles } from './profiles/index.ts'
 

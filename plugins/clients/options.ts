@@ -1,6 +1,4 @@
-/** Sends JSON to the administration interface and gives the answer's body; rejects with the error that it answers with. */
-export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>
-
+import type { AskJson } from 'guard-gateway/core'
 /** What the commands for clients know of the gateway. */
 export interface ClientsOptions {
   /** Where it listens: `http://127.0.0.1:8787`. */
@@ -15,5 +13,5 @@ export interface ClientsOptions {
   /** The address of the gateway, if it answers and takes the key; `instead` is said besides how to start it. Throws GATEWAY_NOT_RUNNING and UNAUTHORIZED. */
   readonly running: (instead?: string) => Promise<string>
   /** Lets `work` ask the gateway that runs, at `address`, or one that is opened for it and has none. */
-  readonly asking: <T>(work: (ask: Ask, address: string | undefined) => Promise<T>) => Promise<T>
+  readonly asking: <T>(work: (ask: AskJson, address: string | undefined) => Promise<T>) => Promise<T>
 }

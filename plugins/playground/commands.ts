@@ -1,4 +1,12 @@
-import { type Command, GuardError, type Input, type Io, type Plugin, terminalLine } from 'guard-gateway/core'
+import {
+  type AskJson,
+  type Command,
+  GuardError,
+  type Input,
+  type Io,
+  type Plugin,
+  terminalLine,
+} from 'guard-gateway/core'
 import { openInBrowser } from './browser.ts'
 import { scenariosOf } from './scenario.ts'
 import { outcomeOf, type Started, stepLine } from './told.ts'
@@ -6,15 +14,12 @@ import { outcomeOf, type Started, stepLine } from './told.ts'
 const POLL_MS = 100
 const MAX_PACE_MS = 2_000
 
-/** Sends JSON to the interface and gives the answer's body. */
-export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>
-
 /** Where commands of the Playground find it. */
 export interface PlaygroundCommandOptions {
   /** The address of the gateway that runs. Throws GATEWAY_NOT_RUNNING. */
   readonly running: () => Promise<string>
   /** Lets `work` ask the gateway that runs at `address`, or one that is opened for it. */
-  readonly asking: <T>(work: (ask: Ask, address: string | undefined) => Promise<T>) => Promise<T>
+  readonly asking: <T>(work: (ask: AskJson, address: string | undefined) => Promise<T>) => Promise<T>
 }
 
 /** Gives the command line `playground list`, `playground run` and `playground open`. */
@@ -72,7 +77,7 @@ const run = (options: PlaygroundCommandOptions, scenarios: readonly string[]): C
 })
 
 /** Runs what was named, or everything; 1 if an expectation was missed. */
-const runAll = async (ask: Ask, { args, options }: Input, io: Io, address: string | undefined): Promise<number> => {
+const runAll = async (ask: AskJson, { args, options }: Input, io: Io, address: string | undefined): Promise<number> => {
   const json = options.json === true
   const order = choices(options)
   let missed = 0
@@ -102,7 +107,11 @@ const paceIn = (text: string): number => {
 }
 
 /** What is to be run; of all scenarios, those in which no style can be chosen run in their own. */
-const ordersOf = async (ask: Ask, named: string | undefined, { all }: Input['options']): Promise<readonly object[]> => {
+const ordersOf = async (
+  ask: AskJson,
+  named: string | undefined,
+  { all }: Input['options'],
+): Promise<readonly object[]> => {
   if (all !== true) return [{ scenario: named ?? 'exact-loop' }]
   if (named !== undefined)
     throw new GuardError('USAGE', `Name a scenario or say --all, not both: "${terminalLine(named)}".`)
@@ -111,7 +120,7 @@ const ordersOf = async (ask: Ask, named: string | undefined, { all }: Input['opt
 }
 
 /** Starts a run and tells its steps as they happen, until it has ended. */
-const follow = async (ask: Ask, order: object, quiet: boolean, io: Io): Promise<Started> => {
+const follow = async (ask: AskJson, order: object, quiet: boolean, io: Io): Promise<Started> => {
   let state = (await ask('POST', '/api/v1/playground/runs', order)) as Started
   if (!quiet) io.out.write(`${state.scenario_id}  ${state.mode}\n`)
   for (let told = 0; ; ) {

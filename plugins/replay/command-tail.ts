@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import {
+  type AskStream,
   type Clock,
   type Input,
   type Io,
@@ -8,7 +9,7 @@ import {
   type TraceEvent,
   writeJson,
 } from 'guard-gateway/core'
-import type { Ask, ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './asked.ts'
 import { listen, type Message } from './listen.ts'
 import { eventV1 } from './stream-events.ts'
 import { decisionLine, runLine, type ToldDecision, type ToldRun } from './tail-lines.ts'
@@ -80,7 +81,7 @@ class Tail {
   }
 
   /** Runs begun since then, oldest first, or their decisions. */
-  async past(ask: Ask): Promise<void> {
+  async past(ask: AskStream): Promise<void> {
     const { since, project, session, decisions } = this.#input.options
     const query = new URLSearchParams({ since: String(since), sort: 'start', order: 'asc', limit: '200' })
     if (project !== undefined) query.set('project_id', String(project))
@@ -97,7 +98,7 @@ class Tail {
     this.#run(run, Number(BigInt(run.start_ns) / 1_000_000n))
   }
 
-  async #pastDecisions(ask: Ask, run: RunSummary): Promise<void> {
+  async #pastDecisions(ask: AskStream, run: RunSummary): Promise<void> {
     const path = `/api/v1/runs/${encodeURIComponent(run.trace_id)}`
     const { spans, events } = readJson(await text(await ask('GET', path))) as Bundle
     for (const span of [...spans, { id: null, events }])

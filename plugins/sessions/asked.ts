@@ -1,11 +1,8 @@
-import { type Input, type Io, writeJson } from 'guard-gateway/core'
-
-/** Sends JSON to the interface and gives the answer's body; rejects with the error that it answers with. */
-export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>
+import { type AskJson, type Input, type Io, writeJson } from 'guard-gateway/core'
 
 /** What one of these commands works with. */
 export interface Asked {
-  readonly ask: Ask
+  readonly ask: AskJson
   readonly input: Input
   readonly io: Io
 }

@@ -1,10 +1,10 @@
-import { APPROVER_FLAG, type Command, type Plugin } from 'guard-gateway/core'
-import type { Ask, Asked } from './asked.ts'
+import { APPROVER_FLAG, type AskJson, type Command, type Plugin } from 'guard-gateway/core'
+import type { Asked } from './asked.ts'
 
 /** Where commands find sessions and agents. */
 export interface SessionCommandOptions {
   /** Lets `work` ask the gateway that runs, or one that is opened for it. */
-  readonly asking: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+  readonly asking: <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>
 }
 
 /** Gives the command line `sessions …` and `agents …`. */

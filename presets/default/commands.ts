@@ -1,5 +1,13 @@
 import { text } from 'node:stream/consumers'
-import { APPROVER_HEADER, type Command, type Gateway, type Input, type Io, readJson } from 'guard-gateway/core'
+import {
+  APPROVER_HEADER,
+  type AskJson,
+  type Command,
+  type Gateway,
+  type Input,
+  type Io,
+  readJson,
+} from 'guard-gateway/core'
 import { bench } from 'guard-gateway/plugins/bench'
 import { asking, type Place, printNotice, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
@@ -49,9 +57,6 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
   io.err.write(`${firstRunText(first, io.cwd)}\n`)
   return first
 }
-
-/** Sends JSON to the interface and gives the answer's body. */
-type AskJson = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>
 
 /** What a command line knows before its gateway is made. */
 interface Told {

@@ -1,22 +1,14 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Input, type Io, readJson } from 'guard-gateway/core'
+import { type AskStream, type Input, type Io, readJson } from 'guard-gateway/core'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 
-/** Sends a request to the gateway's interface and gives the body of its answer; throws the error that it answers with. */
-export type Ask = (
-  method: 'GET' | 'POST',
-  path: string,
-  body?: string,
-  headers?: Readonly<Record<string, string>>,
-) => Promise<Readable>
-
 /** Lets work ask the gateway that runs, or its storage where none does. */
-export type Asking = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>
+export type Asking = <T>(work: (ask: AskStream) => Promise<T>) => Promise<T>
 
 /** What a command that asks works with. */
 export interface Asked {
-  readonly ask: Ask
+  readonly ask: AskStream
   readonly input: Input
   readonly io: Io
 }

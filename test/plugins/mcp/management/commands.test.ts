@@ -16,7 +16,7 @@ let api: Bench
 /** Asks the API of the test as the command line asks the gateway's. */
 const asking: Asking = (work) =>
   work(async (method, path, body, headers) => {
-    const sent = body === undefined ? undefined : JSON.parse(body)
+    const sent = typeof body === 'string' ? JSON.parse(body) : undefined
     const answer = await api.send(method, path.replace('/api/v1/mcp', ''), sent, { ...headers })
     if (answer.status < 400) return Readable.from([answer.text])
     const { error } = answer.body as { readonly error: ErrorBody }
