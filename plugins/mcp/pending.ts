@@ -15,21 +15,21 @@ export interface PendingRequest {
   unrecorded?: boolean
   /** Its stream has ended before its answer, which a stream that takes it up again may bring. */
   loose?: boolean
-  state: 'judging' | 'forwarded' | 'cancelled'
+  state: 'judging' | 'forwarded' | 'cancelled' | 'answered'
 }
 
 /** Whether an answer's key is that of a request, as the server keeps it. */
 export const isAnswer = (key: string | undefined, request: string | undefined): boolean =>
   request !== undefined && (key === request || roundedKey([request], key ?? '') !== undefined)
 
-/** How many cancelled requests are remembered: a late answer is still passed on. */
-const MAX_CANCELLED = 256
+/** How many requests that are over are remembered: an answer that comes late, or again on a stream that was taken up again, is still passed on. */
+const MAX_OVER = 256
 
 /** Requests of one direction that have no answer yet, by type and value of their ids. */
 export class Pending {
   readonly #limit: number
   readonly #requests = new Map<string, PendingRequest>()
-  readonly #cancelled = new Map<string, PendingRequest>()
+  readonly #over = new Map<string, PendingRequest>()
 
   constructor(limit: number) {
     this.#limit = limit
@@ -43,7 +43,7 @@ export class Pending {
   add(key: string, request: PendingRequest): 'added' | 'twice' | 'full' {
     if (this.#requests.has(key)) return 'twice'
     if (this.#requests.size >= this.#limit) return 'full'
-    this.#cancelled.delete(key)
+    this.#over.delete(key)
     this.#requests.set(key, request)
     return 'added'
   }
@@ -55,7 +55,7 @@ export class Pending {
 
   /** The request that an answer belongs to, which is over with it. */
   take(key: string): PendingRequest | undefined {
-    const requests = this.#requests.has(key) ? this.#requests : this.#cancelled
+    const requests = this.#requests.has(key) ? this.#requests : this.#over
     const request = requests.get(key)
     requests.delete(key)
     return request
@@ -64,17 +64,33 @@ export class Pending {
   /** Marks a request as cancelled; gives what it was before, undefined if there is none that can be. An `initialize` cannot. */
   cancel(key: string): { readonly request: PendingRequest; readonly was: 'judging' | 'forwarded' } | undefined {
     const request = this.#requests.get(key)
-    if (request === undefined || request.state === 'cancelled' || request.method === 'initialize') return
+    if (request === undefined || request.method === 'initialize') return
     const was = request.state
+    if (was !== 'judging' && was !== 'forwarded') return
     request.state = 'cancelled'
     if (was === 'judging') return { request, was }
     this.#requests.delete(key)
-    if (this.#cancelled.size >= MAX_CANCELLED) {
-      const [oldest = ''] = this.#cancelled.keys()
-      this.#cancelled.delete(oldest)
-    }
-    this.#cancelled.set(key, request)
+    this.#remember(key, request)
     return { request, was }
+  }
+
+  /** Remembers a request whose answer its server may send again to a client that has missed it. */
+  answered(key: string, request: PendingRequest): void {
+    request.state = 'answered'
+    this.#remember(key, request)
+  }
+
+  #remember(key: string, request: PendingRequest): void {
+    if (this.#over.size >= MAX_OVER) {
+      const [oldest = ''] = this.#over.keys()
+      this.#over.delete(oldest)
+    }
+    this.#over.set(key, request)
+  }
+
+  /** A request of this id and method is on its way. */
+  has(key: string, method: string): boolean {
+    return this.#requests.get(key)?.method === method
   }
 
   /** Marks a request as one that no stream in hand will answer. */
@@ -94,7 +110,7 @@ export class Pending {
   takeAll(): readonly PendingRequest[] {
     const left = [...this.#requests.values()]
     this.#requests.clear()
-    this.#cancelled.clear()
+    this.#over.clear()
     return left
   }
 

@@ -208,7 +208,7 @@ export class McpProxy {
     const mayCome = resumable && !ended
     if (key !== undefined && mayCome) calls.loosen(key)
     const request = key === undefined || mayCome ? undefined : calls.take(key)
-    if (request === undefined || request.state === 'cancelled') return []
+    if (request?.state !== 'forwarded') return []
     void this.#relay.settle(request, 'lost', null)
     return [{ message: refusal(502, request.id, INTERNAL, 'Upstream ended the stream without an answer.').message }]
   }

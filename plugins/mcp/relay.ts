@@ -22,6 +22,9 @@ import type { Surroundings } from './surroundings.ts'
 const INTERNAL = -32603
 const UNRECORDED = 'The call was forwarded, but cannot be recorded, so its result is withheld.'
 
+/** Requests whose answers change what the proxy goes by: an old one must not come to count again. */
+const READ: ReadonlySet<string> = new Set(['initialize', 'tools/list'])
+
 const isDone = () => true
 const isNotDone = () => false
 
@@ -45,7 +48,7 @@ export class Relay {
     const event = raw === undefined ? {} : { event: raw }
     if (fault !== undefined) return this.#faulty(fault)
     if (frame === undefined) return raw === undefined ? undefined : { event: raw, resumable }
-    const passed = await (frame.kind === 'response' ? this.#paired(frame) : this.#unasked(frame))
+    const passed = await (frame.kind === 'response' ? this.#paired(frame, resumable) : this.#unasked(frame, resumable))
     if (passed === undefined) return
     if (passed === frame) return { message: frame.raw, ...event, resumable }
     const text = typeof passed === 'string' ? passed : passed.text
@@ -63,8 +66,8 @@ export class Relay {
   }
 
   /** The frame, another one or other text in its place; undefined if it is not passed on. */
-  async #unasked(came: Frame): Promise<Frame | string | undefined> {
-    if (came.kind === 'request' && !this.#asked(came)) return
+  async #unasked(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
+    if (came.kind === 'request' && !this.#asked(came, resumable)) return
     if (came.method === 'notifications/tools/list_changed') this.#around.tools.stale()
     try {
       return this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
@@ -75,15 +78,18 @@ export class Relay {
   }
 
   /** An answer, for the request it belongs to. */
-  async #paired(came: Frame): Promise<Frame | string | undefined> {
+  async #paired(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
     const { calls } = this.#session
     const request = calls.take(came.key ?? '')
     const rounded = request === undefined ? calls.rounded(came.key ?? '') : undefined
-    if (rounded !== undefined) return this.#paired(withId(came, rounded))
+    if (rounded !== undefined) return this.#paired(withId(came, rounded), resumable)
     if (request === undefined) return void this.#session.dropped('unknown_id')
     this.#around.heard()
     try {
-      return await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
+      const passed = await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
+      // a client that has missed it may fetch it again; what is withheld or was read here is not taken anew
+      if (resumable && typeof passed !== 'string' && !READ.has(request.method)) calls.answered(came.key ?? '', request)
+      return passed
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
       return errorFrame(request.id, INTERNAL, 'The gateway failed on this answer.')
@@ -95,8 +101,9 @@ export class Relay {
     return this.#hooks.frame.promise(frame, { direction: 'to_client', server_id: server.id, session_id })
   }
 
-  /** Notes a request of the server; false: it must not reach the client. */
-  #asked({ key = '', id = '', method = '' }: Frame): boolean {
+  /** Notes a request of the server; false: it must not reach the client. One with an event id may come again to a client that has missed it. */
+  #asked({ key = '', id = '', method = '' }: Frame, resumable: boolean): boolean {
+    if (resumable && this.#session.asks.has(key, method)) return true
     const added = this.#session.asks.add(key, { method, id, state: 'forwarded' })
     if (added === 'added') return true
     this.#session.dropped(added === 'full' ? 'too_many_requests' : 'id_in_use')

@@ -173,6 +173,30 @@ describe('frames through the HTTP door', () => {
     assert.match(await second.text(), /"after":"1-7"/)
   })
 
+  it('resume a stream of which the client has missed what the gateway has seen; a list of tools does not count again', async () => {
+    const session = await service.session()
+    const asked = 'id: 2\ndata: {"jsonrpc":"2.0","id":"ask","method":"elicitation/create","params":{}}\n\n'
+    const answer = 'id: 3\ndata: {"jsonrpc":"2.0","id":"call","result":{"content":[]}}\n\n'
+    const list = 'id: 4\ndata: {"jsonrpc":"2.0","id":"list","result":{"tools":[]}}\n\n'
+    service.upstream.answering = ({ method, message }, response) => {
+      if (method === 'GET') beginEvents(response).end(asked + answer + list)
+      else if (message?.id === 'call') beginEvents(response).end(`id: 1\ndata:\n\n${asked}${answer}`)
+      else if (message?.id === 'list') beginEvents(response).end(list)
+      else return false
+      return true
+    }
+    const send = async (id: string, method: string, params: object) =>
+      (await session.fetch('POST', JSON.stringify({ jsonrpc: '2.0', id, method, params }))).text()
+    assert.equal(await send('call', 'tools/call', { name: 'ask' }), `id: 1\ndata:\n\n${asked}${answer}`)
+    assert.equal(await send('list', 'tools/list', {}), list)
+    for (const again of ['first', 'second']) {
+      const stream = await session.fetch('GET', undefined, { 'last-event-id': '1' })
+      assert.equal(await stream.text(), asked + answer, again)
+    }
+    const { status } = await session.post({ jsonrpc: '2.0', id: 'ask', result: { action: 'accept' } })
+    assert.equal(status, 202)
+  })
+
   it('get their answer behind events that are no messages, which pass as they are', async () => {
     const events =
       'event: ping\ndata: 2026-11-21 12:00:00\n\nevent: endpoint\ndata: {"jsonrpc":"2.0","id":"e","result":{"a":0}}\n\n' +
