@@ -15,15 +15,18 @@ const INDEX = /^(0|[1-9][0-9]{0,9})$/
 const members = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
   value !== null && typeof value === 'object' ? Object.entries(value) : []
 
+/** Where a text or number stands in place of a container, what a server takes it for cannot be told: that is something, of no use. */
+const beyond = (value: unknown): unknown => (value === undefined || typeof value === 'object' ? undefined : false)
+
 const child = (value: unknown, name: string): unknown => {
-  if (value === null || typeof value !== 'object') return undefined
+  if (value === null || typeof value !== 'object') return beyond(value)
   if (Array.isArray(value)) return INDEX.test(name) ? value[Number(name)] : undefined
   return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 }
 
 /**
  * What a JSON pointer meets in the arguments. A whole segment `*` stands for every element of an array or member of an object.
- * There is always at least one answer: where nothing stands, its value is undefined.
+ * There is always at least one answer: where nothing stands, its value is undefined, and false behind a text or number.
  */
 export const pointed = (args: Arguments, pointer: string): readonly Pointed[] => {
   let met: readonly Pointed[] = [{ pointer: '', value: args }]
@@ -32,7 +35,7 @@ export const pointed = (args: Arguments, pointer: string): readonly Pointed[] =>
       if (segment !== '*')
         return [{ pointer: `${one.pointer}/${segment}`, value: child(one.value, unescaped(segment)) }]
       const below = members(one.value)
-      if (below.length === 0) return [{ pointer: `${one.pointer}/*`, value: undefined }]
+      if (below.length === 0) return [{ pointer: `${one.pointer}/*`, value: beyond(one.value) }]
       return below.map(([name, value]) => ({ pointer: `${one.pointer}/${escaped(name)}`, value }))
     })
   }

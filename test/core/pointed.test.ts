@@ -19,9 +19,10 @@ describe('a pointer into the arguments of a tool call', () => {
       ['/deep/1/to', undefined],
     ])
   })
-  it('meets nothing below an empty list, a scalar and a missing member', () => {
+  it('meets nothing below an empty list and a missing member, and nothing of use below a scalar', () => {
     assert.deepEqual(met('/none/*'), [['/none/*', undefined]])
-    assert.deepEqual(met('/path/*'), [['/path/*', undefined]])
+    assert.deepEqual(met('/path/*'), [['/path/*', false]])
+    assert.deepEqual(met('/path/to'), [['/path/to', false]])
     assert.deepEqual(met('/absent/to'), [['/absent/to', undefined]])
   })
   it('unescapes names and escapes them in answers', () => {

@@ -25,6 +25,7 @@ const readings = (form: string): string[] => {
     compatible,
     decoded(form),
     decoded(compatible),
+    form.replaceAll('\ufffd', ''),
     form.replace(/\p{Default_Ignorable_Code_Point}/gu, ''),
     form.trim(),
     form.trim().replace(/^["'`]|["'`]$/g, ''),
@@ -70,9 +71,8 @@ const lenientUtf8 = (bytes: Buffer): string => {
 /** How many bytes follow a lead byte; undefined if it leads nothing. */
 const followers = (lead: number): number | undefined => {
   if (lead < 0x80) return 0
-  if (lead < 0xc0 || lead > 0xf7) return undefined
-  if (lead < 0xe0) return 1
-  return lead < 0xf0 ? 2 : 3
+  if (lead < 0xc0 || lead > 0xfd) return undefined
+  return Math.clz32(~lead << 24) - 1
 }
 
 const joined = (bytes: Buffer, more: number): number | undefined => {

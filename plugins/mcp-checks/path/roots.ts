@@ -27,12 +27,14 @@ export interface Roots {
 
 const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
 
+const unexpanded = (text: string, key: string): GuardError =>
+  new GuardError('INVALID_POLICY', `"${text}" begins with ~; write \${HOME} under vars instead.`, { path: key })
+
 /** A folder that a policy names, absolute. */
 const folder = (text: string, key: string): string => {
   if (text.trim() === '')
     throw new GuardError('INVALID_POLICY', `A path check has an empty folder under "${key}".`, { path: key })
-  if (text.startsWith('~'))
-    throw new GuardError('INVALID_POLICY', `"${text}" begins with ~; write \${HOME} under vars instead.`, { path: key })
+  if (text.startsWith('~')) throw unexpanded(text, key)
   return resolve(text)
 }
 
@@ -75,7 +77,10 @@ const matchers = async (deny: readonly string[]): Promise<readonly Matcher[]> =>
   const { default: picomatch } = await import('picomatch')
   const options: PicomatchOptions = { dot: true, nocase: foldsCase }
   return deny.map((pattern) => {
-    const matches = picomatch(pattern, options)
+    if (pattern.startsWith('~')) throw unexpanded(pattern, 'deny')
+    // what is in a folder is denied with it, and some file systems know one spelling of an accented letter
+    const written = pattern.replace(/(?<=.)\/+$/, '')
+    const matches = picomatch([...new Set([written, written.normalize('NFC')])], options)
     // one argument alone: its second one asks for a report, which is true of everything
     return { pattern, matches: (path) => matches(path) }
   })

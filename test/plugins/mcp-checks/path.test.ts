@@ -113,6 +113,23 @@ describe('the options of a path check', () => {
       1,
     )
   })
+  it('take a text where the policy sees a list for a violation, optional or not', async () => {
+    for (const args of [['/paths/*'], ['/paths/*/path'], ['/paths/path']])
+      assert.deepEqual(await reasons({ args, optional: true }, { paths: '/etc/passwd' }), [
+        `${args[0]} must be a string`,
+      ])
+    assert.deepEqual(await reasons({ args: ['/paths/*'], optional: true }, { paths: null }), [])
+  })
+  it('deny a folder that is written with a slash behind it, and letters in either spelling', async () => {
+    for (const [pattern, path] of [
+      ['docs/', 'docs/x'],
+      ['docs//', 'docs'],
+      ['donne\u0301es/**', 'données/x'],
+      ['données/**', 'donne\u0301es/x'],
+    ])
+      assert.equal((await reasons({ deny: [pattern] }, { path })).length, 1, pattern)
+    assert.deepEqual(await reasons({ deny: ['docs/'] }, { path: 'src/docs' }), [])
+  })
   it('deny by absolute patterns too', async () => {
     assert.deepEqual(await reasons({ deny: [`${root}/docs/**`] }, { path: 'docs/x' }), [
       `/path matches the denied pattern ${root}/docs/**`,
@@ -121,6 +138,7 @@ describe('the options of a path check', () => {
   it('refuse folders that say nothing', async () => {
     for (const inside of [[''], ['  '], ['~/project']])
       await assert.rejects(async () => path.compile?.({ ...options, inside }), { code: 'INVALID_POLICY' })
+    await assert.rejects(async () => path.compile?.({ ...options, deny: ['~/.ssh/**'] }), { code: 'INVALID_POLICY' })
   })
   it('cannot tell where a path leads that the kernel does not follow either', async () => {
     const find = await loaded(path, options)
