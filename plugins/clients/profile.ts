@@ -11,6 +11,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>
   /** Variables that hold the key. */
   readonly key_variables: readonly string[]
+  /** Variables whose lines the client sends as headers. */
+  readonly header_variables?: readonly string[]
   /** Inserted behind the command's name. */
   readonly flags: readonly string[]
 }

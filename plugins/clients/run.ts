@@ -1,13 +1,13 @@
 import { basename } from 'node:path'
 import { type Command, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
 import { runChild } from './child.ts'
-import { nameFlag, textFlag } from './flags.ts'
+import { nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { startOwn } from './own-gateway.ts'
 import type { Launch, Profile } from './profile.ts'
 import { profileOf, profiles } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
-import type { Setting } from './setting.ts'
+import { headerLines, labels, type Setting } from './setting.ts'
 import { sessionsSince, summaryOf } from './summary.ts'
 
 /** `guard run`: starts one agent with what points it at the gateway; nothing is left behind. */
@@ -39,14 +39,16 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   const stop = await gatewayFor(options, input)
   const since = Date.now()
   try {
-    const { env, flags, key_variables } = launch(setting)
+    const { env, flags, key_variables, header_variables = [] } = launch(setting)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
     const keys = Object.fromEntries(key_variables.map((name) => [name, options.gateway_key]))
+    const ours = headerLines(labels(setting, profile.id))
+    const headers = header_variables.map((name) => [name, io.env[name] ? `${io.env[name]}\n${ours}` : ours])
     const code = await runChild({
       command,
       args: [...flags, ...args],
       // an agent that knew the approver key could free itself
-      env: { ...io.env, ...env, ...keys, GUARD_APPROVER_KEY: undefined },
+      env: { ...io.env, ...env, ...keys, ...Object.fromEntries(headers), GUARD_APPROVER_KEY: undefined },
       cwd: io.cwd,
     })
     await tell(options, setting, profile, since, io)
@@ -73,7 +75,7 @@ const launchOf = (profile: Profile): ((setting: Setting) => Launch) => {
 }
 
 const settingOf = async (options: ClientsOptions, profile: Profile, input: Input, io: Io): Promise<Setting> => {
-  const session = textFlag(input, 'session')
+  const session = sessionFlag(input)
   const mode = modeOf(options, input, io)
   return {
     address: options.address,

@@ -33,6 +33,12 @@ export const labels = (
   ...(mode === undefined ? {} : { 'x-guard-mode': mode }),
 })
 
+/** Headers as clients read them from a variable, one a line. */
+export const headerLines = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
 /** A word as a POSIX shell reads it back. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

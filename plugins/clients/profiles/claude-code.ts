@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { guardCommand, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import { guardCommand, headerLines, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
 
 /** What Claude Code takes with `--settings`, as a file or as text: it wins over the user's own settings. */
 const settings = (setting: Setting) => {
@@ -9,9 +9,7 @@ const settings = (setting: Setting) => {
   return {
     env: {
       ANTHROPIC_BASE_URL: setting.address,
-      ANTHROPIC_CUSTOM_HEADERS: Object.entries(headers)
-        .map(([name, value]) => `${name}: ${value}`)
-        .join('\n'),
+      ANTHROPIC_CUSTOM_HEADERS: headerLines(headers),
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
       // a token of the user's own would take the place of the helper's
       ...(setting.passthrough === undefined ? { ANTHROPIC_AUTH_TOKEN: '' } : {}),

@@ -39,6 +39,7 @@ export const sdks: Profile = {
   on_block: 'openai and @anthropic-ai/sdk stop after one request, the message is the error’s text',
   launch: (setting) => ({
     key_variables: ['GUARD_GATEWAY_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+    header_variables: ['OPENAI_CUSTOM_HEADERS', 'ANTHROPIC_CUSTOM_HEADERS'],
     env: addresses(setting),
     flags: [],
   }),

@@ -80,12 +80,15 @@ test('OpenCode gets its configuration in the environment', async (context) => {
 test('any other command gets what SDKs read; --as treats it as a client', async (context) => {
   const { address, cwd, command } = await setUp(context)
   const tool = await client(cwd, 'my-agent')
-  await command('run', [], {}, [tool, 'a'], { PATH: '/nowhere', OTHER: 'kept' })
+  const own = { PATH: '/nowhere', OTHER: 'kept', OPENAI_CUSTOM_HEADERS: 'x-own: 1' }
+  await command('run', [], { project: 'demo', session: 's 1' }, [tool, 'a'], own)
   const { args, env } = await seen(cwd)
   assert.deepEqual(args, ['a'])
   assert.equal(env.OPENAI_BASE_URL, `${address}/v1`)
   assert.equal(env.ANTHROPIC_BASE_URL, address)
   assert.deepEqual([env.OPENAI_API_KEY, env.ANTHROPIC_AUTH_TOKEN, env.OTHER], [KEY, KEY, 'kept'])
+  const told = 'x-guard-project-id: demo\nx-guard-agent-id: sdks\nx-guard-session-id: s 1'
+  assert.deepEqual([env.OPENAI_CUSTOM_HEADERS, env.ANTHROPIC_CUSTOM_HEADERS], [`x-own: 1\n${told}`, told])
   await command('run', [], { as: 'claude-code' }, [tool])
   assert.equal((await seen(cwd)).args[0], '--settings')
 })
@@ -130,6 +133,7 @@ test('wrong use is told in one line', async (context) => {
   await refused({}, [], 'USAGE', /needs a command behind "--"/)
   await refused({ mode: 'strict' }, ['claude'], 'USAGE', /shadow or enforce/)
   await refused({ as: 'nosuch' }, ['claude'], 'USAGE', /no client "nosuch"; --as takes claude-code, codex, /)
+  await refused({ session: 'a\nx-guard-key: b' }, ['claude'], 'USAGE', /--session takes 1 to 512 printable characters/)
   await refused({}, ['cursor'], 'USAGE', /Cursor cannot be started this way\. .*servers/)
   await refused({}, ['cline'], 'USAGE', /guard setup cline/)
   await refused({}, [join(cwd, 'absent')], 'COMMAND_NOT_FOUND', /no such command/)
