@@ -78,7 +78,7 @@ const OPENING: Readonly<Record<string, readonly Operation[]>> = {
 }
 
 /** Statements in which `set` belongs to the statement itself. */
-const SETTING = /^(?:update|insert|replace|merge|alter|create|set|show)$/
+const SETTING = /^(?:update|insert|replace|merge|alter|create)$/
 
 /** Words that are no functions behind the one that is named here. */
 const BEHIND: Readonly<Record<string, RegExp>> = {
@@ -157,13 +157,18 @@ const opensStatement = (tokens: readonly Token[], index: number, word: string): 
     return false
   if (word === 'use') return next !== 'index' && next !== 'key'
   if (word === 'save') return /^tran(?:saction)?$/.test(next)
-  return word !== 'set' || (before !== 'character' && !tokens.slice(0, index).some(({ text }) => SETTING.test(text)))
+  return word !== 'set' || (before !== 'character' && !tokens.slice(0, index).some(isSetting))
 }
+
+/** A function may have the name of such a statement. */
+const isSetting = ({ kind, text }: Token, index: number, tokens: readonly Token[]): boolean =>
+  kind === 'word' && SETTING.test(text) && textAt(tokens, index + 1) !== '(' && textAt(tokens, index - 1) !== '.'
 
 /** Whether nothing but an alias or the next clause can follow; a function call cannot. */
 const endsExpression = (token: Token | undefined): boolean => {
   if (token === undefined) return false
-  return token.kind === 'mark' ? token.text === ')' : token.kind !== 'word' || !NO_FUNCTION.has(token.text)
+  if (token.kind === 'mark') return token.text === ')'
+  return token.kind !== 'word' || !NO_FUNCTION.has(token.text) || /^(?:null|end|rollup|cube)$/.test(token.text)
 }
 
 /** `show create table t` and `show procedure status` show what the words else do. */
