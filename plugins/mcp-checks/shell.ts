@@ -1,5 +1,5 @@
 import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
-import { readsCommands, readsPrinted } from './shell/acting.ts'
+import { readersOf, readsCommands } from './shell/acting.ts'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
 import { printedBy } from './shell/printed.ts'
@@ -105,9 +105,9 @@ const ofText = (text: string, options: Options, rules: CommandRules): Objection 
   const commands = read(text)
   if (typeof commands === 'string') return { reason: commands, certain: false }
   if (!commands.some(({ words }) => words.length > 0)) return certainly('holds no command')
-  const printed = text.includes('|') ? commands.flatMap(printedBy) : []
+  const readers = readersOf(text.includes('|') ? commands.flatMap(printedBy) : [])
   for (const command of commands) {
-    const reason = ofCommand(command, printed, options, rules)
+    const reason = ofCommand(command, readers, options, rules)
     if (reason !== undefined) return certainly(reason)
   }
   return undefined
@@ -148,7 +148,7 @@ const agrees = (commands: readonly Command[], text: string): boolean => {
 
 const ofCommand = (
   { words, redirects, inputs }: Command,
-  printed: readonly string[],
+  readers: ReadonlySet<string>,
   options: Options,
   rules: CommandRules,
 ): string | undefined => {
@@ -160,7 +160,7 @@ const ofCommand = (
   }
   const reader = words.find(({ literal = '' }) => {
     const program = programName(literal)
-    return inputs.some((text) => readsCommands(program, text)) || readsPrinted(program, printed)
+    return readers.has(program) || inputs.some((text) => readsCommands(program, text))
   })
   if (reader?.literal !== undefined) return `lets ${reader.literal.slice(0, 60)} run commands that it reads`
   // a redirection alone makes or empties a file

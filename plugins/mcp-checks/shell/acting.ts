@@ -89,6 +89,8 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   rpm: /^--pi|%\(|%\{(?:lua|load)\b/,
   aria2c: /^--on-/,
   zip: /^-[A-Za-z]*TT/,
+  node: /^(?:--[a-z-]+=)?data:/i,
+  pnpm: /^--config\.(?:script-shell|node-options|shell)/i,
   aws: /credential_process|cli_pager/,
   cmake: /^-E$/,
   mvn: /exec\.executable/,
@@ -112,11 +114,11 @@ export const readsCommands = (program: string, text: string): boolean =>
   (Object.hasOwn(TEXTS, program) && TEXTS[program]?.test(text) === true) || (program === 'psql' && psqlActs(text))
 
 /** Programs that run commands in what they are given to read. */
-const CLIENTS = new Set(['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb'])
+const CLIENTS = ['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb']
 
-/** Whether a program runs commands in one of the texts that others might hand it through a pipe. */
-export const readsPrinted = (program: string, texts: readonly string[]): boolean =>
-  CLIENTS.has(program) && texts.some((text) => readsCommands(program, text))
+/** Those that would run commands in one of the texts that others might hand them through a pipe. */
+export const readersOf = (texts: readonly string[]): ReadonlySet<string> =>
+  new Set(CLIENTS.filter((program) => texts.some((text) => readsCommands(program, text))))
 
 /** Whether a word, as far as it is known, is one of a program's options. */
 const isOption = (word: string, option: string): boolean => {

@@ -44,9 +44,14 @@ const marksOf = (options: Words): readonly string[] =>
     return [attached || (letter === 'I' ? options[at + 1] : undefined) || '{}']
   })
 
+/** More than these may stand anywhere. */
+const MAX_MARKS = 4
+
 /** What xargs reads stands where its marks are, or follows the words that it is given. */
 const given = (inner: Words, marks: readonly string[]): Words => [
-  ...inner.map((word) => (marks.some((mark) => word?.includes(mark) === true) ? undefined : word)),
+  ...inner.map((word) =>
+    marks.length > MAX_MARKS || marks.some((mark) => word?.includes(mark) === true) ? undefined : word,
+  ),
   undefined,
 ]
 
