@@ -1,5 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
-import type { ImportOptions, OnConflict } from './import.ts'
+import type { ImportOptions, OnConflict } from './plan.ts'
 
 const conflicts: readonly OnConflict[] = ['remap', 'skip', 'fail']
 const known = ['on_conflict', 'project_id', 'dry_run']

@@ -3,18 +3,14 @@ import {
   type Gateway,
   GuardError,
   type ImportedRecord,
-  type ImportedRun,
   type ImportWarning,
-  newTraceId,
   Pace,
 } from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
 import type { Keeper } from '../keeper.ts'
 import { type Identified, identified, ownIds } from './ids.ts'
+import { checkIds, type ImportOptions, type Plan, type Planned, planned } from './plan.ts'
 import type { OpenImport } from './reader.ts'
-
-/** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
-export type OnConflict = 'remap' | 'skip' | 'fail'
 
 export interface ImportAnswer {
   readonly imported: readonly {
@@ -29,31 +25,11 @@ export interface ImportAnswer {
     readonly artifacts: number
     readonly url: string
   }[]
-  readonly skipped: readonly { readonly source_trace_id: string; readonly existing_trace_id: string }[]
+  readonly skipped: Plan['skipped']
   readonly warnings: readonly (ImportWarning | { readonly code: string; readonly message: string })[]
   /** Nothing was stored. */
   readonly dry_run?: true
 }
-
-export interface ImportOptions {
-  readonly on_conflict: OnConflict
-  /** Instead of the project that the file names. */
-  readonly project_id?: string
-  /** Say what would be imported, and import nothing. */
-  readonly dry_run?: boolean
-}
-
-/** A run of the file that is to be imported, under the id that it gets. */
-interface Planned {
-  readonly found: ImportedRun
-  readonly trace_id: string
-  readonly remapped: boolean
-  /** Records that were taken in so far. */
-  readonly taken: { spans: number; events: number; artifacts: number }
-}
-
-/** More spans no run has: as many as may be sent, and the root that was made for them. */
-const MAX_SPANS = 50_001
 
 /** Imports the runs of a file, all of them or none; of its records a few are held at a time. Throws TRACE_EXISTS, RUN_FULL, STORAGE_BUSY, what is wrong with a record, and the signal's reason. */
 export const importRuns = (
@@ -215,39 +191,4 @@ const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions
 const identicalTo = async (gateway: Gateway, content_digest = '', { trace_id }: Planned): Promise<string | null> => {
   const { rows } = await gateway.storage.find('runs', { where: { content_digest }, limit: 2 })
   return rows.find((row) => row.trace_id !== trace_id)?.trace_id ?? null
-}
-
-/** Which runs are imported, by their place in the file, and which are not. */
-const planned = async (
-  gateway: Gateway,
-  runs: readonly ImportedRun[],
-  { on_conflict, project_id: instead }: ImportOptions,
-): Promise<{ readonly plans: ReadonlyMap<number, Planned>; readonly skipped: ImportAnswer['skipped'] }> => {
-  const plans = new Map<number, Planned>()
-  const skipped: { source_trace_id: string; existing_trace_id: string }[] = []
-  for (const [place, found] of runs.entries()) {
-    const { trace_id, project_id, session_id, agent_id } = found.run
-    checkIds(gateway, [trace_id, instead ?? project_id, session_id, agent_id])
-    if (found.spans > MAX_SPANS)
-      throw new GuardError('RUN_FULL', `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`)
-    const conflict = (await gateway.storage.get('runs', trace_id)) !== undefined
-    if (conflict && on_conflict === 'fail')
-      throw new GuardError('TRACE_EXISTS', `Run "${trace_id}" exists already. Nothing was imported.`)
-    if (conflict && on_conflict === 'skip') skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
-    else plans.set(place, planOf(gateway, found, conflict))
-  }
-  return { plans, skipped }
-}
-
-const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planned => ({
-  found,
-  trace_id: remapped ? newTraceId(gateway.clock.now()) : found.run.trace_id,
-  remapped,
-  taken: { spans: 0, events: 0, artifacts: 0 },
-})
-
-/** An id is shown and indexed as it is, so it may hold no secret. */
-const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
-  if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
-    throw new GuardError('INVALID_ID', 'An id looks like a secret. Use ids that may be shown.')
 }

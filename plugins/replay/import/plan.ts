@@ -1,0 +1,65 @@
+import { type Gateway, GuardError, type ImportedRun, newTraceId } from 'guard-gateway/core'
+
+/** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
+export type OnConflict = 'remap' | 'skip' | 'fail'
+
+export interface ImportOptions {
+  readonly on_conflict: OnConflict
+  /** Instead of the project that the file names. */
+  readonly project_id?: string
+  /** Say what would be imported, and import nothing. */
+  readonly dry_run?: boolean
+}
+
+/** A run of the file that is to be imported, under the id that it gets. */
+export interface Planned {
+  readonly found: ImportedRun
+  readonly trace_id: string
+  readonly remapped: boolean
+  /** Records that were taken in so far. */
+  readonly taken: { spans: number; events: number; artifacts: number }
+}
+
+/** What is imported, by its place in the file, and what is not. */
+export interface Plan {
+  readonly plans: ReadonlyMap<number, Planned>
+  readonly skipped: readonly { readonly source_trace_id: string; readonly existing_trace_id: string }[]
+}
+
+/** More spans no run has: as many as may be sent, and the root that was made for them. */
+const MAX_SPANS = 50_001
+
+/** Decides what becomes of each run of a file. Throws TRACE_EXISTS, RUN_FULL and INVALID_ID. */
+export const planned = async (
+  gateway: Gateway,
+  runs: readonly ImportedRun[],
+  { on_conflict, project_id: instead }: ImportOptions,
+): Promise<Plan> => {
+  const plans = new Map<number, Planned>()
+  const skipped: Plan['skipped'][number][] = []
+  for (const [place, found] of runs.entries()) {
+    const { trace_id, project_id, session_id, agent_id } = found.run
+    checkIds(gateway, [trace_id, instead ?? project_id, session_id, agent_id])
+    if (found.spans > MAX_SPANS)
+      throw new GuardError('RUN_FULL', `Run "${trace_id}" has ${found.spans} spans; a run has at most ${MAX_SPANS}.`)
+    const conflict = (await gateway.storage.get('runs', trace_id)) !== undefined
+    if (conflict && on_conflict === 'fail')
+      throw new GuardError('TRACE_EXISTS', `Run "${trace_id}" exists already. Nothing was imported.`)
+    if (conflict && on_conflict === 'skip') skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
+    else plans.set(place, planOf(gateway, found, conflict))
+  }
+  return { plans, skipped }
+}
+
+const planOf = (gateway: Gateway, found: ImportedRun, remapped: boolean): Planned => ({
+  found,
+  trace_id: remapped ? newTraceId(gateway.clock.now()) : found.run.trace_id,
+  remapped,
+  taken: { spans: 0, events: 0, artifacts: 0 },
+})
+
+/** An id is shown and indexed as it is, so it may hold no secret. */
+export const checkIds = ({ redact }: Gateway, ids: readonly (string | null | undefined)[]): void => {
+  if (ids.some((id) => typeof id === 'string' && redact.looksSecret(id)))
+    throw new GuardError('INVALID_ID', 'An id looks like a secret. Use ids that may be shown.')
+}
