@@ -8,6 +8,8 @@ export interface Target {
 
 const SHAPE = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::([0-9]*))?$/i
+/** More than a name of DNS, its brackets and its port can have. */
+const MAX_AUTHORITY = 262
 const STANDARD_PORTS = { http: 80, https: 443 }
 
 /**
@@ -26,6 +28,7 @@ export const readUrl = (text: string): Target | string => {
 
 const readAuthority = (text: string, scheme: Target['scheme'], authority: string): Target | string => {
   if (authority.includes('@')) return 'holds a user name, which hides the host from a reader'
+  if (authority.length > MAX_AUTHORITY) return 'has a host that is longer than a name can be'
   const [, host = '', written] = AUTHORITY.exec(authority) ?? []
   if (host === '') return 'has a host that not every parser reads alike'
   const port = written === undefined ? STANDARD_PORTS[scheme] : Number(written)

@@ -67,6 +67,12 @@ describe('the options of an HTTP check', () => {
     assert.deepEqual(await reasons({}, undefined), ['is missing'])
     assert.deepEqual(await reasons({ optional: true }, undefined), [])
   })
+  it('refuse a host that is longer than a name can be, however long', async () => {
+    const long = (labels: number) => reasons({}, `https://${'a.'.repeat(labels)}docs.example.com/`)
+    assert.deepEqual(await long(118), [])
+    assert.deepEqual(await long(124), ['has a host that is longer than a name can be'])
+    assert.deepEqual(await long(4_000_000), ['has a host that is longer than a name can be'])
+  })
   it('refuse entries that are no hosts', async () => {
     for (const host of [
       'https://a.com',
