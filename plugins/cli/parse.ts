@@ -123,7 +123,7 @@ const unknownFlag = (name: string, flags: readonly Flag[], command?: Command): s
 const arityFault = (args: readonly string[], command: Command): string | undefined => {
   const [first] = args
   if (first !== undefined && command.args?.startsWith('[--'))
-    return `"guard ${command.id}" takes a command behind "--" only: guard ${command.id} -- ${first}`
+    return `"guard ${command.id}" takes a command behind "--" only, as in "guard ${command.id} -- ${first}".`
   const wanted = command.args?.split(' ') ?? []
   const missing = wanted[args.length]
   if (missing?.startsWith('<')) return `"guard ${command.id}" needs ${missing}.`

@@ -70,7 +70,7 @@ const readRule = (
   const defaults = detectors.get(String(rule.rule_type))?.defaults
   if (rule.rule_type === undefined) problems.push({ path: `${path}/rule_type`, message: 'is missing' })
   else if (rule.threshold === undefined && defaults === undefined) {
-    const known = `there is no detector ${shown(rule.rule_type)} with a default; there is ${detectors.ids().join(', ')}`
+    const known = `there is no detector ${shown(rule.rule_type)} with a default; there is ${detectors.ids().join(', ') || 'none'}`
     problems.push({ path: `${path}/threshold`, message: `is missing, and ${known}` })
   }
   if (problems.length > before) return undefined

@@ -29,7 +29,7 @@ const warningsOfRule = (
   const { id: rule_id, rule_type, threshold, window_size } = rule
   const detector = detectors.get(rule_type)
   if (detector === undefined) {
-    const message = `"${rule_type}" has no detector: the rule is stored and does nothing. There is ${detectors.ids().join(', ')}.`
+    const message = `"${rule_type}" has no detector: the rule is stored and does nothing. There is ${detectors.ids().join(', ') || 'none'}.`
     return [{ code: 'NO_EVALUATOR', rule_id, path: `${path}/rule_type`, message }]
   }
   const warnings: Warning[] = []
