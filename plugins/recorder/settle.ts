@@ -26,13 +26,17 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
   const isLikelyStored = (session: Session): boolean =>
     stored.has(session) || session.row.requests + session.row.blocked > 1
 
+  /** Others that are written meanwhile may store a session; what was stored may have been removed, which is rare. */
+  const isStored = (session: Session | null, likely: boolean, attempt: number): boolean =>
+    session !== null && stored.has(session) ? attempt % 3 !== 2 : likely === (attempt % 2 === 0)
+
   const write = async (settled: Settled, previews: Previews): Promise<void> => {
     const { session } = settled.call
     const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
     const record = callRecord(settled, gateway.redact, previews, continues)
     const likely = session !== null && isLikelyStored(session)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const batch = ownChanges(settled, record, likely === (attempt % 2 === 0))
+      const batch = ownChanges(settled, record, isStored(session, likely, attempt))
       if (gateway.hooks.record.isUsed()) await gateway.hooks.record.promise({ settled, record, attempt, batch })
       if (!(await gateway.storage.write(batch, HOLD))) continue
       if (session !== null) stored.add(session)
@@ -62,8 +66,8 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 
 /** A record that cannot be written yet waits for the disk; how long the reply waits is the pipeline's affair. */
 const HOLD = { hold: true }
-/** A session's row may be stored or not, and others may write the trace: each is tried in turn. */
-const ATTEMPTS = 6
+/** A session's row may be stored or not, and many others may write the trace at once, of which only the first may be sure to succeed. */
+const ATTEMPTS = 24
 const NO_PREVIEWS: Previews = { request: null, response: null }
 
 /** What the recorder itself writes of a call: its row, which also stands for its decision in the session's history, and the session's totals. */

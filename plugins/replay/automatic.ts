@@ -81,7 +81,9 @@ export class Automatic {
     if (trace === undefined || this.#late.has(settled)) return
     const { runs, late } = this.#keeper
     if (attempt > 0 && runs.peek(trace.trace_id) === this.#used.get(settled)) runs.drop(trace.trace_id)
-    const run = runs.peek(trace.trace_id) ?? (await runs.get(trace.trace_id)) ?? this.#begin(call, trace.trace_id)
+    const known = runs.peek(trace.trace_id) ?? (await runs.get(trace.trace_id))
+    // another call of the run may have waited for the same reading and begun it anew
+    const run = known ?? runs.peek(trace.trace_id) ?? this.#begin(call, trace.trace_id)
     this.#used.set(settled, run)
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
