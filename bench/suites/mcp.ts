@@ -16,9 +16,13 @@ interface Setting {
   readonly clients: number
 }
 
-const settings: readonly Setting[] = (['lean', 'official', 'official_json'] as const).flatMap((peers) =>
-  [1, CLIENTS].map((clients) => ({ id: `${peers}_${clients}`, peers, clients })),
-)
+const settings: readonly Setting[] = [
+  { id: 'lean_1', peers: 'lean', clients: 1 },
+  { id: `lean_${CLIENTS}`, peers: 'lean', clients: CLIENTS },
+  { id: 'official_1', peers: 'official', clients: 1 },
+  { id: `official_${CLIENTS}`, peers: 'official', clients: CLIENTS },
+  { id: `official_json_${CLIENTS}`, peers: 'official_json', clients: CLIENTS },
+]
 
 /** What was measured on one way, medians over the rounds; CPU in microseconds a call. */
 export interface McpFigures extends Omit<McpSample, 'threads_us'> {
