@@ -103,11 +103,13 @@ export class HttpClient implements Client {
     return this.#override?.(status) ?? status
   }
 
-  /** Ends the exchange from our side: the reply is broken off and recorded as interrupted. */
+  /** Ends the exchange from our side: the reply is broken off and recorded as interrupted; of a request that is not there yet, the connection ends. */
   interrupt(): void {
     if (this.gone || this.#ended) return
     this.interrupted = true
     this.#leave()
+    // it is still being asked: nothing is there to be recorded, and the rest of its body would be waited for
+    if (this.call === undefined && this.status === 0) this.#response.destroy()
   }
 
   #leave(): void {

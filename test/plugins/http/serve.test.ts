@@ -93,6 +93,27 @@ describe('the end', () => {
     )
     await running[Symbol.asyncDispose]()
   })
+  it('waits for no request after the grace whose body is half sent', { timeout: 10_000 }, async (test) => {
+    const running = await start({ server: { shutdown_grace_seconds: 0 } })
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\n`
+    const sockets = ['content-length: 1000\r\n\r\n{"mod', 'transfer-encoding: chunked\r\n\r\n5\r\n{"mod'].map(
+      (rest) => {
+        const socket = connect(running.port, '127.0.0.1', () => socket.write(head + rest))
+        socket.on('error', () => {})
+        return socket
+      },
+    )
+    const closed = sockets.map((socket) => once(socket, 'close'))
+    const health = async () => (await (await fetch(`${running.serving.url}/api/health`)).json()) as Health
+    const inFlight = async () => ((await health()).http as { readonly in_flight: number }).in_flight
+    while ((await inFlight()) < 2) await new Promise(setImmediate)
+    // no time passes that it could wait for
+    test.mock.method(performance, 'now', () => 1)
+    await running.serving.close()
+    await Promise.all(closed)
+    assert.deepEqual([running.settled, running.faults], [[], []])
+    await running[Symbol.asyncDispose]()
+  })
   it('waits for no connection that is idle, that nobody has used yet, or that listens', {
     timeout: 20_000,
   }, async (test) => {
