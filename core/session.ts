@@ -3,6 +3,8 @@ export interface Session {
   row: SessionRow
   /** Requests under way. */
   open: number
+  /** Its row has been read from storage, or written there. */
+  stored?: boolean
   /** Tips of the newest request of each thread: what a resume marks as seen. There once detection knows the session's history. */
   tips?: () => readonly string[]
   /** Tells detection of a resume: loop windows and the error streak begin anew. */

@@ -4,10 +4,10 @@ import {
   type Gateway,
   GuardError,
   type Session,
-  type SessionRow,
   type Settled,
   traceOf,
 } from 'guard-gateway/core'
+import { firstAlone } from './first-record.ts'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'
 import { callRecord, sessionTotals } from './rows.ts'
 
@@ -20,36 +20,33 @@ export interface RecorderOptions {
 export const settler = (gateway: Gateway, { full_content_logging = false }: RecorderOptions) => {
   /** Blocked requests that are being recorded: their repetitions, which may come meanwhile, are counted on that record. */
   const blocks = new Map<string, Promise<void>>()
-  /** Sessions whose row is known to be stored. */
-  const stored = new WeakSet<Session>()
+  const inTurn = firstAlone()
 
-  const isLikelyStored = (session: Session): boolean =>
-    stored.has(session) || session.row.requests + session.row.blocked > 1
-
-  /** Others that are written meanwhile may store a session; what was stored may have been removed, which is rare. */
-  const isStored = (session: Session | null, likely: boolean, attempt: number): boolean =>
-    session !== null && stored.has(session) ? attempt % 3 !== 2 : likely === (attempt % 2 === 0)
+  /** False if something has changed meanwhile that the write builds on. */
+  const attempted = async (settled: Settled, record: CallRecord, attempt: number): Promise<boolean> => {
+    const { session } = settled.call
+    if (attempt > 0) await lookFor(gateway, session)
+    const batch = ownChanges(settled, record)
+    if (gateway.hooks.record.isUsed()) await gateway.hooks.record.promise({ settled, record, attempt, batch })
+    const written = await gateway.storage.write(batch, HOLD)
+    if (written && session !== null) session.stored = true
+    return written
+  }
 
   const write = async (settled: Settled, previews: Previews): Promise<void> => {
-    const { session } = settled.call
     const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
     const record = callRecord(settled, gateway.redact, previews, continues)
-    const likely = session !== null && isLikelyStored(session)
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const batch = ownChanges(settled, record, isStored(session, likely, attempt))
-      if (gateway.hooks.record.isUsed()) await gateway.hooks.record.promise({ settled, record, attempt, batch })
-      if (!(await gateway.storage.write(batch, HOLD))) continue
-      if (session !== null) stored.add(session)
-      return
-    }
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await attempted(settled, record, attempt)) return
     throw new GuardError(
       'STORAGE_BUSY',
       `Request ${settled.call.id} could not be recorded: its session or its trace changed at the same time.`,
     )
   }
 
-  const record = async (settled: Settled): Promise<void> =>
-    write(settled, full_content_logging ? await previewsOf(gateway, settled) : NO_PREVIEWS)
+  const record = async (settled: Settled): Promise<void> => {
+    const previews = full_content_logging ? await previewsOf(gateway, settled) : NO_PREVIEWS
+    return inTurn(settled.call.session, () => write(settled, previews))
+  }
 
   return async (settled: Settled): Promise<void> => {
     const { call, decision } = settled
@@ -66,21 +63,24 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 
 /** A record that cannot be written yet waits for the disk; how long the reply waits is the pipeline's affair. */
 const HOLD = { hold: true }
-/** A session's row may be stored or not, and many others may write the trace at once, of which only the first may be sure to succeed. */
-const ATTEMPTS = 24
+/** Others may write the session or the trace meanwhile. */
+const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
 
 /** What the recorder itself writes of a call: its row, which also stands for its decision in the session's history, and the session's totals. */
-const ownChanges = (settled: Settled, record: CallRecord, stored: boolean): Change[] => {
-  const { session } = settled.call
+const ownChanges = ({ call: { session } }: Settled, record: CallRecord): Change[] => {
   const call: Change = { table: 'calls', put: record }
-  if (session === null) return [call]
-  return [call, sessionChange(session.row, stored)]
+  return session === null ? [call] : [call, sessionChange(session)]
+}
+
+/** Finds out whether a session's row is there at this moment: others may have put or removed it. */
+const lookFor = async (gateway: Gateway, session: Session | null): Promise<void> => {
+  if (session !== null) session.stored = (await gateway.storage.get('sessions', session.row.id)) !== undefined
 }
 
 /** A stored session gets its totals; a new one is put whole. */
-const sessionChange = (row: SessionRow, stored: boolean): Change =>
-  stored
+const sessionChange = ({ row, stored }: Session): Change =>
+  stored === true
     ? { table: 'sessions', key: row.id, patch: sessionTotals(row) }
     : { table: 'sessions', put: row, when: 'absent' }
 
@@ -95,7 +95,7 @@ const countRepeat = (gateway: Gateway, { call }: Settled, first: string): Promis
     const batch: Change[] = [{ table: 'calls', key: first, patch }]
     const session = call.session?.row
     if (session !== undefined && (await read.get('sessions', session.id)) !== undefined)
-      batch.push(sessionChange(session, true))
+      batch.push({ table: 'sessions', key: session.id, patch: sessionTotals(session) })
     return [true, batch]
   })
 

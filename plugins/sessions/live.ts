@@ -86,7 +86,7 @@ export class LiveSessions {
 
   async #read(id: string): Promise<Session | undefined> {
     const row = await this.#gateway.storage.get('sessions', id)
-    return row === undefined ? undefined : { row, open: 0 }
+    return row === undefined ? undefined : { row, open: 0, stored: true }
   }
 
   #newRow(id: string, beginning: SessionBeginning): SessionRow {

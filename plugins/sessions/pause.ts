@@ -52,9 +52,10 @@ export const changeSession = (
     const patch: Change = { table: 'sessions', key: session.row.id, patch: changes, sync: true }
     // a session may be in memory only, and its first request may be written between the two attempts
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (await gateway.storage.write([patch, ...events])) return
       const put: Change = { table: 'sessions', put: { ...session.row }, when: 'absent', sync: true }
-      if (await gateway.storage.write([put, ...events])) return
+      session.stored =
+        (await gateway.storage.write([patch, ...events])) || (await gateway.storage.write([put, ...events]))
+      if (session.stored) return
     }
     throw new GuardError('STORAGE_BUSY', `Session ${session.row.id} changed too often at the same time. Try again.`)
   })

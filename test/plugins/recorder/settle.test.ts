@@ -202,6 +202,36 @@ describe('recorder: a settled call', () => {
       await bench.settle(settled({ call: aCall({ session: aSession({ requests: 4 }) }) }))
       assert.deepEqual(await sessionRow(), aSessionRow({ requests: 4 }))
     })
+
+    it('is put by the first of many that end at once, and none of them is written twice', async () => {
+      const session = aSession({ requests: 0, blocked: 40 })
+      const calls = Array.from({ length: 40 }, (_, index) => aCall({ id: `guardreq_${index}`, session }))
+      await Promise.all(calls.map((call) => bench.settle(blocked(call))))
+      assert.deepEqual([bench.writes.length, await count(), bench.faults], [40, 40, []])
+      assert.deepEqual(await sessionRow(), session.row)
+    })
+
+    it('is put by the next one where the first cannot be written', async () => {
+      const session = aSession({ requests: 2 })
+      const { write } = bench.gateway.storage
+      const failing = () => {
+        bench.gateway.storage.write = write
+        return Promise.reject(new Error('disk gone'))
+      }
+      bench.gateway.storage.write = failing
+      await Promise.all(
+        ['guardreq_1', 'guardreq_2', 'guardreq_3'].map((id) => bench.settle(settled({ call: aCall({ id, session }) }))),
+      )
+      assert.deepEqual([await count(), bench.faults.length, await sessionRow()], [2, 1, session.row])
+    })
+
+    it('is put again where it was removed meanwhile', async () => {
+      const session = aSession()
+      await bench.settle(settled({ call: aCall({ session }) }))
+      await bench.gateway.storage.remove('sessions', { id: 'ses_a' }, 1)
+      await bench.settle(settled({ call: aCall({ id: 'guardreq_2', session }) }))
+      assert.deepEqual([await sessionRow(), bench.faults], [session.row, []])
+    })
   })
 
   describe('that repeats a blocked one', () => {
