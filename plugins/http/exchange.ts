@@ -14,6 +14,7 @@ import {
 import { announcedLength, readBody, tooLarge } from './body-reader.ts'
 import { callOf, hintOf, modeOf } from './call.ts'
 import { HttpClient } from './client.ts'
+import { askForBody } from './continue.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { guardErrorOf, modelError } from './errors.ts'
 import type { HttpFace } from './face.ts'
@@ -63,6 +64,7 @@ export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
     face.exchanges.add(client)
     face.hold(client, bytes)
     counted = true
+    askForBody(response)
     await serve(exchange, client, { identity, count: credentials.length })
   } catch (error) {
     refuse(exchange, client, error)

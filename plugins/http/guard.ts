@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
 import { GuardError, identities, newId, statusOf } from 'guard-gateway/core'
+import { askForBody } from './continue.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDoubles } from './doubles.ts'
 import { guardErrorOf } from './errors.ts'
@@ -43,9 +44,10 @@ const listed = <T>(hooks: T | T[] | undefined): T[] =>
   hooks === undefined ? [] : Array.isArray(hooks) ? hooks : [hooks]
 
 const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
-  // model routes see to keys and capacity themselves: they need to know whose key it is
-  const keyed = needsKey(kind) && kind !== 'model'
-  return (request, _reply, done) => {
+  // model routes see to keys, capacity and bodies themselves: they need to know whose key it is
+  const isJudgedLater = kind === 'model'
+  const keyed = needsKey(kind) && !isJudgedLater
+  return (request, reply, done) => {
     try {
       request.id = newId('guardreq_', face.gateway.clock.now())
       admit(face, request.raw, kind)
@@ -54,6 +56,7 @@ const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
     } catch (error) {
       return done(error as Error)
     }
+    if (!isJudgedLater) askForBody(reply.raw)
     done()
   }
 }

@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { asFastifyPlugin } from './as-fastify-plugin.ts'
 import { connectionErrors } from './connection-errors.ts'
+import { judgeBeforeBodies } from './continue.ts'
 import { drain } from './drain.ts'
 import { sendError } from './errors.ts'
 import { faceOf, type HttpFace } from './face.ts'
@@ -107,5 +108,6 @@ const appOf = (face: HttpFace): FastifyInstance => {
   })
   app.server.maxConnections = face.server.max_connections
   refuseUpgrades(face, app.server)
+  judgeBeforeBodies(app.server)
   return app
 }
