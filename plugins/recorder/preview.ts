@@ -1,14 +1,16 @@
-import { promisify } from 'node:util'
-import * as zlib from 'node:zlib'
 import {
   type ApiStyle,
   type Call,
   cutBeforeRedaction,
   cutText,
   dropUnfinishedWord,
+  isPlain,
+  listOf,
   type Part,
   type Redactor,
   type Settled,
+  shapeOf,
+  withInflated,
 } from 'guard-gateway/core'
 import { answerText } from './answer.ts'
 
@@ -26,9 +28,10 @@ export interface Previews {
 
 /** What a request adds to its conversation: the user's words and the results since the last assistant turn; null if that cannot be told. */
 export const requestPreview = async (call: Call, style: ApiStyle, redact: Redactor): Promise<string | null> => {
-  const body: unknown = JSON.parse((await plain(call)).toString())
-  const list = typeof body === 'object' && body !== null ? Reflect.get(body, style.list) : undefined
-  return preview(newest(call, style, Array.isArray(list) ? list : []), false, redact)
+  const encoding = call.headers['content-encoding']
+  const read = (plain: Buffer): string => newest(call, style, listOf(shapeOf(JSON.parse(plain.toString()))[style.list]))
+  const text = isPlain(encoding) ? read(call.body) : await withInflated(call.body, encoding, MAX_BODY_BYTES, read)
+  return preview(text, false, redact)
 }
 
 /** The beginning of what was answered, or the provider's error message; never reasoning. Null if there is neither. */
@@ -65,17 +68,4 @@ const isOver = (parts: readonly Part[], backwards: string[]): boolean => {
   }
   for (const text of found.reverse()) backwards.push(text)
   return turn && backwards.length > 0
-}
-
-const decoders: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify(zlib.gunzip),
-  'x-gzip': promisify(zlib.gunzip),
-  deflate: promisify(zlib.inflate),
-  br: promisify(zlib.brotliDecompress),
-  zstd: promisify(zlib.zstdDecompress),
-}
-
-const plain = (call: Call): Buffer | Promise<Buffer> => {
-  const decode = decoders[call.headers['content-encoding'] ?? '']
-  return decode === undefined ? call.body : decode(call.body, { maxOutputLength: MAX_BODY_BYTES })
 }

@@ -12,7 +12,7 @@ export const ask = (
 ): Promise<UpstreamResponse> => {
   const { method, path, query, raw_headers: raw, body, styles } = request
   const login = logins.get(request) ?? []
-  const outbound = { raw, login, style: styles[0] ?? '', length: body?.length, decoded: false }
+  const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = outboundHeaders(upstream.rules, outbound, gateway.secrets)
   return send(upstream, { method, path: upstream.prefix + path + query, headers, body }, client)
 }

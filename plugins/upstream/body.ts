@@ -1,4 +1,5 @@
-import { inflated, memberSpan } from 'guard-gateway/core'
+import { isPlain, memberSpan, withInflated } from 'guard-gateway/core'
+import { compressed } from './compress.ts'
 import type { Upstream } from './destination.ts'
 
 /** The largest body that is unpacked to change it; larger ones were refused before. */
@@ -7,8 +8,6 @@ const MAX_BYTES = 1_073_741_824
 /** A body to send. */
 export interface Sent {
   readonly bytes: Buffer
-  /** It no longer has the content encoding it came in. */
-  readonly decoded: boolean
   /** The reply will carry a usage chunk that the client did not ask for. */
   readonly asked_usage: boolean
 }
@@ -26,18 +25,23 @@ export interface Given {
 export const bodyFor = (upstream: Upstream, given: Given): Sent | Promise<Sent> => {
   const model = given.model === null ? undefined : upstream.model_map.get(given.model)
   const usage = upstream.inject_stream_usage && given.stream && given.style === 'chat_completions'
-  if (model === undefined && !usage) return { bytes: given.bytes, decoded: false, asked_usage: false }
+  if (model === undefined && !usage) return { bytes: given.bytes, asked_usage: false }
   return changed(given, model, usage)
 }
 
-const changed = async ({ bytes, encoding }: Given, model: string | undefined, usage: boolean): Promise<Sent> => {
-  const plain = await inflated(bytes, encoding, MAX_BYTES)
+/** A body that came compressed goes so again: as it is inside, it would take up to a thousand times the memory until it is sent. */
+const changed = ({ bytes, encoding }: Given, model: string | undefined, usage: boolean): Sent | Promise<Sent> =>
+  isPlain(encoding)
+    ? edited(bytes, model, usage)
+    : withInflated(bytes, encoding, MAX_BYTES, async (plain) => {
+        const sent = edited(plain, model, usage)
+        return { ...sent, bytes: sent.bytes === plain ? bytes : await compressed(sent.bytes, encoding) }
+      })
+
+const edited = (plain: Buffer, model: string | undefined, usage: boolean): Sent => {
   const mapped = model === undefined ? plain : withModel(plain, model)
   const asking = usage ? askingForUsage(mapped) : undefined
-  const sent = asking ?? mapped
-  return sent === plain
-    ? { bytes, decoded: false, asked_usage: false }
-    : { bytes: sent, decoded: plain !== bytes, asked_usage: asking !== undefined }
+  return { bytes: asking ?? mapped, asked_usage: asking !== undefined }
 }
 
 const splice = (json: Buffer, start: number, end: number, text: string): Buffer =>

@@ -87,7 +87,7 @@ const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
 
 const outgoing = ({ gateway, upstream, call, login }: Try, sent: Sent): UpstreamRequest => {
   const { raw_headers: raw, style, query } = call
-  const outbound = { raw, login, style, length: sent.bytes.length, decoded: sent.decoded }
+  const outbound = { raw, login, style, length: sent.bytes.length }
   return {
     method: 'POST',
     path: guardedPath(upstream, style, call.path, query),

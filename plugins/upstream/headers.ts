@@ -28,13 +28,11 @@ const DROP = 1
 const CONNECTION = 2
 const PROVIDER_VERSION = 3
 const ANTHROPIC_VERSION = 4
-const CONTENT_ENCODING = 5
 
 const fateUp = (lower: string): number => {
   if (lower === 'connection') return CONNECTION
   if (lower === 'provider-version') return PROVIDER_VERSION
   if (lower === 'anthropic-version') return ANTHROPIC_VERSION
-  if (lower === 'content-encoding') return CONTENT_ENCODING
   const local = lower.startsWith('x-guard-') || lower.startsWith('x-forwarded-') || lower.startsWith('proxy-')
   return local || droppedUp.has(lower) || isCredentialName(lower) ? DROP : PASS
 }
@@ -71,8 +69,6 @@ export interface Outbound {
   readonly style: string
   /** Undefined: no body is sent. */
   readonly length: number | undefined
-  /** The body is sent without the content encoding that it came in. */
-  readonly decoded: boolean
 }
 
 /** The only maker of an upstream's request headers. Keeps order and spelling of what passes; no result holds a key of this gateway. */
@@ -85,7 +81,7 @@ export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets:
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
     const fate = rules.fate(name)
-    if (isKept(fate, outbound) && !named?.has(name.toLowerCase()) && !holdsOwnKey(secrets, value)) {
+    if (fate !== DROP && fate !== CONNECTION && !named?.has(name.toLowerCase()) && !holdsOwnKey(secrets, value)) {
       headers.push(name, value)
       version = versionFrom(fate, value, version)
     }
@@ -94,9 +90,6 @@ export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets:
   finish(headers, rules, outbound, secrets)
   return headers
 }
-
-const isKept = (fate: number, { decoded }: Outbound): boolean =>
-  fate !== DROP && fate !== CONNECTION && (fate !== CONTENT_ENCODING || !decoded)
 
 /** The version to add for a client that gives it under its neutral name only; empty once it has come under its own. */
 const versionFrom = (fate: number, value: string, before: string | undefined): string | undefined => {

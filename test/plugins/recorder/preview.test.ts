@@ -64,7 +64,7 @@ describe('recorder: previews with full content logging', () => {
   it('reads compressed bodies', async () => {
     const body = Buffer.from(JSON.stringify({ messages: [user('hello')] }))
     assert.equal(await request([], { body: gzipSync(body), headers: { 'content-encoding': 'gzip' } }), 'hello')
-    assert.equal(await request([], { body: zstdCompressSync(body), headers: { 'content-encoding': 'zstd' } }), 'hello')
+    assert.equal(await request([], { body: zstdCompressSync(body), headers: { 'content-encoding': 'ZSTD' } }), 'hello')
   })
 
   it('shows the answer', async () => assert.equal(await response('All done.'), 'All done.'))

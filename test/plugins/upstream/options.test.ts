@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  deflateSync,
+  gunzipSync,
+  gzipSync,
+  inflateSync,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from 'node:zlib'
 import { Gateway, headerOf } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
@@ -135,18 +144,27 @@ overEachClient((start, client) => {
       await ask(running.port, { body: { ...chatBody, model: 'm-2' } })
       assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'm-2')
     })
-    it('sends a compressed body without its coding when it has to change it, and as it came when not', async () => {
-      await using running = await start({ upstream: { model_map: { 'm-1': 'real' } } })
-      const body = gzipSync(JSON.stringify(chatBody))
-      await ask(running.port, { body, headers: { 'content-encoding': 'gzip' } })
-      assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'real')
-      assert.equal(headerOf(running.provider.last.headers, 'content-encoding'), undefined)
-      await ask(running.port, {
-        body: gzipSync(JSON.stringify({ ...chatBody, model: 'm-2' })),
-        headers: { 'content-encoding': 'gzip' },
+    for (const [coding, compress, inflate] of [
+      ['gzip', gzipSync, gunzipSync],
+      ['deflate', deflateSync, inflateSync],
+      ['br', brotliCompressSync, brotliDecompressSync],
+      ['ZSTD', zstdCompressSync, zstdDecompressSync],
+    ] as const) {
+      it(`sends a body that came in ${coding} in ${coding} again, as it came where nothing changes`, async () => {
+        await using running = await start({ upstream: { model_map: { 'm-1': 'real' } } })
+        const send = async (model: string) => {
+          const body = compress(JSON.stringify({ ...chatBody, model, pad: 'x'.repeat(200_000) }))
+          await ask(running.port, { body, headers: { 'content-encoding': coding } })
+          const { last } = running.provider
+          assert.equal(headerOf(last.headers, 'content-encoding'), coding)
+          assert.ok(last.body.length < 2_000, 'what inflates by much is not kept inflated')
+          assert.equal(last.body.equals(body), model === 'm-2')
+          return JSON.parse(inflate(last.body).toString())
+        }
+        assert.equal((await send('m-1')).model, 'real')
+        assert.equal((await send('m-2')).model, 'm-2')
       })
-      assert.equal(JSON.parse(gunzipSync(running.provider.last.body).toString()).model, 'm-2')
-    })
+    }
   })
 
   describe('inject_stream_usage', () => {
