@@ -5,16 +5,16 @@ import { knownTools } from './known-tools.ts'
 import { openingOf } from './opening.ts'
 import { pieceOf } from './pieces.ts'
 import type { ReadRequest } from './request-body.ts'
-import { Singles } from './singles.ts'
+import { SingleMembers } from './single-members.ts'
 import { parseSlice, skimObject, skipValue } from './skim.ts'
 
 /** Reads a body of which nothing is known: parsed in one go, hashed part by part, nothing kept. */
 export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
-  const singles = new Singles(style.list)
+  const single = new SingleMembers(style.list)
   let tools: Uint8Array | undefined
   skimObject(body, {
     member: (name, at) => {
-      singles.note(name)
+      single.note(name)
       const end = skipValue(body, at, 1)
       if (name === 'tools') tools = body.subarray(at, end)
       return end

@@ -1,22 +1,22 @@
 import type { ApiStyle, Envelope, Part } from './contracts/api-style.ts'
 import { conversationOf } from './conversation.ts'
 import { Fold } from './fold.ts'
+import type { KeptBody } from './kept-bodies.ts'
 import { openingOf } from './opening.ts'
 import { pieceOf } from './pieces.ts'
 import type { ReadRequest } from './request-body.ts'
 import { type Known, Scan } from './scan.ts'
 import { parseSlice } from './skim.ts'
-import type { Tape } from './tapes.ts'
 
-/** A request, and what to remember of it; `tape` is the earlier body that it goes on from, if there is one. */
+/** A request, and what to remember of it; `earlier` is the body that it goes on from, if there is one. */
 export interface ReadOn extends ReadRequest {
   readonly known: Known
-  readonly tape: Tape<Known> | undefined
+  readonly earlier: KeptBody<Known> | undefined
 }
 
-/** Reads a body that probably goes on from one of `tapes`. */
-export const readOn = (style: ApiStyle, body: Buffer, tapes: readonly Tape<Known>[]): ReadOn => {
-  const scan = new Scan(style, body, tapes)
+/** Reads a body that probably goes on from one of `kept`. */
+export const readOn = (style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]): ReadOn => {
+  const scan = new Scan(style, body, kept)
   const envelope = style.envelope(membersOf(scan))
   const known = resumed(scan, envelope) ?? begun(scan, envelope)
   const conversation = conversationOf(envelope, known.fold, {
@@ -27,7 +27,7 @@ export const readOn = (style: ApiStyle, body: Buffer, tapes: readonly Tape<Known
     elements: scan.elements.length,
     partsAt: (index) => partsAt(style, body, scan, index),
   })
-  return { envelope, conversation, known, tape: known.fold === scan.tape?.state.fold ? scan.tape : undefined }
+  return { envelope, conversation, known, earlier: known.fold === scan.earlier?.state.fold ? scan.earlier : undefined }
 }
 
 const partsAt = (style: ApiStyle, body: Buffer, { elements }: Scan, index: number): readonly Part[] => {
@@ -43,7 +43,7 @@ const membersOf = (scan: Scan): Readonly<Record<string, unknown>> => {
 
 /** Goes on where the earlier body ended, if this one goes on from most of it. */
 const resumed = (scan: Scan, envelope: Envelope): Known | undefined => {
-  const state = scan.tape?.state
+  const state = scan.earlier?.state
   if (state === undefined || scan.same * 2 < state.elements.length || scan.same === 0) return
   const mark = state.marks[scan.same]
   if (mark === undefined || !sameParts(envelope.before, state.before)) return

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
+import { BodyPrints } from './body-prints.ts'
 import type { Conversation } from './call.ts'
 import type { ApiStyle, Envelope } from './contracts/api-style.ts'
 import { GuardError } from './errors.ts'
-import { Glimpses } from './glimpses.ts'
+import { KeptBodies } from './kept-bodies.ts'
 import { readAnew } from './read-anew.ts'
 import { readOn } from './read-on.ts'
 import type { Known } from './scan.ts'
-import { Tapes } from './tapes.ts'
 
 /** A request as its style and the rules read it. */
 export interface ReadRequest {
@@ -17,20 +17,20 @@ export interface ReadRequest {
 /** Smaller bodies are read anew each time: remembering them costs more. */
 const WORTH_KEEPING = 2048
 
-const tapes = new Tapes<Known>()
-const glimpses = new Glimpses()
+const kept = new KeptBodies<Known>()
+const prints = new BodyPrints()
 
 /**
  * Reads a request body for a style. Of a body that begins like earlier ones of the same `hint` (a session's id, or an empty text)
- * only what is new is parsed and hashed; one that begins like no other is remembered by a glimpse alone.
+ * only what is new is parsed and hashed; one that begins like no other is remembered by a print alone.
  * Throws INVALID_BODY for anything but one JSON object within limits.
  */
 export const readRequest = (style: ApiStyle, body: Buffer, hint: string): ReadRequest => {
   if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
   if (body.length < WORTH_KEEPING) return readAnew(style, body)
   const name = `${style.id} ${hint}`
-  if (!glimpses.continues(name, body)) return readAnew(style, body)
-  const { known, tape, ...read } = readOn(style, body, tapes.named(name))
-  tapes.keep(name, body, known, tape)
+  if (!prints.continues(name, body)) return readAnew(style, body)
+  const { known, earlier, ...read } = readOn(style, body, kept.named(name))
+  kept.keep(name, body, known, earlier)
   return read
 }

@@ -1,9 +1,9 @@
 import type { ApiStyle, Part } from './contracts/api-style.ts'
 import type { Fold, Mark } from './fold.ts'
+import type { KeptBody } from './kept-bodies.ts'
 import { type Piece, pieceOf } from './pieces.ts'
-import { Singles } from './singles.ts'
+import { SingleMembers } from './single-members.ts'
 import { parseSlice, type Skimmer, skimArray, skimObject, skipValue } from './skim.ts'
-import type { Tape } from './tapes.ts'
 
 /** Bytes of a value in its body, and what they were read as. */
 export interface Slice<T> {
@@ -36,24 +36,24 @@ export class Scan implements Skimmer {
   readonly members = new Map<string, Slice<unknown>>()
   readonly elements: Slice<readonly Piece[]>[] = []
   /** The earlier body whose conversation begins most like this one. */
-  tape: Tape<Known> | undefined
-  /** How many first elements are equal to the tape's. */
+  earlier: KeptBody<Known> | undefined
+  /** How many first elements are equal to the earlier body's. */
   same = 0
   readonly #style: ApiStyle
   readonly #body: Buffer
-  readonly #tapes: readonly Tape<Known>[]
-  readonly #singles: Singles
+  readonly #kept: readonly KeptBody<Known>[]
+  readonly #single: SingleMembers
 
-  constructor(style: ApiStyle, body: Buffer, tapes: readonly Tape<Known>[]) {
+  constructor(style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]) {
     this.#style = style
     this.#body = body
-    this.#tapes = tapes
-    this.#singles = new Singles(style.list)
+    this.#kept = kept
+    this.#single = new SingleMembers(style.list)
     skimObject(body, this)
   }
 
   member(name: string, at: number): number {
-    this.#singles.note(name)
+    this.#single.note(name)
     if (name === this.#style.list && this.#body[at] === OPEN_ARRAY) return this.#list(at)
     const slice = this.#known(name, at) ?? this.#parsed(at)
     this.members.set(name, slice)
@@ -61,7 +61,7 @@ export class Scan implements Skimmer {
   }
 
   #known(name: string, at: number): Slice<unknown> | undefined {
-    for (const { bytes, state } of this.#tapes) {
+    for (const { bytes, state } of this.#kept) {
       const slice = state.members.get(name)
       if (slice === undefined || slice.end - slice.start < WORTH_COMPARING || !this.#equal(at, bytes, slice)) continue
       return { start: at, end: at + slice.end - slice.start, value: slice.value }
@@ -92,8 +92,8 @@ export class Scan implements Skimmer {
         this.#choose(start)
         if (this.same > 0) return this.#takeOver(start)
       }
-      const known = this.tape?.state.elements[this.elements.length]
-      if (known !== undefined && this.tape !== undefined && this.#equal(start, this.tape.bytes, known)) {
+      const known = this.earlier?.state.elements[this.elements.length]
+      if (known !== undefined && this.earlier !== undefined && this.#equal(start, this.earlier.bytes, known)) {
         if (equal) this.same++
         return this.#add(start, start + known.end - known.start, known.value)
       }
@@ -103,11 +103,11 @@ export class Scan implements Skimmer {
     })
   }
 
-  /** Takes the first elements from the tape, whose bytes up to there are equal; gives the end of the last one. */
+  /** Takes the first elements from the earlier body, whose bytes up to there are equal; gives the end of the last one. */
   #takeOver(first: number): number {
     let end = first
-    const shift = first - (this.tape?.state.elements[0]?.start ?? first)
-    for (const known of this.tape?.state.elements.slice(0, this.same) ?? []) {
+    const shift = first - (this.earlier?.state.elements[0]?.start ?? first)
+    for (const known of this.earlier?.state.elements.slice(0, this.same) ?? []) {
       const moved = shift === 0 ? known : { start: known.start + shift, end: known.end + shift, value: known.value }
       this.elements.push(moved)
       end = moved.end
@@ -120,22 +120,22 @@ export class Scan implements Skimmer {
     return end
   }
 
-  /** The tape with the longest equal beginning; one that is equal for more than half of its length is taken at once. */
+  /** The earlier body with the longest equal beginning; one that is equal for more than half of its length is taken at once. */
   #choose(start: number): void {
     let best = -1
-    for (const tape of this.#tapes) {
-      const count = this.#leading(start, tape)
+    for (const earlier of this.#kept) {
+      const count = this.#leading(start, earlier)
       if (count > best) {
         best = count
-        this.tape = tape
+        this.earlier = earlier
         this.same = count
       }
-      if (count * 2 > tape.state.elements.length) return
+      if (count * 2 > earlier.state.elements.length) return
     }
   }
 
-  /** How many of a tape's elements stand here unchanged, spacing between them included. */
-  #leading(start: number, { bytes, state }: Tape<Known>): number {
+  /** How many of an earlier body's elements stand here unchanged, spacing between them included. */
+  #leading(start: number, { bytes, state }: KeptBody<Known>): number {
     const first = state.elements[0]
     if (first === undefined) return 0
     const shift = start - first.start

@@ -5,59 +5,59 @@ const COUNT_LIMIT = 4096
 const PER_NAME = 16
 
 /** One request body remembered in a reused buffer, with what its reader made of it. */
-export interface Tape<State> {
+export interface KeptBody<State> {
   bytes: Buffer
   state: State
 }
 
 /** Earlier request bodies by name, least recently used first out; at most 64 MiB and 4,096 bodies. */
-export class Tapes<State> {
-  readonly #byName = new Map<string, Tape<State>[]>()
+export class KeptBodies<State> {
+  readonly #byName = new Map<string, KeptBody<State>[]>()
   readonly #free = new Map<number, Buffer[]>()
   #bytes = 0
   #count = 0
 
   /** Those kept under this name, the latest first. */
-  named(name: string): readonly Tape<State>[] {
+  named(name: string): readonly KeptBody<State>[] {
     return this.#byName.get(name) ?? []
   }
 
   /** Copies a body; `reuse`, one of those named so, then holds it instead of its own. */
-  keep(name: string, body: Buffer, state: State, reuse: Tape<State> | undefined): void {
+  keep(name: string, body: Buffer, state: State, reuse: KeptBody<State> | undefined): void {
     if (body.length > BYTE_LIMIT / 8) return
-    const tape = reuse ?? { bytes: EMPTY, state }
-    if (tape.bytes.length < body.length) {
-      this.#release(tape.bytes)
-      tape.bytes = this.#take(body.length)
+    const kept = reuse ?? { bytes: EMPTY, state }
+    if (kept.bytes.length < body.length) {
+      this.#release(kept.bytes)
+      kept.bytes = this.#take(body.length)
     }
-    body.copy(tape.bytes)
-    tape.state = state
-    this.#file(name, tape, reuse === undefined)
+    body.copy(kept.bytes)
+    kept.state = state
+    this.#file(name, kept, reuse === undefined)
     while (this.#bytes > BYTE_LIMIT || this.#count > COUNT_LIMIT) this.#dropOldest()
   }
 
-  #file(name: string, tape: Tape<State>, fresh: boolean): void {
-    const tapes = this.#byName.get(name) ?? []
+  #file(name: string, kept: KeptBody<State>, fresh: boolean): void {
+    const bodies = this.#byName.get(name) ?? []
     if (fresh) this.#count++
-    else tapes.splice(tapes.indexOf(tape), 1)
-    tapes.unshift(tape)
-    if (tapes.length > PER_NAME) this.#drop(tapes.pop())
+    else bodies.splice(bodies.indexOf(kept), 1)
+    bodies.unshift(kept)
+    if (bodies.length > PER_NAME) this.#drop(bodies.pop())
     this.#byName.delete(name)
-    this.#byName.set(name, tapes)
+    this.#byName.set(name, bodies)
   }
 
   #dropOldest(): void {
-    for (const [name, tapes] of this.#byName) {
-      this.#drop(tapes.pop())
-      if (tapes.length === 0) this.#byName.delete(name)
+    for (const [name, bodies] of this.#byName) {
+      this.#drop(bodies.pop())
+      if (bodies.length === 0) this.#byName.delete(name)
       return
     }
   }
 
-  #drop(tape: Tape<State> | undefined): void {
-    if (tape === undefined) return
+  #drop(kept: KeptBody<State> | undefined): void {
+    if (kept === undefined) return
     this.#count--
-    this.#release(tape.bytes)
+    this.#release(kept.bytes)
   }
 
   #take(length: number): Buffer {

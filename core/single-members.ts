@@ -4,7 +4,7 @@ import { GuardError } from './errors.ts'
 const single = new Set(['model', 'system', 'tools', 'tool_choice'])
 
 /** Watches the members of one body for doubles. */
-export class Singles {
+export class SingleMembers {
   readonly #list: string
   readonly #seen = new Set<string>()
 
