@@ -37,6 +37,7 @@ export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, sp
 export { streamTrace, type TraceReader, type TraceRecord, writeTrace } from './export/write.ts'
 export { bytesText, costText, countText, durationText, timeText } from './figures.ts'
 export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
+export { cancelledKey } from './frame/cancel.ts'
 export {
   applyEdits,
   type Edit,

@@ -1,4 +1,5 @@
 import {
+  cancelledKey,
   type Frame,
   type FrameFault,
   type Gateway,
@@ -6,7 +7,6 @@ import {
   memberIn,
   type PassedHeaders,
   type StreamEvent,
-  sourceOf,
   stringIn,
 } from 'guard-gateway/core'
 import { type Answer, type Outgoing, refusal } from './answer.ts'
@@ -229,11 +229,8 @@ export class McpProxy {
   }
 
   /** Notes what the client wants no more; true if the server must be told. */
-  #cancels({ text, params }: Frame): boolean {
-    const value = memberIn(params, 'requestId')?.value
-    if (value === undefined) return false
-    const string = stringIn(text, value)
-    const found = this.#session.calls.cancel(string === undefined ? `n${sourceOf(text, value)}` : `s${string}`)
+  #cancels(frame: Frame): boolean {
+    const found = this.#session.calls.cancel(cancelledKey(frame) ?? '')
     if (found?.was !== 'forwarded') return false
     void this.#relay.settle(found.request, 'cancelled', null)
     return true
@@ -241,7 +238,11 @@ export class McpProxy {
 
   async #handedOver(frame: Frame): Promise<Answer> {
     const reply = await this.#session.link.post(frame)
-    return reply.form === 'failed' ? this.#failed(reply, undefined, undefined) : { form: 'none', status: 202 }
+    if (reply.form === 'failed') return this.#failed(reply, undefined, undefined)
+    // the server says in JSON-RPC what is wrong with it
+    if (reply.form === 'json' && reply.event.frame !== undefined && !this.#session.merged)
+      return { form: 'json', status: reply.status, message: reply.event.frame.raw }
+    return { form: 'none', status: 202 }
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   applyEdits,
+  cancelledKey,
   errorFrame,
   type Frame,
   type FrameFault,
@@ -69,6 +70,7 @@ export class Relay {
   async #unasked(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
     if (came.kind === 'request' && !this.#asked(came, resumable)) return
     if (came.method === 'notifications/tools/list_changed') this.#around.tools.stale()
+    this.#session.asks.cancel(cancelledKey(came) ?? '')
     try {
       return this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
     } catch (error) {

@@ -92,6 +92,16 @@ export class Session implements McpSession {
     this.#book = book
   }
 
+  /** Counts a stream that is open to the client, until the returned function is called. */
+  use(): () => void {
+    this.streams++
+    let open = true
+    return () => {
+      if (open) this.streams--
+      open = false
+    }
+  }
+
   touch(): void {
     this.used = this.#gateway.clock.tick()
   }

@@ -47,10 +47,11 @@ export class Chunks implements BodyReader {
     this.#ended()
   }
 
-  /** Gives the body up; whoever reads gets this error. */
-  stop(fault: Error): void {
+  /** Gives the body up; whoever reads gets this error, or the end if there is none. */
+  stop(fault?: Error): void {
     if (this.#isOver) return
     this.#fault = fault
+    this.#isWhole = fault === undefined
     this.#body.destroy()
     this.#ended()
   }
@@ -66,7 +67,7 @@ export class Chunks implements BodyReader {
         await this.#more()
       }
     } finally {
-      this.stop(new Error('Nobody reads on.'))
+      this.stop()
     }
   }
 

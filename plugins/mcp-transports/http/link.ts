@@ -141,11 +141,7 @@ class HttpLink implements McpLink {
     const opened = this.#opened(body)
     const limit = this.#session.frame_bytes
     if (opened instanceof Chunks)
-      return {
-        form: 'sse',
-        events: eventsOf(opened.read(), limit),
-        stop: () => opened.stop(new Error('Nobody reads on.')),
-      }
+      return { form: 'sse', events: eventsOf(opened.read(), limit), stop: () => opened.stop() }
     // what is too large may stand behind what is not
     const events = opened.length > limit ? eventsOf([opened], limit) : eventsIn(opened, limit)
     return { form: 'sse', events, stop: () => {} }

@@ -23,7 +23,7 @@ export class Exchange {
   stream(): Queue<StreamEvent> {
     if (!this.#streaming) {
       this.#streaming = true
-      this.#resolve({ form: 'sse', events: this.#queue, stop: () => {} })
+      this.#resolve({ form: 'sse', events: this.#queue, stop: () => this.#queue.end() })
     }
     return this.#queue
   }
@@ -35,6 +35,12 @@ export class Exchange {
       this.#queue.push(event)
       this.#queue.end()
     } else this.#resolve({ form: 'json', status: 200, event })
+  }
+
+  /** Nobody waits for an answer any more. */
+  cancel(): void {
+    if (this.#streaming) this.#queue.end()
+    else this.#resolve({ form: 'none', status: 202 })
   }
 
   /** There will be no answer. */

@@ -1,4 +1,5 @@
 import {
+  cancelledKey,
   type Frame,
   type FrameFault,
   type JsonValue,
@@ -55,6 +56,7 @@ class StdioLink implements McpLink {
     const line = withoutLineEnds(frame)
     if (frame.kind !== 'request' || this.#session.merged) {
       await this.#child.send(line)
+      this.#take(cancelledKey(frame) ?? '')?.cancel()
       return { form: 'none', status: 202 }
     }
     const exchange = new Exchange(frame.key ?? '', tokenOf(frame), this.#queue())
@@ -68,10 +70,14 @@ class StdioLink implements McpLink {
     // nothing here has an id, so nothing can be asked for again
     if (lastEventId !== undefined || this.#listening) return { form: 'none', status: 405 }
     this.#listening = true
+    const left = new AbortController()
     const stop = () => {
+      if (left.signal.aborted) return
+      left.abort()
       this.#listening = false
+      this.#child.resume()
     }
-    return { form: 'sse', events: this.#unasked, stop }
+    return { form: 'sse', events: this.#unasked.read(left.signal), stop }
   }
 
   end(): Promise<void> {
@@ -106,29 +112,29 @@ class StdioLink implements McpLink {
   /** Something is wrong with a message: who waits for it learns so, as far as that can be told. */
   #unplaced(fault: FrameFault): void {
     const { id } = fault
-    const meant = id === undefined ? this.#only() : this.#exchanges.get(keyOfId(id))
+    const meant = this.#take(id === undefined ? (this.#only()?.key ?? '') : keyOfId(id))
     if (meant === undefined) this.#give(this.#unasked, { fault })
-    else this.#answer(meant, { fault })
-  }
-
-  #answer(exchange: Exchange, event: StreamEvent): void {
-    this.#exchanges.delete(exchange.key)
-    if (exchange.token !== undefined) this.#tokens.delete(exchange.token)
-    exchange.answer(event)
+    else meant.answer({ fault })
   }
 
   #route(event: StreamEvent, frame: Frame): void {
-    const answered = frame.kind === 'response' ? this.#exchange(frame.key ?? '') : undefined
-    if (answered !== undefined) {
-      this.#answer(answered, event)
-      return
-    }
-    const related = this.#related(frame)
-    this.#give(related === undefined ? this.#unasked : related.stream(), event)
+    if (frame.kind === 'response' && !this.#session.merged) this.#answered(event, frame.key ?? '')
+    else this.#give(this.#related(frame)?.stream() ?? this.#unasked, event)
   }
 
-  #exchange(key: string): Exchange | undefined {
-    return this.#exchanges.get(key) ?? this.#exchanges.get(roundedKey(this.#exchanges.keys(), key) ?? '')
+  /** No stream but that of its request may bring an answer. */
+  #answered(event: StreamEvent, key: string): void {
+    const exchange = this.#take(key) ?? this.#take(roundedKey(this.#exchanges.keys(), key) ?? '')
+    if (exchange === undefined) this.#session.dropped('unknown_id')
+    else exchange.answer(event)
+  }
+
+  /** The exchange of a request, which is over with that. */
+  #take(key: string): Exchange | undefined {
+    const exchange = this.#exchanges.get(key)
+    this.#exchanges.delete(key)
+    if (exchange?.token !== undefined) this.#tokens.delete(exchange.token)
+    return exchange
   }
 
   /** The call that a message belongs to, as far as that can be told. */

@@ -32,8 +32,14 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#wake()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    for (;;) {
+  [Symbol.asyncIterator](): AsyncGenerator<T> {
+    return this.read()
+  }
+
+  /** The things from now on until `signal`; what is left then is for who reads next. One reads at a time. */
+  async *read(signal?: AbortSignal): AsyncGenerator<T> {
+    signal?.addEventListener('abort', () => this.#wake(), { once: true })
+    while (signal?.aborted !== true) {
       const next = this.#ready.shift()
       if (next !== undefined) {
         yield next

@@ -71,13 +71,16 @@ export class Exchange {
     this.#send(refusal(400, id, code, message))
   }
 
-  /** Waits for a session's answer; meanwhile the session is in use. */
-  async #taken(running: RunningSession, frame: Frame): Promise<Answer> {
-    running.session.streams++
+  /** Waits for a session's answer; meanwhile the session is in use, as long as the client is there. */
+  async #taken({ session, proxy }: RunningSession, frame: Frame): Promise<Answer> {
+    const { raw } = this.#reply
+    const leave = session.use()
+    raw.once('close', leave)
     try {
-      return await running.proxy.take(frame, this.#passed())
+      return await proxy.take(frame, this.#passed())
     } finally {
-      running.session.streams--
+      raw.off('close', leave)
+      leave()
     }
   }
 
@@ -103,8 +106,11 @@ export class Exchange {
     if (answer.form === 'json' || last !== undefined) return this.#finish(running, answer)
     const raw = this.#head(200, {})
     const unlisten = running.session.listen(({ message = '' }) => void raw.write(messageEvent(String(message))))
-    raw.once('close', unlisten)
-    await pump(raw, running.session, answer)
+    try {
+      await this.#pump(raw, running, answer)
+    } finally {
+      unlisten()
+    }
   }
 
   async #finish(
@@ -114,7 +120,12 @@ export class Exchange {
   ): Promise<void> {
     if (answer.form !== 'sse') this.#send(answer, headers)
     else if ('length' in answer.events) this.#sendEvents(answer.events, headers)
-    else await pump(this.#head(200, headers), running.session, answer)
+    else await this.#pump(this.#head(200, headers), running, answer)
+  }
+
+  /** No call ends with a stream that was only listened to, so its client may leave it at any time. */
+  #pump(raw: ServerResponse, { session }: RunningSession, answer: Answer & { form: 'sse' }): Promise<void> {
+    return pump(raw, session, answer, this.#request.method === 'GET')
   }
 
   /** Sends the head of an event stream at once. */

@@ -13,14 +13,14 @@ export const eventBytes = ({ event, message }: Outgoing): Buffer =>
 
 const isGone = (response: ServerResponse): boolean => response.destroyed || response.writableEnded
 
-/** Writes the messages of a stream as they come; the server is made to wait while the client does not read. */
+/** Writes the messages of a stream as they come; the server is made to wait while the client does not read. `resumable`: from the first event on. */
 export const pump = async (
   response: ServerResponse,
   session: Session,
   { events, stop }: Answer & { form: 'sse' },
+  resumable = false,
 ): Promise<void> => {
-  session.streams++
-  let resumable = false
+  const leave = session.use()
   const gone = leaves(response, () => resumable, stop)
   try {
     for await (const out of events) {
@@ -30,7 +30,7 @@ export const pump = async (
     }
   } finally {
     gone.over()
-    session.streams--
+    leave()
     response.end()
   }
 }
@@ -47,7 +47,8 @@ const leaves = (response: ServerResponse, resumable: () => boolean, stop: () => 
     if (resumable()) stop()
     else timer = setTimeout(stop, DRAIN_MS).unref()
   }
-  response.once('close', onClose)
+  if (response.destroyed) onClose()
+  else response.once('close', onClose)
   const over = () => {
     clearTimeout(timer)
     response.off('close', onClose)

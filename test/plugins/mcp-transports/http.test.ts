@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { McpLink, McpReply, McpServer } from 'guard-gateway/core'
+import type { McpLink, McpServer } from 'guard-gateway/core'
 import { http } from 'guard-gateway/plugins/mcp-transports/http'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
@@ -73,19 +73,21 @@ for (const client of [net, nodeHttp]) {
       await link.end()
     })
 
-    it('ends open streams with the session, and those that are given up', async () => {
+    it('breaks open streams off with the session, and ends those that are given up', async () => {
       const link = await opened((_asked, response) => {
         beginEvents(response).write(': open\n\n')
         return true
       })
-      for (const end of [(reply: McpReply & { form: 'sse' }) => reply.stop(), () => void link.end()]) {
+      for (const isGivenUp of [true, false]) {
         const reply = await link.post(transportFrame(PING))
         assert.ok(reply.form === 'sse')
         const events = comingEvents(reply)
         assert.equal(`${(await events.next()).value?.raw}`, ': open\n\n')
         const next = events.next()
-        end(reply)
-        await assert.rejects(next)
+        if (isGivenUp) reply.stop()
+        else void link.end()
+        if (isGivenUp) assert.equal((await next).done, true)
+        else await assert.rejects(next, /session has ended/)
       }
     })
 

@@ -72,6 +72,24 @@ describe('the stdio transport', () => {
       assert.match((await events.next()).value?.frame?.text ?? '', /decline/)
     }))
 
+  it('ends a call that is cancelled, whose answer may still come and is dropped', async () => {
+    const session = transportSession()
+    await using(session, async (link) => {
+      const cancel = (id: number) =>
+        link.post(transportFrame(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`))
+      const silent = link.post(request(1, 'x/silent'))
+      await cancel(1)
+      assert.deepEqual(await silent, { form: 'none', status: 202 })
+      const events = comingEvents(await link.post(request(2, 'x/ask')))
+      assert.equal((await events.next()).value?.frame?.method, 'elicitation/create')
+      await cancel(2)
+      assert.equal((await events.next()).done, true)
+      await link.post(transportFrame('{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}'))
+      await link.post(request(3, 'x/line'))
+      assert.deepEqual(session.drops, ['unknown_id'])
+    })
+  })
+
   it('keeps 256 messages for who listens later, and drops the oldest', async () => {
     const session = transportSession()
     await using(session, async (link) => {

@@ -30,6 +30,30 @@ describe('sessions', () => {
     await stream.body?.cancel()
   })
 
+  it('are not in use by a call whose client has left, however long the server takes', async () => {
+    await using service = await startMcp({ servers: child })
+    const client = await service.session({}, 'child')
+    const { sessions } = mcpOf(service.gateway.gateway)
+    const inUse = (streams: number) => [...sessions].every(({ session }) => session.streams === streams)
+    const leaving = new AbortController()
+    const { gateway } = service
+    const call = fetch(`${gateway.url}/mcp/child`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: {
+        ...client.headers,
+        authorization: `Bearer ${gateway.key}`,
+        accept: '*/*',
+        'content-type': 'application/json',
+      },
+      body: '{"jsonrpc":"2.0","id":1,"method":"x/silent"}',
+    })
+    while (!inUse(1)) await new Promise(setImmediate)
+    leaving.abort()
+    await assert.rejects(call)
+    while (!inUse(0)) await new Promise(setImmediate)
+  })
+
   it('tell when their server was heard last: by its answers', async () => {
     await using service = await startMcp()
     const seen = async () => {

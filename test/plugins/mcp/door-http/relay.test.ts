@@ -74,6 +74,36 @@ describe('frames through the HTTP door', () => {
     assert.equal((await client.post('{"jsonrpc":"2.0","id":5,"result":{"roots":[]}}')).status, 202)
   })
 
+  it('carry back what a server has against a notification', async () => {
+    const reply = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"not so"}}'
+    service.upstream.answering = ({ message }, response) =>
+      message?.method === 'notifications/odd' && sendJson(response, reply, 400)
+    const { status, text } = await client.post('{"jsonrpc":"2.0","method":"notifications/odd"}')
+    assert.deepEqual([status, text], [400, reply])
+  })
+
+  it('make room for further requests of a server with those that it takes back, which may still be answered', async () => {
+    await using few = await startMcp({ mcp: 'limits: { pending: 2 }' })
+    const session = await few.session()
+    const ids = ['a', 'b', 'c', 'd']
+    few.upstream.answering = ({ message }, response) => {
+      if (message?.method !== 'x/asks') return false
+      const said = ids.flatMap((id) => [
+        { id, method: 'elicitation/create', params: {} },
+        { method: 'notifications/cancelled', params: { requestId: id } },
+      ])
+      const events = [...said, { id: 'q', result: {} }].map((one) => JSON.stringify({ jsonrpc: '2.0', ...one }))
+      beginEvents(response).end(events.map((data) => `data: ${data}\n\n`).join(''))
+      return true
+    }
+    const text = await (await session.fetch('POST', '{"jsonrpc":"2.0","id":"q","method":"x/asks"}')).text()
+    assert.deepEqual(
+      [...text.matchAll(/"id":"(\w)","method"/g)].map(([, id]) => id),
+      ids,
+    )
+    assert.equal((await session.post('{"jsonrpc":"2.0","id":"a","result":{"action":"cancel"}}')).status, 202)
+  })
+
   const dropped = async (): Promise<number> => {
     const { json } = await service.gateway.request('GET', '/api/health')
     return (json as { mcp: { dropped: { unknown_id?: number } } }).mcp.dropped.unknown_id ?? 0
