@@ -1,5 +1,6 @@
 import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
-import { harmlessFunctions } from './sql/functions.ts'
+import { harmlessAnywhere } from './sql/functions-anywhere.ts'
+import { harmlessInPostgres } from './sql/functions-postgres.ts'
 import { type Asked, type Operation, operations, Unclear } from './sql/operation.ts'
 import { askedPlainly } from './sql/plain.ts'
 import { askedOfPostgres, loadPostgres } from './sql/postgres.ts'
@@ -78,15 +79,15 @@ const judged = (asked: Asked, dialect: Dialect, options: Options): Objection | u
   for (const operation of asked.operations)
     if (!options.operations.includes(operation))
       return { reason: `does the operation ${operation}, which is not allowed`, certain: true }
-  return ofFunctions(asked.functions, dialect, options)
+  return ofFunctions(asked, dialect, options)
 }
 
-const ofFunctions = (names: ReadonlySet<string>, dialect: Dialect, options: Options): Objection | undefined => {
-  const harmless = dialect === 'postgres' ? harmlessFunctions.postgres : harmlessFunctions.plain
-  for (const name of names) {
+const ofFunctions = ({ functions, fields }: Asked, dialect: Dialect, options: Options): Objection | undefined => {
+  const harmless = dialect === 'postgres' ? harmlessInPostgres : harmlessAnywhere
+  for (const name of [...functions, ...fields]) {
     const shown = name.slice(0, 60)
     if (isDenied(name, options.deny_functions)) return { reason: `calls ${shown}, which is denied`, certain: true }
-    if (!harmless.has(name) && options.allow_functions?.includes(name) !== true)
+    if (functions.has(name) && !harmless.has(name) && options.allow_functions?.includes(name) !== true)
       return { reason: `calls ${shown}, which may have side effects`, certain: false }
   }
   return undefined

@@ -22,7 +22,7 @@ const QUOTED = /"(?:[^"\\]|"")*"/y
 const BACKQUOTED = /`[^`\\\n]+`/y
 const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![\p{L}\p{M}\p{N}_$])/uy
 /** No `&` before a quote, which escapes belong to. */
-const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|[=<>+\-*/%|~(),.;]/y
+const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|[=<>+\-*/%|~^(),.;]/y
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
   pattern.lastIndex = at

@@ -1,4 +1,5 @@
 import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/core'
+import { calledAsFields, fieldsOf } from './fields.ts'
 import { type Asked, type Operation, Unclear } from './operation.ts'
 import { isOwnOperator } from './operators.ts'
 import { isHarmlessNode, operationsOf } from './statements.ts'
@@ -49,7 +50,7 @@ export const askedOfPostgres = (sql: string): Asked => {
   const walk = new Walk()
   for (const statement of statements) walk.enter(statement)
   walk.run()
-  return { statements: statements.length, operations: walk.operations, functions: walk.functions }
+  return { statements: statements.length, operations: walk.operations, functions: walk.functions, fields: walk.fields }
 }
 
 const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
@@ -72,6 +73,7 @@ const refuse: Parse = () => {
 class Walk {
   readonly operations = new Set<Operation>()
   readonly functions = new Set<string>()
+  readonly fields = new Set<string>()
   readonly #ahead: unknown[] = []
 
   enter(value: unknown): void {
@@ -106,6 +108,8 @@ class Walk {
     for (const operation of operationsOf(kind) ?? (isHarmlessNode(kind) ? [] : (['other'] as const)))
       this.operations.add(operation)
     this.#called(kind, node)
+    for (const name of calledAsFields(kind, node)) this.functions.add(name)
+    for (const name of fieldsOf(kind, node)) this.fields.add(name)
     if (kind === 'ExplainStmt' && !analyzes(node)) this.#planned(node.query)
     else this.#ahead.push(kind === 'InsertStmt' ? withPlainValues(node) : node)
   }
@@ -130,6 +134,7 @@ class Walk {
     inner.enter(query)
     inner.run()
     for (const name of inner.functions) this.functions.add(name)
+    for (const name of inner.fields) this.fields.add(name)
     if (inner.operations.has('other')) this.operations.add('other')
   }
 }

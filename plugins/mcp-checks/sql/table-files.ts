@@ -35,18 +35,23 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
       around.push(here)
       here = { parting: PARTING.has(before), inTables: expected }
     } else if (token.text === ')') here = around.pop() ?? here
-    else expected = opensTable(token, before, here)
+    else expected = opensTable(token, before, here) || isIn(token, tokens[index + 1], here)
   }
 }
 
 const isFile = ({ kind, text }: Token): boolean => kind === 'string' || (kind === 'quoted' && FILE.test(text))
 
 const refuseTable = (named: Token, [dot, behind]: readonly Token[]): void => {
-  if (isFile(named)) throw new Unclear('names a table by text that some databases take for a file')
   const name = dot?.text === '.' ? behind : named
+  if (isFile(named) || (name !== undefined && isFile(name)))
+    throw new Unclear('names a table by text that some databases take for a file')
   if (name !== undefined && ACTING.has(name.text.replace(/["`]/g, '').toLowerCase()))
     throw new Unclear('names a table that acts when it is read')
 }
+
+/** SQLite's `x in t`, without brackets. */
+const isIn = ({ kind, text }: Token, next: Token | undefined, { parting }: Brackets): boolean =>
+  kind === 'word' && text === 'in' && next?.text !== '(' && !parting
 
 /** Whether a table is named next. Notes in `here` where the list of tables begins and ends. */
 const opensTable = ({ kind, text }: Token, before: string, here: Brackets): boolean => {

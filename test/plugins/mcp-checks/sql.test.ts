@@ -8,6 +8,8 @@ type Options = Parameters<typeof sql.find>[1]
 
 const lines = (...names: readonly string[]): string[] => linesOf(...names.map((name) => `sql/${name}.txt`))
 
+const plainOrdinary = ['plain-ordinary', 'plain-ordinary-agents', 'plain-ordinary-analysts', 'plain-ordinary-columns']
+
 const reading: Options = { args: ['/sql'], operations: ['select', 'explain'] }
 const postgres: Options = { ...reading, dialect: 'postgres', allow_functions: ['Report_Total', 'reports.total'] }
 
@@ -33,7 +35,12 @@ describe('SQL operations, PostgreSQL', () => {
     it(`pass ${text}`, async () => assert.deepEqual(await reasons(postgres, text), []))
   }
   for (const text of [
-    ...lines('postgres-attacks', 'postgres-attacks-functions', 'postgres-attacks-statements'),
+    ...lines(
+      'postgres-attacks',
+      'postgres-attacks-fields',
+      'postgres-attacks-functions',
+      'postgres-attacks-statements',
+    ),
     ...controls,
   ]) {
     it(`refuse ${JSON.stringify(text)}`, async () => assert.equal((await reasons(postgres, text)).length, 1))
@@ -108,7 +115,7 @@ describe('SQL operations that a statement needs', () => {
 
 describe('SQL operations, databases without a grammar of ours', () => {
   for (const dialect of ['generic', 'mysql', 'sqlite'] as const) {
-    for (const text of lines('plain-ordinary', 'plain-ordinary-agents')) {
+    for (const text of lines(...plainOrdinary)) {
       it(`${dialect} passes ${text}`, async () => assert.deepEqual(await reasons({ ...reading, dialect }, text), []))
     }
     for (const text of [...lines('plain-attacks', 'plain-attacks-dialects'), ...controls]) {
@@ -207,6 +214,8 @@ describe('the options of an SQL check', () => {
       'select pg_catalog.md5(a)',
       'select report_total(1)',
       'select reports.total(1)',
+      'select (a).md5 from t',
+      'explain select (a.b).report_total from a',
     ])
       assert.match(String(await reasons({ ...postgres, deny_functions }, text)), /which is denied$/)
     assert.match(String(await reasons({ ...reading, deny_functions: ['lower'] }, 'select lower(a)')), /denied$/)

@@ -1,31 +1,5 @@
-/** Functions that read their arguments and the clock, and nothing else: no files, settings, locks, sequences, sessions, other databases. */
-const EVERYWHERE = `overlay abs acos asin atan atan2 avg cast ceil ceiling char_length character_length coalesce concat concat_ws cos cot count
-  cume_dist current_date current_time current_timestamp date degrees dense_rank exp extract first_value floor format greatest group_concat hex if
-  ifnull iif instr lag last_value lcase lead least left length ln localtime localtimestamp locate log log10 log2 lower lpad ltrim max mid min mod now
-  nth_value ntile nullif octet_length percent_rank pi position pow power radians rank replace reverse right round row_number rpad rtrim sign sin
-  sqrt strftime substr substring sum tan time total trim trunc truncate typeof ucase unhex unicode upper year month day hour minute second week
-  quarter dayofweek dayofmonth dayofyear dayname monthname datediff timestampdiff date_add date_sub date_format datetime julianday unixepoch
-  from_unixtime unix_timestamp str_to_date last_day curdate curtime utc_timestamp json_extract json_array json_object json_valid json_type
-  json_array_length json_length json_keys json_contains json_unquote json_each json_tree json_group_array json_group_object json_arrayagg
-  json_objectagg stddev variance std stddev_pop stddev_samp var_pop var_samp bit_length ascii char space strcmp soundex printf quote likely
-  unlikely likelihood find_in_set field elt substring_index any_value isnull convert version user database schema current_user session_user
-  md5 sha1 sha2 uuid rand random repeat found_rows row_count connection_id changes total_changes last_insert_rowid sqlite_version weekday adddate
-  subdate addtime subtime timediff time_format makedate maketime sec_to_time time_to_sec weekofyear yearweek to_days from_days period_diff
-  microsecond sysdate utc_date utc_time timestampadd convert_tz bit_count bit_and bit_or bit_xor conv bin oct crc32 ord to_base64 from_base64
-  regexp_replace regexp_like regexp_substr regexp_instr inet_ntoa inet_aton inet6_ntoa inet6_aton is_ipv4 is_ipv6 bin_to_uuid uuid_to_bin is_uuid
-  json json_search json_set json_insert json_replace json_remove json_patch json_pretty json_quote json_contains_path json_depth json_overlaps
-  json_merge_patch json_merge_preserve json_value json_table bm25 snippet highlight pragma_table_info pragma_table_xinfo pragma_table_list
-  pragma_index_list pragma_index_info pragma_index_xinfo pragma_foreign_key_list pragma_database_list pragma_collation_list pragma_function_list
-  pragma_compile_options date_trunc date_part to_char to_date to_number to_timestamp age array_agg string_agg listagg nvl nvl2 decode dateadd
-  datepart datename date_diff getdate getutcdate len charindex patindex stuff eomonth try_cast try_convert approx_count_distinct median
-  percentile_cont percentile_disc corr countif count_if split_part regexp_extract regexp_contains safe_divide safe_cast initcap strpos bool_and
-  bool_or array_length unnest grouping grouping_id div path explode timestamp_diff timestamp_add timestamp_sub parse_date format_date contains
-  freetext string_split openjson isjson json_query json_modify isnumeric isdate newid sysdatetime sysutcdatetime sysdatetimeoffset switchoffset
-  todatetimeoffset datefromparts datetimefromparts timefromparts datediff_big parse try_parse checksum hashbytes quotename replicate choose
-  difference str count_big stdev stdevp var varp square atn2 object_id object_name schema_id schema_name db_id db_name col_name col_length type_name
-  suser_sname suser_name user_name host_name app_name columnproperty objectproperty serverproperty`
-
-const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append array_cat array_dims array_fill array_length array_lower array_ndims
+/** PostgreSQL's own functions that read their arguments, the catalogue, statistics and the clock, and nothing else. */
+const NAMES = `abs acos acosd acosh age any_value array_agg array_append array_cat array_dims array_fill array_length array_lower array_ndims
   array_position array_positions array_prepend array_remove array_replace array_reverse array_sample array_shuffle array_sort array_to_json
   array_to_string array_to_tsvector array_upper ascii asin asind asinh atan atan2 atan2d atand atanh avg bit_and bit_count bit_length bit_or
   bit_xor bool bool_and bool_or btrim cardinality casefold cbrt ceil ceiling char_length character_length chr clock_timestamp coalesce concat concat_ws corr cos
@@ -79,9 +53,14 @@ const POSTGRES = `abs acos acosd acosh age any_value array_agg array_append arra
   diameter height isclosed ishorizontal isopen isparallel isperp isvertical line lseg npoints path point polygon radius slope width
   inet_merge inet_same_family xml_is_well_formed xml_is_well_formed_content xml_is_well_formed_document pg_stat_get_backend_pid
   pg_stat_get_activity pg_stat_get_progress_info pg_stat_get_live_tuples pg_stat_get_dead_tuples pg_stat_get_numscans
-  pg_stat_get_last_vacuum_time pg_stat_get_last_autovacuum_time pg_stat_get_last_analyze_time pg_stat_get_last_autoanalyze_time`
+  pg_stat_get_last_vacuum_time pg_stat_get_last_autovacuum_time pg_stat_get_last_analyze_time pg_stat_get_last_autoanalyze_time
+  pg_stat_get_analyze_count pg_stat_get_autoanalyze_count pg_stat_get_vacuum_count pg_stat_get_autovacuum_count pg_stat_get_mod_since_analyze
+  pg_stat_get_tuples_inserted pg_stat_get_tuples_updated pg_stat_get_tuples_deleted pg_stat_get_tuples_hot_updated pg_stat_get_tuples_returned
+  pg_stat_get_tuples_fetched pg_stat_get_blocks_fetched pg_stat_get_blocks_hit pg_stat_get_function_calls pg_stat_get_db_numbackends
+  pg_stat_get_db_xact_commit pg_stat_get_db_xact_rollback pg_stat_get_db_blocks_fetched pg_stat_get_db_blocks_hit pg_stat_get_db_deadlocks
+  pg_stat_get_db_temp_files pg_stat_get_db_temp_bytes pg_stat_get_wal_senders current_query convert cash_words pg_lsn pg_trigger_depth
+  pg_lock_status pg_prepared_xact pg_listening_channels pg_notification_queue_usage pg_jit_available pg_encoding_max_length
+  pg_collation_actual_version pg_relation_filepath pg_relation_is_publishable pg_tablespace_location has_parameter_privilege
+  pg_settings_get_flags pg_last_committed_xact oidvectortypes`
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
-
-/** Per grammar: PostgreSQL's own, and those that no other database reads as something else. */
-export const harmlessFunctions = { postgres: words(POSTGRES), plain: words(EVERYWHERE) }
+export const harmlessInPostgres: ReadonlySet<string> = new Set(NAMES.split(/\s+/))

@@ -1,0 +1,80 @@
+import { actsAsField } from './fields.ts'
+import type { Token } from './lex.ts'
+import { Unclear } from './operation.ts'
+import { endsExpression, NO_FUNCTION, textAt } from './tokens.ts'
+
+/** Words that are no functions behind the one that is named here. */
+const BEHIND: Readonly<Record<string, RegExp>> = {
+  of: /^member$/,
+  apply: /^(?:cross|outer)$/,
+  system: /^tablesample$/,
+  bernoulli: /^tablesample$/,
+}
+
+/** Clauses behind a table, a column or a call, where no function can stand. */
+const CLAUSES = new Set(['option', 'tablesample', 'sample', 'pivot', 'unpivot', 'keep', 'exclude', 'at'])
+
+/** Names before brackets, sequences that count on, and packages whose functions need no brackets; names of tables and of lists of columns are left out where the word before tells. */
+export const functionsOf = (tokens: readonly Token[]): readonly string[] =>
+  tokens.flatMap((token, index) => {
+    if (textAt(tokens, index + 1) === '(') return calledName(tokens, token, index)
+    if (/^(?:dbms|utl)_/.test(token.text) && textAt(tokens, index + 1) === '.') return [token.text]
+    if (textAt(tokens, index - 1) === '.' && actsAsField(bare(token.text))) return [bare(token.text)]
+    return isNextValue(tokens, index) ? ['nextval'] : []
+  })
+
+const bare = (name: string): string => name.replace(/["`]/g, '').toLowerCase()
+
+/** `next value for s`. */
+const isNextValue = (tokens: readonly Token[], index: number): boolean =>
+  textAt(tokens, index - 1) === 'next' && textAt(tokens, index) === 'value' && textAt(tokens, index + 1) === 'for'
+
+const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
+  if (kind !== 'word' && kind !== 'quoted') return []
+  if (kind === 'word' && isNoFunction(tokens, index, text)) return []
+  let first = index
+  while (textAt(tokens, first - 1) === '.') first -= 2
+  if (first < 0) throw new Unclear('begins with a dot')
+  if (/^(?:into|table|references)$/.test(textAt(tokens, first - 1)) || isNewTable(tokens, first)) return []
+  if (isWithColumns(tokens, first, index) || isOuterJoin(tokens, index + 1)) return []
+  // a function that belongs to a type is none of those that are known
+  const parts = tokens.slice(textAt(tokens, first - 1) === '::' ? first - 1 : first, index + 1)
+  return [parts.map((part) => part.text).join('')]
+}
+
+const isNoFunction = (tokens: readonly Token[], index: number, word: string): boolean => {
+  const before = textAt(tokens, index - 1)
+  if (before === '.') return false
+  // with a value it sets what it else reads
+  if (word === 'last_insert_id') return textAt(tokens, index + 2) === ')'
+  if (CLAUSES.has(word)) return endsExpression(tokens[index - 1]) || isAllColumns(tokens, index - 1)
+  return NO_FUNCTION.has(word) || (Object.hasOwn(BEHIND, word) && BEHIND[word]?.test(before) === true)
+}
+
+/** A star that multiplies nothing. */
+const isAllColumns = (tokens: readonly Token[], star: number): boolean =>
+  textAt(tokens, star) === '*' && /^(?:[.,]|select|distinct)$/.test(textAt(tokens, star - 1))
+
+/** Oracle's `a.id = b.id (+)`. */
+const isOuterJoin = (tokens: readonly Token[], open: number): boolean =>
+  textAt(tokens, open + 1) === '+' && textAt(tokens, open + 2) === ')'
+
+/** `create table if not exists x (`, `create index i on x (` and `with x (…) as`. */
+const isNewTable = (tokens: readonly Token[], at: number): boolean => {
+  const [before, earlier] = [textAt(tokens, at - 1), textAt(tokens, at - 2)]
+  if (before === 'exists') return earlier === 'not' && textAt(tokens, at - 3) === 'if'
+  if (before === 'on') return textAt(tokens, 0) === 'create'
+  return before === 'with' || before === 'recursive'
+}
+
+/** `… as x (a, b)` outside of definitions, and the second of `with x as (…), y (a, b) as (select …)`; behind a function that gives records stand columns. */
+const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
+  const before = textAt(tokens, first - 1)
+  if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
+  if (before !== ',') return false
+  // names alone, so that no bracket is looked for behind another
+  let close = last + 2
+  while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++
+  const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')
+  return /^as (?:(?:not )?materialized )?\( (?:select|with)\b/.test(behind)
+}
