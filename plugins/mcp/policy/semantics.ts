@@ -3,12 +3,15 @@ import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 
 /** Calls of all tests together; they are made at each load. */
 const MAX_TEST_CALLS = 50_000
+/** What speaks about calls beside the rules, under these ids. */
+const OTHER_VOICES: ReadonlySet<string> = new Set(['pin', 'plugin'])
 
-/** What no schema can tell: ids that stand twice, tests that name a rule there is not, or look at what a refused call sends. */
+/** What no schema can tell: ids that stand twice or for others than rules, tests that name a rule there is not, or look at what a refused call sends. */
 export const semanticFaults = ({ rules, tests = [] }: PolicyDocument): readonly PolicyFault[] => {
   const faults: PolicyFault[] = []
   const first = new Map<string, number>()
   for (const [index, { id }] of rules.entries()) {
+    if (OTHER_VOICES.has(id)) faults.push({ path: ['rules', index, 'id'], message: `"${id}" is reserved` })
     const before = first.get(id)
     if (before === undefined) first.set(id, index)
     else faults.push({ path: ['rules', index, 'id'], message: `"${id}" is already the id of rules/${before}` })

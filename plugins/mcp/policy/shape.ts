@@ -7,9 +7,11 @@ export const shapeFaults = (errors: readonly ErrorObject[]): readonly PolicyFaul
   const meant = new Set(
     told.flatMap(({ path, message }) => wordsMeant(message).map((word) => JSON.stringify([path, word]))),
   )
+  const merging = new Set(told.filter(({ message }) => message === MERGE_KEY).map(({ path }) => JSON.stringify(path)))
   const isMeant = ({ path, message }: PolicyFault): boolean => {
     const missing = /^the key "([^"]*)" is missing/.exec(message)
-    return missing !== null && meant.has(JSON.stringify([path, missing[1]]))
+    if (missing === null) return false
+    return merging.has(JSON.stringify(path)) || meant.has(JSON.stringify([path, missing[1]]))
   }
   return told.filter((fault) => !isMeant(fault))
 }
@@ -35,8 +37,11 @@ const shapeFault = (error: ErrorObject): PolicyFault => {
 
 const otherwise = ({ message = 'cannot be used' }: ErrorObject): string => message
 
+const MERGE_KEY = 'YAML 1.2 has no merge key "<<"; write the keys out, or give whole values an anchor'
+
 const unknownKey = ({ params, parentSchema }: ErrorObject, path: PolicyPath): PolicyFault => {
   const key = String(params.additionalProperty)
+  if (key === '<<') return { path, at: [...path, key], message: MERGE_KEY }
   const known = Object.keys((parentSchema?.properties as object | undefined) ?? {})
   const isCheck = path.length === 4 && path[2] === 'checks'
   const there = suggestion(key, known) || `; there is ${known.join(', ') || 'none'}`

@@ -57,7 +57,7 @@ const objecting = (rule: CompiledRule, action: Opinion['action'], findings: read
   return { rule_id: rule.id, action, findings, ...(reason === undefined ? {} : { reason }) }
 }
 
-/** What the checks of rules that spoke say of arguments that were changed since; each objection denies. */
+/** What the checks of rules that spoke find anew in arguments that were changed since, which denies; what they had found before has been heard. */
 export const objections = async (
   voices: readonly Voice[],
   args: Arguments,
@@ -65,12 +65,15 @@ export const objections = async (
   wait: Patience,
 ): Promise<readonly Voice[]> => {
   const against: Voice[] = []
-  for (const { rule } of voices) {
-    const findings = await findingsOf(rule, args, at, wait)
+  for (const { rule, opinion } of voices) {
+    const heard = new Set(opinion.findings?.map(placeOf))
+    const findings = (await findingsOf(rule, args, at, wait)).filter((finding) => !heard.has(placeOf(finding)))
     if (findings.length > 0) against.push({ rule, opinion: objecting(rule, 'deny', findings) })
   }
   return against
 }
+
+const placeOf = ({ check, pointer }: RuleFinding): string => `${check} ${pointer}`
 
 /** How the call meets the limits of rules that allow it. */
 export const limitUses = (voices: readonly Voice[], call: ToolCall): readonly LimitUse[] =>

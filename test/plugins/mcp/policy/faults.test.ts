@@ -140,6 +140,17 @@ describe('a wrong policy is told by line, column and what to do', () => {
       '3:7 /rules/0/id: "default" is reserved',
     )
     wrong(
+      'ids of pins and plugins',
+      'version: 1\nrules:\n  - { id: pin, tools: [t], action: deny }\n  - { id: plugin, tools: [t], action: deny }',
+      '3:7 /rules/0/id: "pin" is reserved',
+      '4:7 /rules/1/id: "plugin" is reserved',
+    )
+    wrong(
+      'a merge key, without what it was to bring',
+      'version: 1\nrules:\n  - &a { id: a, tools: [t], action: deny }\n  - { <<: *a, id: b }',
+      '4:7 /rules/1: YAML 1.2 has no merge key "<<"; write the keys out, or give whole values an anchor',
+    )
+    wrong(
       'an id with blanks',
       'version: 1\nrules:\n  - { id: a b, tools: [t], action: deny }',
       '3:7 /rules/0/id: "a b" must be 1 to 64 letters, digits, dots, underscores or dashes',

@@ -58,6 +58,19 @@ describe('arguments of a judged call', () => {
       )
       assert.equal(verdict.sent, undefined)
     })
+    it('are not denied for what a rule had found before: it still asks, or tries out', async () => {
+      const checks = [{ words: { args: ['/a', '/b'], bad: ['bad'] } }]
+      for (const [on_violation, a, expected, sent] of [
+        ['confirm', 'x', 'confirm', '{"a":"x","b":"bad"}'],
+        ['shadow_deny', 'x', 'transform', '{"a":"x","b":"bad"}'],
+        ['shadow_deny', 'bad', 'deny', undefined],
+      ] as const) {
+        const rules = [rule('set', 'transform', set(a)), rule('ok', 'allow', { checks, on_violation })]
+        const verdict = await judged(rules, aCall('t', { a: 'good', b: 'bad' }))
+        assert.deepEqual([verdict.action, verdict.sent?.text], [expected, sent], `${on_violation} ${a}`)
+        assert.equal(verdict.findings[0]?.pointer, expected === 'deny' ? '/a' : '/b')
+      }
+    })
     it('must still fit the schema of the tool', async () => {
       const validate: Validate = ({ a }) => (typeof a === 'string' ? undefined : '/a must be string')
       const verdict = await judged([rule('set', 'transform', set(1))], aCall('t', { a: 'x' }), {}, validate)
