@@ -143,7 +143,7 @@ export class Approvals {
   }
 
   #hidden(): Partial<ApprovalRow> {
-    return this.options.full_content_logging ? {} : { preview: null, sent_preview: null }
+    return this.options.full_content_logging ? {} : withoutArguments
   }
 
   /** The session has ended: nothing of it can be decided or used any more. */
@@ -201,6 +201,9 @@ export class Approvals {
     }
   }
 }
+
+/** What shows arguments of an approval: the words of rules hold some, too. */
+export const withoutArguments = { preview: null, sent_preview: null, message: null } as const
 
 /** Whether an approval can still be decided or used, but for its time. */
 export const isOpen = ({ status }: ApprovalRow): boolean =>

@@ -20,6 +20,7 @@ export interface ApprovalRow {
   readonly tool_fingerprint: string | null
   /** The rules that asked. */
   readonly rule_ids: readonly string[]
+  /** The words of those rules, which may show arguments. */
   readonly message: string | null
   readonly findings: readonly RuleFinding[]
   /** The arguments as the client sent them, redacted and shortened, as JSON. */

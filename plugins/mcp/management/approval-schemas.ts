@@ -16,7 +16,9 @@ export const approval = Type.Object({
   argument_hash: text,
   tool_fingerprint: textOrNull,
   rule_ids: Type.Array(text),
-  message: textOrNull,
+  message: Type.Union([Type.String(), Type.Null()], {
+    description: 'The words of the rules that asked, which may show arguments; there as long as the preview.',
+  }),
   findings: Type.Array(finding),
   preview: Type.Union([Type.String(), Type.Null()], {
     description: 'The arguments as JSON, redacted and shortened; there while the approval can be decided or used.',

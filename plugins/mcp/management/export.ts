@@ -95,6 +95,6 @@ async function* entriesWhere(
 const iso = (at: number): string => new Date(at).toISOString()
 
 const withoutPreviews = (row: ApprovalRow): object => {
-  const { preview: _preview, sent_preview: _sent, ...view } = approvalView(row)
+  const { preview: _preview, sent_preview: _sent, message: _message, ...view } = approvalView(row)
   return view
 }

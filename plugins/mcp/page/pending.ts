@@ -59,11 +59,11 @@ const leftText = (ms: number): string => {
 const previewTable = (preview: string | null, label: string): Html => {
   if (preview === null) return html`<p class="quiet">${label}: no longer kept.</p>`
   const args = parsed(preview)
-  if (args === undefined) return html`<pre aria-label="${label}">${preview}</pre>`
+  if (args === undefined) return longText(label, preview)
   const members = Object.entries(args)
   if (members.length === 0) return html`<p class="quiet">${label}: none.</p>`
   return html`<table class="attributes"><caption>${label} <span class="quiet">redacted and shortened</span></caption><tbody>${members.map(
-    ([name, value]) => html`<tr><th scope="row">${name}</th><td>${valueText(value)}</td></tr>`,
+    ([name, value]) => html`<tr><th scope="row">${name}</th><td>${valueText(name, value)}</td></tr>`,
   )}</tbody></table>`
 }
 
@@ -78,15 +78,19 @@ const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => 
 
 const LONG_CHARS = 120
 
-const valueText = (value: unknown): Html => {
+const valueText = (name: string, value: unknown): Html => {
   const text =
     typeof value === 'string'
       ? value
       : JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part))
   return text.length <= LONG_CHARS && !text.includes('\n')
     ? html`<code>${text}</code>`
-    : html`<pre>${text}</pre><span class="quiet">${bytesText(Buffer.byteLength(text))}</span>`
+    : html`${longText(name, text)}<span class="quiet">${bytesText(Buffer.byteLength(text))}</span>`
 }
+
+/** A text that scrolls in its place, by keys too, so that the buttons below it stay near. */
+const longText = (label: string, text: string): Html =>
+  html`<pre tabindex="0" role="group" aria-label="${label}">${text}</pre>`
 
 const answers = ({ refused, url }: Ask, id: string, approver: Approver): Html => {
   const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined

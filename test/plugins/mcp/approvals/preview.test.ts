@@ -63,7 +63,10 @@ describe('the stored preview', () => {
   it('leaves no byte in a database that was closed after its deletion', () =>
     withFolder(async (folder) => {
       const canary = 'canary-90aa-of-what-was-asked'
-      const asking = { args: { path: canary }, question: { sent: { path: `b/${canary}` } } }
+      const asking = {
+        args: { path: canary },
+        question: { sent: { path: `b/${canary}` }, message: `Writes ${canary}` },
+      }
       const kit = await startKit({ folder })
       const { approval } = await callNeedingConsent(kit, asking)
       assert.match(String((await previews(kit, approval.id))[0]), /canary/)

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
-import { testServerCommand } from '../../../kit/mcp-place.ts'
+import { testServerChild } from '../../../kit/mcp-place.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
 
 describe('streams that are only listened to', { timeout: 20_000 }, () => {
   let service: McpService
   before(async () => {
-    const [command, ...args] = testServerCommand
-    service = await startMcp({ servers: `child: ${JSON.stringify({ transport: 'stdio', command, args })}` })
+    service = await startMcp({ servers: `child: ${JSON.stringify(testServerChild())}` })
   })
   after(() => service[Symbol.asyncDispose]())
   afterEach(() => {

@@ -37,7 +37,7 @@ describe('GET /export', () => {
       await book.judged(entry, factsOf(api, { path: CANARY, call }), judgementOf())
       void book.outcome(entry, 'ok', call)
     }
-    await callNeedingConsent(api, { args: { path: CANARY } })
+    await callNeedingConsent(api, { args: { path: CANARY }, question: { message: `Writes ${CANARY}` } })
     await api.audit.flush()
   }
 
