@@ -71,9 +71,9 @@ export interface Posted {
   readonly now: number
 }
 
-/** What became of a form: done, with a notice's code and where to go instead of `return_to`; faults beside its fields; or a page to show at once. */
+/** What became of a form: done, with a notice's code, where to go instead of `return_to`, and the id of the row that it was about, which a list is then shown at; faults beside its fields; or a page to show at once. */
 export type Sent =
-  | { readonly notice?: string; readonly location?: string }
+  | { readonly notice?: string; readonly location?: string; readonly at?: string }
   | { readonly faults: readonly FieldFault[] }
   | { readonly view: View }
 

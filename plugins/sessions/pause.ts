@@ -20,7 +20,8 @@ import { writeThrough } from './write-through.ts'
 export const pauseSession = (gateway: Gateway, session: Session, reason: string | null): Promise<void> => {
   const pause_reason = reason === null ? session.row.pause_reason : gateway.redact.text(reason)
   const paused_at = session.row.paused_at ?? gateway.clock.now()
-  return changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused')
+  const told = pause_reason === null ? {} : { reason: pause_reason }
+  return changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', told)
 }
 
 /**
@@ -37,18 +38,19 @@ export const resumeSession = async (gateway: Gateway, session: Session): Promise
 }
 const MAX_TIPS = 256
 
-/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. */
+/** Changes columns of a session that its requests do not move, in memory at once and durably when it resolves. `told`: what its history says of it. */
 export const changeSession = (
   gateway: Gateway,
   session: Session,
   changes: Partial<SessionRow>,
   event: string,
+  told: Readonly<Record<string, unknown>> = {},
 ): Promise<void> =>
   writeThrough(session.row, changes, async () => {
     const events: readonly Change[] =
       gateway.tables.get('session_events') === undefined
         ? []
-        : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now()) }]
+        : [{ table: 'session_events', put: sessionEvent(session.row, event, gateway.clock.now(), told) }]
     const patch: Change = { table: 'sessions', key: session.row.id, patch: changes, sync: true }
     // a session may be in memory only, and its first request may be written between the two attempts
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -11,7 +11,7 @@ export interface Asset {
   readonly bytes: Buffer
 }
 
-/** Name to where it is found. */
+/** Name to where it is found; a sheet goes before those in front of it. */
 const sources: Readonly<Record<string, string>> = {
   'app.css': 'guard-gateway/assets/app.css',
   'tables.css': 'guard-gateway/assets/tables.css',
@@ -26,6 +26,7 @@ const sources: Readonly<Record<string, string>> = {
   'timeline-row.js': 'guard-gateway/assets/timeline-row.js',
   'long-timeline.js': 'guard-gateway/assets/long-timeline.js',
   'forms.css': 'guard-gateway/assets/forms.css',
+  'print.css': 'guard-gateway/assets/print.css',
   'icon.svg': 'guard-gateway/assets/icon.svg',
   'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldFault, type Form, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
-import { askOf } from './asked.ts'
+import { askOf, pathOf } from './asked.ts'
 import { withNotice } from './notices.ts'
 import { show } from './pages.ts'
 import type { Shell } from './shell.ts'
@@ -8,7 +8,9 @@ import type { Shell } from './shell.ts'
 const MAX_BYTES = 1_048_576
 const MAX_FIELDS = 2_000
 
-/** Takes every registered form: done, it leads elsewhere by 303; refused, its page comes back with what was typed. */
+type Params = Readonly<Record<string, string>>
+
+/** Takes every registered form: done, it leads elsewhere by 303; refused, its page comes back with what was typed, under an address that leads to the page itself when it is opened anew. */
 export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -22,9 +24,9 @@ export const formRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
       },
     )
     for (const form of gateway.forms) {
-      scope.post(form.path, { schema: { hide: true } as object }, (request, reply) =>
-        take(gateway, shell, form, request, reply),
-      )
+      const schema = { hide: true } as object
+      scope.post(form.path, { schema }, (request, reply) => take(gateway, shell, form, request, reply))
+      scope.get(form.path, { schema }, ({ params }, reply) => reply.redirect(filled(form.page, params as Params), 303))
     }
   })
 }
@@ -37,15 +39,16 @@ const take = async (
   reply: FastifyReply,
 ): Promise<FastifyReply> => {
   const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-  const params = request.params as Readonly<Record<string, string>>
+  const params = request.params as Params
   const back = returnTo(fields.get('return_to')) ?? filled(form.page, params)
   const sent = await submit(form, { params, fields, now: gateway.clock.now() })
   if ('faults' in sent) return again(gateway, shell, form, request, reply, back, fields, sent.faults)
   if ('view' in sent) {
     const page = { id: form.id, path: form.page, render: async () => sent.view }
-    return show(shell, page, reply, askOf(gateway, request))
+    return show(shell, page, reply, { ...askOf(gateway, request), url: back })
   }
-  return reply.redirect(withNotice(returnTo(sent.location ?? null) ?? back, sent.notice), 303)
+  const target = returnTo(sent.location ?? null) ?? placed(back, sent.at, form, params)
+  return reply.redirect(withNotice(target, sent.notice), 303)
 }
 
 /** Where a form leads when it is done: a path of this server as a header can carry it, or nothing. */
@@ -54,8 +57,14 @@ const returnTo = (given: string | null): string | undefined => {
   return given
 }
 
+/** A list with the row to be shown at; the page of the thing itself stays as it is. */
+const placed = (back: string, at: string | undefined, { page }: Form, params: Params): string => {
+  const isItsOwn = page.includes(':') && pathOf(back) === filled(page, params)
+  return at === undefined || isItsOwn || back.includes('#') ? back : `${back}#${encodeURI(at)}`
+}
+
 /** A pattern with its parameters filled in. */
-const filled = (pattern: string, params: Readonly<Record<string, string>>): string =>
+const filled = (pattern: string, params: Params): string =>
   pattern.replaceAll(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''))
 
 /** What the form says; an error that names a field becomes that field's fault. */

@@ -43,6 +43,23 @@ describe('the list of runs', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('stays where it is when one of its runs is pinned', async () => {
+    const visit = await world.open({ viewport: { width: 1280, height: 400 } })
+    const { page } = visit
+    await visit.to('/replay')
+    const row = page.locator('.runs tbody tr').last()
+    const id = await row.getAttribute('id')
+    await row.getByRole('button', { name: /^Pin run \d+$|^Pin needle$/ }).click()
+    await page.waitForURL(/notice=run-pinned/)
+    const place = await page.locator(`#${id}`).boundingBox()
+    const head = await page.locator('.runs thead tr').boundingBox()
+    assert.ok(place !== null && head !== null && place.y >= head.y + head.height - 1, 'not below the head of the table')
+    assert.ok(place.y + place.height <= 400, `at ${place.y}`)
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate(() => document.activeElement?.closest('tr')?.id), id)
+    await visit.close()
+  })
+
   it('combines filters, and shows the same rows by address, reload and Back', async () => {
     const visit = await world.open()
     const { page } = visit

@@ -38,6 +38,21 @@ describe('/mcp', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('keeps the buttons near, however long the arguments are', async () => {
+    const visit = await world.open()
+    const asked = await caller.call('write_file', { path: 'long.md', content: 'a line\n'.repeat(150) })
+    await visit.to('/mcp')
+    const question = visit.page.locator(`#approval-${asked.structuredContent?.approval_id}`)
+    const content = question.getByRole('group', { name: 'content' })
+    assert.ok(((await question.boundingBox())?.height ?? 0) < 600)
+    await content.focus()
+    await visit.page.keyboard.press('End')
+    await visit.page.waitForFunction((box) => (box?.scrollTop ?? 0) > 0, await content.elementHandle())
+    await question.getByRole('button', { name: 'Deny this call' }).click()
+    await visit.page.locator('.notice', { hasText: 'Denied' }).waitFor()
+    await visit.close()
+  })
+
   it('denies for good', async () => {
     const visit = await world.open()
     const { page } = visit

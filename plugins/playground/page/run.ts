@@ -51,16 +51,16 @@ ${coming.map(
   (
     { what, expected },
     at,
-  ) => html`<tr id="step-${steps.length + at + 1}" class="quiet"><td class="figure">${steps.length + at + 1}</td><th scope="row">${what}</th><td>${expectedMark(expected)}</td><td>waits</td><td></td><td></td><td></td></tr>
+  ) => html`<tr id="step-${steps.length + at + 1}" class="quiet"><td class="figure">${steps.length + at + 1}</td><th scope="row">${what}</th><td><span class="unit">expected </span>${expectedMark(expected)}</td><td>waits</td><td></td><td></td><td></td></tr>
 `,
 )}</tbody></table>`
 }
 
 const stepRow = (step: StepResult): Html => {
   const { index, what, expected, matched, missed, duration_ms, trace_id, span_id, http_status } = step
-  return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td>${expectedMark(expected)}</td>
-<td>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
-<td>${matched ? html`<span class="ok"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed: ${missed.join(', ')}</span>`}</td>
+  return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td><span class="unit">expected </span>${expectedMark(expected)}</td>
+<td><span class="unit">came </span>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
+<td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed: ${missed.join(', ')}</span>`}</td>
 <td class="figure">${spellMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
 `
 }

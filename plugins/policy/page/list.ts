@@ -47,7 +47,7 @@ const policyTable = (
 ${policies.map(({ project_id, mode, rules, version }) => {
   const at = changed.get(project_id)
   return html`<tr id="policy-${project_id}" data-row><th scope="row"><a href="/policies/${project_id}">${project_id}</a></th>
-<td>${modeText(mode, parts.default_mode())}</td><td>${rulesText(rules)}</td><td>${version === 0 ? html`<span class="quiet">default</span>` : `version ${version}`}</td><td>${at !== undefined && instantMark(at, now)}</td></tr>
+<td>${modeText(mode, parts.default_mode())}</td><td>${rulesText(rules)}<span class="unit"> rules</span></td><td>${version === 0 ? html`<span class="quiet">default</span>` : `version ${version}`}</td><td>${at !== undefined && instantMark(at, now)}</td></tr>
 `
 })}</tbody></table>`
 

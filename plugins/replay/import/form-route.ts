@@ -4,14 +4,18 @@ import { FileForm, readFileForm, takeForms } from './form.ts'
 import type { ImportAnswer } from './import.ts'
 import type { Imports } from './imports.ts'
 
-/** The page that a form leads to where it names none. */
+/** The page that a form leads to where it names none, and the one that it stands on. */
 const PAGE = '/replay'
+const FORM_PAGE = '/replay/import'
+const PATH = '/ui/runs/import'
 
 /** The import form of a page: done, it leads on by 303, or answers a program with what was imported. */
 export const importForm = (gateway: Gateway, imports: Imports) => async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   await takeForms(app, imports.max_bytes)
-  app.post('/ui/runs/import', { schema: { hide: true } as object }, async (request, reply) => {
+  const schema = { hide: true } as object
+  app.get(PATH, { schema }, (_request, reply) => reply.redirect(FORM_PAGE, 303))
+  app.post(PATH, { schema }, async (request, reply) => {
     if (!request.isMultipart()) throw new GuardError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as multipart/form-data.')
     const form = new FileForm()
     const answer = wantsPage(request) ? answerPage : answerProgram
@@ -54,7 +58,7 @@ const pageAgain = async ({ pages, pageDocument, clock }: Gateway, { fields, file
   return pageDocument?.(page, {
     params: {},
     query: new URLSearchParams(),
-    url: '/replay/import',
+    url: FORM_PAGE,
     now: clock.now(),
     refused: { form: 'replay/import', fields: typed, faults: [{ field, message: error.message }] },
   })

@@ -40,7 +40,7 @@ ${others
   .map(runSummary)
   .map(
     (other) =>
-      html`<tr id="run-${other.trace_id}" data-row><td>${timeMark(other.recorded_ns, ask.now)}</td><th scope="row"><a href="${link(other.trace_id)}">${middled(titleOf(other, steps.get(other.trace_id)))}</a> <span class="quiet">${other.agent_name}</span></th><td>${statusMark(other.status)}</td><td class="figure">${durationMark(lasted(other, ask.now))}</td><td class="figure">${countMark(other.total_tokens)}</td><td class="figure">${costMark(other.cost_micro)}</td></tr>`,
+      html`<tr id="run-${other.trace_id}" data-row><td>${timeMark(other.recorded_ns, ask.now)}</td><th scope="row"><a href="${link(other.trace_id)}"><bdi>${middled(titleOf(other, steps.get(other.trace_id)))}</bdi></a> <span class="quiet"><bdi>${other.agent_name}</bdi></span></th><td>${statusMark(other.status)}</td><td class="figure">${durationMark(lasted(other, ask.now))}</td><td class="figure">${countMark(other.total_tokens)}</td><td class="figure">${costMark(other.cost_micro)}</td></tr>`,
   )}</tbody></table>`
 }`
 }

@@ -37,7 +37,7 @@ const eventRow = (trace: Trace, { event, span }: Placed): Html => {
 <th scope="row">${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</th>
 <td>${told !== undefined && decisionLine(told)}</td>
 <td>${span === undefined ? html`<span class="quiet">the run</span>` : html`<a href="${spanUrl(trace_id, span.id)}">${numbered(spanTitle(shapeOfTrace(trace), span))}</a>`}</td>
-<td><details><summary>${Object.keys(event.attributes).length}</summary>${attributeTable(event.attributes)}</details></td></tr>
+<td><details><summary>${Object.keys(event.attributes).length}<span class="unit"> attributes</span></summary>${attributeTable(event.attributes)}</details></td></tr>
 `
 }
 

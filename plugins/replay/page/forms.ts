@@ -23,7 +23,7 @@ export const runForms = (gateway: Gateway, keeper: Keeper): readonly Form[] => {
     submit: async ({ params, fields }: Posted) => {
       const [edit, notice] = editOf(fields)
       await editRun(gateway, keeper, params.trace_id ?? '', edit)
-      return { notice }
+      return { notice, at: `run-${params.trace_id}` }
     },
   })
   return [

@@ -1,6 +1,6 @@
 import { type Html, html, type RunSummary } from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
-import { pinButton } from './pin-button.ts'
+import { rowPinButton } from './pin-button.ts'
 import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'
 
 /** What a row needs beside its run. */
@@ -18,12 +18,15 @@ export const listRow = (run: RunSummary, context: RowContext): Html => {
   const { now, step } = context
   const { trace_id, agent_name, project_id, session_id } = run
   const title = titleOf(run, step)
+  const short = middled(title)
   const took = lasted(run, now)
   return html`<tr id="run-${trace_id}" data-row>
-<td><input type="checkbox" name="run" value="${trace_id}" form="compare" aria-label="Compare ${middled(title)}"></td>
+<td><input type="checkbox" name="run" value="${trace_id}" form="compare" aria-label="Compare ${short}"></td>
 <td>${timeMark(run.recorded_ns, now)}</td>
-<th scope="row">${pinButton(run)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}>${middled(title)}</a>${
-    agent_name !== null && agent_name !== title && html` <span class="quiet">· ${middled(agent_name, 40)}</span>`
+<th scope="row">${rowPinButton(run, short)} <a href="${urlOf(trace_id)}"${title.length > 60 && html` title="${title}"`}><bdi>${short}</bdi></a>${
+    agent_name !== null &&
+    agent_name !== title &&
+    html` <span class="quiet">· <bdi>${middled(agent_name, 40)}</bdi></span>`
   }</th>
 <td>${middled(project_id, 24)}</td>
 <td>${statusMark(run.status)}</td>

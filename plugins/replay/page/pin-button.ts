@@ -6,14 +6,14 @@ export interface Pinnable {
   readonly pinned: boolean
 }
 
-/** Where the form of a run's pin is sent. */
-const pinPath = (trace_id: string): string => `/ui/runs/${encodeURIComponent(trace_id)}/pin`
-
 /** A star that pins or lets go; it belongs to the form `pin` of its page. */
-export const pinButton = ({ trace_id, pinned }: Pinnable, label = ''): Html => {
-  const does = pinned ? 'Unpin' : 'Pin'
-  return html`<button class="plain pin" form="pin" formaction="${pinPath(trace_id)}" name="pinned" value="${String(!pinned)}" data-key="p" aria-label="${does}">${pinned ? '★' : '☆'}${label}</button>`
-}
+export const pinButton = (run: Pinnable): Html => star(run, '', run.pinned ? ' Pinned' : ' Pin')
+
+/** The star of a run in a list. `title`: what the run is called. */
+export const rowPinButton = (run: Pinnable, title: string): Html => star(run, ` ${title}`, '')
+
+const star = ({ trace_id, pinned }: Pinnable, title: string, words: string): Html =>
+  html`<button class="plain pin" form="pin" formaction="/ui/runs/${encodeURIComponent(trace_id)}/pin" name="pinned" value="${String(!pinned)}" data-key="p" aria-label="${pinned ? 'Unpin' : 'Pin'}${title}">${pinned ? '★' : '☆'}${words}</button>`
 
 /** The form that the stars of a page belong to. */
 export const pinForm = (return_to: string): Html =>

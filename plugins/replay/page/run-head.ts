@@ -21,7 +21,7 @@ export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string |
   const id = encodeURIComponent(run.trace_id)
   return html`<div class="head"><h1>${titleOf(run, step)}</h1>
 <p>${statusMark(run.status)}${why(trace, ask)}</p>
-<div class="acts">${pinForm(ask.url)}${pinButton(run, run.pinned ? ' Pinned' : ' Pin')} <a href="/replay/compare?left=${id}">Compare with…</a>
+<div class="acts">${pinForm(ask.url)}${pinButton(run)} <a href="/replay/compare?left=${id}">Compare with…</a>
 <span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></div></div>
 <p class="sums">${sums(trace, ask.now)}</p>
 <p class="sums">${origin(trace, ask)}</p>

@@ -28,8 +28,9 @@ export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly For
       const text = field === undefined ? null : fields.get(field)?.trim() || null
       const fault = tooLong(field ?? '', text) ?? resumeFault(gateway, name, fields)
       if (fault !== undefined) return { faults: [fault] }
-      await act(await liveById(gateway, live, params.id ?? ''), text)
-      return { notice }
+      const session = await liveById(gateway, live, params.id ?? '')
+      await act(session, text)
+      return { notice, at: `session-${session.row.id}` }
     },
   })
   return [
@@ -64,6 +65,6 @@ export const agentForms = (gateway: Gateway, agents: Agents): readonly Form[] =>
       const fault = resumeFault(gateway, act, fields)
       if (fault !== undefined) return { faults: [fault] }
       await agents.setPaused(await agents.need(params.id ?? ''), act === 'pause')
-      return { notice: `agent-${act}d` }
+      return { notice: `agent-${act}d`, at: `agent-${params.id}` }
     },
   }))

@@ -26,7 +26,7 @@ export const historySection = async (gateway: Gateway, ask: Ask, { id, project_i
     storage.find('session_events', { where: { session_id: id, decision: null }, limit: CHANGES }),
   ])
   const [newest] = cursor ? (await storage.find('calls', { where: { session_id: id }, limit: 1 })).rows : []
-  return html`${newest && newsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'requests')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeTable(ask, changes.rows)}`}
+  return html`${newest && newsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'requests')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}`}
 <h2>Decisions</h2>
 ${
   calls.rows.length === 0
@@ -66,8 +66,8 @@ const words: Readonly<Record<string, string>> = {
   'session.updated': 'name or metadata changed',
 }
 
-const changeTable = ({ now }: Ask, rows: readonly SessionEvent[]): Html =>
-  html`<table class="stacks"><tbody>${rows.map(
+const changeList = ({ now }: Ask, rows: readonly SessionEvent[]): Html =>
+  html`<dl class="facts">${rows.map(
     ({ id, at, name, attributes }) =>
-      html`<tr id="change-${id}"><td>${instantMark(at, now)}</td><td class="free">${words[name] ?? name}${typeof attributes?.reason === 'string' && html` <span class="quiet">${attributes.reason}</span>`}</td></tr>`,
-  )}</tbody></table>`
+      html`<dt>${instantMark(at, now)}</dt><dd id="change-${id}">${words[name] ?? name}${typeof attributes?.reason === 'string' && html` <span class="quiet">${attributes.reason}</span>`}</dd>`,
+  )}</dl>`

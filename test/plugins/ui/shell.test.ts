@@ -31,7 +31,7 @@ const notes: Plugin = {
       submit: async ({ fields }) => {
         const name = fields.get('name') ?? ''
         if (name === 'throws') throw new GuardError('INVALID_REQUEST', 'That name is taken.', { path: '/name' })
-        return name === '' ? { faults } : { notice: 'renamed' }
+        return name === '' ? { faults } : { notice: 'renamed', at: 'note-1' }
       },
     })
   },
@@ -90,6 +90,19 @@ test('a form that is done leads back with a notice', async () => {
   const text = await (await page('/notes/a?notice=renamed')).text()
   assert.match(text, /<p class="notice" role="status">Note renamed\.<\/p>/)
   assert.doesNotMatch(await (await page('/notes/a?notice=free+text')).text(), /free text|class="notice"/)
+})
+
+test('a form that was sent from a list leads back to the row that it was about', async () => {
+  const { headers } = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes?q=1' })
+  assert.equal(headers.get('location'), '/notes?q=1&notice=renamed#note-1')
+  const own = await send('/ui/notes/a/rename', { name: 'b', return_to: '/notes/a' })
+  assert.equal(own.headers.get('location'), '/notes/a?notice=renamed')
+})
+
+test('the address of a form that was refused leads to its page when it is opened anew', async () => {
+  const answer = await page('/ui/notes/a%3Fb/rename')
+  assert.equal(answer.status, 303)
+  assert.equal(answer.headers.get('location'), '/notes/a%3Fb')
 })
 
 test('a form never leads to another host', async () => {

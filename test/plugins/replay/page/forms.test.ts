@@ -17,12 +17,13 @@ const run = async (): Promise<RunSummary> =>
 test('a run is pinned and let go, and one is told', async () => {
   const pinned = await bench.form('/ui/runs/a%2Fb/pin', { pinned: 'true', return_to: '/replay?q=first' })
   assert.equal(pinned.status, 303)
-  assert.equal(pinned.headers.location, '/replay?q=first&notice=run-pinned')
+  assert.equal(pinned.headers.location, '/replay?q=first&notice=run-pinned#run-a/b', 'the list, at the run')
   assert.equal((await run()).pinned, true)
   const text = await bench.page('/replay?q=first&notice=run-pinned')
   assert.match(text, /role="status">Pinned\. Retention leaves this run alone\.</)
-  assert.match(text, /name="pinned" value="false" data-key="p" aria-label="Unpin">★/)
-  await bench.form('/ui/runs/a%2Fb/pin', { pinned: 'false' })
+  assert.match(text, /name="pinned" value="false" data-key="p" aria-label="Unpin first">★/)
+  const own = await bench.form('/ui/runs/a%2Fb/pin', { pinned: 'false', return_to: '/replay/a%2Fb?view=raw' })
+  assert.equal(own.headers.location, '/replay/a%2Fb?view=raw&notice=run-unpinned')
   assert.equal((await run()).pinned, false)
 })
 
@@ -58,6 +59,7 @@ test('a form for a run that is not there says so', async () => {
 })
 
 test('the import page tells what is taken, and leads to the import', async () => {
+  assert.equal((await bench.send('GET', '/ui/runs/import')).headers.location, '/replay/import')
   const text = await bench.page('/replay/import')
   assert.match(text, /action="\/ui\/runs\/import" enctype="multipart\/form-data"/)
   assert.match(text, /exported as json, jsonl, otel, at most 67\.1 MB/)

@@ -59,7 +59,10 @@ test('a run without a name is called by what its first step asked for', async ()
     project_id: 'nameless',
     spans: [{ name: 'tool.call', attributes: { 'gen_ai.tool.name': 'read_file' } }],
   })
-  assert.match(await bench.page('/replay?project_id=nameless'), /<a href="\/replay\/nameless">read_file<\/a>/)
+  assert.match(
+    await bench.page('/replay?project_id=nameless'),
+    /<a href="\/replay\/nameless"><bdi>read_file<\/bdi><\/a>/,
+  )
 })
 
 test('filters of the address are those of the interface, and the form keeps them', async () => {

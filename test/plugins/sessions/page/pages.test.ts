@@ -72,7 +72,9 @@ test('a session is paused with a reason, resumed and renamed by its forms', asyn
   assert.match(text, /runs &lt;wild&gt;/)
   assert.match(text, /Resume this session/)
   assert.equal((await send(`/ui/sessions/${id}/resume`)).status, 303)
-  assert.match(await page(`/sessions/${id}`), /Pause this session/)
+  const resumed = await page(`/sessions/${id}`)
+  assert.match(resumed, /Pause this session/)
+  assert.match(resumed, />paused <span class="quiet">runs &lt;wild&gt;</, 'why it was paused stays on record')
   assert.equal((await send(`/ui/sessions/${id}/name`, { name: 'night shift' })).status, 303)
   assert.match(await page('/sessions'), /night shift/)
 })
@@ -87,7 +89,10 @@ test('a name that is too long comes back with what is wrong', async () => {
 })
 
 test('an agent is paused and resumed by its forms; one that is not there is told', async () => {
-  assert.equal((await send('/ui/agents/playground/pause')).headers.get('location'), '/sessions?notice=agent-paused')
+  assert.equal(
+    (await send('/ui/agents/playground/pause')).headers.get('location'),
+    '/sessions?notice=agent-paused#agent-playground',
+  )
   assert.match(await page('/sessions?notice=agent-paused'), /Agent paused\.[\s\S]*aria-label="Resume agent playground"/)
   assert.equal((await send('/ui/agents/playground/resume')).status, 303)
   assert.equal((await send('/ui/agents/nobody/pause')).status, 404)
