@@ -1,8 +1,9 @@
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
-import { isGlobal, isPrivateName, loadAddresses, spellsPrivate } from './http/address.ts'
+import { isGlobal, loadAddresses, spellsPrivate } from './http/address.ts'
 import { hostEntry, isListed } from './http/hosts.ts'
+import { isPrivateName } from './http/private-names.ts'
 import { readUrl, type Target } from './http/url.ts'
 
 type Scheme = 'http' | 'https'

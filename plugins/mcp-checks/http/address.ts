@@ -3,39 +3,8 @@ import { isIPv4 } from 'node:net'
 type IpAddr = typeof import('ipaddr.js')
 type Address = ReturnType<IpAddr['parse']>
 
-/** Names that a resolver, a cloud or a home network answers with addresses of its own. */
-const PRIVATE_SUFFIXES = [
-  ...['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'lan', 'home', 'home.arpa'],
-  // names that no public resolver may answer, and those inside of clusters
-  ...['test', 'invalid', 'svc'],
-  // public names that lead to this machine, or to any address that a caller spells in them
-  ...['localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'nip.io', 'sslip.io', 'xip.io', 'traefik.me'],
-  ...[
-    'rbndr.us',
-    '1u.ms',
-    'rebind.network',
-    'localho.st',
-    'localhost.direct',
-    'local.gd',
-    'fuf.me',
-    'lndo.site',
-    'ddev.site',
-    'docksal.site',
-  ],
-  // read as an address by Windows, without a resolver
-  'ipv6-literal.net',
-  // public names that clouds and routers answer from within
-  ...['metadata.tencentyun.com', 'metadata.cloud.ibm.com', 'metadata.packet.net', 'metadata.platformequinix.com'],
-  ...['consul', 'fritz.box', 'routerlogin.net', 'tplinkwifi.net', 'router.asus.com'],
-]
-const PRIVATE_NAMES = new Set(['ip6-localhost', 'ip6-loopback', 'broadcasthost', 'metadata', 'metadata.goog'])
-
 /** Public by their range, and yet answered by the machine's own platform. */
 const PLATFORM_ADDRESSES = new Set(['168.63.129.16'])
-
-/** Whether a host name leads to the machine or its network by the name alone. Lower case. */
-export const isPrivateName = (name: string): boolean =>
-  PRIVATE_NAMES.has(name) || PRIVATE_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
 
 let ipaddr: IpAddr | undefined
 
