@@ -76,6 +76,7 @@ export const strayGuard =
       const kind = classOf(path)
       if (!needsKey(kind)) protect(reply)
       admit(face, request.raw, kind)
+      if (kind === 'model') identityOf(face.gateway.keys, credentialsOf(request.raw.headers))
       if (kind !== 'model' || !face.passesThrough(path)) throw routes.refusal(request)
     } catch (error) {
       const { code } = guardErrorOf(error)

@@ -28,7 +28,9 @@ export class Routes {
   refusal({ raw, method }: FastifyRequest): GuardError {
     const path = decodedPath(raw.url ?? '')
     const allowed = this.allowed(path)
-    if (allowed.length === 0) return new GuardError('NOT_FOUND', classOf(path) === 'model' ? NOT_FORWARDED : undefined)
+    // with its own method the path only looks like a route, for example by an encoded slash
+    if (allowed.length === 0 || allowed.includes(method))
+      return new GuardError('NOT_FOUND', classOf(path) === 'model' ? NOT_FORWARDED : undefined)
     return new GuardError('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}, not ${method}.`, {
       headers: { allow: allowed.join(', ') },
     })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ask, jsonOf, type Started, start, styles } from './kit.ts'
+import { ask, jsonOf, messagesBody, type Started, start, styles } from './kit.ts'
 
 describe('guarded paths', () => {
   let running: Started
@@ -55,6 +55,16 @@ describe('guarded paths', () => {
     assert.match(String(jsonOf(got).error.message), /passthrough/)
     const messages = await ask(running.port, { path: '/v1/nothing', headers: { 'anthropic-version': '2023-06-01' } })
     assert.equal(jsonOf(messages).request_id, messages.headers['x-guard-request-id'])
+  })
+  it('any other path below /v1 takes a key first', async () => {
+    for (const path of ['/v1/embeddings', '/v1', '/v1/messages/batches', '/v1/models']) {
+      const got = await ask(running.port, { path, body: {}, key: null })
+      assert.deepEqual([got.status, got.headers['www-authenticate']], [401, 'Bearer realm="guard"'], path)
+    }
+  })
+  it('a path that only decodes to one that there is is 404', async () => {
+    for (const path of ['/v1/messages%2f', '/v1%2fmessages'])
+      assert.equal((await ask(running.port, { path, body: messagesBody })).status, 404)
   })
 
   for (const [method, path] of [
