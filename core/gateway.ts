@@ -20,6 +20,7 @@ import { type Finder, type Redactor, redactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { Secrets } from './secrets.ts'
 import { createStore } from './store.ts'
+import { throwerOf, thrownBy } from './thrower.ts'
 
 export interface GatewayOptions {
   readonly clock?: Clock
@@ -95,7 +96,7 @@ export class Gateway {
           `Plugin "${plugin.name}" needs "${missing}" before it; applied so far: ${this.plugins().join(', ') || 'none'}.`,
         )
       }
-      plugin.apply(this)
+      thrownBy(`apply:${plugin.name}`, () => plugin.apply(this))
       this.#plugins.add(plugin.name)
     }
     return this
@@ -157,10 +158,10 @@ export class Gateway {
     return kept
   }
 
-  /** Reports a failure that nobody waits for. */
+  /** Reports a failure that nobody waits for, as that of the plugin that threw it where one is known. */
   readonly fault = (error: unknown, where: string): void => {
     try {
-      this.hooks.fault.call(error, where)
+      this.hooks.fault.call(error, throwerOf(error) ?? where)
     } catch {
       // a failing reporter has nobody left to report to
     }

@@ -84,6 +84,8 @@ export { logins } from './logins.ts'
 export {
   amountMark,
   choice,
+  costHead,
+  costUnit,
   cursorLinks,
   decisionMark,
   faultList,
@@ -167,6 +169,7 @@ export {
   terminalText,
 } from './text.ts'
 export { type Place, place, tipsOf } from './threads.ts'
+export { throwerOf } from './thrower.ts'
 export { argumentText, callKey } from './tool-calls.ts'
 export type { ToolRecord, ToolRecording } from './tool-record.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './tool-trace.ts'

@@ -11,6 +11,7 @@ import { headerOf, isEventStream, type Relayed, relay } from './relay.ts'
 import type { Attempt, Reading, Settled } from './settled.ts'
 import { endingOf, heard } from './speech.ts'
 import { createTap, noReading, unread } from './tap.ts'
+import { thrownBy } from './thrower.ts'
 
 const TAP_LIMIT_MS = 10_000
 const SETTLE_LIMIT_MS = 5_000
@@ -130,10 +131,11 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   )
   const style = styleOf(gateway, call)
   const stream = isEventStream(reply, call.envelope.stream)
-  const meter = style.meter({ status: reply.status, stream })
+  const who = `meter:${style.id}`
+  const meter = thrownBy(who, () => style.meter({ status: reply.status, stream }))
   const ending = endingOf(style, decision.watch)
   const listened = ending === undefined ? meter : heard(meter, ending.speech, stream, ending.listener)
-  const tap = createTap(listened, headerOf(reply.headers, 'content-encoding'), gateway.fault)
+  const tap = createTap(listened, headerOf(reply.headers, 'content-encoding'), (error) => gateway.fault(error, who))
   const keep = stream ? gateway.heads.stream : gateway.heads.whole
   const relayed = await relay(
     reply,

@@ -7,6 +7,7 @@ import { KeptBodies } from './kept-bodies.ts'
 import { readAnew } from './read-anew.ts'
 import { readOn } from './read-on.ts'
 import type { Known } from './scan.ts'
+import { thrownBy } from './thrower.ts'
 
 /** A request as its style and the rules read it. */
 export interface ReadRequest {
@@ -25,12 +26,15 @@ const prints = new BodyPrints()
  * only what is new is parsed and hashed; one that begins like no other is remembered by a print alone.
  * Throws INVALID_BODY for anything but one JSON object within limits.
  */
-export const readRequest = (style: ApiStyle, body: Buffer, hint: string): ReadRequest => {
+export const readRequest = (style: ApiStyle, body: Buffer, hint: string): ReadRequest =>
+  thrownBy(`api-style:${style.id}`, () => read(style, body, hint))
+
+const read = (style: ApiStyle, body: Buffer, hint: string): ReadRequest => {
   if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
   if (body.length < WORTH_KEEPING) return readAnew(style, body)
   const name = `${style.id} ${hint}`
   if (!prints.continues(name, body)) return readAnew(style, body)
-  const { known, earlier, ...read } = readOn(style, body, kept.named(name))
+  const { known, earlier, ...found } = readOn(style, body, kept.named(name))
   kept.keep(name, body, known, earlier)
-  return read
+  return found
 }

@@ -32,7 +32,7 @@ const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
   zstd: () => createZstdDecompress() as never,
 }
 
-type Fault = (error: unknown, where: string) => void
+type Fault = (error: unknown) => void
 
 /** A tap for a reply of this content encoding; a reply in an encoding that nobody knows passes unread. */
 export const createTap = (meter: Meter, encoding: string | undefined, fault: Fault): Tap => {
@@ -65,7 +65,7 @@ const guarded = (meter: Meter, fault: Fault): Tap => {
         meter.push(chunk)
       } catch (error) {
         failed = true
-        fault(error, 'meter')
+        fault(error)
       }
     },
     end: () => {
@@ -73,7 +73,7 @@ const guarded = (meter: Meter, fault: Fault): Tap => {
       try {
         return meter.end()
       } catch (error) {
-        fault(error, 'meter')
+        fault(error)
         return unread
       }
     },

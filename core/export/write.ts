@@ -1,4 +1,5 @@
 import type { ExportFormat, ExportOptions, TraceWriter } from '../contracts/export-format.ts'
+import { thrownBy } from '../thrower.ts'
 import type { Artifact, Run, Trace, TraceEvent, TreeNode } from '../trace.ts'
 import { type Leaving, leavingOf } from './order.ts'
 
@@ -22,36 +23,43 @@ const textOf = (writer: TraceWriter, record: TraceRecord): string => {
     : writer.artifact(record.artifact, record.span)
 }
 
-type Written = Pick<ExportFormat, 'writer' | 'order'>
+type Written = Pick<ExportFormat, 'id' | 'writer' | 'order'>
+
+/** Writes with a new writer of the format; what it throws is noted as the format's. */
+const writing = ({ id, writer }: Written, run: Run, options: ExportOptions) => {
+  const who = `export-format:${id}`
+  const made = thrownBy(who, () => writer(run, options))
+  return (write: (made: TraceWriter) => string): string => thrownBy(who, () => write(made))
+}
 
 /** A run that is held whole, as a file in pieces of about 32 Ki characters. */
-export function* writeTrace({ writer, order = 'records' }: Written, trace: Trace, options: ExportOptions = {}) {
-  const writing = writer(trace.run, options)
-  let piece = writing.begin()
-  for (const record of leavingOf(trace, order)) {
-    piece += textOf(writing, record)
+export function* writeTrace(format: Written, trace: Trace, options: ExportOptions = {}) {
+  const written = writing(format, trace.run, options)
+  let piece = written((writer) => writer.begin())
+  for (const record of leavingOf(trace, format.order ?? 'records')) {
+    piece += written((writer) => textOf(writer, record))
     if (piece.length < PIECE_LENGTH) continue
     yield piece
     piece = ''
   }
-  yield piece + writing.end()
+  yield piece + written((writer) => writer.end())
 }
 
 /** The same of a run that is read on the way: no page is read before the pieces of the one before were taken. */
 export async function* streamTrace(
-  { writer, order = 'records' }: Written,
+  format: Written,
   reader: TraceReader,
   options: ExportOptions = {},
 ): AsyncGenerator<string> {
-  const writing = writer(reader.run, options)
-  let piece = writing.begin()
-  for await (const page of reader.pages(order)) {
+  const written = writing(format, reader.run, options)
+  let piece = written((writer) => writer.begin())
+  for await (const page of reader.pages(format.order ?? 'records')) {
     for (const record of page) {
-      piece += textOf(writing, record)
+      piece += written((writer) => textOf(writer, record))
       if (piece.length < PIECE_LENGTH) continue
       yield piece
       piece = ''
     }
   }
-  yield piece + writing.end()
+  yield piece + written((writer) => writer.end())
 }

@@ -1,5 +1,14 @@
 import { styleText } from 'node:util'
-import { type Code, catalogue, errorBody, GuardError, type Input, type Io, terminalText } from 'guard-gateway/core'
+import {
+  type Code,
+  catalogue,
+  errorBody,
+  GuardError,
+  type Input,
+  type Io,
+  terminalText,
+  throwerOf,
+} from 'guard-gateway/core'
 
 /** How a process ends, by the meaning of the number. */
 export const exits = {
@@ -48,7 +57,7 @@ export const printError = (
   redact: (text: string) => string,
 ): void => {
   const known = error instanceof GuardError
-  const message = redact(known ? error.message : `The gateway failed: ${firstLine(error)}`)
+  const message = redact(known ? error.message : failure(error))
   if (options.json === true) {
     const body = { ...errorBody(error), message, ...(known ? { hint: catalogue[error.code][3] } : {}) }
     io.err.write(`${JSON.stringify({ error: body })}\n`)
@@ -58,6 +67,11 @@ export const printError = (
   io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}\n`)
   if ((options.verbose === true || options.debug === true) && error instanceof Error)
     io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
+}
+
+const failure = (error: unknown): string => {
+  const who = throwerOf(error)
+  return `The gateway failed${who === undefined ? '' : ` in ${who}`}: ${firstLine(error)}`
 }
 
 const firstLine = (error: unknown): string =>
