@@ -21,7 +21,8 @@ export type Work<T> = (ask: AskStream, address: string | undefined) => Promise<T
 
 /** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `reached` does. */
 export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions, work: Work<T>): Promise<T> => {
-  if (place !== undefined && (await reached(place))) return work(overHttp(place.address), place.address)
+  const address = place && (await reached(place))
+  if (address !== undefined) return work(overHttp(address), address)
   if (!durable)
     throw new GuardError(
       'STORAGE_UNAVAILABLE',

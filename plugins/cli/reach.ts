@@ -8,34 +8,53 @@ export interface Place {
   readonly gateway_key: string
   /** The configuration file that both come from. */
   readonly config: string
+  /** Where the gateway that has the database said that it would answer: a flag may have sent it to another port. */
+  readonly elsewhere?: () => Promise<string | undefined>
 }
 
 /** How long a gateway has to say that it is there, in milliseconds; that nobody listens is known at once. */
 const PROBE_MS = 3_000
 
-/** Whether the gateway runs. Throws UNAUTHORIZED where one answers that has another key: it is not the one that was meant. */
-export const reached = async (place: Place): Promise<boolean> => {
-  if ((await whoAnswers(place.address)) !== 'gateway') return false
-  await checkKey(place)
-  return true
+/** Who answers at an address: the gateway that is meant, one with another key, another program, nobody. */
+type Answering = 'meant' | 'stranger' | 'other' | 'nobody'
+
+/** The address of the gateway, if it runs. Throws UNAUTHORIZED where one answers that has another key: it is not the one that was meant. */
+export const reached = async (place: Place): Promise<string | undefined> => {
+  const found = await find(place)
+  if (found.answering === 'stranger') throw stranger(place)
+  return found.address
 }
 
 /** The address of the gateway that runs, for what only one that runs can do; `instead` says what else helps. Throws GATEWAY_NOT_RUNNING and UNAUTHORIZED. */
 export const running = async (place: Place, instead = ''): Promise<string> => {
+  const { answering, address } = await find(place)
+  if (address !== undefined) return address
+  if (answering === 'stranger') throw stranger(place)
+  if (answering === 'other')
+    throw new GuardError(
+      'GATEWAY_NOT_RUNNING',
+      `Another program answers at ${place.address}, no gateway. Stop it, or choose another server.port.`,
+    )
+  throw new GuardError(
+    'GATEWAY_NOT_RUNNING',
+    `No gateway answers at ${place.address}. Start it with "guard gateway run"${instead}.`,
+  )
+}
+
+/** Looks where the configuration says, then where the gateway that has the database is. */
+const find = async (place: Place): Promise<{ readonly answering: Answering; readonly address?: string }> => {
   const { address } = place
+  const answering = await answeringAt(address, place)
+  if (answering === 'meant') return { answering, address }
+  const elsewhere = await place.elsewhere?.()
+  if (elsewhere === undefined || elsewhere === address) return { answering }
+  return (await answeringAt(elsewhere, place)) === 'meant' ? { answering: 'meant', address: elsewhere } : { answering }
+}
+
+const answeringAt = async (address: string, { gateway_key }: Place): Promise<Answering> => {
   const who = await whoAnswers(address)
-  if (who === 'other')
-    throw new GuardError(
-      'GATEWAY_NOT_RUNNING',
-      `Another program answers at ${address}, no gateway. Stop it, or choose another server.port.`,
-    )
-  if (who === 'nobody')
-    throw new GuardError(
-      'GATEWAY_NOT_RUNNING',
-      `No gateway answers at ${address}. Start it with "guard gateway run"${instead}.`,
-    )
-  await checkKey(place)
-  return address
+  if (who !== 'gateway') return who
+  return (await acceptsKey(address, gateway_key)) ? 'meant' : 'stranger'
 }
 
 const whoAnswers = async (address: string): Promise<'gateway' | 'other' | 'nobody'> => {
@@ -54,14 +73,16 @@ const isHttpFault = (error: unknown): 'http' | undefined => {
 }
 
 /** Shows the key with a report of no spans, which keeps nothing and asks no upstream. */
-const checkKey = async ({ address, gateway_key, config }: Place): Promise<void> => {
-  if (gateway_key === '') return
+const acceptsKey = async (address: string, gateway_key: string): Promise<boolean> => {
+  if (gateway_key === '') return true
   const headers = { 'x-guard-key': gateway_key, 'content-type': 'application/json' }
   const answer = await fetch(`${address}/v1/traces`, { method: 'POST', headers, body: '{}' })
   await answer.body?.cancel()
-  if (answer.status !== 401) return
-  throw new GuardError(
+  return answer.status !== 401
+}
+
+const stranger = ({ address, config }: Place): GuardError =>
+  new GuardError(
     'UNAUTHORIZED',
     `The gateway at ${address} does not accept the gateway_key of ${config}. Restart it with this file, or name the file that it was started with: --config <file>.`,
   )
-}

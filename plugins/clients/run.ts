@@ -35,8 +35,9 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
     throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
   const profile = profileFor(command, textFlag(input, 'as'))
   const launch = launchOf(profile)
-  const setting = await settingOf(options, profile, input, io)
-  const stop = await gatewayFor(options, input)
+  const wanted = await settingOf(options, profile, input, io)
+  const { address, stop } = await gatewayFor(options, input)
+  const setting = { ...wanted, address }
   const since = Date.now()
   try {
     const { env, flags, key_variables, header_variables = [] } = launch(setting)
@@ -51,7 +52,7 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
       env: { ...io.env, ...env, ...keys, ...Object.fromEntries(headers), GUARD_APPROVER_KEY: undefined },
       cwd: io.cwd,
     })
-    await tell(options, setting, profile, since, io)
+    await tell(setting, profile, since, io)
     return code
   } finally {
     await stop?.()
@@ -103,26 +104,22 @@ const modeOf = (options: ClientsOptions, input: Input, io: Io): string | undefin
   return mode
 }
 
-/** Makes sure that a gateway answers; gives what ends it if it was started for this. Throws GATEWAY_NOT_RUNNING, and UNAUTHORIZED where one answers that does not take the key. */
-const gatewayFor = async (options: ClientsOptions, input: Input): Promise<(() => Promise<void>) | undefined> => {
+/** A gateway that answers, and what ends it if it was started for this. Throws GATEWAY_NOT_RUNNING, and UNAUTHORIZED where one answers that does not take the key. */
+const gatewayFor = async (
+  options: ClientsOptions,
+  input: Input,
+): Promise<{ readonly address: string; readonly stop?: () => Promise<void> }> => {
   try {
-    await options.running(', or add --start')
-    return undefined
+    return { address: await options.running(', or add --start') }
   } catch (error) {
     const isDown = error instanceof GuardError && error.code === 'GATEWAY_NOT_RUNNING'
     if (!isDown || input.options.start !== true) throw error
-    return startOwn(options)
+    return { address: options.address, stop: await startOwn(options) }
   }
 }
 
 /** On a terminal, what the agent did. */
-const tell = async (
-  { address }: ClientsOptions,
-  { agent, session }: Setting,
-  profile: Profile,
-  since: number,
-  io: Io,
-): Promise<void> => {
+const tell = async ({ address, agent, session }: Setting, profile: Profile, since: number, io: Io): Promise<void> => {
   if (!('isTTY' in io.err) || io.err.isTTY !== true) return
   const where = session === undefined ? { agent_id: agent ?? profile.id } : { external_id: session }
   const line = summaryOf(await sessionsSince(address, where, since).catch(() => []), address)

@@ -24,6 +24,7 @@ import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps } from './messages.ts'
 import { overridden } from './overrides.ts'
+import { placeOf } from './place.ts'
 import { shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
 import { version } from './version.ts'
@@ -83,13 +84,8 @@ const withRun = async ({ config, builtIn, file, command, first, approver_key }: 
       ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
     }),
   ])
-  gateway.commands.add(
-    doctor(
-      (options) => located(options, io).file,
-      (loaded) => addressOf(loaded),
-    ),
-  )
-  const place: Place = { address: addressOf(config), gateway_key: config.gateway_key, config: file }
+  gateway.commands.add(doctor((options) => located(options, io).file))
+  const place = placeOf(config, file)
   const where = {
     place: builtIn ? undefined : place,
     durable: config.storage.backend !== 'memory' || command?.unconfigured === 'memory',
@@ -162,7 +158,3 @@ const ownCommand = (): readonly string[] => [
   ...process.execArgv.filter((word) => word.startsWith('--conditions=')),
   process.argv[1] ?? 'guard',
 ]
-
-/** Where a gateway of this configuration listens, seen from this machine. */
-const addressOf = ({ server: { host, port } }: Config): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`

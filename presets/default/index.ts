@@ -41,6 +41,7 @@ import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import type { Config } from './config.ts'
 import { mcpOptions } from './mcp-options.ts'
+import { addressOf } from './place.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
 import { version } from './version.ts'
 
@@ -57,7 +58,7 @@ export const defaultPreset = (
   rules: ShippedPolicy = 'default',
   mode: () => Mode = () => config.default_mode,
 ): readonly Plugin[] => [
-  sqlite({ ...config.storage, address: `http://${config.server.host}:${config.server.port}` }),
+  sqlite({ ...config.storage, address: addressOf(config) }),
   memory(),
   responses,
   chatCompletions,

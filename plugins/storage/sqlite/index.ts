@@ -9,7 +9,7 @@ export interface SqliteOptions {
   readonly synchronous?: 'normal' | 'full'
   /** Refuse to open while another gateway has the file; one that is opened to work beside it never does. True if absent. */
   readonly exclusive?: boolean
-  /** Where this gateway answers, told to a second one that is refused. */
+  /** Where this gateway answers, told to a second one that is refused and to commands that look for it. */
   readonly address?: string
 }
 
@@ -41,4 +41,10 @@ export const sqlite = ({
       for (const command of storageCommands(file)) gateway.commands.add(command)
     },
   }
+}
+
+/** Where the gateway that has the database `file` was to answer; undefined if none has it. */
+export const holdersAddress = async (file: string): Promise<string | undefined> => {
+  const { holderOf } = await import('./lock.ts')
+  return holderOf(file)?.address || undefined
 }

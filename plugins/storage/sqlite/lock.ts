@@ -1,14 +1,45 @@
+import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { createFile } from './file.ts'
 import { Refusal } from './refusal.ts'
 
-const holder = (lock: Database): string => {
+/** The process that has a database. */
+export interface Holder {
+  readonly pid: number
+  /** Where its gateway was to answer; empty if nobody said. */
+  readonly address: string
+}
+
+const written = (lock: Database): Holder | undefined => {
   try {
-    const row = lock.prepare('select pid, address from holder').get() as { pid: number; address: string } | undefined
-    return row === undefined ? 'another gateway' : `process ${row.pid}${row.address === '' ? '' : ` at ${row.address}`}`
+    return lock.prepare<[], Holder>('select pid, address from holder').get()
   } catch {
-    return 'another gateway'
+    return undefined
   }
+}
+
+/** Who has the database `file` for itself; undefined if nobody has, or nobody can tell. */
+export const holderOf = (file: string): Holder | undefined => {
+  const name = `${file}.lock`
+  if (!existsSync(name)) return undefined
+  let lock: Database | undefined
+  try {
+    lock = new Sqlite(name, { timeout: 0 })
+    lock.exec('begin immediate; rollback')
+    return undefined
+  } catch (error) {
+    return lock !== undefined && isBusy(error) ? written(lock) : undefined
+  } finally {
+    lock?.close()
+  }
+}
+
+const isBusy = (error: unknown): boolean => (error as { readonly code?: string }).code === 'SQLITE_BUSY'
+
+const told = (lock: Database): string => {
+  const { pid, address } = written(lock) ?? {}
+  if (pid === undefined) return 'another gateway'
+  return `process ${pid}${address === '' ? '' : ` at ${address}`}`
 }
 
 /**
@@ -26,8 +57,8 @@ export const holdLock = (file: string, address: string): Database => {
     lock.exec('commit; begin immediate')
     return lock
   } catch (error) {
-    const busy = (error as { code?: string }).code === 'SQLITE_BUSY'
-    const who = busy ? holder(lock) : ''
+    const busy = isBusy(error)
+    const who = busy ? told(lock) : ''
     lock.close()
     if (!busy) throw new Refusal('DATABASE_UNWRITABLE', `The lock file ${name} cannot be used: ${String(error)}.`)
     throw new Refusal(

@@ -18,7 +18,7 @@ export interface Bench {
   /** What is wrong with the configuration file, or what deserves a word about it. */
   readonly fault: unknown
   readonly warnings: readonly string[]
-  /** Where the gateway of the configuration listens: `http://127.0.0.1:8787`. */
+  /** Where the gateway of the configuration answers, or would: `http://127.0.0.1:8787`. */
   readonly address: string
   /** What the gateway that runs there says of itself; undefined if none does. */
   readonly health: Readonly<Record<string, unknown>> | undefined

@@ -7,10 +7,11 @@ import {
   terminalLine,
   verdictSigns,
 } from 'guard-gateway/core'
-import { paint } from 'guard-gateway/plugins/cli'
+import { paint, reached } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
 import { loadConfig } from '../config.ts'
 import { createGateway } from '../index.ts'
+import { placeOf } from '../place.ts'
 import type { Config } from '../schema.ts'
 import { type Bench, type Check, type Finding, reason } from './check.ts'
 import { checksOf } from './client.ts'
@@ -40,10 +41,7 @@ const checks: readonly Check[] = [
 const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const
 
 /** `guard doctor`: looks at everything that could keep the gateway from working, or one client from using it, a line each; exit 1 if something does. */
-export const doctor = (
-  locate: (options: Input['options'], io: Io) => string,
-  addressOf: (config: Config) => string,
-): Command => ({
+export const doctor = (locate: (options: Input['options'], io: Io) => string): Command => ({
   id: 'doctor',
   args: '[client]',
   summary: 'check configuration, key, address, storage, upstreams and profiles, or what one client needs',
@@ -58,7 +56,7 @@ export const doctor = (
       findings.push(finding)
       if (options.json !== true) io.out.write(`${lineOf(finding, options, io)}\n`)
     }
-    await examine(wanted, await benchOf(locate(options, io), options, io, addressOf), tell)
+    await examine(wanted, await benchOf(locate(options, io), options, io), tell)
     if (options.json === true) io.out.write(`${JSON.stringify({ findings })}\n`)
     return findings.some(({ level }) => level === 'error') ? 1 : 0
   },
@@ -93,16 +91,12 @@ const examine = async (wanted: readonly Check[], bench: Bench, tell: (finding: F
 }
 
 /** Reads what there is to look at; nothing here throws. */
-const benchOf = async (
-  file: string,
-  options: Input['options'],
-  io: Io,
-  addressOf: (config: Config) => string,
-): Promise<Bench> => {
+const benchOf = async (file: string, options: Input['options'], io: Io): Promise<Bench> => {
   const known = { io, options, file }
   try {
     const { config, warnings } = await loadConfig(file, io.env)
-    const url = addressOf(config)
+    const place = placeOf(config, file)
+    const url = (await reached(place).catch(() => undefined)) ?? place.address
     const health = await healthAt(url)
     const opened = await open(config)
     return { ...known, config, fault: undefined, warnings, address: url, health, ...opened }

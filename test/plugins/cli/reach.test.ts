@@ -38,7 +38,7 @@ describe('the gateway that a command is meant for', () => {
 
   it('is reached with its key, and leaves no trace of that', async () => {
     assert.equal(await running(place(gateway.url)), gateway.url)
-    assert.equal(await reached(place(gateway.url)), true)
+    assert.equal(await reached(place(gateway.url)), gateway.url)
     const { json } = await gateway.request('GET', '/api/v1/runs')
     assert.deepEqual((json as { runs: unknown[] }).runs, [])
   })
@@ -69,13 +69,26 @@ describe('the gateway that a command is meant for', () => {
           /^Another program answers at .*, no gateway\. Stop it, or choose another server\.port\.$/,
         ),
       )
-      assert.equal(await reached(place(address)), false)
+      assert.equal(await reached(place(address)), undefined)
     }
+  })
+  it('is looked for elsewhere where nobody, or another one, answers at the address of the configuration', async (context) => {
+    await using refusing = await refusingPort()
+    const nobody = `http://127.0.0.1:${refusing.port}`
+    const stranger = await listening(
+      context,
+      createHttp(({ url }, response) => response.writeHead(url === '/api/health' ? 200 : 401).end('{"plugins":[]}')),
+    )
+    for (const address of [nobody, stranger])
+      assert.equal(await running({ ...place(address), elsewhere: async () => gateway.url }), gateway.url)
+    const gone = async () => nobody
+    await assert.rejects(running({ ...place(nobody), elsewhere: gone }), refused('GATEWAY_NOT_RUNNING', /^No gateway/))
+    await assert.rejects(reached({ ...place(stranger), elsewhere: gone }), refused('UNAUTHORIZED', /does not accept/))
   })
   it('may not run', async () => {
     await using refusing = await refusingPort()
     const nowhere = place(`http://127.0.0.1:${refusing.port}`)
-    assert.equal(await reached(nowhere), false)
+    assert.equal(await reached(nowhere), undefined)
     const told = /^No gateway answers at http:\/\/127\.0\.0\.1:\d+\. Start it with "guard gateway run", or pray\.$/
     await assert.rejects(running(nowhere, ', or pray'), refused('GATEWAY_NOT_RUNNING', told))
   })
