@@ -76,7 +76,7 @@ const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {
     else chunks.length = 0
   }
   const end = () => {
-    const text = chunks.length === 0 ? '' : Buffer.concat(chunks).toString()
+    const text = chunks.length === 0 ? '' : utf8.decode(Buffer.concat(chunks))
     const value = parsed(text)
     if (status >= 400) {
       draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
@@ -88,6 +88,9 @@ const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {
   }
   return { push, end }
 }
+
+/** As clients read a body: a byte order mark before it is no part of it. */
+const utf8 = new TextDecoder()
 
 /** The JSON value of a text; undefined if it is none. */
 const parsed = (text: string): unknown => {

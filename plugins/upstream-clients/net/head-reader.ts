@@ -39,7 +39,7 @@ export class HeadReader {
     const head = parseHead(text)
     const { status } = head
     if (status >= 200) return head
-    if (status < 100 || status === 101) throw new Error('an answer without a usable status')
+    if (status < 100 || status === 101) throw new HttpFault('HPE_INVALID_STATUS', 'a status that answers nothing')
     if (head.isChunked || (head.length ?? 0) > 0)
       throw new HttpFault('HPE_UNEXPECTED_CONTENT_LENGTH', 'an informational answer with a body')
     this.#informational++

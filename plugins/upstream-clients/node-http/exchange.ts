@@ -15,7 +15,7 @@ export class NodeExchange implements Exchange {
     request.on('response', (reply: IncomingMessage) => this.#answered(reply))
     request.on('error', (error: NodeJS.ErrnoException) => this.#fail(error))
     // an answer that is none, for example a change of protocol, ends without an error
-    request.on('close', () => this.#fail(new Error('the connection ended without an answer')))
+    request.on('close', () => this.#fail(noAnswer('ECONNRESET')))
   }
 
   stop(reason: Error): void {
@@ -25,7 +25,7 @@ export class NodeExchange implements Exchange {
 
   #answered(reply: IncomingMessage): void {
     const status = reply.statusCode ?? 0
-    if (status < 200) return void this.#request.destroy(new Error('an answer without a usable status'))
+    if (status < 200) return void this.#request.destroy(noAnswer('HPE_INVALID_STATUS'))
     this.#reply = reply
     carries(reply)
     // an error before anybody listens must not end the process; who listens later finds the reply destroyed
@@ -43,3 +43,5 @@ export class NodeExchange implements Exchange {
 }
 
 const ignore = (): void => {}
+
+const noAnswer = (code: string): Error => Object.assign(new Error('no answer that can be used'), { code })

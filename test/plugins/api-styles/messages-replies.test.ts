@@ -169,6 +169,12 @@ const replies = [
     text: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}',
     reading: { error: { type: 'overloaded_error', code: null, message: 'Overloaded' }, usage: null },
   },
+  {
+    name: 'a message behind a byte order mark',
+    stream: false,
+    text: '\ufeff{"id":"msg_3","stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}',
+    reading: { response_id: 'msg_3', usage: totalled({ input_tokens: 1, output_tokens: 2 }), complete: true },
+  },
 ]
 
 const request = {
