@@ -3,19 +3,16 @@ import { type Answer, refusal } from './answer.ts'
 import type { Session } from './session.ts'
 import type { ToolCall } from './tool-call.ts'
 
-const INVALID_PARAMS = -32602
 const MAX_TOOL = 128
 
-/** The call that a `tools/call` makes, or why it makes none. */
-export const callIn = (frame: Frame, session: Session, at: number): ToolCall | (Answer & { form: 'json' }) => {
-  const { text, params, id } = frame
-  const refuse = (message: string) => refusal(200, id, INVALID_PARAMS, message)
+/** The call that a `tools/call` makes, or in words why it makes none. */
+export const callIn = ({ text, params }: Frame, session: Session, at: number): ToolCall | string => {
   const tool = stringIn(text, memberIn(params, 'name')?.value)
   if (tool === undefined || tool === '' || tool.length > MAX_TOOL)
-    return refuse(`"name" must be a string of 1 to ${MAX_TOOL} characters.`)
+    return `"name" must be a string of 1 to ${MAX_TOOL} characters.`
   const given = memberIn(params, 'arguments')?.value
   const source = given === undefined ? '{}' : sourceOf(text, given)
-  if (source.charCodeAt(0) !== BRACE) return refuse('"arguments" must be an object.')
+  if (source.charCodeAt(0) !== BRACE) return '"arguments" must be an object.'
   const args = JSON.parse(source) as Arguments
   const { id: session_id, server } = session
   const cwd = server.command === undefined ? undefined : (server.cwd ?? process.cwd())
@@ -31,3 +28,9 @@ export const callIn = (frame: Frame, session: Session, at: number): ToolCall | (
 }
 
 const BRACE = 0x7b
+
+/** Refuses what makes no call; it is on record as frames are that cannot be used. */
+export const noCall = ({ book }: Session, { id = 'null' }: Frame, reason: string): Answer => {
+  book.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })
+  return refusal(200, id, -32602, reason)
+}

@@ -15,7 +15,7 @@ import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedR
 import { type Answer, local, refusal } from './answer.ts'
 import type { Approvals, Decided } from './approvals/index.ts'
 import { type CallFacts, type Entry, fromVerdict, type Judgement } from './audit/index.ts'
-import { callIn } from './call.ts'
+import { callIn, noCall } from './call.ts'
 import { opinionsOf } from './opinions.ts'
 import type { PendingRequest } from './pending.ts'
 import type { Policies, Policy } from './policy/index.ts'
@@ -54,7 +54,7 @@ export const judgeCalls =
   async (frame, request, passed) => {
     const { gateway, session } = parts
     const call = callIn(frame, session, gateway.clock.now())
-    if ('form' in call) return call
+    if (typeof call === 'string') return noCall(session, frame, call)
     const opened = await open(parts, frame, request, call, passed)
     if ('form' in opened) return opened
     const judged = await decide(parts, opened)

@@ -98,7 +98,8 @@ export class McpProxy {
       return refusal(200, id, NO_METHOD, `The method ${method} is not served.`)
     const request: PendingRequest = { method, id, state: 'forwarded', cursor: cursorOf(frame), entry: undefined }
     const added = this.#session.calls.add(key, request)
-    if (added === 'twice') return refusal(400, id, INVALID_REQUEST, 'A request of this id is on its way.')
+    if (added === 'twice')
+      return this.#refused({ kind: 'fault', code: INVALID_REQUEST, message: 'A request of this id is on its way.', id })
     if (added === 'full')
       return refusal(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
     if (method !== 'tools/call') return this.#forward(this.#prepared(frame), request, passed)
@@ -150,14 +151,14 @@ export class McpProxy {
     request: PendingRequest | undefined,
   ): Promise<Answer> {
     const { frame: came } = event
-    const unplaced = came?.error !== undefined && came.key === undefined
-    if (unplaced || came?.kind !== 'response' || !isAnswer(came.key, frame?.key)) {
+    const unplaced = unplacedError(came, frame)
+    if (unplaced !== undefined || came?.kind !== 'response' || !isAnswer(came.key, frame?.key)) {
       if (frame?.key !== undefined) this.#session.calls.take(frame.key)
       if (request !== undefined) void this.#relay.settle(request, 'rpc_error', null)
       if (request?.method === 'initialize') this.#over('initialize was refused')
-      return unplaced
-        ? { form: 'json', status, message: came.raw }
-        : refusal(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
+      return unplaced === undefined
+        ? refusal(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
+        : { form: 'json', status, message: unplaced.raw }
     }
     const out = await this.#relay.take(event)
     if (out?.message === undefined) return { form: 'none', status: 202 }
@@ -237,14 +238,13 @@ export class McpProxy {
   }
 
   async #handedOver(frame: Frame): Promise<Answer> {
-    const reply = await this.#session.link.post(frame)
-    if (reply.form === 'failed') return this.#failed(reply, undefined, undefined)
-    // the server says in JSON-RPC what is wrong with it
-    if (reply.form === 'json' && reply.event.frame !== undefined && !this.#session.merged)
-      return { form: 'json', status: reply.status, message: reply.event.frame.raw }
-    return { form: 'none', status: 202 }
+    return this.#answer(await this.#session.link.post(frame), undefined, undefined)
   }
 }
+
+/** An error that is about no request, or about a message that is none. */
+const unplacedError = (came: Frame | undefined, asked: Frame | undefined): Frame | undefined =>
+  came?.error !== undefined && (came.key === undefined || asked === undefined) ? came : undefined
 
 const cursorOf = ({ method, text, params }: Frame): string | undefined =>
   method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined

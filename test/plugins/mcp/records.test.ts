@@ -68,6 +68,27 @@ describe('the records of calls through the proxy', () => {
     const span = spans.find(({ id }: { id: string }) => id === denied?.span_id)
     assert.deepEqual([span.name, span.status, span.events[0].name], ['tool.call', 'error', 'policy.decision'])
   })
+  it('13: what makes no call, and a request whose id is in use, are refusals on record', async () => {
+    await client.post({ jsonrpc: '2.0', id: 'nameless', method: 'tools/call', params: {} })
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    service.upstream.answering = async ({ message }) => {
+      if (message?.id === 'twice') await released
+      return false
+    }
+    const twice = { jsonrpc: '2.0', id: 'twice', method: 'x/slow' }
+    const first = client.post(twice)
+    await service.upstream.until('x/slow')
+    assert.equal((await client.post(twice)).status, 400)
+    release()
+    assert.equal((await first).status, 200)
+    assert.deepEqual(
+      (await events('?kind=refusal')).map((one) => [one.name, one.request_id, one.action, one.forwarded]),
+      [
+        ['frame.refused', '"twice"', 'refused', false],
+        ['call.refused', '"nameless"', 'refused', false],
+      ],
+    )
+  })
   it('a call stands in the run that its own traceparent names, before that of the connection', async () => {
     const [own, outer] = ['a'.repeat(32), 'b'.repeat(32)]
     const params = { name: 'read_file', arguments: { path: '/srv/x' } }

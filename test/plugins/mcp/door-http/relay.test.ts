@@ -75,11 +75,13 @@ describe('frames through the HTTP door', () => {
   })
 
   it('carry back what a server has against a notification', async () => {
-    const reply = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"not so"}}'
-    service.upstream.answering = ({ message }, response) =>
-      message?.method === 'notifications/odd' && sendJson(response, reply, 400)
-    const { status, text } = await client.post('{"jsonrpc":"2.0","method":"notifications/odd"}')
-    assert.deepEqual([status, text], [400, reply])
+    for (const id of ['', '"id":null,', '"id":"server-error",']) {
+      const reply = `{"jsonrpc":"2.0",${id}"error":{"code":-32600,"message":"not so"}}`
+      service.upstream.answering = ({ message }, response) =>
+        message?.method === 'notifications/odd' && sendJson(response, reply, 400)
+      const { status, text } = await client.post('{"jsonrpc":"2.0","method":"notifications/odd"}')
+      assert.deepEqual([status, text], [400, reply])
+    }
   })
 
   it('make room for further requests of a server with those that it takes back, which may still be answered', async () => {
