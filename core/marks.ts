@@ -1,6 +1,8 @@
 import type { Ask, FieldFault } from './contracts/page.ts'
 import { costText, countText, durationText, timeText } from './figures.ts'
+import type { Gateway } from './gateway.ts'
 import { type Html, html, raw } from './html.ts'
+import { shapeOf } from './shape.ts'
 
 /** An instant in UTC, which script shows in the reader's zone; both in milliseconds since 1970. */
 export const instantMark = (at: number, now: number): Html =>
@@ -15,6 +17,18 @@ export const amountMark = (count: number): Html =>
 /** Millionths of a currency's unit with their exact value. */
 export const priceMark = (micro: number): Html =>
   micro === 0 ? html`0` : html`<span title="${micro} millionths">${costText(micro)}</span>`
+
+/** What costs are in: the currency of the prices in force; `cost` where there are none. */
+export const costUnit = ({ health }: Gateway): string => {
+  const { currency } = shapeOf(health.get('pricing')?.())
+  return typeof currency === 'string' ? currency : 'cost'
+}
+
+/** The head of a column of costs. */
+export const costHead = (gateway: Gateway): string => {
+  const unit = costUnit(gateway)
+  return unit === 'cost' ? 'Cost' : `Cost, ${unit}`
+}
 
 /** A length of time in milliseconds. */
 export const spellMark = (ms: number): Html => html`<span title="${ms} ms">${durationText(ms * 1e6)}</span>`

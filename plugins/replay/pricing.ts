@@ -21,6 +21,7 @@ export interface PricingHealth {
   readonly status: 'ok' | 'error'
   readonly file: string | null
   readonly version: string | null
+  readonly currency: string | null
   readonly models: number
   readonly error?: { readonly code: string; readonly message: string }
 }
@@ -126,8 +127,8 @@ export class Pricing {
 
   health(): PricingHealth {
     this.look()
-    const { version = null, models = 0 } = this.#prices ?? {}
-    const about = { file: this.#file ?? null, version, models }
+    const { version = null, currency = null, models = 0 } = this.#prices ?? {}
+    const about = { file: this.#file ?? null, version, currency, models }
     if (this.#error === undefined) return { status: 'ok', ...about }
     const { code, message } = errorBody(this.#error)
     return { status: 'error', ...about, error: { code, message } }

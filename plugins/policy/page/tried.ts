@@ -1,4 +1,4 @@
-import { amountMark, type Gateway, type Html, html, instantMark, priceMark } from 'guard-gateway/core'
+import { amountMark, costHead, type Gateway, type Html, html, instantMark, priceMark } from 'guard-gateway/core'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
 import type { Shown, Tried } from './view.ts'
 
@@ -18,11 +18,11 @@ export const triedSection = async (
   return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2>
 <p>${amountMark(sessions)} session${sessions !== 1 && 's'} with ${amountMark(requests)} request${requests !== 1 && 's'}${truncated && html` <span class="quiet">the newest; there is more</span>`}. ${flagged.length === 0 ? `No rule would have spoken${not_simulated.length > 0 ? ' where it could be tried' : ''}.` : html`In ${amountMark(flagged.length)} of them a rule would have ${found.mode === 'enforce' ? 'blocked or flagged' : 'flagged'} something.`}</p>
 ${not_simulated.map(({ message }) => html`<p class="warning">${message}</p>`)}
-${flagged.length > 0 && html`${ruleTable(found)}${sessionTable(found, now)}`}</section>`
+${flagged.length > 0 && html`${ruleTable(gateway, found)}${sessionTable(found, now)}`}</section>`
 }
 
-const ruleTable = ({ rules }: Simulation): Html =>
-  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">Cost after it</th><th scope="col">Perhaps wrongly</th></tr></thead><tbody>
+const ruleTable = (gateway: Gateway, { rules }: Simulation): Html =>
+  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">${costHead(gateway)} after it</th><th scope="col">Perhaps wrongly</th></tr></thead><tbody>
 ${rules.map(ruleLine)}</tbody></table>`
 
 const ruleLine = (rule: RuleTotal): Html =>

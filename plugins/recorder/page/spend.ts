@@ -1,6 +1,8 @@
 import {
   type Ask,
   amountMark,
+  costHead,
+  costUnit,
   type Gateway,
   type Html,
   html,
@@ -17,7 +19,7 @@ export const spendPanel = (gateway: Gateway, traffic: Traffic): Panel => ({
   render: async (ask) => {
     await traffic.look(gateway.storage, ask.now)
     const names = [...new Set([...configured(gateway), ...traffic.names()])]
-    return names.length === 0 ? undefined : spendTable(ask, traffic, names)
+    return names.length === 0 ? undefined : spendTable(gateway, ask, traffic, names)
   },
 })
 
@@ -27,27 +29,28 @@ const configured = (gateway: Gateway): readonly string[] => {
   return Array.isArray(told) ? told.map((one) => String(Reflect.get(Object(one), 'name'))) : []
 }
 
-const spendTable = (ask: Ask, traffic: Traffic, names: readonly string[]): Html => {
+const spendTable = (gateway: Gateway, ask: Ask, traffic: Traffic, names: readonly string[]): Html => {
+  const unit = costUnit(gateway)
   const [hour, today] = [noSums(), noSums()]
   for (const name of names) {
     addSums(hour, traffic.lastHour(name, ask.now))
     addSums(today, traffic.today(name, ask.now))
   }
   return html`<h2>Spend and upstreams</h2>
-<p>${traffic.partial && 'At least: '}Last hour: ${sumsText(hour)}. Today, UTC: ${sumsText(today)}.</p>
-<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Today</th><th scope="col" class="figure">Failed</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">Cost</th></tr></thead><tbody>
-${names.map((name) => upstreamRow(ask, name, traffic))}</tbody></table>`
+<p>${traffic.partial && 'At least: '}Last hour: ${sumsText(hour, unit)}. Today, UTC: ${sumsText(today, unit)}.</p>
+<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Today</th><th scope="col" class="figure">Failed</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>
+${names.map((name) => upstreamRow(ask, name, traffic, unit))}</tbody></table>`
 }
 
-const sumsText = ({ requests, blocked, flagged, tokens, cost_micro }: Sums): Html => {
+const sumsText = ({ requests, blocked, flagged, tokens, cost_micro }: Sums, unit: string): Html => {
   if (requests === 0) return html`no request`
-  return html`${amountMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${amountMark(flagged)} flagged`}${blocked > 0 && html`, ${amountMark(blocked)} blocked`}, ${amountMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> cost`
+  return html`${amountMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${amountMark(flagged)} flagged`}${blocked > 0 && html`, ${amountMark(blocked)} blocked`}, ${amountMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> ${unit}`
 }
 
-const upstreamRow = ({ now }: Ask, name: string, traffic: Traffic): Html => {
+const upstreamRow = ({ now }: Ask, name: string, traffic: Traffic, unit: string): Html => {
   const hour = traffic.lastHour(name, now)
   const today = traffic.today(name, now)
-  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${amountMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${amountMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${amountMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${amountMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> cost</span></td></tr>
+  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${amountMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${amountMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${amountMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${amountMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
 `
 }
 

@@ -1,4 +1,4 @@
-import { type Ask, type Gateway, type Html, html, runSummary } from 'guard-gateway/core'
+import { type Ask, costHead, type Gateway, type Html, html, runSummary } from 'guard-gateway/core'
 import { urlOf } from '../ingest.ts'
 import { runById } from '../read.ts'
 import { firstStep, firstSteps } from './first-steps.ts'
@@ -35,7 +35,7 @@ export const chooseOther = async (
 ${
   others.length === 0
     ? html`<p class="empty">It is the only run of its project.</p>`
-    : html`<table class="list stacks"><thead><tr><th scope="col">Time</th><th scope="col" class="free">Run</th><th scope="col">Status</th><th scope="col" class="figure">Duration</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">Cost</th></tr></thead><tbody>
+    : html`<table class="list stacks"><thead><tr><th scope="col">Time</th><th scope="col" class="free">Run</th><th scope="col">Status</th><th scope="col" class="figure">Duration</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>
 ${others
   .map(runSummary)
   .map(

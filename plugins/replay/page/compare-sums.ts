@@ -1,17 +1,17 @@
-import { costText, countText, durationText, type Html, html } from 'guard-gateway/core'
+import { costHead, costText, countText, durationText, type Gateway, type Html, html } from 'guard-gateway/core'
 import type { Comparison } from '../compare.ts'
 import { statusMark } from './shown.ts'
 
 type Side = Comparison['left']
 
 /** The sums of both runs and their differences, right minus left. */
-export const comparedSums = ({ left, right, deltas }: Comparison): Html => html`<table class="deltas">
+export const comparedSums = (gateway: Gateway, { left, right, deltas }: Comparison): Html => html`<table class="deltas">
 <thead><tr><th scope="col"><span class="hidden-label">Measure</span></th><th scope="col" class="figure">Left</th><th scope="col" class="figure">Right</th><th scope="col">Difference</th></tr></thead><tbody>
 ${word('Status', statusMark(left.status), statusMark(right.status), left.status !== right.status)}
 ${word('Failure tag', html`${left.failure_tag ?? 'none'}`, html`${right.failure_tag ?? 'none'}`, left.failure_tag !== right.failure_tag)}
 ${line('Duration', tookText(left), tookText(right), deltas.duration_ns === null ? '' : slowerText(deltas.duration_ns))}
 ${counted('Tokens', left.total_tokens, right.total_tokens, deltas.total_tokens)}
-${line('Cost', costText(left.cost_micro), costText(right.cost_micro), costDelta(deltas.cost_micro))}
+${line(costHead(gateway), costText(left.cost_micro), costText(right.cost_micro), costDelta(deltas.cost_micro))}
 ${counted('Spans', left.span_count, right.span_count, deltas.span_count)}
 ${counted('Events', left.event_count, right.event_count, deltas.event_count)}
 </tbody></table>`

@@ -25,7 +25,7 @@ export const comparePage = (gateway: Gateway, cache: RunCache): Page => ({
         titleOf(run, run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined),
       ),
     )
-    return { title: `${titles.join(' and ')} · Compare`, main: mainOf(ask, compared, titles) }
+    return { title: `${titles.join(' and ')} · Compare`, main: mainOf(gateway, ask, compared, titles) }
   },
 })
 
@@ -46,13 +46,13 @@ const pairIn = ({ query }: Ask): Pair => {
   }
 }
 
-const mainOf = (ask: Ask, compared: Comparison, titles: readonly string[]): Html => {
+const mainOf = (gateway: Gateway, ask: Ask, compared: Comparison, titles: readonly string[]): Html => {
   const { left, right, warnings } = compared
   const swapped = linked('/replay/compare', ask.query, { run: null, left: right.trace_id, right: left.trace_id })
   return html`<div class="head"><h1>Compare</h1><p class="acts"><a href="${swapped}">Swap sides</a></p></div>
 ${warnings.map(({ message }) => html`<p class="warning">${message}</p>`)}
 <div class="sides">${side(ask, left, 'Left', titles[0] ?? '')}${side(ask, right, 'Right', titles[1] ?? '')}</div>
-${comparedSums(compared)}
+${comparedSums(gateway, compared)}
 ${rowChips(ask, compared)}
 ${comparedRows(ask, compared)}`
 }

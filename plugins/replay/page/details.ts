@@ -1,4 +1,14 @@
-import { durationText, type Html, html, spanRecord, type TraceEvent, type TreeSpan, timeText } from 'guard-gateway/core'
+import {
+  costUnit,
+  durationText,
+  type Gateway,
+  type Html,
+  html,
+  spanRecord,
+  type TraceEvent,
+  type TreeSpan,
+  timeText,
+} from 'guard-gateway/core'
 import { decisionLine, toldBy } from './decisions.ts'
 import { indented } from './indented.ts'
 import { spanTitle } from './shape.ts'
@@ -8,13 +18,13 @@ import type { TimelineView } from './timeline-view.ts'
 import { attributeTable, idMark, valueMark } from './values.ts'
 
 /** All that is known of the chosen span. */
-export const spanDetails = ({ trace, shape, selected }: TimelineView): Html => {
+export const spanDetails = (gateway: Gateway, { trace, shape, selected }: TimelineView): Html => {
   const span = trace.spans[selected]
   if (span === undefined) return html`<section id="details" class="details"></section>`
   const { start_ns } = trace.run
   return html`<section id="details" class="details" aria-label="Span">
 <h2>${kindMark(span.kind)} ${numbered(spanTitle(shape, span))}${span.label !== null && html` <span class="quiet">${span.label}</span>`}</h2>
-<p class="sums">${sumsOf(span, start_ns)}</p>
+<p class="sums">${sumsOf(gateway, span, start_ns)}</p>
 ${span.status_message !== null && html`<div class="said">${valueMark(span.status_message)}</div>`}
 ${span.declared_parent_id !== undefined && html`<p class="quiet">Its parent <code>${span.declared_parent_id}</code> has not come, or is below it.</p>`}
 ${eventsOf(span, start_ns)}
@@ -25,12 +35,12 @@ ${attributeTable(span.attributes)}
 </section>`
 }
 
-const sumsOf = (span: TreeSpan, start_ns: bigint): Html => {
+const sumsOf = (gateway: Gateway, span: TreeSpan, start_ns: bigint): Html => {
   const { input_tokens, output_tokens, cost_micro, end_ns } = span
   return html`${statusMark(span.status)} · ${end_ns === null ? 'not ended' : durationMark(end_ns - span.start_ns)} · from ${durationText(span.start_ns - start_ns)}${
     (input_tokens !== null || output_tokens !== null) &&
     html` · ${countMark(input_tokens ?? 0n)} tokens in, ${countMark(output_tokens ?? 0n)} out`
-  }${cost_micro !== null && cost_micro > 0n && html` · ${costMark(cost_micro)} cost`}`
+  }${cost_micro !== null && cost_micro > 0n && html` · ${costMark(cost_micro)} ${costUnit(gateway)}`}`
 }
 
 const eventsOf = ({ events }: TreeSpan, start_ns: bigint): Html => {

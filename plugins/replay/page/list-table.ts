@@ -1,4 +1,4 @@
-import { type Ask, type Html, html, type RunSummary } from 'guard-gateway/core'
+import { type Ask, costHead, type Gateway, type Html, html, type RunSummary } from 'guard-gateway/core'
 import { FROM_START, linked } from './links.ts'
 import { listRow } from './list-row.ts'
 import { lasted } from './shown.ts'
@@ -12,7 +12,7 @@ export interface ListPage {
 }
 
 /** The runs as a table; each row can be chosen for comparison. */
-export const listTable = (ask: Ask, { runs, steps }: ListPage): Html => {
+export const listTable = (gateway: Gateway, ask: Ask, { runs, steps }: ListPage): Html => {
   const { now, query } = ask
   const times = runs.map((run) => lasted(run, now)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const [shortest_ns = 0n] = times
@@ -26,7 +26,7 @@ ${head('Time', 'recorded', '')}
 ${head('Duration', 'duration')}
 <th scope="col"><span class="hidden-label">Share of the longest</span></th>
 ${head('Tokens', 'tokens')}
-${head('Cost', 'cost')}
+${head(costHead(gateway), 'cost')}
 <th scope="col" class="figure">Spans</th><th scope="col">Session</th>
 </tr></thead>
 <tbody>

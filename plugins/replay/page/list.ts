@@ -32,7 +32,7 @@ export const listPage = (gateway: Gateway, retention: Retention): Page => ({
       keptText(gateway, retention),
       newsOf(gateway, ask),
     ])
-    return viewOf(ask, found, session, kept, news)
+    return viewOf(gateway, ask, found, session, kept, news)
   },
 })
 
@@ -73,6 +73,7 @@ const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html |
 }
 
 const viewOf = (
+  gateway: Gateway,
   ask: Ask,
   found: ListPage | Fault,
   session: Html | undefined,
@@ -84,15 +85,15 @@ const viewOf = (
 ${session}${filterForm(ask, fault?.field)}
 ${filterChips(ask)}
 ${news}${fault !== undefined && html`<p class="faults" id="fault" role="alert">${fault.message}</p>`}
-${'runs' in found && bodyOf(ask, found)}`
+${'runs' in found && bodyOf(gateway, ask, found)}`
   return { title: 'Replay', main, ...(fault === undefined ? {} : { status: 400 }) }
 }
 
-const bodyOf = (ask: Ask, page: ListPage): Html => {
+const bodyOf = (gateway: Gateway, ask: Ask, page: ListPage): Html => {
   if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(ask)}</div>`
   return html`${pinForm(ask.url)}<form id="compare" action="/replay/compare"></form>
 <div${live(ask)}>
-${listTable(ask, page)}
+${listTable(gateway, ask, page)}
 <div class="below"><button form="compare" data-key="c">Compare selected</button>${pageLinks(ask, page.next_cursor)}</div>
 </div>`
 }

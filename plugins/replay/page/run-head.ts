@@ -1,5 +1,6 @@
 import {
   type Ask,
+  costUnit,
   failureTags,
   type Gateway,
   type Html,
@@ -23,7 +24,7 @@ export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string |
 <p>${statusMark(run.status)}${why(trace, ask)}</p>
 <div class="acts">${pinForm(ask.url)}${pinButton(run)} <a href="/replay/compare?left=${id}">Compare with…</a>
 <span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></div></div>
-<p class="sums">${sums(trace, ask.now)}</p>
+<p class="sums">${sums(gateway, trace, ask.now)}</p>
 <p class="sums">${origin(trace, ask)}</p>
 <div class="edits">${tagsForm(trace, ask)}${failureForm(trace, ask)}</div>`
 }
@@ -50,8 +51,8 @@ const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
   return told.find((reason) => reason !== '') ?? ''
 }
 
-const sums = ({ run }: Trace, now: number): Html =>
-  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} cost · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
+const sums = (gateway: Gateway, { run }: Trace, now: number): Html =>
+  html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
 
 const counted = (count: number, thing: string): Html => html`${countMark(count)} ${thing}${count !== 1 && 's'}`
 

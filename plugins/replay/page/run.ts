@@ -56,6 +56,6 @@ const viewOf = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
     case 'raw':
       return rawView(gateway, trace)
     default:
-      return timeline(trace, ask)
+      return timeline(gateway, trace, ask)
   }
 }

@@ -1,4 +1,4 @@
-import { type Ask, type Gateway, type Html, html } from 'guard-gateway/core'
+import { type Ask, costUnit, type Gateway, type Html, html } from 'guard-gateway/core'
 import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './shown.ts'
 
@@ -18,6 +18,6 @@ export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): P
     gateway.forms.get(`sessions/${act}`) !== undefined &&
     html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}"><button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
   }</p>
-<p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} cost · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
+<p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} ${costUnit(gateway)} · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
 </section>`
 }

@@ -1,4 +1,4 @@
-import { type Ask, durationText, type Html, html, type Trace } from 'guard-gateway/core'
+import { type Ask, durationText, type Gateway, type Html, html, type Trace } from 'guard-gateway/core'
 import { spanDetails } from './details.ts'
 import { runLink } from './folding.ts'
 import { overview } from './overview.ts'
@@ -9,10 +9,10 @@ import { PAGE_ROWS, type TimelineView, timelineView } from './timeline-view.ts'
 import { percentOf, ticksOf, type Window } from './window.ts'
 
 /** The spans of a run over time, and the one that is chosen. `part=details` leaves out all but that span, `part=frame` the rows: script has them already. */
-export const timeline = (trace: Trace, ask: Ask): Html => {
+export const timeline = (gateway: Gateway, trace: Trace, ask: Ask): Html => {
   const view = timelineView(trace, ask.query, ask.now)
   const tools = timelineTools(view, ask)
-  if (ask.query.get('part') === 'details') return html`${tools}${spanDetails(view)}`
+  if (ask.query.get('part') === 'details') return html`${tools}${spanDetails(gateway, view)}`
   return html`${tools}
 <div class="panes">
 <div class="spans">
@@ -25,7 +25,7 @@ ${ask.query.get('part') !== 'frame' && view.rows.map((at) => timelineRow(view, a
 </table>
 ${pages(view)}
 </div>
-${spanDetails(view)}
+${spanDetails(gateway, view)}
 </div>`
 }
 

@@ -2,6 +2,7 @@ import {
   type Ask,
   amountMark,
   approverField,
+  costHead,
   faultList,
   type Gateway,
   type Html,
@@ -28,14 +29,19 @@ export const detailPage = ({ gateway, live }: PageParts): Page => ({
     const title = row.name ?? row.external_id ?? row.id
     const main = html`<div data-live="${row.id}">${faultList(ask.refused?.faults ?? [])}
 <div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
-${facts(ask, row, budgets)}
+${facts(gateway, ask, row, budgets)}
 ${pauseForm(gateway, ask, row)}
 ${await historySection(gateway, ask, row)}</div>`
     return { title: `${title} · Sessions`, main }
   },
 })
 
-const facts = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => html`<dl class="facts">
+const facts = (
+  gateway: Gateway,
+  { now }: Ask,
+  row: SessionRow,
+  budgets: Budgets | undefined,
+): Html => html`<dl class="facts">
 <dt>Session</dt><dd><code>${row.id}</code> <button class="plain" data-copy="${row.id}">Copy</button></dd>
 ${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_id}</code> <span class="quiet">from ${row.external_source}</span></dd>`}
 <dt>Project</dt><dd><a href="/policies/${encodeURIComponent(row.project_id)}">${row.project_id}</a></dd>
@@ -43,7 +49,7 @@ ${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/sessions?agent_id=${
 ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
 <dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', row.total_tokens, budgets?.tokens, true)} <span class="quiet">${amountMark(row.input_tokens)} in, ${amountMark(row.output_tokens)} out</span></dd>
-<dt>Cost</dt><dd>${priceMark(row.cost_micro)}</dd>
+<dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>
 <dt>Seen</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
 </dl>`

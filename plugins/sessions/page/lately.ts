@@ -20,7 +20,7 @@ export const latelyPanel = ({ gateway, live }: PageParts): Panel => ({
       rows.map(({ project_id }) => project_id),
     )
     return html`<h2>Sessions of the last 15 minutes (${active.length})</h2>${pauseForm(gateway, ask)}
-${sessionTable(ask, rows, budgets)}
+${sessionTable(gateway, ask, rows, budgets)}
 ${active.length > MOST_ROWS && html`<p><a href="/sessions">All sessions</a></p>`}`
   },
 })

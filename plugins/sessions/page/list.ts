@@ -2,6 +2,8 @@ import {
   type Ask,
   amountMark,
   choice,
+  costHead,
+  costUnit,
   cursorLinks,
   faultList,
   type Gateway,
@@ -35,7 +37,7 @@ export const listPage = (parts: PageParts): Page => ({
     )
     const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
 ${filterForm(ask)}
-${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(ask) : sessionTable(ask, found.rows, budgets)}
+${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
 ${await agentSection(parts, ask)}</div>`
     return { title: 'Sessions', main }
@@ -95,18 +97,23 @@ const emptyText = ({ query }: Ask): Html =>
 <pre>guard playground run exact-loop</pre> <button class="plain" data-copy="guard playground run exact-loop">Copy</button></div>`
 
 /** Sessions as a table; its buttons belong to the form of `pauseForm`. */
-export const sessionTable = (ask: Ask, rows: readonly SessionRow[], budgets: ReadonlyMap<string, Budgets>): Html =>
-  html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">Cost</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
-${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id)))}</tbody></table>`
+export const sessionTable = (
+  gateway: Gateway,
+  ask: Ask,
+  rows: readonly SessionRow[],
+  budgets: ReadonlyMap<string, Budgets>,
+): Html =>
+  html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id), costUnit(gateway)))}</tbody></table>`
 
-const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined): Html => {
+const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined, unit: string): Html => {
   const { id, name, external_id, project_id, agent_id, requests, total_tokens, cost_micro, last_seen_at, paused } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
 <th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a></th>
 <td>${nameMark(project_id)}</td><td>${agent_id !== null && nameMark(agent_id)}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', total_tokens, budgets?.tokens)}</td>
-<td class="figure">${priceMark(cost_micro)}<span class="unit"> cost</span></td>
+<td class="figure">${priceMark(cost_micro)}<span class="unit"> ${unit}</span></td>
 <td>${decisionsText(row)}</td><td>${pausedMark(paused)}</td><td class="act">${pauseButton('sessions', row)}</td></tr>
 `
 }
