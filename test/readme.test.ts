@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { main } from '../presets/default/main.ts'
 import { type Started, startGateway } from './kit/gateway.ts'
+import { fakeIo } from './kit/io.ts'
 import { FakeProvider } from './kit/provider.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -51,22 +53,21 @@ const program = async (part: string, file: string): Promise<string> => {
   }
 }
 
-/** What `npm run guard` starts. */
-const guard = ['--conditions=guard-source', join(root, 'presets/default/bin.js')]
-
-/** Runs a command as it stands with the configuration of this test; rejects if it fails. */
-const guardLine = (line: string, env: NodeJS.ProcessEnv = {}): Promise<{ stdout: string; stderr: string }> => {
-  const own = { ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml'), HOME: folder, ...env }
+/** The words after `npm run guard --`. */
+const wordsOf = (line: string): readonly string[] => {
   const words = line.trim().split(' ')
   assert.deepEqual(words.slice(0, 4), ['npm', 'run', 'guard', '--'])
-  return run(process.execPath, [...guard, ...words.slice(4)], { cwd: root, env: own })
+  return words.slice(4)
 }
 
-/** What the commands of a block print; what they find wrong with the configuration of this test does not matter. */
-const guardLines = async (text: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
-  let printed = ''
-  for (const line of text.trim().split('\n')) printed += (await guardLine(line, env).catch((error) => error)).stdout
-  return printed
+const environment = () => ({ ...process.env, GUARD_CONFIG: join(folder, 'guard-config.yml'), HOME: folder })
+
+/** What the commands of a block print with the configuration of this test, and the code of the last. */
+const guardLines = async (text: string): Promise<{ readonly code: number; readonly said: string }> => {
+  const io = fakeIo({ cwd: root, env: environment() })
+  let code = 0
+  for (const line of text.trim().split('\n')) code = await main(wordsOf(line), io)
+  return { code, said: io.outText() + io.errText() }
 }
 
 describe('README.md', () => {
@@ -147,7 +148,9 @@ describe('README.md', () => {
   it('lists the runs of the requests made so far', async () => {
     const text = block('sh', 'replay list')
     seen.add(text)
-    assert.match((await guardLine(text)).stdout, /\b[0-9a-f]{32}\b/)
+    const { code, said } = await guardLines(text)
+    assert.equal(code, 0, said)
+    assert.match(said, /\b[0-9a-f]{32}\b/)
   })
   it('puts a policy in front of an MCP server as its client configuration says', async () => {
     const text = block('json', 'mcpServers')
@@ -178,14 +181,15 @@ describe('README.md', () => {
     await client.close()
   })
   it('lists who asks for approval, and validates a policy', async () => {
-    for (const [part, said] of [
+    for (const [part, answer] of [
       ['mcp approvals list', /write_file|no such|none|nothing/i],
       ['mcp validate-policy', /valid/],
     ] as const) {
       const text = block('sh', part)
       seen.add(text)
-      const { stdout, stderr } = await guardLine(text)
-      assert.match(stdout + stderr, said)
+      const { code, said } = await guardLines(text)
+      assert.equal(code, 0, said)
+      assert.match(said, answer)
     }
   })
   it('connects an agent, and leaves nothing behind', async () => {
@@ -195,29 +199,33 @@ describe('README.md', () => {
     await mkdir(join(folder, 'bin'))
     await writeFile(agent, '#!/bin/sh\necho "talks to $ANTHROPIC_BASE_URL $*"\n', { mode: 0o755 })
     const before = readdirSync(root)
-    assert.match(
-      await guardLines(text, { PATH: `${join(folder, 'bin')}:${process.env.PATH}` }),
-      /talks to [^\n]*http:\/\/127/,
-    )
+    const bin = join(root, 'presets/default/bin.js')
+    const env = { ...environment(), PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+    // a process of its own, as the agent writes where it does
+    const { stdout } = await run(process.execPath, ['--conditions=guard-source', bin, ...wordsOf(text)], {
+      cwd: root,
+      env,
+    })
+    assert.match(stdout, /talks to [^\n]*http:\/\/127/)
     const profile = block('sh', 'setup claude-code --print')
     seen.add(profile)
-    assert.match(await guardLines(profile), /ANTHROPIC_BASE_URL/)
+    assert.match((await guardLines(profile)).said, /ANTHROPIC_BASE_URL/)
     assert.deepEqual(readdirSync(root), before)
   })
   it('looks after the installation, and tries the Playground', async () => {
-    for (const [part, said] of [
+    for (const [part, answer] of [
       ['-- doctor', /✓[^\n]*\n[\s\S]*\d+ sessions, \d+ requests/],
       ['playground list', /mcp-confirm +mcp[\s\S]*block {2}LOOP_EXACT {2}429[\s\S]*matched {2}4\/4/],
     ] as const) {
       const text = block('sh', part)
       seen.add(text)
-      assert.match(await guardLines(text), said)
+      assert.match((await guardLines(text)).said, answer)
     }
   })
   it('explains a code', async () => {
     const text = block('sh', 'explain')
     seen.add(text)
-    const { stdout } = await run('npm', ['run', '-s', 'guard', '--', ...text.trim().split(' ').slice(4)], { cwd: root })
+    const { stdout } = await run('npm', ['run', '-s', 'guard', '--', ...wordsOf(text)], { cwd: root })
     assert.match(stdout, /LOOP_TOOL_CALL/)
   })
   it('has no block that is not run, and no link that leads nowhere', () => {

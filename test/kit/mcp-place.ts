@@ -21,6 +21,13 @@ export interface McpPlace {
 /** What starts the test server on standard input and output. */
 export const testServerCommand = [process.execPath, ...NODE, SERVER] as const
 
+/** The test server as a configuration names one that the gateway starts, once for each session: with the compiled code of those before it is ready sooner. */
+export const testServerChild = (...words: readonly string[]) => {
+  const [command, ...args] = [...testServerCommand, ...words]
+  const { NODE_COMPILE_CACHE = '' } = process.env
+  return { transport: 'stdio', command, args, env: { NODE_COMPILE_CACHE } }
+}
+
 /** The test server behind a gateway over HTTP. */
 export const httpPlace = async (opened: AsyncDisposableStack, policy: string): Promise<McpPlace> => {
   const server = opened.adopt(await serveHttp(new TestServer({ page_size: 10 }), 0), (one) => one.close())

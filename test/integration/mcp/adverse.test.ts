@@ -7,15 +7,14 @@ import { serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 import { type McpService, startMcp } from '../../kit/mcp.ts'
-import { runPlace, testServerCommand } from '../../kit/mcp-place.ts'
+import { runPlace, testServerChild } from '../../kit/mcp-place.ts'
 import { sendJson } from '../../kit/mcp-upstream.ts'
 
 const allow = (rules: string): string => `version: 1\ndefault: allow\nrules: [${rules}]\n`
 
 const start = async (opened: AsyncDisposableStack): Promise<McpService> => {
   const server = opened.adopt(await serveHttp(new TestServer(), 0), (one) => one.close())
-  const [command, ...args] = testServerCommand
-  const servers = { http: { transport: 'http', target: server.url }, stdio: { transport: 'stdio', command, args } }
+  const servers = { http: { transport: 'http', target: server.url }, stdio: testServerChild() }
   return opened.use(await startMcp({ policy: allow(''), servers: JSON.stringify(servers).slice(1, -1) }))
 }
 

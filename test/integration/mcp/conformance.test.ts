@@ -4,7 +4,7 @@ import { serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts
 import { keyHop } from '../../kit/key-hop.ts'
 import { startMcp } from '../../kit/mcp.ts'
 import { type ConformanceResult, mcpConformance } from '../../kit/mcp-conformance.ts'
-import { testServerCommand } from '../../kit/mcp-place.ts'
+import { testServerChild } from '../../kit/mcp-place.ts'
 
 const CHECKS = 84
 
@@ -21,23 +21,19 @@ describe('the official conformance set for 2025-11-25', () => {
   before(async () => {
     const server = opened.adopt(await serveHttp(new TestServer(), 0), (one) => one.close())
     const hop = opened.adopt(await keyHop(), (one) => one.close())
-    const [command, ...args] = testServerCommand
     const service = opened.use(
       await startMcp({
         mcp: `allowed_origins: ["${hop.origin}"]`,
-        servers: `direct: { transport: http, target: "${server.url}" }, child: { transport: stdio, command: "${command}", args: ${JSON.stringify(args)} }`,
+        servers: `direct: { transport: http, target: "${server.url}" }, child: ${JSON.stringify(testServerChild())}`,
       }),
     )
     hop.lead(service.gateway.url, service.gateway.key)
     const urls = [server.url, `${hop.origin}/mcp/direct`, `${hop.origin}/mcp/child`] as const
-    const [first, second, third] = await Promise.all([
+    ;[direct, overHttp, overStdio] = await Promise.all([
       mcpConformance(urls[0]),
       mcpConformance(urls[1]),
       mcpConformance(urls[2]),
     ])
-    direct = first
-    overHttp = second
-    overStdio = third
   })
   after(() => opened.disposeAsync())
 

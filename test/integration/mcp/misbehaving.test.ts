@@ -2,17 +2,16 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Misbehaviour, serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts'
 import { type McpAnswer, type McpClient, type McpService, startMcp } from '../../kit/mcp.ts'
-import { testServerCommand } from '../../kit/mcp-place.ts'
+import { testServerChild } from '../../kit/mcp-place.ts'
 
 const ALLOW = 'version: 1\ndefault: allow\nrules: []\n'
 
 /** The test server doing one thing wrong, as `http` and as `stdio`. */
 const start = async (opened: AsyncDisposableStack, how: Misbehaviour, policy = ALLOW): Promise<McpService> => {
   const server = opened.adopt(await serveHttp(new TestServer({ misbehave: how }), 0), (one) => one.close())
-  const [command, ...args] = [...testServerCommand, how]
   const servers = {
     http: { transport: 'http', target: server.url },
-    stdio: { transport: 'stdio', command, args },
+    stdio: testServerChild(how),
   }
   return opened.use(await startMcp({ policy, servers: JSON.stringify(servers).slice(1, -1) }))
 }

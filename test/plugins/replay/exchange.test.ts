@@ -8,7 +8,8 @@ import { aSpan } from '../../kit/traces.ts'
 import { type Bench, expecting, refused, startReplay } from './kit.ts'
 import { watched } from './watched-storage.ts'
 
-const SPANS = 30_000
+/** A dozen pages, and more than one batch. */
+const SPANS = 3_000
 const T0 = 1_780_000_000_000_000_001n
 /** Rows of a page, changes of a batch: no more is held at a time, however large the run. */
 const PAGE_ROWS = 256
@@ -78,7 +79,7 @@ const saidBy = (text: string, trace_id: string): string => {
     .replaceAll(/("(?:parentSpanId|spanId)":)?"(?:[se]\d+|[0-9a-f]{16})"/g, placeOf)
 }
 
-describe('a run of 30,000 spans', () => {
+describe('a run of many pages', () => {
   const { seen, plugin } = watched()
   let bench: Bench
   before(async () => {
@@ -128,9 +129,9 @@ describe('a run of 30,000 spans', () => {
     const looked = seen.finds
     const iterator = response[Symbol.asyncIterator]()
     await iterator.next()
-    for (let turn = 0; turn < 50; turn++) await bench.send('GET', '/api/v1/runs?limit=1')
+    for (let turn = 0; turn < 500; turn++) await new Promise(setImmediate)
     const read = seen.finds - looked
-    assert.ok(read < SPANS / PAGE_ROWS / 2, `${read} finds`)
+    assert.ok(read <= 4, `${read} finds`)
     response.destroy()
   })
 })
