@@ -85,14 +85,14 @@ export const readFrame = (raw: Buffer, from: 'client' | 'server'): Frame | Frame
   if (text.charCodeAt(scan.root.start) === 0x5b)
     return fault(-32600, 'Batches are not served; send one message at a time.')
   if (scan.root.members === undefined) return fault(-32600, 'A message is one JSON object.')
-  const id = idOf(text, scan)
+  const id = idOf(text, scan, from)
   const parts = partsOf(text, scan.root)
   const message =
     deepFault(scan) ??
     (from === 'client' ? ambiguity(scan) : envelopeAmbiguity(scan)) ??
     idFault(parts, from, id) ??
     shapeFault(parts, from) ??
-    bodyFault(parts)
+    bodyFault(parts, from)
   if (message !== undefined)
     return { ...fault(-32600, message, id?.text), silent: isSilent(parts) && !mayHaveId(scan.root) }
   const { method, params, result, error } = parts
@@ -141,17 +141,20 @@ interface Id {
   readonly key: string
 }
 
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
+const INTEGER = /^(?:0|-?[1-9][0-9]*)$/
+/** As JavaScript writes integers of more than 21 digits. */
+const ROUNDED = /^-?[1-9](?:\.[0-9]+)?e\+[0-9]+$/
 
-/** The id of a message if it is a string or an integer and stands there once. */
-const idOf = (text: string, { root }: JsonScan): Id | undefined => {
+/** The id of a message if it is a string or an integer and stands there once; servers may have rounded it. */
+const idOf = (text: string, { root }: JsonScan, from: 'client' | 'server'): Id | undefined => {
   const found = root.members?.filter(({ name }) => name === 'id') ?? []
   const [only] = found
   if (only === undefined || found.length > 1) return
   const written = sourceOf(text, only.value)
   const string = stringIn(text, only.value)
   if (string !== undefined) return { text: written, key: `s${string}` }
-  return INTEGER.test(written) ? { text: written, key: `n${written}` } : undefined
+  const isNumber = INTEGER.test(written) || (from === 'server' && ROUNDED.test(written))
+  return isNumber ? { text: written, key: `n${written}` } : undefined
 }
 
 /** The members of a message that JSON-RPC knows. */
@@ -194,16 +197,20 @@ const shapeFault = (parts: Parts, from: 'client' | 'server'): string | undefined
   if (methodValue !== undefined && method === undefined) return '"method" must be a string.'
   if (result !== undefined && error !== undefined) return '"result" and "error" exclude each other.'
   const answers = result !== undefined || error !== undefined
-  if (method !== undefined) return answers ? 'A message with a "method" has no "result" and no "error".' : undefined
+  if (method !== undefined && answers) return 'A message with a "method" has no "result" and no "error".'
+  if (method !== undefined) return undefined
   if (!answers) return 'A message has a "method", a "result" or an "error".'
   const unplaced = from === 'server' && error !== undefined
   return id === undefined && !unplaced ? 'A response needs the "id" of its request.' : undefined
 }
 
-const bodyFault = ({ text, method, params }: Parts): string | undefined =>
-  method !== undefined && params !== undefined && METHODS.has(method) && text.charCodeAt(params.start) !== BRACE
-    ? `"params" of ${method} must be an object.`
-    : undefined
+const bodyFault = ({ text, method = '', id, params }: Parts, from: 'client' | 'server'): string | undefined => {
+  if (!METHODS.has(method)) return undefined
+  if (params !== undefined && text.charCodeAt(params.start) !== BRACE) return `"params" of ${method} must be an object.`
+  // a server may carry out what nobody waits for, and nobody would have judged it
+  const isIdless = from === 'client' && id === undefined && !method.startsWith('notifications/')
+  return isIdless ? `A request of ${method} needs an "id".` : undefined
+}
 
 const LETTER_N = 0x6e
 const BRACE = 0x7b

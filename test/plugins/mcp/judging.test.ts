@@ -31,6 +31,8 @@ describe('calls of tools through the proxy', () => {
     assert.equal(denied.status, 200)
     assert.equal(denied.json?.result?.isError, true)
     assert.equal(textOf(denied), "Denied by rule 'never'. Move it instead.")
+    const unanswered = await client.post('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"delete_file"}}')
+    assert.deepEqual([unanswered.status, unanswered.json?.error?.code], [400, -32600])
     assert.equal(service.upstream.calls('tools/call').length, 0)
   })
 

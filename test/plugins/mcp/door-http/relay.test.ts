@@ -29,9 +29,11 @@ describe('frames through the HTTP door', () => {
 
   it('give an answer its id back where the server has rounded it', async () => {
     service.upstream.answering = ({ message }, response) =>
-      message?.method === 'x/y' && sendJson(response, `{"jsonrpc":"2.0","id":12345678901234567000,"result":{ "a":1 }}`)
-    const { text } = await client.post('{"jsonrpc":"2.0","id":12345678901234567891,"method":"x/y"}')
-    assert.equal(text, '{"jsonrpc":"2.0","id":12345678901234567891,"result":{ "a":1 }}')
+      message?.method === 'x/y' && sendJson(response, `{"jsonrpc":"2.0","id":${message.id},"result":{ "a":1 }}`)
+    for (const id of ['12345678901234567891', '-123456789012345678901234567890']) {
+      const { text } = await client.post(`{"jsonrpc":"2.0","id":${id},"method":"x/y"}`)
+      assert.equal(text, `{"jsonrpc":"2.0","id":${id},"result":{ "a":1 }}`)
+    }
   })
 
   it('carry a request of the server and its answer, once', async () => {
