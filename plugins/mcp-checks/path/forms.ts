@@ -1,25 +1,37 @@
 const ROUNDS = 3
+const MAX_FORMS = 256
 
-const ORDINARY = /^[!#-$&(-:<-_a-~][!-$&-:<-~]*(?<!["'` ])$/
+const ORDINARY = /^[!#-$&(-:<-_a-z|~][!-$&-:<-z|~]*(?<!["'` ])$/
 
 /**
  * Every text that a server might make of one before it opens a file: without blanks and quotes around it or invisible characters in it,
- * with look-alikes of slashes, backslashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded. Undefined if decoding finds no end within three rounds.
+ * with look-alikes of slashes, backslashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded,
+ * with each part of a list in braces alone. Undefined if this finds no end within three rounds, or more than 256 texts.
  */
 export const formsOf = (text: string): ReadonlySet<string> | undefined => {
   const forms = new Set([text])
   if (ORDINARY.test(text) && !text.includes('...')) return forms
-  let fresh: readonly string[] = [text]
-  for (let round = 0; round < ROUNDS; round++) {
-    const next = fresh.flatMap(readings).filter((form) => !forms.has(form))
-    if (next.length === 0) return forms
-    for (const form of next) forms.add(form)
-    fresh = next
+  let fresh: ReadonlySet<string> | undefined = new Set(forms)
+  for (let round = 0; round <= ROUNDS; round++) {
+    fresh = beyond(forms, fresh)
+    if (fresh?.size === 0) return forms
+    if (fresh === undefined || forms.size + fresh.size > MAX_FORMS) return undefined
+    for (const form of fresh) forms.add(form)
   }
-  return fresh.flatMap(readings).every((form) => forms.has(form)) ? forms : undefined
+  return undefined
 }
 
-const readings = (form: string): string[] => {
+/** Readings of some forms that are not yet known. Undefined if there are too many. */
+const beyond = (known: ReadonlySet<string>, forms: ReadonlySet<string>): ReadonlySet<string> | undefined => {
+  const read = [...forms].map(readings)
+  return read.includes(undefined)
+    ? undefined
+    : new Set(read.flatMap((one) => one ?? []).filter((one) => !known.has(one)))
+}
+
+const readings = (form: string): readonly string[] | undefined => {
+  const parts = inBraces(form)
+  if (parts === undefined) return undefined
   const compatible = form.normalize('NFKC')
   return [
     compatible,
@@ -36,7 +48,21 @@ const readings = (form: string): string[] => {
     form.replace(/(?<! ) +(?=\/|$)/g, ''),
     form.replace(/;[^/]*/g, ''),
     stripped(form),
+    ...parts,
   ]
+}
+
+const LIST = /\{([^{},]*(?:,[^{},]*)+)\}/
+
+/** What patterns of files make of lists in braces, inner ones first: the text with each part alone. Undefined if these are too many. */
+const inBraces = (form: string): readonly string[] | undefined => {
+  let forms = [form]
+  for (;;) {
+    const lists = forms.map((one) => LIST.exec(one)?.[1]?.split(','))
+    if (lists.every((parts) => parts === undefined)) return forms
+    if (lists.reduce((sum, parts) => sum + (parts?.length ?? 1), 0) > MAX_FORMS) return undefined
+    forms = forms.flatMap((one, index) => lists[index]?.map((part) => one.replace(LIST, () => part)) ?? one)
+  }
 }
 
 /** Without the steps upwards that a careless filter takes out once; only where that leaves others. */

@@ -4,11 +4,6 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout
 /** A variable of the environment as the first folder: most are absolute. */
 const VARIABLE = /^(?:\$(?:env:)?[A-Z_][A-Z0-9_]*|\$\{[^/}]+\}|\$env:\w+|%[A-Za-z_]\w*(?:\([^/)]*\))?%)(?=[\\/]|$)/
 
-/** A list in braces, which patterns of files may hold. */
-const BRACES = /\{[^{},]*,[^{}]*\}/
-/** Parts of one that lead upwards or to the root. */
-const LEADING = /^\{(?:.*[{,])?[/~]|[{,]\.{1,2}(?:[{},/]|$)|\/\.{1,2}[{},]|\}\.{1,2}(?:\/|$)/
-
 /** Why a text is no path that can be judged, as the end of a sentence about it; undefined if it is one. */
 export const refusal = (form: string, platform: NodeJS.Platform): string | undefined => {
   if (form === '') return 'is empty'
@@ -17,7 +12,6 @@ export const refusal = (form: string, platform: NodeJS.Platform): string | undef
   if (form.startsWith('~')) return 'begins with ~, which only a shell can resolve'
   if (VARIABLE.test(form)) return 'begins with a variable, which some programs put a folder in place of'
   if (form.includes('://') || /^file:/i.test(form)) return 'is a URL and not a path'
-  if (BRACES.test(form) && LEADING.test(form)) return 'holds a list in braces that leads out of a folder'
   return platform === 'win32' ? refusedOnWindows(form) : refusedElsewhere(form)
 }
 

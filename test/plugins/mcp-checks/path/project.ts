@@ -28,6 +28,10 @@ export const plantProject = (): { readonly base: string; remove(): void } => {
     'src/link-x': '../../outside',
     'link-env': '.env',
     'src/back': '..',
+    'link-pem': 'certs/server.pem',
+    outin: '../proj',
+    'missing-middle': 'nowhere/../../outside',
+    dbl: 'src//a.ts',
   }
   for (const [place, target] of Object.entries(links)) symlinkSync(target, join(base, 'proj', place))
   return { base, remove: () => rmSync(base, { recursive: true, force: true }) }
