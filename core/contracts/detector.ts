@@ -71,6 +71,8 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly code: string
   readonly version: string
   readonly defaults: { readonly threshold: number; readonly window_size: number; readonly params?: Static<Params> }
+  /** What `rule.threshold` counts, in the plural: `tokens`; who sets a rule is told. */
+  readonly unit?: string
   /** Schema of `rule.params`; unknown params are refused. */
   readonly params?: Params
   /** Loop rules are inherited by another attempt of the same request and quieted by a resume; budget and outcome rules are judged anew. */

@@ -15,6 +15,7 @@ export const contentChant = detector({
   version: '1',
   kind: 'outcome',
   defaults: { threshold: 10, window_size: 0 },
+  unit: 'repetitions',
   params: Type.Object(
     {
       cut: Type.Optional(

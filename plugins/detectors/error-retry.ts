@@ -10,6 +10,7 @@ export const errorRetry = detector({
   version: '1',
   kind: 'outcome',
   defaults: { threshold: 5, window_size: 0 },
+  unit: 'equal errors',
   params: Type.Object(
     {
       cooldown_seconds: Type.Optional(

@@ -27,6 +27,7 @@ export const exactRepeat = detector({
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 8 },
+  unit: 'equal requests',
   params,
   reachable: ({ threshold, window_size }) => threshold <= Math.max(1, window_size),
 

@@ -12,6 +12,7 @@ export const maxCost = detector({
   kind: 'budget',
   needs: 'prices',
   defaults: { threshold: 5 * UNIT, window_size: 0 },
+  unit: 'millionths of the currency',
   params: Type.Object(
     {
       reserve: Type.Optional(

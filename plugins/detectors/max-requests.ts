@@ -8,6 +8,7 @@ export const maxRequests = detector({
   version: '1',
   kind: 'budget',
   defaults: { threshold: 50, window_size: 0 },
+  unit: 'requests',
   params: Type.Object(
     {
       reserve: Type.Optional(

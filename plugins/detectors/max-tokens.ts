@@ -8,6 +8,7 @@ export const maxTokens = detector({
   version: '1',
   kind: 'budget',
   defaults: { threshold: 100_000, window_size: 0 },
+  unit: 'tokens',
   params: Type.Object(
     {
       reserve: Type.Optional(Type.Boolean({ description: 'Tokens of requests under way count, by estimate' })),

@@ -31,6 +31,7 @@ export const noveltyStall = detector({
   version: '1',
   kind: 'loop',
   defaults: { threshold: 6, window_size: 0, params: { mutating_tools: MUTATING } },
+  unit: 'turns',
   params: Type.Object(
     {
       reset_on_user_message: Type.Optional(

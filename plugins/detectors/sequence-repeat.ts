@@ -51,6 +51,7 @@ export const sequenceRepeat = detector({
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 15 },
+  unit: 'rounds',
   params,
   reachable: ({ threshold, window_size }) => 2 * threshold <= window_size,
 

@@ -8,6 +8,7 @@ export const toolErrorStreak = detector({
   version: '1',
   kind: 'loop',
   defaults: { threshold: 4, window_size: 0 },
+  unit: 'equal failures',
   params: Type.Object(
     {
       reset_on_user_message: Type.Optional(

@@ -72,6 +72,7 @@ export const toolRepeat = detector({
   version: '1',
   kind: 'loop',
   defaults: { threshold: 3, window_size: 8 },
+  unit: 'equal calls',
   params,
   reachable: ({ threshold, window_size }) => threshold <= Math.max(1, window_size),
 

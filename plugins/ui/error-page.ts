@@ -1,4 +1,5 @@
 import { errorBody, type GuardError, html, statusOf } from 'guard-gateway/core'
+import { pathOf } from './asked.ts'
 import type { Shell } from './shell.ts'
 
 /** A request that led to an error. */
@@ -23,6 +24,7 @@ export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: 
   const status = statusOf(error)
   const { code, message } = errorBody(error)
   const title = headings[status] ?? 'Not possible'
+  const { path, nav } = shell.above(pathOf(url)) ?? {}
   const main = html`<h1>${title}</h1>
 <p>${message}</p>
 <dl class="facts">
@@ -30,6 +32,6 @@ export const errorPage = (shell: Shell, error: GuardError, { url, request_id }: 
 <dt>Code</dt><dd><code>${code}</code> (${status})</dd>
 <dt>Request</dt><dd><code>${request_id}</code></dd>
 </dl>
-<p><a href="/">What is going on now</a> · <a href="/replay">All runs</a></p>`
-  return shell.document({ title, main, status }, url)
+<p>${nav !== undefined && path !== '/' && html`<a href="${path}">${nav.label}</a> · `}<a href="/">What is going on now</a></p>`
+  return shell.document({ title, main, status }, pathOf(url))
 }

@@ -35,6 +35,11 @@ export class Shell {
     )
   }
 
+  /** The page with an entry in the navigation that a path lies under. */
+  above(path: string): Page | undefined {
+    return this.#entries().find((page) => liesUnder(path, page))
+  }
+
   #document(view: View, path: string, notice: string | undefined): Html {
     return html`<html lang="en">
 <head>
@@ -70,10 +75,10 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
     return [...this.#gateway.pages].filter(({ nav }) => nav !== undefined).sort((a, b) => orderOf(a) - orderOf(b))
   }
 
-  #entry({ id, path, nav }: Page, at: string): Html {
-    const here = at === path || at.startsWith(`${path}/`)
+  #entry(page: Page, at: string): Html {
+    const { id, path, nav } = page
     const count = this.#counts.get(id) ?? 0
-    return html`<a href="${path}" data-key="${nav?.key}"${here ? raw` aria-current="page"` : ''}>${nav?.label}${
+    return html`<a href="${path}" data-key="${nav?.key}"${liesUnder(at, page) ? raw` aria-current="page"` : ''}>${nav?.label}${
       count > 0 && html` <span class="count">${count}</span>`
     }</a>`
   }
@@ -99,6 +104,7 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 }
 
 const orderOf = ({ nav }: Page): number => nav?.order ?? 0
+const liesUnder = (at: string, { path }: Page): boolean => at === path || at.startsWith(`${path}/`)
 
 /** One sentence where a section of the health answer has a status other than ok. */
 const troubleOf = (name: string, section: unknown): readonly string[] => {

@@ -45,6 +45,8 @@ describe('/mcp', { skip: noBrowser }, () => {
     const question = visit.page.locator(`#approval-${asked.structuredContent?.approval_id}`)
     const content = question.getByRole('group', { name: 'content' })
     assert.ok(((await question.boundingBox())?.height ?? 0) < 600)
+    assert.match(await question.innerText(), /\(1050 characters\)/)
+    assert.doesNotMatch(await question.innerText(), /\d k?B\b/, 'the size of what is left of it says nothing')
     await content.focus()
     await visit.page.keyboard.press('End')
     await visit.page.waitForFunction((box) => (box?.scrollTop ?? 0) > 0, await content.elementHandle())

@@ -2,7 +2,6 @@ import {
   type Approver,
   type Ask,
   approverField,
-  bytesText,
   type Html,
   html,
   instantMark,
@@ -83,9 +82,7 @@ const valueText = (name: string, value: unknown): Html => {
     typeof value === 'string'
       ? value
       : JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part))
-  return text.length <= LONG_CHARS && !text.includes('\n')
-    ? html`<code>${text}</code>`
-    : html`${longText(name, text)}<span class="quiet">${bytesText(Buffer.byteLength(text))}</span>`
+  return text.length <= LONG_CHARS && !text.includes('\n') ? html`<code>${text}</code>` : longText(name, text)
 }
 
 /** A text that scrolls in its place, by keys too, so that the buttons below it stay near. */

@@ -127,6 +127,11 @@ test('params are checked by the detector of the rule', async () => {
   assert.match(await answer.text(), /Rule 2: params no_such is not a param of tool_repeat/)
 })
 
+test('a rule says what its threshold counts', async () => {
+  const text = await page('/policies/units')
+  assert.match(text, /id="field-rules\/5\/threshold"[^>]*value="100000"[^>]*><span class="quiet">tokens<\/span>/)
+})
+
 test('rules are added, moved and removed in the form without anything being stored', async () => {
   const added = await shownAfter('moves', await changed('moves', { intent: 'add' }))
   assert.equal(fieldsOf(added).has('rules/6/rule_type'), true)

@@ -50,6 +50,9 @@ test('the list is narrowed by project and state, and says what to do when nothin
   assert.match(await page('/sessions?paused=true'), /No session matches/)
   const answer = await fetch(`${started.url}/sessions?paused=perhaps`, { headers: { accept: 'text/html' } })
   assert.equal(answer.status, 400)
+  const text = await answer.text()
+  assert.match(text, /data-key="s" aria-current="page">Sessions/)
+  assert.match(text, /<p><a href="\/sessions">Sessions<\/a> · /, 'the way to the list')
 })
 
 test('a session shows each decision with its evidence, and leads to Replay and to the rule', async () => {
