@@ -14,7 +14,7 @@ import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
 import { measuresOf, noMeasures } from './measure.ts'
 import type { Policy } from './policy.ts'
-import { steer } from './steer.ts'
+import { hasSteered, steer } from './steer.ts'
 import { watchFor } from './watch.ts'
 
 const BYTES_PER_TOKEN = 4
@@ -46,15 +46,15 @@ export const decide = (
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
   const base = { ...before, matches, faults, policy_version }
-  const acting = call.mode === 'enforce' ? matches.find(acts) : undefined
-  const steering = acting?.action === 'steer' ? steer(acting, call, placed, history, style) : undefined
-  if (acting !== undefined && steering?.refused !== false)
-    return block({ ...base, ...refusal(acting) }, row, placed, session, history)
+  const acting = call.mode === 'enforce' ? matches.filter(acts) : []
+  const refusing = acting.find((match) => match.action === 'block' || hasSteered(match, placed, history))
+  if (refusing !== undefined) return block({ ...base, ...refusal(refusing) }, row, placed, session, history)
+  const [steering] = acting
+  const steered = steering && steer(steering, call, style)
   const watch = watchFor(policy, call, row, fault)
   const heard = watch === undefined ? base : { ...base, watch }
-  const { match: steered } = steering ?? {}
   if (steered === undefined) return forward({ ...heard, ...flag(matches[0]) }, row, placed, session, history)
-  const told = matches.map((match) => (match === acting ? steered : match))
+  const told = matches.map((match) => (match === steering ? steered : match))
   return forward({ ...heard, ...flag(steered), matches: told }, row, placed, session, history)
 }
 

@@ -3,31 +3,20 @@ import type { History } from './history.ts'
 
 const OPEN_ARRAY = 0x5b
 
-/** What a match whose action is `steer` comes to. */
-export interface Steering {
-  /** The request goes on with a text that names the repetition. */
-  readonly match?: Match
-  /** Its rule has steered this conversation before: it is refused now. */
-  readonly refused: boolean
-}
-
-/** Steers a request, once within the rule's window; what cannot be changed, such as a compressed body, is only flagged. */
-export const steer = (
-  match: Match,
-  call: Call,
-  placed: Place,
-  history: History,
-  style: ApiStyle | undefined,
-): Steering => {
-  if (hasSteered(match, placed, history)) return { refused: true }
+/** Steers a request: the match as it is told then. Undefined where the body cannot be changed, for example a compressed one. */
+export const steer = (match: Match, call: Call, style: ApiStyle | undefined): Match | undefined => {
   const body = style === undefined ? undefined : withText(call, style, textOf(match))
-  if (body === undefined) return { refused: false }
+  if (body === undefined) return undefined
   call.steered_body = body
-  return { match: { ...match, steered: true }, refused: false }
+  return { ...match, steered: true }
 }
 
-/** Another attempt of a request that was steered is steered like it. */
-const hasSteered = ({ rule_id, window_size }: Match, { thread, original }: Place, { window }: History): boolean => {
+/** The match's rule has steered this conversation within its window: it is refused now. Another attempt of a request that was steered is steered like it. */
+export const hasSteered = (
+  { rule_id, window_size }: Match,
+  { thread, original }: Place,
+  { window }: History,
+): boolean => {
   const reach = window_size === 0 ? window.length : Math.min(window_size, window.length)
   for (let index = 0; index < reach; index++) {
     const row = window[index]

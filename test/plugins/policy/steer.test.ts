@@ -16,7 +16,8 @@ const styles: Readonly<Record<Dialect['style'], ApiStyle>> = {
   responses,
 }
 const steering = [{ rule_type: 'tool_repeat', action: 'steer' }]
-const bench = () => startBench({ default_mode: 'enforce', defaults: steering }, Object.values(styles) as never)
+const bench = (defaults: unknown = steering) =>
+  startBench({ default_mode: 'enforce', defaults }, Object.values(styles) as never)
 
 const asked = (
   steps: readonly Step[],
@@ -57,6 +58,20 @@ describe('action steer', () => {
     const next = await send(asked(looping(4), session))
     assert.deepEqual([next.decision, next.reason], ['block', 'LOOP_TOOL_CALL'])
     assert.equal((await send(asked(looping(4), restarted(session)))).decision, 'block')
+  })
+  it('does not let pass what another rule refuses, wherever that stands', async () => {
+    const spent = { rule_type: 'max_requests', threshold: 1, action: 'block' }
+    for (const rules of [
+      [...steering, spent],
+      [spent, ...steering],
+    ]) {
+      const { send } = await bench(rules)
+      const session = newSession()
+      await send(asked(productive(2), session))
+      const request = asked(looping(3), session)
+      const { decision, reason } = await send(request)
+      assert.deepEqual([decision, reason, request.steered_body], ['block', 'LIMIT_REQUESTS', undefined])
+    }
   })
   it('steers another attempt of the same request as before', async () => {
     const { send } = await bench()
