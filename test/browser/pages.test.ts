@@ -15,6 +15,7 @@ const pages: readonly (readonly [name: string, path: (data: Seeded) => string, s
   ['runs', () => '/replay'],
   ['runs that are looked for', () => '/replay?q=wanderlust&status=error'],
   ['no run that fits', () => '/replay?q=nothinglikeit'],
+  ['runs of a session', ({ session }) => `/replay?session_id=${session}`],
   ['a run', ({ left }) => `/replay/${left}`],
   ['a span of a run', ({ left }) => `/replay/${left}?span=s2`],
   ['events of a run', ({ left }) => `/replay/${left}?view=events`],
@@ -68,6 +69,8 @@ describe('every page', { skip: noBrowser }, () => {
       await visit.to(path(data), status)
       assert.equal(await page.locator('h1').count(), 1)
       assert.match(await page.title(), /\S.* · Guard$/)
+      // what may not stand in a paragraph ends it, and its own end begins an empty one
+      assert.equal(await page.locator('p:empty:not([id])').count(), 0)
       const text = await (await fetch(world.url + path(data), { headers: { accept: 'text/html' } })).text()
       assert.doesNotMatch(text, /<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=/)
       assert.ok(Buffer.byteLength(text) < 60_000, `${Buffer.byteLength(text)} bytes`)

@@ -32,6 +32,17 @@ describe('the timeline', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('shows what a run is beside the span of a link where there is room for both', async () => {
+    const attributes = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`attribute_${at}`, at]))
+    const spans = [{ id: 'last', name: 'tool.call', start_ns: at(start, 0), end_ns: at(start, 5), attributes }]
+    const id = await world.trace({ name: 'with much to tell', spans })
+    const visit = await world.open()
+    await visit.to(`/replay/${id}?span=last#span-last`)
+    for (const seen of [visit.page.getByRole('heading', { level: 1 }), visit.page.locator('#details h2')])
+      assert.ok(((await seen.boundingBox())?.y ?? -1) >= 0)
+    await visit.close()
+  })
+
   it('keeps rows closed over a reload', async () => {
     const id = await world.trace(threeSteps('closing', start))
     const visit = await world.open()

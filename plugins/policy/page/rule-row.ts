@@ -34,7 +34,7 @@ export const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
   return html`<tr id="rule-${rule.id}">
 <td class="order">${index + 1}</td>
 <td>${labelled(label('Type'), name('rule_type'), choice(name('rule_type'), rule.rule_type, known))}<br>${typed('id', 'Id', 'id', 16)}${said(context, 'rule_type', 'id')}</td>
-<td data-label="Threshold">${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${detector?.unit !== undefined && html`<span class="quiet">${detector.unit}</span>`}${said(context, 'threshold')}</td>
+<td data-label="Threshold">${typed('threshold', 'Threshold', text(detector?.defaults.threshold), 8, true)}${detector?.unit !== undefined && html`<br><span class="quiet">${detector.unit}</span>`}${said(context, 'threshold')}</td>
 <td data-label="Window">${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${said(context, 'window_size')}</td>
 <td data-label="Action">${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${said(context, 'action')}</td>
 <td data-label="On"><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>

@@ -12,12 +12,12 @@ export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): P
   const act = row.paused ? 'resume' : 'pause'
   const path = `/ui/sessions/${encodeURIComponent(id)}/${act}`
   return html`<section class="session" aria-label="Session">
-<p>Session <a class="id" href="/sessions/${encodeURIComponent(id)}">${id}</a> ${
+<div class="head"><p>Session <a class="id" href="/sessions/${encodeURIComponent(id)}">${id}</a> ${
     row.external_id !== null && html`<span class="quiet">${row.external_id}</span> `
-  }${row.paused && html`<strong class="warning">paused</strong> `}${
+  }${row.paused && html`<strong class="warning">paused</strong>`}</p>${
     gateway.forms.get(`sessions/${act}`) !== undefined &&
     html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}"><button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
-  }</p>
+  }</div>
 <p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} ${costUnit(gateway)} · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
 </section>`
 }

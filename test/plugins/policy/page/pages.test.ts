@@ -129,7 +129,7 @@ test('params are checked by the detector of the rule', async () => {
 
 test('a rule says what its threshold counts', async () => {
   const text = await page('/policies/units')
-  assert.match(text, /id="field-rules\/5\/threshold"[^>]*value="100000"[^>]*><span class="quiet">tokens<\/span>/)
+  assert.match(text, /id="field-rules\/5\/threshold"[^>]*value="100000"[^>]*><br><span class="quiet">tokens<\/span>/)
 })
 
 test('rules are added, moved and removed in the form without anything being stored', async () => {
