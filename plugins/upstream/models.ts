@@ -31,9 +31,11 @@ export const mergedModels = (gateway: Gateway) => {
     if (known !== undefined && known.until > gateway.clock.tick() && upstream.rules.auth !== 'passthrough')
       return known.models
     try {
-      const models = await within(
-        PATIENCE_MS,
-        read(gateway, upstream, { ...request, query: isMessages(request) ? '?limit=1000' : '' }, client),
+      const models = await read(
+        gateway,
+        hurried(upstream),
+        { ...request, query: isMessages(request) ? '?limit=1000' : '' },
+        client,
       )
       remembered.set(key, { models, until: gateway.clock.tick() + FRESH_MS })
       return models
@@ -73,16 +75,11 @@ const merge = (
 
 const isMessages = ({ styles }: ProxyRequest): boolean => styles.includes('messages')
 
-/** The promise's value; after so many milliseconds a rejection. */
-const within = async <T>(limit: number, work: Promise<T>): Promise<T> => {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new GuardError('UPSTREAM_TIMEOUT', `No model list within ${limit} ms.`)), limit)
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+/** The same upstream, given up where it takes longer than a client waits for its list. */
+const hurried = (upstream: Upstream): Upstream => ({
+  ...upstream,
+  timeouts: { ...upstream.timeouts, headers_ms: PATIENCE_MS, total_ms: PATIENCE_MS },
+})
 
 const read = async (
   gateway: Gateway,

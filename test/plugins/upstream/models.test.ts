@@ -53,6 +53,17 @@ overEachClient((start) => {
       }
       assert.equal(running.provider.last.path, '/v1/models?limit=1000')
     })
+    it('wait 3 s for an upstream, and give its connection up then', { timeout: 10_000 }, async (t) => {
+      await using second = await fakeProvider()
+      await using running = await start({ upstreams: (url) => [anUpstream('one', url), anUpstream('two', second.url)] })
+      const asked = [running.provider, second].map((provider) => provider.script({ silent: true }).next())
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      const answer = ask(running.port, { method: 'GET', path: '/v1/models' })
+      const received = await Promise.all(asked)
+      t.mock.timers.tick(3_000)
+      await Promise.all(received.map(({ closed }) => closed))
+      assert.equal((await answer).status, 502)
+    })
     it('leave out an upstream that fails; all failing is 502', async () => {
       await using second = await fakeProvider()
       await using running = await start({
