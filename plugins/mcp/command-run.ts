@@ -121,7 +121,8 @@ const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Pro
   const { link } = running.session
   const door = new StdioDoor({ in: io.in ?? process.stdin, out: io.out }, running)
   const served = door.serve().then(() => door.taken())
-  const gone = await Promise.race([served.then(() => undefined), link.lost, asked.then(() => undefined)])
+  const over = Promise.race([served, door.left, asked]).then(() => undefined)
+  const gone = await Promise.race([over, link.lost])
   if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
   await running.end('the client ended it')
   const { reason, exit_code = 1 } = await link.lost
@@ -130,11 +131,15 @@ const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Pro
   return exit_code
 }
 
-/** SIGINT and SIGTERM take the same way as the end of the client's input. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Signals take the same way as the end of the client's input; the server, a process group of its own, gets none by itself. */
 const stopSignal = () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   const onSignal = () => resolve()
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  const release = () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  const release = () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
   return { asked, release }
 }

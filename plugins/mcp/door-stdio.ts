@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { errorFrame, LineReader, readFrame } from 'guard-gateway/core'
+import { errorFrame, LineReader, LineWriter, readFrame } from 'guard-gateway/core'
 import type { Answer, Outgoing } from './answer.ts'
 import type { RunningSession } from './running-session.ts'
 
@@ -11,7 +10,8 @@ export interface Pipes {
 
 /** The client at the other end of our standard input and output: one message a line, in both directions. */
 export class StdioDoor {
-  readonly #pipes: Pipes
+  readonly #in: NodeJS.ReadableStream
+  readonly #out: LineWriter
   readonly #running: RunningSession
   readonly #lines: LineReader
   /** What the client sends is taken up in order; calls are judged side by side. */
@@ -19,7 +19,8 @@ export class StdioDoor {
   #relayed: Promise<void> = Promise.resolve()
 
   constructor(pipes: Pipes, running: RunningSession) {
-    this.#pipes = pipes
+    this.#in = pipes.in
+    this.#out = new LineWriter(pipes.out)
     this.#running = running
     this.#lines = new LineReader(
       running.session.frame_bytes,
@@ -28,14 +29,19 @@ export class StdioDoor {
     )
   }
 
+  /** Resolves when the client reads no more. */
+  get left(): Promise<void> {
+    return this.#out.over
+  }
+
   /** Relays until the client has ended its input; resolves then. */
   async serve(): Promise<void> {
     const { session, proxy } = this.#running
     session.listen((out) => void this.#write(out))
     this.#relayed = this.#pump(await proxy.listen(undefined))
-    for await (const chunk of this.#pipes.in) {
+    for await (const chunk of this.#in) {
       this.#lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-      if (this.#blocked()) await once(this.#pipes.out, 'drain')
+      await this.#out.room
       while (this.#under.size > MAX_UNDER) await Promise.race(this.#under)
     }
     this.#lines.end()
@@ -51,11 +57,6 @@ export class StdioDoor {
     await this.taken()
     await this.#relayed
     for (const out of this.#running.proxy.abandon(reason)) await this.#write(out)
-  }
-
-  #blocked(): boolean {
-    const { out } = this.#pipes
-    return 'writableNeedDrain' in out && out.writableNeedDrain === true
   }
 
   #take(line: Buffer): void {
@@ -76,17 +77,9 @@ export class StdioDoor {
     void this.#write({ message: errorFrame(undefined, -32600, message) })
   }
 
-  /** Writes one message on one line; resolves when there is room for more. */
+  /** Writes one message; resolves when there is room for more. */
   async #write({ message }: Pick<Outgoing, 'message'>): Promise<void> {
-    if (message === undefined) return
-    const { out } = this.#pipes
-    const room = typeof message === 'string' ? out.write(`${onOneLine(message)}\n`) : this.#writeBytes(message)
-    if (!room) await Promise.race([once(out, 'drain'), once(out, 'close')])
-  }
-
-  #writeBytes(message: Buffer): boolean {
-    if (message.includes(10) || message.includes(13)) return this.#pipes.out.write(`${onOneLine(message.toString())}\n`)
-    return this.#pipes.out.write(Buffer.concat([message, LINE_END]))
+    if (message !== undefined) await this.#out.write(message)
   }
 
   #follow(work: Promise<void>): void {
@@ -97,7 +90,3 @@ export class StdioDoor {
 
 /** From so many messages in hand on, nothing more is read. */
 const MAX_UNDER = 256
-const LINE_END = Buffer.from('\n')
-
-/** JSON holds line ends only between its parts. */
-const onOneLine = (json: string): string => json.replace(/[\r\n]/g, ' ')

@@ -19,6 +19,8 @@ export interface McpRun {
   rest(): Promise<readonly string[]>
   /** Ends the client's output. */
   end(): void
+  /** Reads no more. */
+  leave(): void
   /** The exit code. */
   readonly code: Promise<number>
   close(): Promise<void>
@@ -72,6 +74,7 @@ export const mcpRun = async ({
       return left
     },
     end: () => void input.end(),
+    leave: () => void output.destroy(new Error('write EPIPE')),
     code,
     close: async () => {
       input.end()

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { type LineEnds, LineReader, type Lost, type McpServer } from 'guard-gateway/core'
+import { type LineEnds, LineReader, LineWriter, type Lost, type McpServer } from 'guard-gateway/core'
 
 /** How long a child may take to end by itself, and then after SIGTERM. */
 const GRACE_MS = 2_000
@@ -22,6 +22,7 @@ export class Child {
   /** Resolves when it has ended and its output is read. */
   readonly lost: Promise<Lost>
   readonly #process: ChildProcessWithoutNullStreams
+  readonly #lines: LineWriter
   #ended = false
 
   constructor(server: McpServer, { limit, onLine, onTooLong, onStderr }: ChildEvents) {
@@ -37,7 +38,7 @@ export class Child {
     child.stdout.on('data', (bytes: Buffer) => lines.push(bytes))
     child.stderr.on('data', onStderr)
     // a child that closes its input says so by its end
-    child.stdin.on('error', () => {})
+    this.#lines = new LineWriter(child.stdin)
     this.lost = this.#end(lines)
   }
 
@@ -46,14 +47,8 @@ export class Child {
   }
 
   /** Writes one message; resolves when there is room for more. */
-  async send(line: string | Buffer): Promise<void> {
-    const { stdin } = this.#process
-    if (this.#ended || !stdin.writable) return
-    stdin.cork()
-    stdin.write(line)
-    const room = stdin.write('\n')
-    stdin.uncork()
-    if (!room) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')])
+  async send(message: Buffer): Promise<void> {
+    if (!this.#ended && this.#process.stdin.writable) await this.#lines.write(message)
   }
 
   pause(): void {

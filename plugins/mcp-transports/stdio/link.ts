@@ -53,16 +53,15 @@ class StdioLink implements McpLink {
 
   async post(frame: Frame): Promise<McpReply> {
     if (this.#child.ended) return failed(await this.lost)
-    const line = withoutLineEnds(frame)
     if (frame.kind !== 'request' || this.#session.merged) {
-      await this.#child.send(line)
+      await this.#child.send(frame.raw)
       this.#take(cancelledKey(frame) ?? '')?.cancel()
       return { form: 'none', status: 202 }
     }
     const exchange = new Exchange(frame.key ?? '', tokenOf(frame), this.#queue())
     this.#exchanges.set(exchange.key, exchange)
     if (exchange.token !== undefined) this.#tokens.set(exchange.token, exchange)
-    await this.#child.send(line)
+    await this.#child.send(frame.raw)
     return exchange.reply
   }
 
@@ -173,10 +172,6 @@ const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({
   code: 'UPSTREAM_UNREACHABLE',
   message: `${reason}.`,
 })
-
-/** A message on one line; JSON holds line ends only between its parts. */
-const withoutLineEnds = ({ raw, text }: Frame): Buffer | string =>
-  raw.includes(10) || raw.includes(13) ? text.replace(/[\r\n]/g, ' ') : raw
 
 const textOf = ({ text }: Frame, value: JsonValue | undefined, name: string): string | undefined => {
   const member = memberIn(value, name)

@@ -1,6 +1,7 @@
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import { codeBound } from './code-bound.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
-import { type Fuel, FuelSpent, MAX_FUEL } from './fuel.ts'
+import { type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { boundKeywords } from './keywords.ts'
 import { patternMaker } from './patterns.ts'
 import { plainSchema } from './plain.ts'
@@ -33,7 +34,7 @@ export const compileSchema = async (schema: unknown): Promise<CompiledSchema> =>
   if (dialect === undefined) return { usable: false, reason: 'dialect not supported' }
   const reason = sizeFault(schema)
   if (reason !== undefined) return { usable: false, reason }
-  const fuel: Fuel = { left: MAX_FUEL }
+  const fuel: Fuel = { left: MAX_FUEL, value: undefined }
   const skipped: string[] = []
   try {
     const described = await describe(dialect, schema)
@@ -53,7 +54,7 @@ const reasonOf = (error: unknown): string => {
 const checker =
   (validate: ValidateFunction, fuel: Fuel) =>
   (value: unknown): SchemaFault | undefined => {
-    fuel.left = MAX_FUEL
+    refuel(fuel, value)
     try {
       return validate(value) ? undefined : faultOf(validate.errors?.[0])
     } catch (error) {
@@ -82,8 +83,9 @@ const options: Options = {
   ownProperties: true,
   // 0.07 is a multiple of 0.01, whatever doubles make of it.
   multipleOfPrecision: 7,
-  // An inlined reference is code for each place that refers.
+  // An inlined reference is code for each place that refers, and a name that is asked for is code of its own.
   inlineRefs: false,
+  loopRequired: 16,
 }
 
 const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[]): Promise<Ajv> => {
@@ -91,7 +93,7 @@ const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[]): Promise
   const regExp = Object.assign(patternMaker(RE2JS, fuel, skipped), { code: 'linear' })
   // Checked before against the dialect by an instance that is kept; here it would be compiled anew for each schema.
   // To tidy the code up takes time that grows with the square of its length.
-  const made = new ajv({ ...options, validateSchema: false, code: { regExp, optimize: false } })
+  const made = new ajv({ ...options, validateSchema: false, code: { regExp, optimize: false, process: codeBound() } })
   boundKeywords(made, _, fuel)
   return made
 }

@@ -2,24 +2,69 @@ import type { Ajv, KeywordCxt } from 'ajv'
 import { canonicalJson } from 'guard-gateway/core'
 import { burn, type Fuel } from './fuel.ts'
 
-const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'] as const
+/** Units of fuel that an evaluation takes, by what the keyword holds and what it is asked about. */
+type Cost = (held: unknown, value: unknown) => number
 
-/** Bounds what a hostile schema can make a validation cost: references take fuel, and a list is unique or not in one pass. */
+const count = (parts: unknown): number =>
+  typeof parts === 'object' && parts !== null ? (Array.isArray(parts) ? parts : Object.keys(parts)).length : 1
+
+const perBranch: Cost = (held) => 1 + count(held) / 2
+const perPart: Cost = (held) => count(held) / 64
+const perElement: Cost = (_held, value) => count(value) / 4
+const perMember: Cost = (_held, value) => count(value)
+const perCharacter: Cost = (_held, value) => String(value).length / 128
+
+/** What hostile schemas can make costly: references that call one another, branches that all fail, lists walked for every part of a schema. */
+const COSTS: Readonly<Record<string, Cost>> = {
+  $ref: () => 1,
+  $dynamicRef: () => 4,
+  $recursiveRef: () => 4,
+  anyOf: perBranch,
+  oneOf: perBranch,
+  not: perBranch,
+  if: perBranch,
+  allOf: perPart,
+  properties: perPart,
+  items: perElement,
+  additionalItems: perElement,
+  prefixItems: perPart,
+  contains: perMember,
+  unevaluatedItems: perElement,
+  additionalProperties: perMember,
+  propertyNames: perMember,
+  patternProperties: perMember,
+  unevaluatedProperties: perMember,
+  maxLength: perCharacter,
+  minLength: perCharacter,
+}
+
+/** Bounds what a hostile schema can make a validation cost. */
 export const boundKeywords = (ajv: Ajv, code: typeof import('ajv')._, fuel: Fuel): void => {
-  const step = () => burn(fuel, 0)
-  for (const keyword of REFERENCES) countCalls(ajv, keyword, step, code)
-  ajv.removeKeyword('uniqueItems')
+  for (const [keyword, cost] of Object.entries(COSTS)) charge(ajv, keyword, cost, code, fuel)
+  for (const keyword of ['uniqueItems', 'enum', 'dependentRequired']) ajv.removeKeyword(keyword)
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
     error: { message: 'must NOT have duplicate items' },
-    validate: (wanted: boolean, items: readonly unknown[]) => !wanted || areUnique(items),
+    validate: (wanted: boolean, items: readonly unknown[]) => !wanted || areUnique(items, fuel),
+  })
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    error: { message: 'must be equal to one of the allowed values' },
+    compile: (allowed: readonly unknown[]) => oneOf(allowed, fuel),
+  })
+  ajv.addKeyword({
+    keyword: 'dependentRequired',
+    type: 'object',
+    schemaType: 'object',
+    error: { message: 'must have the properties that others of its properties require' },
+    validate: (needed: Readonly<Record<string, readonly string[]>>, members: object) => hasNeeded(needed, members),
   })
 }
 
-/** Referenced schemas can call one another exponentially often. */
-const countCalls = (ajv: Ajv, keyword: string, step: () => void, code: typeof import('ajv')._): void => {
+const charge = (ajv: Ajv, keyword: string, cost: Cost, code: typeof import('ajv')._, fuel: Fuel): void => {
   const rule = ajv.RULES.all[keyword]
   if (typeof rule !== 'object' || !('code' in rule.definition)) return
   const { definition } = rule
@@ -27,10 +72,35 @@ const countCalls = (ajv: Ajv, keyword: string, step: () => void, code: typeof im
   rule.definition = {
     ...definition,
     code: (cxt: KeywordCxt, type?: string) => {
-      cxt.gen.code(code`${cxt.gen.scopeValue('func', { ref: step })}()`)
+      const held: unknown = cxt.schema
+      const step = (value: unknown) => burn(fuel, cost(held, value))
+      cxt.gen.code(code`${cxt.gen.scopeValue('func', { ref: step })}(${cxt.data})`)
       generate(cxt, type)
     },
   }
 }
 
-const areUnique = (items: readonly unknown[]): boolean => new Set(items.map(canonicalJson)).size === items.length
+/** The canonical text of a value, paid for by its length. */
+const textOf = (value: unknown, fuel: Fuel): string => {
+  const text = canonicalJson(value)
+  burn(fuel, 2 + text.length / 64)
+  return text
+}
+
+const areUnique = (items: readonly unknown[], fuel: Fuel): boolean =>
+  new Set(items.map((item) => textOf(item, fuel))).size === items.length
+
+const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+/** Looks a value up in one step, however many are allowed. */
+const oneOf = (allowed: readonly unknown[], fuel: Fuel): ((value: unknown) => boolean) => {
+  const scalars = new Set(allowed.filter((value) => !isContainer(value)))
+  const containers = new Set(allowed.filter(isContainer).map(canonicalJson))
+  return (value) =>
+    isContainer(value) ? containers.size > 0 && containers.has(textOf(value, fuel)) : scalars.has(value)
+}
+
+const hasNeeded = (needed: Readonly<Record<string, readonly string[]>>, members: object): boolean =>
+  Object.entries(needed).every(
+    ([name, others]) => !Object.hasOwn(members, name) || others.every((other) => Object.hasOwn(members, other)),
+  )

@@ -1,5 +1,7 @@
 import type { RE2JS } from 're2js'
-import { burn, type Fuel } from './fuel.ts'
+import { asLinear } from './ecma.ts'
+import { burn, type Fuel, FuelSpent } from './fuel.ts'
+import { patternSize } from './pattern-size.ts'
 
 /** As much of a RegExp as a validator asks of one. */
 export interface Pattern {
@@ -15,25 +17,54 @@ const joined = (_whole: string, high: string, low: string): string =>
 
 /** A pattern of JSON Schema as one that runs in linear time. Throws what the engine says of a pattern that it cannot run. */
 const linearPattern = (engine: typeof RE2JS, pattern: string): RE2JS =>
-  engine.compile(engine.translateRegExp(pattern.replace(SURROGATES, joined)))
+  engine.compile(engine.translateRegExp(asLinear(pattern.replace(SURROGATES, joined))))
 
-/** Makes the patterns of one schema. One that cannot be run matches everything and is noted in `skipped`. */
-export const patternMaker =
-  (engine: typeof RE2JS, fuel: Fuel, skipped: string[]) =>
-  (pattern: string): Pattern => {
+/** Steps of all patterns of one schema; to compile more would take longer than a call may wait. */
+const MAX_SIZE = 50_000
+
+/** Characters that are read in the time of one unit of fuel. */
+const PER_UNIT = 10
+
+/** Programs of more steps may take all of them for each character, and not one as others do. */
+const MANY_STEPS = 64
+/** Steps times characters that one reading may take at worst. */
+const MAX_WORK = 13_000_000
+const UNITS_PER_MS = 2000
+
+/** Makes the patterns of one schema. One that cannot be run, or only slowly, matches everything and is noted in `skipped`. */
+export const patternMaker = (engine: typeof RE2JS, fuel: Fuel, skipped: string[]): ((pattern: string) => Pattern) => {
+  let size = 0
+  return (pattern) => {
     // A validator tells patterns apart by their text; without one of its own, all would become the first.
     const own = () => `/${pattern}/`
     try {
+      size += patternSize(pattern)
+      if (size > MAX_SIZE) throw new RangeError('too large')
       const compiled = linearPattern(engine, pattern)
-      return {
-        test: (text) => {
-          burn(fuel, text.length)
-          return compiled.test(text)
-        },
-        toString: own,
-      }
+      const test = compiled.programSize() > MANY_STEPS ? timed(compiled, fuel) : paid(compiled, fuel)
+      return { test, toString: own }
     } catch {
       skipped.push(pattern)
       return { test: () => true, toString: own }
     }
   }
+}
+
+const paid =
+  (pattern: RE2JS, fuel: Fuel) =>
+  (text: string): boolean => {
+    burn(fuel, 1 + text.length / PER_UNIT)
+    return pattern.test(text)
+  }
+
+/** What such a program takes is known only afterwards. */
+const timed = (pattern: RE2JS, fuel: Fuel) => {
+  const steps = pattern.programSize()
+  return (text: string): boolean => {
+    if (text.length * steps > MAX_WORK) throw new FuelSpent('too long for so many steps')
+    const start = performance.now()
+    const matches = pattern.test(text)
+    burn(fuel, 1 + (performance.now() - start) * UNITS_PER_MS)
+    return matches
+  }
+}

@@ -141,6 +141,14 @@ describe('guard mcp run', () => {
     assert.equal(await run.code, 0)
   })
 
+  it('ends with a client that reads no more', { timeout: 20_000 }, async () => {
+    const run = await start()
+    run.send(request('1', 'x/line'))
+    await run.next()
+    run.leave()
+    assert.equal(await run.code, 0)
+  })
+
   it('stops a child that stays: SIGTERM, then SIGKILL', { timeout: 20_000 }, async () => {
     const run = await start({ child: ['--stay'] })
     run.send(request('1', 'x/line'))

@@ -1,0 +1,50 @@
+/** Writes messages into a pipe, each on a line of its own. */
+export class LineWriter {
+  /** Resolves when nobody reads any more. */
+  readonly over: Promise<void>
+  readonly #out: NodeJS.WritableStream
+  #room: PromiseWithResolvers<void> | undefined
+  #isOver = false
+
+  constructor(out: NodeJS.WritableStream) {
+    this.#out = out
+    this.over = new Promise((resolve) => {
+      const onOver = () => {
+        this.#isOver = true
+        this.#makeRoom()
+        resolve()
+      }
+      out
+        .on('drain', () => this.#makeRoom())
+        .on('error', onOver)
+        .on('close', onOver)
+    })
+  }
+
+  /** Resolves when there is room for more, or nobody reads any more. */
+  get room(): Promise<void> {
+    return this.#room?.promise ?? ROOM
+  }
+
+  /** Writes JSON, which holds line ends only between its parts; resolves as `room` does. */
+  write(json: Buffer | string): Promise<void> {
+    if (this.#isOver) return ROOM
+    if (!this.#out.write(lineOf(json))) this.#room ??= Promise.withResolvers<void>()
+    return this.room
+  }
+
+  #makeRoom(): void {
+    this.#room?.resolve()
+    this.#room = undefined
+  }
+}
+
+const ROOM = Promise.resolve()
+const LF = 10
+const CR = 13
+const LINE_END = Buffer.from([LF])
+
+const lineOf = (json: Buffer | string): Buffer | string => {
+  if (typeof json === 'string') return `${json.replace(/[\r\n]/g, ' ')}\n`
+  return json.includes(LF) || json.includes(CR) ? lineOf(json.toString()) : Buffer.concat([json, LINE_END])
+}
