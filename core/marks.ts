@@ -25,9 +25,9 @@ export const costUnit = ({ health }: Gateway): string => {
 }
 
 /** The head of a column of costs. */
-export const costHead = (gateway: Gateway): string => {
+export const costHead = (gateway: Gateway, words = 'Cost'): string => {
   const unit = costUnit(gateway)
-  return unit === 'cost' ? 'Cost' : `Cost, ${unit}`
+  return unit === 'cost' ? words : `${words}, ${unit}`
 }
 
 /** A length of time in milliseconds. */

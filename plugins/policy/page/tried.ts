@@ -22,7 +22,7 @@ ${flagged.length > 0 && html`${ruleTable(gateway, found)}${sessionTable(found, n
 }
 
 const ruleTable = (gateway: Gateway, { rules }: Simulation): Html =>
-  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">${costHead(gateway)} after it</th><th scope="col">Perhaps wrongly</th></tr></thead><tbody>
+  html`<table class="list rows stacks"><thead><tr><th scope="col" class="free">Rule</th><th scope="col" class="figure">Sessions</th><th scope="col" class="figure">Share</th><th scope="col" class="figure">Requests after it</th><th scope="col" class="figure">Tokens after it</th><th scope="col" class="figure">${costHead(gateway, 'Cost after it')}</th><th scope="col">Perhaps wrongly</th></tr></thead><tbody>
 ${rules.map(ruleLine)}</tbody></table>`
 
 const ruleLine = (rule: RuleTotal): Html =>

@@ -18,28 +18,38 @@ export const spendPanel = (gateway: Gateway, traffic: Traffic): Panel => ({
   order: 15,
   render: async (ask) => {
     await traffic.look(gateway.storage, ask.now)
-    const names = [...new Set([...configured(gateway), ...traffic.names()])]
-    return names.length === 0 ? undefined : spendTable(gateway, ask, traffic, names)
+    const own = configured(gateway)
+    const names = [...new Set([...(own ?? []), ...traffic.names()])]
+    // what no upstream of the configuration answers, as the Playground's requests, nobody pays for; what was refused has no upstream
+    const upstreams = names.map((name) => ({ name, counts: own === undefined || name === '' || own.includes(name) }))
+    return upstreams.length === 0 ? undefined : spendTable(gateway, ask, traffic, upstreams)
   },
 })
 
-/** Names of upstreams, as the section of that name in the health answer gives them. */
-const configured = (gateway: Gateway): readonly string[] => {
+/** Names of upstreams, as the section of that name in the health answer gives them; undefined where there is none. */
+const configured = (gateway: Gateway): readonly string[] | undefined => {
   const told: unknown = gateway.health.get('upstreams')?.()
-  return Array.isArray(told) ? told.map((one) => String(Reflect.get(Object(one), 'name'))) : []
+  return Array.isArray(told) ? told.map((one) => String(Reflect.get(Object(one), 'name'))) : undefined
 }
 
-const spendTable = (gateway: Gateway, ask: Ask, traffic: Traffic, names: readonly string[]): Html => {
+/** An upstream by its name, and whether the sums are also of its requests. */
+interface Upstream {
+  readonly name: string
+  readonly counts: boolean
+}
+
+const spendTable = (gateway: Gateway, ask: Ask, traffic: Traffic, upstreams: readonly Upstream[]): Html => {
   const unit = costUnit(gateway)
   const [hour, today] = [noSums(), noSums()]
-  for (const name of names) {
+  for (const { name, counts } of upstreams) {
+    if (!counts) continue
     addSums(hour, traffic.lastHour(name, ask.now))
     addSums(today, traffic.today(name, ask.now))
   }
   return html`<h2>Spend and upstreams</h2>
 <p>${traffic.partial && 'At least: '}Last hour: ${sumsText(hour, unit)}. Today, UTC: ${sumsText(today, unit)}.</p>
-<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Today</th><th scope="col" class="figure">Failed</th><th scope="col" class="figure">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th></tr></thead><tbody>
-${names.map((name) => upstreamRow(ask, name, traffic, unit))}</tbody></table>`
+<table class="list rows stacks"><thead><tr><th scope="col" class="free">Upstream</th><th scope="col">State</th><th scope="col" class="figure">Requests in the last hour</th><th scope="col" class="figure">Requests today</th><th scope="col" class="figure">Failed today</th><th scope="col" class="figure">Tokens today</th><th scope="col" class="figure">${costHead(gateway, 'Cost today')}</th></tr></thead><tbody>
+${upstreams.map((upstream) => upstreamRow(ask, upstream, traffic, unit))}</tbody></table>`
 }
 
 const sumsText = ({ requests, blocked, flagged, tokens, cost_micro }: Sums, unit: string): Html => {
@@ -47,10 +57,10 @@ const sumsText = ({ requests, blocked, flagged, tokens, cost_micro }: Sums, unit
   return html`${amountMark(requests)} request${requests !== 1 && 's'}${flagged > 0 && html`, ${amountMark(flagged)} flagged`}${blocked > 0 && html`, ${amountMark(blocked)} blocked`}, ${amountMark(tokens)} tokens, <strong>${priceMark(cost_micro)}</strong> ${unit}`
 }
 
-const upstreamRow = ({ now }: Ask, name: string, traffic: Traffic, unit: string): Html => {
+const upstreamRow = ({ now }: Ask, { name, counts }: Upstream, traffic: Traffic, unit: string): Html => {
   const hour = traffic.lastHour(name, now)
   const today = traffic.today(name, now)
-  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${amountMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${amountMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${amountMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${amountMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
+  return html`<tr id="upstream-${name}"><th scope="row">${name === '' ? html`<span class="quiet">none chosen</span>` : name}${!counts && html` <span class="quiet">not configured, not counted above</span>`}</th><td>${stateMark(traffic.last(name), now)}</td><td class="figure">${amountMark(hour.requests)}<span class="unit"> in the last hour</span></td><td class="figure">${amountMark(today.requests)}<span class="unit"> today</span></td><td class="figure">${today.failed > 0 ? html`<span class="error">${amountMark(today.failed)}</span>` : 0}<span class="unit"> failed</span></td><td class="figure">${amountMark(today.tokens)}<span class="unit"> tokens</span></td><td class="figure">${priceMark(today.cost_micro)}<span class="unit"> ${unit}</span></td></tr>
 `
 }
 

@@ -12,7 +12,7 @@ export const pauseButton = (
 
 /** The one form of all these buttons, with the key for those that resume, where one is needed. */
 export const pauseForm = ({ approver }: Gateway, { url, refused }: Ask): Html =>
-  html`<form id="pause"${approver.needsKey && html` class="filters"`} method="post"><input type="hidden" name="return_to" value="${url}">${approverField(approver, refused?.form === 'agents/resume' ? refused.faults : undefined, 'optional')}</form>`
+  html`<form id="pause"${approver.needsKey && html` class="filters"`} method="post"><input type="hidden" name="return_to" value="${url}">${approverField(approver, refused?.form === 'agents/resume' ? refused.faults : undefined, 'optional')}${approver.needsKey && html`<span class="quiet">needed to resume</span>`}</form>`
 
 /** Whether something is paused, as a shape and a word. */
 export const pausedMark = (paused: boolean): Html =>

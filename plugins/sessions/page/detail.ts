@@ -27,8 +27,8 @@ export const detailPage = ({ gateway, live }: PageParts): Page => ({
     const { row } = await liveById(gateway, live, ask.params.id ?? '')
     const budgets = (await budgetsOf(gateway, [row.project_id])).get(row.project_id)
     const title = row.name ?? row.external_id ?? row.id
-    const main = html`<div data-live="${row.id}">${faultList(ask.refused?.faults ?? [])}
-<div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
+    const main = html`<div data-live="${row.id}"><div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
+${faultList(ask.refused?.faults ?? [])}
 ${facts(gateway, ask, row, budgets)}
 ${pauseForm(gateway, ask, row)}
 ${await historySection(gateway, ask, row)}</div>`

@@ -119,6 +119,9 @@ describe('requests', () => {
     await service.send(dialect, looping(2))
     assert.match(await rowOf('near'), /near ✕ errors .* 6 in the last hour /)
     assert.match(await rowOf('near'), / 6 in the last hour /)
+    await service.request('POST', '/api/demo/run', { scenario: 'token-limit' })
+    assert.match(await rowOf('playground'), /not configured, not counted above .* 4 in the last hour /)
+    assert.match(textOf(await pageAt(service.gateway.url)), /Last hour: 6 requests, 2 flagged/, 'nobody pays for those')
   })
 })
 
