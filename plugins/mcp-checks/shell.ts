@@ -1,10 +1,11 @@
 import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
-import { readersOf, readsCommands } from './shell/acting.ts'
 import { loadGrammar, outline } from './shell/grammar.ts'
+import { withoutFirstBackslash } from './shell/heredoc.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
 import { printedBy } from './shell/printed.ts'
 import { programName } from './shell/program.ts'
-import { allowsAny, type CommandRules, rulesOf } from './shell/rules.ts'
+import { allowsAny, type CommandRules, rulesOf, withoutEnd } from './shell/rules.ts'
+import { readersOf, readsCommands } from './shell/texts.ts'
 import { Unreadable, type Word } from './shell/word.ts'
 
 const MAX_LENGTH = 65_536
@@ -26,7 +27,10 @@ const schema = plainSchema<Options>({
   properties: {
     args: { $ref: '#/$defs/pointers' },
     allow: { $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word; an asterisk may follow' },
-    deny: { $ref: '#/$defs/strings' },
+    deny: {
+      $ref: '#/$defs/strings',
+      description: 'beginnings of commands, options in any order; an asterisk within a word stands for any characters',
+    },
     redirects: { type: 'boolean', default: false },
     variables: {
       type: 'array',
@@ -69,6 +73,12 @@ export const shell = mcpCheck({
       code: 'SHELL_RUNNER_ALLOWED',
       message: `"${entry}" runs other commands, so that allowing it allows all of them. Allow the whole command.`,
     })),
+    ...(allow ?? [])
+      .filter((entry) => withoutEnd(entry).includes('*'))
+      .map((entry) => ({
+        code: 'SHELL_ASTERISK_LITERAL',
+        message: `"${entry}" is compared with commands as it stands: an asterisk within it stands for itself. Name each command, or end the entry with the word before; what follows is free.`,
+      })),
   ],
 
   find(args, options): readonly CheckFinding[] {
@@ -129,7 +139,7 @@ const isLostDash = ({ start, end }: Word, text: string): boolean =>
   end - start === 1 && text[start] === '-' && /^[ \t]+<</.test(text.slice(end, end + 64))
 
 const agrees = (commands: readonly Command[], text: string): boolean => {
-  const seen = outline(text)
+  const seen = outline(withoutFirstBackslash(text))
   if (seen === undefined) return false
   const words = commands
     .flatMap(({ words, redirects }) => [...words, ...redirects.map(({ target }) => target)])

@@ -1,101 +1,11 @@
+import { awkActs } from './awk.ts'
 import { gitActs, gitTakes } from './git.ts'
-import { awkActs, psqlActs, sedActs } from './scripts.ts'
+import { runsEnv } from './npm.ts'
+import { BEHIND, BUILT_IN, OPTIONS, USUAL } from './options.ts'
+import { sedActs } from './scripts.ts'
+import { readsCommands, takesCommands } from './texts.ts'
 
 type Words = readonly (string | undefined)[]
-
-/**
- * Options with which a program whose work is another one runs commands of its caller, or writes or deletes files.
- * Long options also count when they are shortened; a letter also in a cluster of letters.
- */
-const OPTIONS: Readonly<Record<string, string>> = {
-  find: '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls',
-  fd: '-x -X --exec --exec-batch',
-  fdfind: '-x -X --exec --exec-batch',
-  rg: '--pre --hostname-bin',
-  sort: '-o --output --compress-program',
-  split: '--filter',
-  tar: '-I -F --use-compress-program --checkpoint-action --to-command --rsh-command --rmt-command --info-script --new-volume-script',
-  bsdtar: '-I --use-compress-program',
-  zip: '--unzip-command',
-  rsync: '-e --rsh --rsync-path',
-  scp: '-S -o -F',
-  sftp: '-S -o -F',
-  tcpdump: '-z',
-  npm: '--script-shell --shell --node-options',
-  pnpm: '--script-shell --shell-mode',
-  make: '-E --eval',
-  gcc: '-wrapper -fplugin -specs',
-  cc: '-wrapper -fplugin -specs',
-  'g++': '-wrapper -fplugin -specs',
-  clang: '-fplugin -fpass-plugin -load',
-  'clang++': '-fplugin -fpass-plugin -load',
-  go: '-exec -toolexec -vettool',
-  cargo: '--config',
-  openssl: '-engine -provider-path',
-  wget: '--use-askpass',
-  pip: '--config-settings --global-option --python',
-  apt: '-o -c --option --config-file',
-  'apt-get': '-o -c --option --config-file',
-  svn: '--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir',
-  hg: '--config --ssh --remotecmd',
-  ag: '--pager',
-  ack: '--pager',
-  bat: '--pager',
-  batcat: '--pager',
-  delta: '--pager',
-  shuf: '-o --output',
-  tree: '-o',
-  iconv: '-o --output',
-  man: '-P -H -C --pager --html --config-file',
-  mysql: '--pager',
-  mariadb: '--pager',
-  helm: '--post-renderer',
-  bazel: '--run_under',
-  ctest: '--test-command',
-  'ssh-keygen': '-D',
-}
-
-/** Options with which built-ins evaluate the name of a variable. */
-const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p' }
-
-/** Commands of sqlite3 that only show, in full: any other, and any shortened one, may run or write. */
-const SHOWING =
-  'tables?|schemas?|headers?|mode|index(?:es)?|indices|dump|databases|help|show|width|nullvalue|separator|echo|bail|stats|timer|timeout|eqp|explain|fullschema|dbinfo|lint|print|quit|exit|changes|limit|version|open(?!\\s+-)'
-
-/** A line of sqlite3 that is none of those, and functions that run a program or write a file, their names in quotes or not. */
-const SQLITE = new RegExp(
-  String.raw`^[ \t]*\.(?!(?:${SHOWING})(?:\s|$))[a-z]+(?:\s|$)|\b(?:load_extension|edit|readfile|writefile)["\x60\]]?\s*(?:\(|/\*|--)`,
-  'im',
-)
-
-/** What a program reads is what another one prints, or stands in the text behind it. */
-const STDIN = String.raw`(?:-|(?:\S*/)?(?:stdin|fd/+0))$`
-
-/** Arguments that are commands of their own to a program, wherever they stand. */
-const TEXTS: Readonly<Record<string, RegExp>> = {
-  // what make itself runs while it reads a variable, and what its shell runs for one
-  make: new RegExp(
-    String.raw`^(?:SHELL|(?:GNU)?MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|\x60|^(?:-[A-Za-z]*f|--[fm][a-z]*=)?${STDIN}`,
-  ),
-  kubectl: /^(?:--kubeconfig=)?\S*\/(?:stdin|fd\/+0)$/,
-  npm: /^(?:script-shell|node-options)(?:=|$)|^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
-  go: /^(?:GOFLAGS|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
-  psql: /\\!|\\setenv\b|%`|\bprogram\s*(?:'|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|/i,
-  mysql: /\\!|(?:^|;)\s*system\b/i,
-  mariadb: /\\!|(?:^|;)\s*system\b/i,
-  sqlite3: new RegExp(`^-A|${SQLITE.source}`, 'im'),
-  duckdb: SQLITE,
-  wget: /a[-_]*s[-_]*k[-_]*p[-_]*a[-_]*s[-_]*s/i,
-  rpm: /^--pi|%\(|%\{(?:lua|load)\b/,
-  aria2c: /^--on-/,
-  zip: /^-[A-Za-z]*TT/,
-  node: /^(?:--[a-z-]+=)?data:/i,
-  pnpm: /^--config\.(?:script-shell|node-options|shell)/i,
-  aws: /credential_process|cli_pager/,
-  cmake: /^-E$/,
-  mvn: /exec\.executable/,
-  java: /^-XX:On[A-Za-z]*Error=|^-(?:javaagent|agentpath|agentlib):/,
-}
 
 /** Programs that write to the second file they are given; their letters that take a value. */
 const SECOND: Readonly<Record<string, RegExp>> = {
@@ -108,17 +18,6 @@ const writesSecond = (args: Words, valued = /^/): boolean =>
     const isOption = word !== undefined && /^-./.test(word)
     return !isOption && !valued.test(args[at - 1] ?? '')
   }).length > 1
-
-/** Whether a program runs commands that a text which it reads holds. */
-export const readsCommands = (program: string, text: string): boolean =>
-  (Object.hasOwn(TEXTS, program) && TEXTS[program]?.test(text) === true) || (program === 'psql' && psqlActs(text))
-
-/** Programs that run commands in what they are given to read. */
-const CLIENTS = ['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb']
-
-/** Those that would run commands in one of the texts that others might hand them through a pipe. */
-export const readersOf = (texts: readonly string[]): ReadonlySet<string> =>
-  new Set(CLIENTS.filter((program) => texts.some((text) => readsCommands(program, text))))
 
 /** Whether a word, as far as it is known, is one of a program's options. */
 const isOption = (word: string, option: string): boolean => {
@@ -137,7 +36,11 @@ const GH_GROUPS = new Set([undefined, 'alias', 'config', 'extension', 'extension
 const ghActs = (args: Words): boolean => {
   const plain = args.filter((word) => word?.startsWith('-') !== true)
   const end = args.indexOf('--')
-  if (end !== -1 && /^repo (?:clone|fork)\b/.test(plain.join(' ')) && gitActs(['clone', ...args.slice(end + 1)]))
+  if (
+    end !== -1 &&
+    /^(?:repo (?:clone|fork)|gist clone)\b/.test(plain.join(' ')) &&
+    gitActs(['clone', ...args.slice(end + 1)])
+  )
     return true
   return GH.test(plain.join(' ')) || (GH_GROUPS.has(plain[0]) && plain.slice(0, 4).includes(undefined))
 }
@@ -151,21 +54,53 @@ const hasOption = (program: string, args: Words): boolean => {
   return own.some((word) => word !== undefined && options.some((one) => isOption(word, one)))
 }
 
+/** What is left without options that name the program that is meant anyway. */
+const withoutUsual = (program: string, args: Words): Words => {
+  const [option, value] = USUAL[program] ?? []
+  if (option === undefined || value === undefined) return args
+  const isUsual = (name = '', named = ''): boolean => option.test(name) && value.test(named)
+  return args.filter((word, at) => {
+    const [name, ...rest] = (word ?? '').split('=')
+    return !(isUsual(name, rest.join('=')) || isUsual(word, args[at + 1]) || isUsual(args[at - 1], word))
+  })
+}
+
+/** Whether an option acts behind the subcommand that it is given to. */
+const actsBehind = (program: string, args: Words): boolean =>
+  (Object.hasOwn(BEHIND, program) ? (BEHIND[program] ?? []) : []).some(([subcommand, option]) => {
+    const at = args.findIndex((word) => subcommand.test(word ?? ''))
+    const from = args.findIndex((word, index) => index > at && option.test(word ?? ''))
+    return at !== -1 && from !== -1
+  })
+
+/** An address whose host some programs take for an option. */
+const OPTION_AS_HOST = /^[a-z][a-z+]*:\/\/(?:[^/@]*@)?-/i
+
 /** Whether arguments make a program run commands of its caller, write or delete. `args` holds undefined for what is not known. */
-export const actsOn = (program: string, args: Words): boolean => {
-  if (hasOption(program, args)) return true
-  if (args.some((word) => word !== undefined && readsCommands(program, word))) return true
+export const actsOn = (program: string, all: Words): boolean => {
+  const args = withoutUsual(program, all)
+  if (hasOption(program, args) || actsBehind(program, args)) return true
+  if (args.some((word) => word !== undefined && (readsCommands(program, word) || OPTION_AS_HOST.test(word))))
+    return true
+  return actsItself(program, args)
+}
+
+/** Whether a program with a language of its own, or with options that have places, does so. */
+const actsItself = (program: string, args: Words): boolean => {
   if (program === 'git') return gitActs(args)
+  if (program === 'gh') return ghActs(args)
+  if (program === 'npm') return runsEnv(args)
   // letters of the first word need no dash
   if (program === 'tar') return /^[A-Za-z]*[IF]/.test(args[0] ?? '')
-  if (program === 'gh') return ghActs(args)
+  // what stands behind the dashes is for the program that builds
+  if (program === 'cmake') return args.includes('--') && actsOn('make', args.slice(args.indexOf('--') + 1))
   if (Object.hasOwn(SECOND, program)) return writesSecond(args, SECOND[program])
-  if (/^g?sed$/.test(program)) return sedActs(args)
+  if (program === 'sed') return sedActs(args)
   return /^[gmn]?awk$/.test(program) && awkActs(args)
 }
 
 /** Whether words that a program of a file gets behind its own, and that are not known, could make it do so. */
 export const couldActOn = (program: string, args: Words): boolean =>
-  Object.hasOwn(TEXTS, program) ||
+  takesCommands(program) ||
   (program === 'git' && gitTakes(args)) ||
   ((Object.hasOwn(OPTIONS, program) || Object.hasOwn(SECOND, program)) && (program === 'find' || !args.includes('--')))

@@ -1,4 +1,6 @@
+import { isSubcommand } from './npm.ts'
 import { programName } from './program.ts'
+import { fits } from './wildcard.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -11,16 +13,24 @@ const LONG: Readonly<Record<string, string>> = { r: '--recursive', f: '--force' 
  */
 export const deniedBy = (words: Words, entry: readonly string[]): boolean => {
   const [first] = words
-  if (first === undefined || programName(first) !== programName(entry[0] ?? '')) return false
+  const program = programName(first ?? '')
+  if (first === undefined || !fits(program, programName(entry[0] ?? ''))) return false
   const args = words.slice(1)
   const wanted = entry.slice(1)
   const plain = wanted.filter((word) => !word.startsWith('-'))
   const options = wanted.filter((word) => word.startsWith('-'))
-  return options.every((option) => hasOption(args, option)) && (plain.length === 0 || hasPlain(args, plain))
+  return (
+    options.every((option) => hasOption(args, option) || (program === 'git' && forces(args, option))) &&
+    (plain.length === 0 || hasPlain(program, args, plain))
+  )
 }
 
+/** Whether git is told by the name of a branch what the option would tell it. */
+const forces = (args: Words, option: string): boolean =>
+  /^(?:-f|--force)$/.test(option) && args.some((word) => word !== undefined && /^\+./.test(word))
+
 const hasOption = (args: Words, option: string): boolean =>
-  args.some((word) => word === undefined || word === option) ||
+  args.some((word) => word === undefined || fits(word, option)) ||
   (/^-[A-Za-z]+$/.test(option) && [...option.slice(1)].every((letter) => hasLetter(args, letter))) ||
   (option.startsWith('--') && args.some((word) => word !== undefined && isLong(word, option)))
 
@@ -52,10 +62,14 @@ export const reached = (args: Words): readonly number[] => {
 }
 
 /** Whether plain words follow one another behind any options. */
-const hasPlain = (args: Words, plain: readonly string[]): boolean =>
-  reached(args).some((at) => follow(args.slice(at), plain))
+const hasPlain = (program: string, args: Words, plain: readonly string[]): boolean =>
+  reached(args).some((at) => follow(program, args.slice(at), plain))
 
-const follow = (args: Words, plain: readonly string[]): boolean => {
+const follow = (program: string, args: Words, plain: readonly string[]): boolean => {
   const own = args.filter((word) => word === undefined || !word.startsWith('-'))
-  return plain.every((wanted, index) => index < own.length && (own[index] ?? wanted) === wanted)
+  return plain.every((wanted, index) => {
+    if (index >= own.length) return false
+    const word = own[index]
+    return word === undefined || fits(word, wanted) || (program === 'npm' && index === 0 && isSubcommand(word, wanted))
+  })
 }

@@ -2,13 +2,14 @@ type Words = readonly (string | undefined)[]
 
 /** Settings that name no program and load no file, in full: `merge.ff` is one, `merge.ff.driver` is not. */
 const PLAIN_SETTING =
-  /^(?:user\.(?:name|email|signingkey)|(?:color|advice|log|pull|rerere|pack|column|status|grep|blame|stash)\.[^=]*|gc\.(?!recentobjectshook)[^=]*|core\.(?:quotepath|autocrlf|filemode|ignorecase|longpaths|bare|eol|safecrlf|abbrev)|(?:commit|tag)\.gpgsign|diff\.(?:renames|renamelimit|noprefix|mnemonicprefix|algorithm|colormoved(?:ws)?)|safe\.directory|init\.defaultbranch|push\.(?:default|autosetupremote|followtags)|fetch\.prune(?:tags)?|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|branch\.[^=]*\.(?:remote|merge|rebase)|remote\.[^=]*\.(?:url|fetch)|http\.(?:postbuffer|version|lowspeed(?:limit|time)|maxrequests)|protocol\.version|format\.pretty|submodule\.recurse)(?:=|$)/i
+  /^(?:user\.(?:name|email|signingkey)|(?:color|advice|log|pull|rerere|pack|column|status|grep|blame|stash)\.[^=]*|gc\.(?!recentobjectshook)[^=]*|core\.(?:quotepath|autocrlf|filemode|ignorecase|longpaths|bare|eol|safecrlf|abbrev|whitespace|sparsecheckout(?:cone)?|precomposeunicode|symlinks|compression|preloadindex|untrackedcache|commentchar)|(?:commit|tag)\.gpgsign|diff\.(?:renames|renamelimit|noprefix|mnemonicprefix|algorithm|colormoved(?:ws)?)|safe\.directory|init\.defaultbranch|push\.(?:default|autosetupremote|followtags)|fetch\.prune(?:tags)?|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|branch\.[^=]*\.(?:remote|merge|rebase)|remote\.[^=]*\.(?:url|fetch)|http\.(?:postbuffer|version|lowspeed(?:limit|time)|maxrequests)|protocol\.version|format\.pretty|submodule\.recurse|lfs\.(?:locksverify|fetchinclude|fetchexclude|concurrenttransfers)|extensions\.worktreeconfig|maintenance\.auto|feature\.manyfiles|index\.version)(?:=|$)/i
 
-/** No pager at all. */
-const PLAIN_PAGER = /^core\.pager=(?:cat)?$/i
+/** Programs named to run none. */
+const NO_PROGRAM =
+  /^(?:core\.pager=(?:cat)?|pager\.[a-z]+=(?:cat|true|false)?|(?:core|sequence)\.editor=(?:true|:)|core\.hookspath=(?:\/dev\/null)?|core\.(?:fsmonitor|askpass)=(?:true|false)?|credential\.helper=|diff\.external=|http\.sslverify=true)$/i
 
 const isPlain = (setting: string): boolean =>
-  (PLAIN_SETTING.test(setting) && !/=(?:ext|fd)::/.test(setting)) || PLAIN_PAGER.test(setting)
+  (PLAIN_SETTING.test(setting) && !/=(?:ext|fd)::/.test(setting)) || NO_PROGRAM.test(setting)
 
 /** Long options that name a program, in whatever subcommand. */
 const RUNNING = ['--upload-pack', '--receive-pack', '--exec', '--exec-path', '--open-files-in-pager', '--extcmd']
@@ -71,10 +72,19 @@ const subcommandActs = (subcommand: string, args: Words): boolean => {
   if (subcommand === 'config') return configures(args)
   if (subcommand !== 'archive' && args.some((word) => /^--output(?:=|$)/.test(word ?? ''))) return true
   const letter = Object.hasOwn(LETTERS, subcommand) ? LETTERS[subcommand] : undefined
-  return args.some(
-    (word) => word !== undefined && (shortens(word, RUNNING) || letter?.test(word) || /^(?:ext|fd)::/.test(word)),
+  return (subcommand === 'clone' ? withoutPlainSettings(args) : args).some(
+    (word) =>
+      word !== undefined &&
+      (shortens(word, RUNNING) || letter?.test(word) || /^(?:--[a-z-]+=)?(?:ext|fd)::/.test(word)),
   )
 }
+
+/** What is left without settings that name no program. */
+const withoutPlainSettings = (args: Words): Words =>
+  args.filter((word = '', at) => {
+    if (/^(?:-c|--config)$/.test(word)) return !isPlain(args[at + 1] ?? '')
+    return !(word.startsWith('--config=') && isPlain(word.slice('--config='.length)))
+  })
 
 const firstPlain = (args: Words): string => args.find((word) => word?.startsWith('-') === false) ?? ''
 

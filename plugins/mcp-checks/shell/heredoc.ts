@@ -37,3 +37,8 @@ export const heredocBody = (
   }
   throw new Unreadable('holds a here-document without its end')
 }
+
+const BEGUN = /(<<-?[ \t]*(?:'\w+'|"\w+"|\\\w+)[^\n]{0,1000}\n[\t\n]*)\\/g
+
+/** The same text with a letter for each backslash that begins a here-document, which the grammar takes for part of the line before. */
+export const withoutFirstBackslash = (text: string): string => text.replace(BEGUN, '$1x')

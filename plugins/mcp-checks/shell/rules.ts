@@ -2,7 +2,8 @@ import { actsOn, couldActOn } from './acting.ts'
 import { deniedBy } from './denied.ts'
 import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
 import { programName } from './program.ts'
-import { canWrap, runsOthers, tellsWrapped, wrapped, wraps } from './runners.ts'
+import { runsOthers } from './runners.ts'
+import { canWrap, tellsWrapped, wrapped, wraps } from './wrappers.ts'
 
 export interface ShellOptions {
   readonly allow?: readonly string[]
@@ -18,15 +19,10 @@ type Words = readonly (string | undefined)[]
 export type CommandRules = (words: Words) => string | undefined
 
 /** An entry is the beginning of a command, whether or not an asterisk behind it says so. */
+export const withoutEnd = (text: string): string => text.trim().replace(/(?:\s+\*)+$/, '')
+
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
-  texts
-    .map((text) =>
-      text
-        .trim()
-        .replace(/(?:\s+\*)+$/, '')
-        .split(/\s+/),
-    )
-    .filter(([first]) => first !== '')
+  texts.map((text) => withoutEnd(text).split(/\s+/)).filter(([first]) => first !== '')
 
 const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted, index) => words[index] === wanted)
 

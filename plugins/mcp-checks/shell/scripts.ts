@@ -10,7 +10,12 @@ const expression = (mark: string): string => {
   return String.raw`(?:(?!${mark})(?:\[(?:\^|(?!\^))(?:\]|(?!\]))(?:${item})*\]|[^\[\\\n])|\\[^])*`
 }
 
-const ADDRESS = String.raw`(?:[0-9]+(?:~[0-9]+)?|\$|/${expression('/')}/I?)`
+/** Marks around an expression that need a backslash before the first one, as patterns. */
+const MARKS = [',', '#', '@', '%', '!', String.raw`\|`]
+const FOUND = [`/${expression('/')}/`, ...MARKS.map((mark) => String.raw`\\${mark}${expression(mark)}${mark}`)].join(
+  '|',
+)
+const ADDRESS = String.raw`(?:[0-9]+(?:~[0-9]+)?|\$|(?:${FOUND})I?)`
 const LINES = `(?:${ADDRESS}(?:,[ ]*(?:${ADDRESS}|[+~][0-9]+))?[ ]*!?[ ]*)?`
 
 /** A substitution with any mark around its parts, and flags that run and write nothing. */
@@ -55,41 +60,6 @@ export const sedActs = (args: Words): boolean => {
 const FILE = /^(?:-[^-efil]*[fl]|--[fl])/
 const APART = /^(?:-[^-efil]*e|--e[a-z]*)$/
 const ATTACHED = /^(?:-[^-efil]*e|--e[a-z]*=)/
-
-/** What runs a command, reads from one or loads code in awk. */
-const AWK = /system\s*\(|(?<!\|)\|(?!\|)|\bgetline\b|@|\bclose\s*\(/
-
-/** Whether a statement of an awk program prints to a file. */
-const printsToFile = (program: string): boolean =>
-  program.split(/[;}]/).some((statement) => {
-    const print = statement.search(/\bprintf?\b/)
-    return print !== -1 && statement.includes('>', print)
-  })
-
-/** Options with which awk loads and writes nothing; what `APART_IN_AWK` finds takes the next word, too. */
-const AWK_OPTION =
-  /^(?:-[Fv].*|-[bcCghkMnNOPrsStV]+|--(?:csv|version|posix|traditional|sandbox|re-interval)|--(?:assign|field-separator)=.*)$/s
-const APART_IN_AWK = /^-[Fv]$/
-
-/** Whether an awk program could run a command or write a file. Behind the program stand files alone. */
-export const awkActs = (args: Words): boolean => {
-  let at = 0
-  for (let word = args[at]; word?.startsWith('-') === true && word !== '--'; word = args[at]) {
-    if (!AWK_OPTION.test(word)) return true
-    at += APART_IN_AWK.test(word) ? 2 : 1
-  }
-  const program = args[at] === '--' ? args[at + 1] : args[at]
-  if (program === undefined) return at < args.length
-  const marks = withoutTexts(program)
-  return AWK.test(marks) || printsToFile(marks)
-}
-
-/** An awk program without its strings, in which marks are only text. A slash may begin an expression that holds quotes. */
-const withoutTexts = (program: string): string =>
-  program.includes('/') ? program : program.replace(AWK_STRING, (text, end: string) => (end === '"' ? '""' : text))
-
-/** A string, or one that does not end, which is passed over in one step: no part of it is tried again. */
-const AWK_STRING = /"(?:[^"\\]|\\.)*("|\\?$|\\[\n\r\u2028\u2029])/g
 
 /** Commands of psql, and what makes them run a program or write to one, in the rest of their line. */
 const PSQL: readonly (readonly [command: RegExp, rest: RegExp])[] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
-import { actingCalls, agentCalls, agentPrograms, attacks, hiddenCalls, ordinary } from './shell/rows.ts'
+import { actingCalls, agentCalls, agentPrograms, attacks, hiddenCalls, openCalls, ordinary } from './shell/rows.ts'
 
 const allow = [
   ...['ls', 'cat', 'echo', 'grep', 'git status', 'git log', 'git diff', 'npm test', 'npm run lint'],
@@ -52,7 +52,7 @@ const denying = async (command: string): Promise<string[]> => {
 
 describe('shell patterns that only deny', () => {
   const passing = `ls -la;git status;git commit -m push;npm test;node build.js;python3 -m pytest;echo rm;cat rm.txt;mkdir x && cd x;tar xf a.tgz;make -j4;node --test --test-reporter=spec x.js;node --import ./x.js y.js;python3 -v x.py;pnpm -r build;npm -s test;kubectl -n a get pods;cmake --build build;ip addr;R --version`
-  for (const command of passing.split(';')) {
+  for (const command of [...passing.split(';'), ...openCalls]) {
     it(`pass ${command}`, async () => assert.deepEqual(await denying(command), []))
   }
   const refused = String.raw`
@@ -140,7 +140,7 @@ $X x`
   it('match options in any order, cluster and spelling', async () => {
     const find = await loaded(shell, { args: ['/command'], deny: ['rm -rf', 'git push --force', 'chmod 777'] })
     const findings = async (command: string) => (await find({ command })).length
-    for (const command of `rm -rf x;rm -fr x;rm -r -f x;rm x -rf;rm -vrf x;rm -Rf x;rm --recursive --force x;rm -r --forc x;git push --force;
+    for (const command of `git push origin +main;rm -rf x;rm -fr x;rm -r -f x;rm x -rf;rm -vrf x;rm -Rf x;rm --recursive --force x;rm -r --forc x;git push --force;
       git push origin x --force;git push -f;git -C . push -uf;git --git-dir x push --force=1;chmod -R 777 x;chmod -v 777 x`
       .split(';')
       .map((one) => one.trim()))

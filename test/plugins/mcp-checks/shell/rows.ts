@@ -65,9 +65,8 @@ export const agentPrograms: string[] =
   `git npm npx pnpm yarn ls cat grep rg echo printf wc sort cut tr diff tree find awk docker psql kubectl python3 pytest pip cargo go make mvn
   ./gradlew node curl jq mkdir touch cp mv chmod cd head tail sed uniq which ps lsof du df uname tar unzip stat test true false gh aws
   terraform helm rsync sqlite3 openssl base64 sleep paste xargs timeout time env pwd whoami hostname date tee wget apt-get
-  svn hg ag ack bat delta shuf iconv xxd rpm aria2c man cmake ctest bazel java gcc clang zip ssh-keygen mysql duckdb`.split(
-    /\s+/,
-  )
+  svn hg ag ack bat delta shuf iconv xxd rpm aria2c man cmake ctest bazel java gcc clang zip ssh-keygen mysql duckdb
+  rustc gradle pip3`.split(/\s+/)
 
 /** What agents really send to them. */
 export const agentCalls: readonly string[] = [
@@ -75,6 +74,7 @@ export const agentCalls: readonly string[] = [
   ...lines('ordinary-agents.txt'),
   ...lines('ordinary-parts.txt'),
   ...lines('ordinary-languages.txt'),
+  ...lines('ordinary-options.txt'),
 ]
 
 /** Allowed programs that are made to run others by their arguments. */
@@ -82,7 +82,15 @@ export const actingCalls: readonly string[] = [
   ...lines('attacks-arguments.txt'),
   ...lines('attacks-parts.txt'),
   ...lines('attacks-languages.txt'),
+  ...lines('attacks-options.txt'),
 ]
 
 /** Commands that hide `rm`, `curl` or `git push` from a list of denied ones. */
-export const hiddenCalls: readonly string[] = [...lines('attacks-hidden.txt'), ...lines('attacks-hidden-programs.txt')]
+export const hiddenCalls: readonly string[] = [
+  ...lines('attacks-hidden.txt'),
+  ...lines('attacks-hidden-programs.txt'),
+  ...lines('attacks-hidden-runners.txt'),
+]
+
+/** Commands in which nothing of that is hidden. */
+export const openCalls: readonly string[] = lines('ordinary-denying.txt')

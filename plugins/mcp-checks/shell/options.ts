@@ -1,0 +1,98 @@
+/**
+ * Options with which a program whose work is another one runs commands of its caller, or writes or deletes files.
+ * Long options also count when they are shortened; a letter also in a cluster of letters.
+ */
+export const OPTIONS: Readonly<Record<string, string>> = {
+  find: '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls',
+  fd: '-x -X --exec --exec-batch',
+  fdfind: '-x -X --exec --exec-batch',
+  rg: '--pre --hostname-bin',
+  sort: '-o --output --compress-program',
+  split: '--filter',
+  tar: '-I -F --use-compress-program --checkpoint-action --to-command --rsh-command --rmt-command --info-script --new-volume-script',
+  bsdtar: '-I --use-compress-program',
+  zip: '--unzip-command',
+  rsync: '-e -M --rsh --rsync-path --remote-option --daemon --server',
+  scp: '-S -o -F',
+  sftp: '-S -o -F',
+  tcpdump: '-z',
+  npm: '--script-shell --shell --node-options',
+  pnpm: '--script-shell --shell-mode',
+  make: '-E --eval',
+  gcc: '-wrapper -fplugin -specs',
+  cc: '-wrapper -fplugin -specs',
+  'g++': '-wrapper -fplugin -specs',
+  clang: '-fplugin -fpass-plugin -load',
+  'clang++': '-fplugin -fpass-plugin -load',
+  go: '-exec -toolexec -vettool',
+  cargo: '--config',
+  openssl: '-engine -provider-path',
+  wget: '--use-askpass --config',
+  pip: '--config-settings --global-option --install-option --python --editor',
+  apt: '-o -c --option --config-file',
+  'apt-get': '-o -c --option --config-file',
+  svn: '--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir',
+  hg: '--config --ssh --remotecmd --command --program --tool',
+  ag: '--pager',
+  ack: '--pager',
+  bat: '--pager',
+  batcat: '--pager',
+  delta: '--pager --config',
+  shuf: '-o --output',
+  tree: '-o',
+  iconv: '-o --output',
+  man: '-P -H -C --pager --html --config-file',
+  mysql: '--pager --plugin-dir',
+  mariadb: '--pager --plugin-dir',
+  helm: '--post-renderer',
+  bazel: '--run_under --workspace_status_command --shell_executable --credential_helper --server_javabase',
+  ctest: '--test-command --build-makeprogram',
+  'ssh-keygen': '-D -w',
+  sqlite3: '-A',
+  terraform: '-plugin-dir',
+  tofu: '-plugin-dir',
+  yarn: '--script-shell --use-yarnrc',
+  nodemon: '-x --exec',
+  just: '-c --command --shell',
+  pandoc: '-F -L --filter --lua-filter --pdf-engine',
+  restic: '--password-command',
+  borg: '--rsh --remote-path',
+  certbot: '--pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook --manual-cleanup-hook',
+  openvpn: '--up --down --script-security',
+  tshark: '-X',
+}
+
+/** Options with which built-ins evaluate the name of a variable. */
+export const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p' }
+
+/** Options that act behind some subcommands alone. */
+export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: RegExp, option: RegExp])[]>> = {
+  hg: [
+    [/^bisect$/, /^-[a-z]*c/],
+    [/^(?:merge|resolve|update|rebase|graft|backout|unshelve)$/, /^-[a-z]*t/],
+    [/^extdiff$/, /^-[a-z]*p/],
+  ],
+  npm: [
+    [
+      /^(?:c|conf(?:ig?)?|set)$/,
+      /^(?:shell|git|editor|viewer|browser|init-module|globalconfig|userconfig|script-shell|node-options)(?:=|$)/,
+    ],
+  ],
+  yarn: [
+    [/^config$/, /^(?:yarn-?path|script-?shell|plugins)/i],
+    [/^(?:version|import)$/, /^(?:\.{0,2}\/|https?:)|\.c?js$/],
+  ],
+  gh: [[/^(?:codespace|cs)$/, /^(?:-[oFS]|.*proxycommand)/i]],
+  cargo: [[/^watch$/, /^(?:-[a-z]*s|--shell)/]],
+}
+
+const COMPRESSORS =
+  /^(?:gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|zstdmt|lz4|lzip|plzip|lzop|brotli)(?: -(?:[0-9]+|T[0-9]*|[kdq]|-long(?:=[0-9]+)?))*$/
+const SSH =
+  /^ssh(?: -(?:[46CTqx]+|[pil] ?[\w./~-]+|o ?(?:StrictHostKeyChecking|UserKnownHostsFile|ConnectTimeout|BatchMode|IdentitiesOnly)=[\w./]+))*$/
+
+/** Options whose value is the program that is meant anyway: the option, and what it may name. */
+export const USUAL: Readonly<Record<string, readonly [option: RegExp, value: RegExp]>> = {
+  tar: [/^(?:-I|--use-compress-program)$/, COMPRESSORS],
+  rsync: [/^(?:-[A-LN-Za-z]*e|--rsh)$/, SSH],
+}

@@ -1,0 +1,86 @@
+import { psqlActs } from './scripts.ts'
+
+/** Commands of sqlite3 that only show, in full: any other, and any shortened one, may run or write. */
+const SHOWING =
+  'tables?|schemas?|headers?|mode|index(?:es)?|indices|dump|databases|help|show|width|nullvalue|separator|echo|bail|stats|timer|timeout|eqp|explain|fullschema|dbinfo|lint|print|quit|exit|changes|limit|version|open(?!\\s+-)'
+
+/** A line of sqlite3 that is none of those, and functions that run a program or write a file, their names in quotes or not. */
+const SQLITE = new RegExp(
+  String.raw`^[ \t]*\.(?!(?:${SHOWING})(?:\s|$))[a-z]+(?:\s|$)|\b(?:load_extension|edit|readfile|writefile)["\x60\]]?\s*(?:\(|/\*|--)`,
+  'im',
+)
+
+/** Where a compiler finds the programs and modules that it runs. */
+const COMPILER = /^-B|^(?:-Wl,(?:.*,)?)?--?plugin(?:[=,]|$)|^-fuse-ld=.*\/|^--(?:ld-path|config)(?:=|$)/
+/** The linker of Rust's compiler, and what that is given to run. */
+const RUST = /^(?:-C|--codegen=)?link(?:er(?:-[a-z-]+)?=|-args?=.*(?:-B|-fuse-ld=.*\/|plugin))/
+const GRADLE = /^(?:-I|--init-s)|^-Dorg\.gradle\.(?:java\.home|jvmargs=.*-(?:javaagent|agent))/
+const PSQL = /\\!|\\setenv\b|%`|\bprogram\s*(?:'|:|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|\s*[^\s|]/i
+const MYSQL = /\\[!PT]|(?:^|;)\s*(?:system|pager|tee|edit)\b/i
+const LATEX = /^-e$|^--?(?:shell-escape|enable-write18)/
+
+/** What a program reads is what another one prints, or stands in the text behind it. */
+const STDIN = String.raw`(?:-|(?:\S*/)?(?:stdin|fd/+0))$`
+
+/** Arguments that are commands of their own to a program, wherever they stand. */
+const TEXTS: Readonly<Record<string, RegExp>> = {
+  // what make itself runs while it reads a variable, and what its shell runs for one
+  make: new RegExp(
+    String.raw`^(?:SHELL|(?:GNU)?MAKEFLAGS|MAKEFILES|MAKE|\.SHELLFLAGS)\s*[:?+]*=|^[^=]*!\s*=|\$[({][^)}$\s]*[\s,<>]|\$\$[({]|\x60|^(?:-[A-Za-z]*f|--[fm][a-z]*=)?${STDIN}`,
+  ),
+  kubectl: /^(?:--kubeconfig=)?\S*\/(?:stdin|fd\/+0)$|^--exec-command|\.exec\.command$/,
+  npm: /^(?:script-shell|node-options)(?:=|$)|^--init-m|^--(?:global|user)c|^--(?:git|editor|viewer|browser|python)(?:=|$)/,
+  go: /^(?:GO(?:FLAGS|AUTH|CACHEPROG|ROOT)|CC|CXX|AR|FC|PKG_CONFIG)=|-extld\b/,
+  gcc: COMPILER,
+  cc: COMPILER,
+  'g++': COMPILER,
+  'c++': COMPILER,
+  clang: COMPILER,
+  'clang++': COMPILER,
+  rustc: RUST,
+  cargo: RUST,
+  psql: PSQL,
+  pgcli: PSQL,
+  usql: PSQL,
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  mycli: MYSQL,
+  sqlite3: new RegExp(`^--?init$|${SQLITE.source}`, 'im'),
+  duckdb: new RegExp(`^-(?:-?init|unsigned)$|\\bload\\s*['$]|\\bshellfs\\b|${SQLITE.source}`, 'im'),
+  wget: /a[-_]*s[-_]*k[-_]*p[-_]*a[-_]*s[-_]*s/i,
+  rpm: /^--(?:pi|load|macros|rcfile)|%\(|%\{(?:lua|load)\b/,
+  aria2c: /^--(?:on-|conf)/,
+  zip: /^-[A-Za-z]*TT/,
+  node: /^(?:--[a-z-]+=)?data:/i,
+  pnpm: /^(?:--config\.)?(?:script-?shell|node-?options|shell-?mode)(?:=|$)/i,
+  aws: /credential_process|cli_pager|^plugins\./,
+  cmake: /^-E$/,
+  mvn: /exec\.executable|^-D(?:maven\.ext\.class\.path|jvm)=|-(?:javaagent|agentpath|agentlib):/,
+  gradle: GRADLE,
+  gradlew: GRADLE,
+  bazel: /^--host_jvm_args=-(?:javaagent|agent)/,
+  java: /^-XX:(?:On[A-Za-z]*Error|Flags|VMOptionsFile)=|^-Xrun|^-(?:javaagent|agentpath|agentlib):/,
+  latex: LATEX,
+  pdflatex: LATEX,
+  xelatex: LATEX,
+  lualatex: LATEX,
+  latexmk: LATEX,
+  nmap: /^--script=.*\//,
+  rclone: /^--(?:sftp-ssh|password-command)/,
+  mlr: /\b(?:system|exec)\s*\(|\|\s*"/,
+}
+
+/** Whether a program may take a command of its own from any of its words. */
+export const takesCommands = (program: string): boolean => Object.hasOwn(TEXTS, program)
+
+/** Whether a program runs commands that a text which it reads holds. */
+export const readsCommands = (program: string, text: string): boolean =>
+  (takesCommands(program) && TEXTS[program]?.test(text) === true) ||
+  (/^(?:psql|pgcli|usql)$/.test(program) && psqlActs(text))
+
+/** Programs that run commands in what they are given to read. */
+const CLIENTS = ['sqlite3', 'duckdb', 'psql', 'mysql', 'mariadb']
+
+/** Those that would run commands in one of the texts that others might hand them through a pipe. */
+export const readersOf = (texts: readonly string[]): ReadonlySet<string> =>
+  new Set(CLIENTS.filter((program) => texts.some((text) => readsCommands(program, text))))

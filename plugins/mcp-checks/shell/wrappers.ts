@@ -1,0 +1,121 @@
+import { reached } from './denied.ts'
+import { programName } from './program.ts'
+import { STEERING } from './steering.ts'
+
+type Words = readonly (string | undefined)[]
+
+/** Programs that run the rest of their own words. */
+const WRAPPERS = new Set(
+  `env nohup setsid nice ionice chrt taskset timeout time stdbuf caffeinate xargs npx bunx pnpx uvx pipx corepack cross-env env-cmd dotenv
+  tini dumb-init gosu su-exec bwrap systemd-inhibit multitime sshpass softlimit setlock chpst grc openvt pexec watchexec onchange reflex
+  msgfilter nq ts dtach abduco valgrind gnome-terminal konsole alacritty kitty foot wezterm autossh esy orb`.split(
+    /\s+/,
+  ),
+)
+
+/** Programs whose subcommands run the rest of their own words. */
+const PACKAGED: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:x|exec?|explo(?:re?)?)$/,
+  pnpm: /^(?:exec|dlx)$/,
+  yarn: /^(?:exec|dlx)$/,
+  bun: /^(?:x|run)$/,
+  bundle: /^exec$/,
+  pipenv: /^run$/,
+  poetry: /^run$/,
+  conda: /^run$/,
+  mamba: /^run$/,
+  micromamba: /^run$/,
+  uv: /^(?:run|tool)$/,
+  hatch: /^run$/,
+  pdm: /^run$/,
+  rye: /^run$/,
+  pixi: /^run$/,
+  cmake: /^-E$/,
+  ip: /^(?:netns|vrf)$/,
+  rustup: /^run$/,
+  lerna: /^exec$/,
+  composer: /^exec$/,
+  gem: /^exec$/,
+  mix: /^cmd$/,
+  tox: /^exec$/,
+  cabal: /^(?:exec|v2-exec)$/,
+  stack: /^(?:exec|x)$/,
+  opam: /^exec$/,
+  dune: /^exec$/,
+  nix: /^(?:run|shell|develop)$/,
+  guix: /^(?:shell|environment)$/,
+  mise: /^(?:x|exec|run|r|en|watch)$/,
+  asdf: /^exec$/,
+  volta: /^run$/,
+  pyenv: /^exec$/,
+  rbenv: /^exec$/,
+  nodenv: /^exec$/,
+  direnv: /^exec$/,
+  dotenvx: /^run$/,
+  doppler: /^run$/,
+  infisical: /^run$/,
+  teller: /^run$/,
+  railway: /^run$/,
+  op: /^run$/,
+  'aws-vault': /^exec$/,
+  chamber: /^exec$/,
+  zellij: /^run$/,
+}
+
+/** Whether a program runs the rest of its words as a command, or has a subcommand that does. */
+export const canWrap = (program: string): boolean => WRAPPERS.has(program) || Object.hasOwn(PACKAGED, program)
+
+/** Whether a program runs the rest of its words as a command. */
+export const wraps = (program: string, args: Words): boolean =>
+  WRAPPERS.has(program) ||
+  (Object.hasOwn(PACKAGED, program) && reached(args).some((at) => PACKAGED[program]?.test(args[at] ?? '') === true))
+
+/** Those that hand a word of their own to a shell. */
+const SHELLED = new Set([
+  'watchexec',
+  'onchange',
+  'reflex',
+  'konsole',
+  'gnome-terminal',
+  'autossh',
+  'dotenv',
+  'env-cmd',
+  'orb',
+])
+
+/** Whether an option of a wrapper holds a text that is a whole command. */
+const holdsCommand = (args: Words, at: number): boolean => {
+  const [, option, attached] = /^(-[A-Za-z]*[Sc]|--(?:sp|ca|com)[a-z-]*)(.*)$/s.exec(args[at] ?? '') ?? []
+  if (option === undefined) return false
+  return (attached !== '' && !/^-[A-Za-z]*c/.test(option)) || !/^[\w./@:=,+-]*$/.test(args[at + 1] ?? '')
+}
+
+/** Words behind which it is not looked for what a wrapper runs: every one could begin it. */
+const MAX_WORDS = 100
+
+/** Whether what a wrapper might run stands in its words. */
+export const tellsWrapped = (program: string, args: Words): boolean => {
+  if (args.length > MAX_WORDS) return false
+  if (args.some((word, at) => word === undefined || STEERING.test(word) || holdsCommand(args, at))) return false
+  if (SHELLED.has(program) && args.some((word) => /[\s;&|]/.test(word ?? ''))) return false
+  return program !== 'xargs' || (args.length > 0 && !args.some((_, at) => isWrapper(args.slice(at))))
+}
+
+/** What shells alone know: no program can start it, except `time`, which is part of Bash. */
+const BUILT_IN = new Set(
+  `. source eval exec command builtin read unset declare typeset local readonly export getopts let fc jobs trap alias enable hash bind
+  complete compgen mapfile readarray coproc repeat start if then else do while until for case select function`.split(
+    /\s+/,
+  ),
+)
+
+/** Every command that a wrapper might run, from every word on: what options take a value need not be known. */
+export const wrapped = (program: string, args: Words): readonly Words[] => {
+  // words that come in from outside follow the last one
+  const given = program === 'xargs' ? [...args, undefined] : args
+  return args
+    .map((_, at) => given.slice(at))
+    .filter(([first]) => !BUILT_IN.has(first ?? '') || (program === 'time' && first !== '.'))
+}
+
+const isWrapper = ([first, ...args]: Words): boolean => first !== undefined && wraps(programName(first), args)
