@@ -1,4 +1,4 @@
-import { columnLines, costText, countText, terminalLine, writeJson } from 'guard-gateway/core'
+import { columnLines, costText, countText, sessionLines, terminalLine, writeJson } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'
 import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
@@ -6,15 +6,10 @@ import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
 type Session = Static<typeof sessionSchema>
 
 const filters = { project: 'project_id', agent: 'agent_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
-const head = ['last seen (UTC)', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
-const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])
-
 /** Prints a page of sessions, one a line. */
 export const listSessions = async (asked: Asked): Promise<void> => {
   const page = (await asked.ask('GET', filtered('/api/sessions', asked.input, filters))) as Static<typeof sessionsPage>
-  const lines = ({ sessions }: typeof page) =>
-    sessions.length === 0 ? [] : columnLines([head, ...sessions.map(rowOf)], figures)
-  printPage(page, asked, lines, 'There are no such sessions.')
+  printPage(page, asked, ({ sessions }) => sessionLines(sessions), 'There are no such sessions.')
 }
 
 /** Prints what is known of one session. */
@@ -59,16 +54,3 @@ const stateOf = ({ paused }: Pick<Session, 'paused'>): string => (paused ? 'paus
 
 /** RFC 3339 in UTC, to the second. */
 const timeOf = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`
-
-const rowOf = (session: Session): readonly string[] => [
-  session.last_seen_at.slice(0, 19).replace('T', ' '),
-  session.id,
-  terminalLine(session.project_id),
-  terminalLine(session.agent_id ?? ''),
-  String(session.requests),
-  String(session.flagged),
-  String(session.blocked),
-  countText(session.total_tokens),
-  costText(session.cost_micro),
-  session.paused ? 'paused' : '',
-]
