@@ -1,12 +1,13 @@
 import type { Session } from 'guard-gateway/core'
 
+type Write = () => Promise<void>
+
 /** Runs writes that record a request. The first one of a session also stores its row, so those that come meanwhile wait for it. */
-export const firstAlone = (): ((session: Session | null, write: () => Promise<void>) => Promise<void>) => {
+export const firstAlone = (): ((session: Session | null, write: Write) => Promise<void>) => {
   const storing = new WeakMap<Session, Promise<void>>()
-  return async (session, write) => {
-    if (session === null || session.stored === true) return write()
+  const inTurn = async (session: Session, write: Write): Promise<void> => {
     for (let first = storing.get(session); first !== undefined; first = storing.get(session)) await first
-    if (session.stored) return write()
+    if (session.stored === true) return write()
     const writing = write()
     storing.set(
       session,
@@ -14,4 +15,6 @@ export const firstAlone = (): ((session: Session | null, write: () => Promise<vo
     )
     return writing
   }
+  // most sessions are stored, and each further promise costs
+  return (session, write) => (session === null || session.stored === true ? write() : inTurn(session, write))
 }
