@@ -26,9 +26,11 @@ ${await serversSection(parts, ask, view)}
 ${await decisionsSection(parts.mcp, ask, view)}</div>`
 }
 
+const FOR_A_CLIENT = 'guard mcp run --server-id files -- npx -y @modelcontextprotocol/server-filesystem .'
+
 const unusedText = (): Html =>
-  html`<div class="empty"><p>No MCP server stands behind the gateway. Name one in <code>guard-config.yml</code>, or put the proxy in front of a local server:</p>
-<pre>guard mcp run --policy policy.yml --server-id files -- npx @modelcontextprotocol/server-filesystem .</pre></div>`
+  html`<div class="empty"><p>No MCP server stands behind the gateway. Name one in <code>guard-config.yml</code>, or give your client this command in place of the server's own. Without <code>--policy</code> every call asks a person here.</p>
+<pre>${FOR_A_CLIENT}</pre> <button class="plain" data-copy="${FOR_A_CLIENT}">Copy</button></div>`
 
 const policyLine = ({ now }: Ask, { policy }: ServersView): Html => {
   if (policy === null) return html``

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startGateway } from 'guard-gateway/test'
 import { Audit } from '../../../../plugins/mcp/audit/index.ts'
 import type { ServersView } from '../../../../plugins/mcp/management/server-schemas.ts'
 import { ToolBook } from '../../../../plugins/mcp/tools/index.ts'
@@ -37,6 +38,15 @@ const asking = async (client: McpClient, args: object): Promise<string> => {
   const { structuredContent } = resultOf(await client.call('write_file', args))
   return String((structuredContent as { readonly approval_id: unknown }).approval_id)
 }
+
+test('where there is no server the page gives a command that works as it stands', async () => {
+  const started = await startGateway()
+  const text = await (await fetch(`${started.url}/mcp`, { headers: { accept: 'text/html' } })).text()
+  await started.close()
+  // a policy would have to be written first, and npx must not ask whether it may install
+  const [, command] = /data-copy="(guard mcp run [^"]+)"/.exec(text) ?? []
+  assert.equal(command, 'guard mcp run --server-id files -- npx -y @modelcontextprotocol/server-filesystem .')
+})
 
 test('a question shows what would be done, to be allowed once: one retry passes', async () => {
   await using service = await startMcp({ policy: POLICY })
