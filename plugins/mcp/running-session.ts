@@ -60,6 +60,9 @@ export class RunningSession {
       if (session.protocol_version === undefined) context.failed(reason)
       over(this, reason)
     }
+    void session.link.lost.then(({ reason }) => {
+      if (!session.ended) end(reason)
+    })
     this.#relay = new Relay(gateway, session, {
       tools: context.tools,
       retold: (page) => this.#retold(page),

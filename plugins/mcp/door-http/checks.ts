@@ -11,7 +11,10 @@ export const checkMethod = (method: string): void => {
 }
 
 /** Refuses media types that MCP does not have, said or wanted. Throws UNSUPPORTED_MEDIA_TYPE, NOT_ACCEPTABLE. */
-export const checkMedia = (method: string, { 'content-type': type, accept }: IncomingHttpHeaders): void => {
+export const checkMedia = (method: string, headers: IncomingHttpHeaders): void => {
+  const { 'content-type': type, 'content-encoding': coding = 'identity', accept } = headers
+  if (method === 'POST' && coding !== 'identity')
+    throw new GuardError('UNSUPPORTED_MEDIA_TYPE', 'A message of MCP is sent without a content-encoding.')
   if (method === 'POST' && type !== JSON_TYPE && essence(type ?? '') !== JSON_TYPE)
     throw new GuardError('UNSUPPORTED_MEDIA_TYPE', 'A message of MCP is application/json.')
   if (method === 'POST') {

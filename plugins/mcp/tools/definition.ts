@@ -39,7 +39,7 @@ export const readPage = (result: string, known: (name: string) => Definition | u
   const cursor = stringIn(result, memberIn(scan.root, 'nextCursor')?.value)
   const definitions = toolsIn(scan.root).flatMap((value) => {
     const name = nameOf(result, value)
-    return name === undefined ? [] : [definitionOf(name, sourceOf(result, value), known(name))]
+    return name === undefined || name === '' ? [] : [definitionOf(name, sourceOf(result, value), known(name))]
   })
   return { definitions, hasNext: cursor !== undefined }
 }

@@ -95,6 +95,8 @@ describe('sessions', () => {
       [exited.status, exited.json?.error?.code, exited.json?.error?.message],
       [502, -32603, 'Upstream server exited (code 4).'],
     )
+    const { status, json } = await one.request('x/line')
+    assert.deepEqual([status, json?.error?.data?.code], [404, 'MCP_SESSION_NOT_FOUND'])
     assert.equal((await two.request('x/line')).status, 200)
   })
 

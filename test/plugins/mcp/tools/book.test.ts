@@ -48,7 +48,7 @@ describe('what the proxy knows of the tools of a server', () => {
       '{"tools":null}',
       '{"tools":{}}',
       '{"tools":[null,1,"x",{},{"name":1}]}',
-      '{"tools":[{"name":"x"}]}',
+      '{"tools":[{"name":""},{"name":"x"}]}',
     ])
       assert.equal(await book.observe(result), undefined, result)
     assert.deepEqual([...book.names()], ['x'])
