@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { type Command, GuardError, unwritable } from 'guard-gateway/core'
+import { bytesText, type Command, GuardError, unwritable } from 'guard-gateway/core'
+import { isDamage, isFull } from './failure.ts'
 
 /** What can be done with the database file from the command line, whether or not a gateway uses it. */
 export const storageCommands = (file: string): readonly Command[] => [
@@ -13,9 +14,9 @@ export const storageCommands = (file: string): readonly Command[] => [
       const database = existing(file, cwd)
       const found = await reading(database, (db) => String(db.pragma('integrity_check(1)', { simple: true })))
       if (found !== 'ok') throw unsound(database, found)
-      if (options.json === true)
-        out.write(`${JSON.stringify({ file: database, bytes: statSync(database).size, sound: true })}\n`)
-      else out.write(`${relative(cwd, database)} is sound, ${megabytes(database)} MB\n`)
+      const bytes = bytesOf(database)
+      if (options.json === true) out.write(`${JSON.stringify({ file: database, bytes, sound: true })}\n`)
+      else out.write(`${relative(cwd, database)} is sound, ${bytesText(bytes)}\n`)
       return 0
     },
   },
@@ -32,10 +33,11 @@ export const storageCommands = (file: string): readonly Command[] => [
         await reading(database, (db) => db.prepare('vacuum into ?').run(target))
       } catch (error) {
         rmSync(target, { force: true })
-        throw error
+        throw isFull(error) ? unwritable(name, { code: 'ENOSPC' }) : error
       }
-      if (options.json === true) out.write(`${JSON.stringify({ file: target, bytes: statSync(target).size })}\n`)
-      else if (options.quiet !== true) err.write(`wrote ${name}, ${megabytes(target)} MB\n`)
+      const bytes = bytesOf(target)
+      if (options.json === true) out.write(`${JSON.stringify({ file: target, bytes })}\n`)
+      else if (options.quiet !== true) err.write(`wrote ${name}, ${bytesText(bytes)}\n`)
       return 0
     },
   },
@@ -47,7 +49,9 @@ const existing = (file: string, cwd: string): string => {
   throw new GuardError('USAGE', `There is no database ${database}. Name it in storage.file, or start the gateway once.`)
 }
 
-const megabytes = (file: string): string => (statSync(file).size / 1e6).toFixed(1)
+/** With the journal of a gateway that uses it. */
+const bytesOf = (file: string): number =>
+  [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0)
 
 /** Makes the file, empty and for its owner alone. */
 const create = (target: string, name: string): void => {
@@ -70,8 +74,7 @@ const reading = async <T>(file: string, work: (db: Database) => T): Promise<T> =
     db = new Sqlite(file, { readonly: true })
     return work(db)
   } catch (error) {
-    const code = String((error as { readonly code?: unknown }).code)
-    throw code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' ? unsound(file, code, error) : error
+    throw isDamage(error) ? unsound(file, String((error as { readonly code?: unknown }).code), error) : error
   } finally {
     db?.close()
   }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { APPLICATION_ID, createFile, damaged, inspect, isLarge, newer, SCHEMA_VERSION } from './file.ts'
+import { isDamage } from './failure.ts'
+import { APPLICATION_ID, createFile, damaged, inspect, isLarge, newer, SCHEMA_VERSION, unopened } from './file.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import type { Start } from './protocol.ts'
@@ -24,7 +25,7 @@ const checkContents = (start: Start): void => {
     if (error instanceof Refusal) throw error
     // a first start that was killed left its journal: opening for writing takes it back
     if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_BUSY')) return
-    throw damaged(file, `is damaged (${code})`)
+    throw isDamage(error) ? damaged(file, `is damaged (${code})`) : unopened(file, error)
   } finally {
     db?.close()
   }
@@ -70,10 +71,6 @@ export const openDatabase = async (start: Start): Promise<Opened> => {
   } catch (error) {
     db?.close()
     lock?.close()
-    if (error instanceof Refusal) throw error
-    throw new Refusal(
-      'DATABASE_UNWRITABLE',
-      `The database ${file} cannot be opened: ${String(error)}. Check the folder and its rights, or name another file in storage.file.`,
-    )
+    throw error instanceof Refusal ? error : unopened(file, error)
   }
 }

@@ -7,10 +7,17 @@ export const isTaken = (error: unknown): boolean => /^SQLITE_CONSTRAINT_(UNIQUE|
 
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY')
 
+/** What the file holds is at fault, and not the disk, the rights or a lock. */
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_READ|CORRUPTFS|DATA))/.test(codeOf(error))
+
+/** The disk has no room: it is the shared memory of a journal that is begun first. */
+export const isFull = (error: unknown): boolean => /^SQLITE_(FULL|IOERR_SHMSIZE)$/.test(codeOf(error))
+
 /** Whether the disk is full, the database cannot be used now, or what was asked is itself at fault. */
 export const reasonOf = (error: unknown): Failure['reason'] => {
   const code = codeOf(error)
-  if (code === 'SQLITE_FULL') return 'full'
+  if (isFull(error)) return 'full'
   const own = !code.startsWith('SQLITE_') || /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/.test(code)
   return own ? 'fault' : 'failing'
 }

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { isFull } from './failure.ts'
 import type { Start } from './protocol.ts'
 import { Refusal } from './refusal.ts'
 
@@ -28,6 +29,15 @@ export const newer = (file: string, version: number): Refusal =>
     'DATABASE_NEWER',
     `The database ${file} has format ${version}; this version writes format ${SCHEMA_VERSION}. Install the newer version, or name another file in storage.file.`,
   )
+
+/** Why a database cannot be opened that may be sound. */
+export const unopened = (file: string, error: unknown): Refusal => {
+  const why = isFull(error) ? 'the disk is full. Free some space' : `${String(error)}. Check the folder and its rights`
+  return new Refusal(
+    'DATABASE_UNWRITABLE',
+    `The database ${file} cannot be opened: ${why}, or name another file in storage.file.`,
+  )
+}
 
 const unwritable = (what: string, cause: unknown): Refusal =>
   new Refusal(

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { isBusy } from './failure.ts'
 import { createFile } from './file.ts'
 import { Refusal } from './refusal.ts'
 
@@ -33,8 +34,6 @@ export const holderOf = (file: string): Holder | undefined => {
     lock?.close()
   }
 }
-
-const isBusy = (error: unknown): boolean => (error as { readonly code?: string }).code === 'SQLITE_BUSY'
 
 const told = (lock: Database): string => {
   const { pid, address } = written(lock) ?? {}

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
 import { main } from '../../../presets/default/main.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
@@ -28,7 +39,7 @@ describe('guard storage', () => {
   it('check says that the database is sound, also beside a gateway', async () => {
     const { code, out, err } = await guard('check')
     assert.equal(code, 0, err)
-    assert.match(out, /^guard\.db is sound, \d+\.\d MB\n$/)
+    assert.match(out, /^guard\.db is sound, \d+(\.\d)? [kM]B\n$/)
   })
   it('backup writes a whole copy for its owner alone, which a gateway can open', async () => {
     const { code, err } = await guard('backup', 'copy.db')
@@ -48,6 +59,9 @@ describe('guard storage', () => {
   it('both tell what they did as JSON where that is wanted', async () => {
     const checked = JSON.parse((await guard('check', '--json')).out)
     assert.deepEqual([checked.file, checked.sound], [join(folder, 'guard.db'), true])
+    const [alone, journal] = ['guard.db', 'guard.db-wal'].map((name) => statSync(join(folder, name)).size)
+    assert.ok(journal !== undefined && journal > 0)
+    assert.equal(checked.bytes, (alone ?? 0) + journal)
     const { out, err } = await guard('backup', 'told.db', '--json')
     const { file, bytes } = JSON.parse(out)
     assert.deepEqual([file, bytes, err], [join(folder, 'told.db'), statSync(file).size, ''])
@@ -76,6 +90,19 @@ describe('guard storage', () => {
     } finally {
       rmSync(place, { recursive: true, force: true })
     }
+  })
+  it('backup tells of a full disk in words, and leaves nothing', (context) => {
+    const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+    context.mock.method(Sqlite.prototype, 'prepare', () => {
+      throw full
+    })
+    return guard('backup', 'none.db').then(({ code, err }) => {
+      assert.deepEqual(
+        [code, err],
+        [2, 'error: none.db cannot be written: the disk is full (ENOSPC). Name another file. (USAGE)\n'],
+      )
+      assert.equal(existsSync(join(folder, 'none.db')), false)
+    })
   })
   it('both say where no database is', async () => {
     const place = mkdtempSync(join(tmpdir(), 'guard-none-'))

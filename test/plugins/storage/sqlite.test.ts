@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -8,6 +8,7 @@ import { sha256, type Table } from 'guard-gateway/core'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { startAhead } from 'guard-gateway/plugins/storage/sqlite/thread'
 import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
+import { unopened } from '../../../plugins/storage/sqlite/file.ts'
 import { conformanceTables, item, openPlain, storageConforms } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-sqlite-'))
@@ -172,6 +173,14 @@ describe('sqlite: files it refuses, untouched', () => {
       writeFileSync(file, bytes)
       await refused(file, 'DATABASE_DAMAGED', /damaged/)
     }
+  })
+
+  it('one whose journal cannot be used, or for which the disk has no room, which says nothing of the file', async () => {
+    const file = await written('unopened.db')
+    mkdirSync(`${file}-wal`)
+    await refused(file, 'DATABASE_UNWRITABLE', /cannot be opened: .*Check the folder/)
+    const full = unopened(file, Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' }))
+    assert.match(full.message, /cannot be opened: the disk is full\. Free some space/)
   })
 
   it("another program's database", async () => {
