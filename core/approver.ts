@@ -16,6 +16,8 @@ export const APPROVER_FLAG = {
 export interface Approver {
   /** A key is set. */
   readonly needsKey: boolean
+  /** Asks for a key from now on, if none is set; one that is set stays. `key` is as for `approver`. */
+  demand(key: string): void
   /** Shown by parts of this process that ask its own interface; another one in every process. */
   readonly pass: string
   /** Throws APPROVER_KEY_REQUIRED unless the key is the right one, or none is needed. */
@@ -29,14 +31,17 @@ export interface Approver {
 const HASHED = /^sha256:([0-9a-f]{64})$/i
 const FIELD = 'approver_key'
 
+const digestOf = (key: string): string => HASHED.exec(key)?.[1]?.toLowerCase() ?? sha256(key)
+
 /** The approver that a configuration describes: `key` is the key itself, or `sha256:` and its hex digest; undefined lets everybody approve. */
 export const approver = (key: string | undefined): Approver => {
-  const wanted = key === undefined ? undefined : (HASHED.exec(key)?.[1]?.toLowerCase() ?? sha256(key))
+  let wanted = key === undefined ? undefined : digestOf(key)
   const pass = randomBytes(32).toString('hex')
-  // digests are compared: how many of their characters are equal says nothing about the key
-  const known = new Set([wanted, sha256(pass)])
+  const passed = sha256(pass)
   const fault = (given: string | undefined): string | undefined => {
-    if (wanted === undefined || (given !== undefined && known.has(sha256(given)))) return undefined
+    if (wanted === undefined) return undefined
+    // digests are compared: how many of their characters are equal says nothing about the key
+    if (given !== undefined && [wanted, passed].includes(sha256(given))) return undefined
     return given === undefined ? 'This needs the approver key.' : 'The approver key is wrong.'
   }
   const check = (given: string | undefined): void => {
@@ -46,7 +51,12 @@ export const approver = (key: string | undefined): Approver => {
     throw new GuardError('APPROVER_KEY_REQUIRED', given === undefined ? `${message} ${how}` : message)
   }
   return {
-    needsKey: wanted !== undefined,
+    get needsKey() {
+      return wanted !== undefined
+    },
+    demand(next) {
+      wanted ??= digestOf(next)
+    },
     pass,
     check,
     checkHeaders({ [APPROVER_HEADER]: given }) {

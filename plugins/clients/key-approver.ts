@@ -11,8 +11,11 @@ export const makeApproverKey = (): Command => ({
     if (options.json === true) io.out.write(`${JSON.stringify({ key, approver_key })}\n`)
     else {
       io.out.write(`${key}\n`)
-      io.err.write(`Keep it where no agent reads it. Put this into the configuration file and restart the gateway:\n`)
+      io.err.write(`Keep it where no agent reads it. Put this into the configuration file:\n`)
       io.err.write(`mcp: { approver_key: "${approver_key}" }\n`)
+      io.err.write(
+        `A gateway that runs without one asks for it from its next request on; in place of another key it takes a restart.\n`,
+      )
     }
     return 0
   },

@@ -55,10 +55,13 @@ class ConfigWatch {
   #generation = 1
   #error: unknown
   #restart: readonly string[] = []
+  /** The approver key in force; empty where none is. */
+  #approver_key: string
 
   constructor(gateway: Gateway, options: ReloadOptions) {
     this.#gateway = gateway
     this.#options = options
+    this.#approver_key = options.started.mcp.approver_key
   }
 
   /** Takes the file as it is for the one in force. */
@@ -113,12 +116,21 @@ class ConfigWatch {
     const { live, started, done, notice } = this.#options
     checkPlugins(this.#gateway, next)
     addSecrets(this.#gateway.secrets, next)
+    this.#demand(next.mcp.approver_key)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
     this.#generation++
-    this.#restart = changedKeys(started, next)
+    const before = { ...started, mcp: { ...started.mcp, approver_key: this.#approver_key } }
+    this.#restart = changedKeys(before, next)
     const message = 'The changed configuration is in force.'
     if (this.#restart.length === 0) done(message)
     else notice(`${message} These take effect with a restart: ${this.#restart.join(', ')}.`)
+  }
+
+  /** Only where there was none: whoever can write the file frees nothing that runs by taking a key away, or by one of his own. */
+  #demand(approver_key: string): void {
+    if (this.#approver_key !== '' || approver_key === '') return
+    this.#approver_key = approver_key
+    this.#gateway.approver.demand(approver_key)
   }
 }
 

@@ -77,6 +77,23 @@ describe('a changed configuration file', () => {
     assert.equal(gateway.secrets.holds('team-0123456789'), true)
     assert.equal(gateway.secrets.holds('red-team-blue'), false)
   })
+  it('asks for an approver key at once where none was, and keeps the one that is in force until a restart', async () => {
+    const { gateway, change, health } = await start(key)
+    const restart = () => (health() as { restart_needed: readonly string[] }).restart_needed
+    const { approver } = gateway
+    approver.check(undefined)
+    await change(`${key}mcp: { approver_key: approver-0123456789 }\n`)
+    assert.deepEqual(restart(), [])
+    assert.throws(() => approver.check(undefined), { code: 'APPROVER_KEY_REQUIRED' })
+    approver.check('approver-0123456789')
+    for (const other of ['mcp: { approver_key: of-an-agent-0123456789 }\n', '']) {
+      await change(key + other)
+      assert.deepEqual(restart(), ['mcp.approver_key'])
+      assert.throws(() => approver.check('of-an-agent-0123456789'), { code: 'APPROVER_KEY_REQUIRED' })
+      assert.throws(() => approver.check(undefined), { code: 'APPROVER_KEY_REQUIRED' })
+      approver.check('approver-0123456789')
+    }
+  })
   it('is looked for at most once a second, and only when requests come', async () => {
     const { live, clock, request } = await start(key)
     await writeFile(file, `${key}default_mode: enforce\n`)
