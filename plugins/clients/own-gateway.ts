@@ -10,12 +10,13 @@ const STEP_MS = 100
 export const startOwn = async ({ guard, config, running }: ClientsOptions): Promise<() => Promise<void>> => {
   const [node = process.execPath, ...words] = guard
   const child = spawn(node, [...words, 'gateway', 'run', '--config', config, '--json', '--quiet'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    // the channel says nothing: it closes when this process ends, however it does, and that stops the gateway
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // out of the terminal's reach: Ctrl-C is for the agent, which may well go on after it
     detached: true,
   })
   let said = ''
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-2000)
   })
   // it has said everything by then

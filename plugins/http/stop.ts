@@ -11,6 +11,7 @@ export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit'>
 
 /**
  * Waits for SIGINT or SIGTERM, then closes the server and resolves to 0; a second signal ends the process at once.
+ * The end of a process that has started this one over a channel (`ipc`) counts as a first signal.
  * What nobody caught is logged, the server drains, and the result is 1.
  */
 export const untilStopped = (
@@ -44,14 +45,17 @@ export const untilStopped = (
       if (!stopping) void finish()
     }
     let drain: NodeJS.Timeout | undefined
+    const onAlone = () => {
+      if (!stopping) void finish()
+    }
     const onInterrupt = () => onSignal('SIGINT')
     const onTerminate = () => onSignal('SIGTERM')
     const release = () => {
       clearTimeout(drain)
-      process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate)
+      process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate).off('disconnect', onAlone)
       process.off('uncaughtException', onFault).off('unhandledRejection', onFault)
     }
-    process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate)
+    process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate).on('disconnect', onAlone)
     process.on('uncaughtException', onFault).on('unhandledRejection', onFault)
   })
 

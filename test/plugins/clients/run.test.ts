@@ -172,9 +172,10 @@ test('a gateway that does not take the key is told of before the agent starts, w
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
 
-test('a gateway started for the agent is out of the reach of Ctrl-C, which the agent may survive', async (context) => {
+test('a gateway started for the agent is out of the reach of Ctrl-C, which the agent may survive, and hears of our end', async (context) => {
   const says = `let leads = true; try { process.kill(-process.pid, 0) } catch { leads = false }
-    console.error(JSON.stringify({ error: { code: 'PORT_TAKEN', message: leads ? 'alone.' : 'with the agent.' } })); process.exit(1)`
+    const message = leads && process.connected ? 'alone.' : 'with the agent.'
+    console.error(JSON.stringify({ error: { code: 'PORT_TAKEN', message } })); process.exit(1)`
   await using refusing = await refusingPort()
   const { cwd, command } = await workplace(context, {
     address: `http://127.0.0.1:${refusing.port}`,

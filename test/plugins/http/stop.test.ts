@@ -43,6 +43,15 @@ describe('a running gateway', () => {
       assert.deepEqual(events.eventNames(), [])
     })
   }
+  it('drains and ends with 0 when the process that started it over a channel ends', async () => {
+    const { events, exits, result, closes, drained } = running()
+    events.emit('disconnect')
+    events.emit('disconnect')
+    assert.equal(closes(), 1)
+    drained()
+    assert.equal(await result, 0)
+    assert.deepEqual([exits, events.eventNames()], [[], []])
+  })
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     it(`logs an ${event} without credentials, drains, and ends with 1`, async () => {
       const { events, io, result, closes, drained } = running()
