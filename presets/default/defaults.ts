@@ -20,7 +20,7 @@ export const emptyConfig = () => ({
     block_status_override: {},
   },
   storage: {
-    backend: 'sqlite' as const,
+    backend: 'sqlite',
     file: 'guard.db',
     synchronous: 'normal' as const,
     full_content_logging: false,

@@ -29,9 +29,13 @@ export const nextSteps =
 /** The line printed at start tells these. */
 export const facts = (config: Config, cwd: string) => ({
   mode: config.preset === 'enforce-recommended' ? 'enforce' : config.default_mode,
-  storage:
-    config.storage.backend === 'memory' || config.preset === 'minimal' ? 'memory' : shown(config.storage.file, cwd),
+  storage: storageOf(config, cwd),
 })
+
+const storageOf = ({ storage: { backend, file }, preset }: Config, cwd: string): string => {
+  if (preset === 'minimal') return 'memory'
+  return backend === 'sqlite' ? shown(file, cwd) : backend
+}
 
 /** A path as short as it can be told. */
 const shown = (file: string, cwd: string): string => {

@@ -27,7 +27,7 @@ const upstreamSchema = Type.Object(
     ),
     auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'none', 'passthrough'], {
       default: 'auto',
-      description: 'how the key is sent',
+      description: 'auto, bearer, x-api-key or none; passthrough sends the client’s own login',
     }),
     styles: strings({ minItems: 1, description: 'messages, responses, chat_completions' }),
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
@@ -41,7 +41,7 @@ const upstreamSchema = Type.Object(
     inject_stream_usage: Type.Boolean({ default: false, description: 'ask chat streams for their usage' }),
     on_disconnect: Type.Enum(['abort', 'drain'], {
       default: 'abort',
-      description: 'what happens upstream when the client leaves',
+      description: 'abort or drain the reply of a client that leaves',
     }),
     fallback: strings({ default: [], description: 'names tried next when nothing was answered' }),
     model_map: map('requested model to the one sent'),

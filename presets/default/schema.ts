@@ -46,7 +46,11 @@ const serverSchema = Type.Object(
 
 const storageSchema = Type.Object(
   {
-    backend: oneOf(['sqlite', 'memory'], storage.backend, 'sqlite keeps a file, memory forgets everything at the end'),
+    backend: Type.String({
+      minLength: 1,
+      default: storage.backend,
+      description: 'sqlite keeps a file, memory nothing; or one of your own by its id',
+    }),
     file: Type.String({ minLength: 1, default: storage.file, description: 'database file, relative to this file' }),
     synchronous: oneOf(
       ['normal', 'full'],
@@ -57,7 +61,7 @@ const storageSchema = Type.Object(
     on_failure: oneOf(
       ['refuse', 'forward'],
       storage.on_failure,
-      'what happens to shadow-mode requests that cannot be recorded',
+      'refuse or forward shadow-mode requests that cannot be recorded',
     ),
   },
   section,
@@ -140,7 +144,7 @@ export const configSchema = Type.Object(
     preset: oneOf(
       ['default', 'minimal', 'enforce-recommended', 'mcp-stdio', 'mcp-serve'],
       rest.preset,
-      'which set of plugins runs',
+      'plugins that run: default, minimal, enforce-recommended, mcp-serve or mcp-stdio',
     ),
     plugins: words('files with plugins of your own, relative to this file'),
   },

@@ -45,6 +45,7 @@ export const storage: Check = async ({ config, gateway, unopened }) => {
   if (gateway === undefined) return [notOpened(unopened)]
   if (config.storage.backend === 'memory')
     return [warning('storage.backend is memory: everything is forgotten at the end', 'Set storage.backend: sqlite.')]
+  if (config.storage.backend !== 'sqlite') return [ok(`storage ${config.storage.backend}`)]
   const { bavail, bsize } = await statfs(dirname(config.storage.file))
   const free = bavail * bsize
   return [

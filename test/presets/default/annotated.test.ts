@@ -12,6 +12,8 @@ const activated = text.replace(/^( *)#(?! \S)/gm, '$1')
 const load = async (yaml: string) => (await parseConfig(yaml, '/w/guard-config.yml', env)).config
 
 interface Branch {
+  readonly enum?: readonly unknown[]
+  readonly description?: string
   readonly properties?: Readonly<Record<string, Branch>>
   readonly items?: Branch
 }
@@ -28,6 +30,12 @@ describe('the first configuration file', () => {
   it('shows the defaults: with every comment activated it still means the same', async () => {
     assert.notEqual(activated, text)
     assert.deepEqual(await load(activated), await load(`gateway_key: ${key}\n`))
+  })
+  it('names the values beside every key that takes some alone', () => {
+    const namesAll = ({ enum: values = [], description = '', ...inside }: Branch): boolean =>
+      values.every((value) => description.includes(String(value))) &&
+      Object.values({ ...inside.properties, ...inside.items?.properties }).every(namesAll)
+    assert.equal(namesAll(configSchema as Branch), true)
   })
   it('shows every key, and beside every value what it means', () => {
     const lines = activated.split('\n')

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { Gateway } from 'guard-gateway/core'
+import { type Gateway, storage } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { memory } from 'guard-gateway/plugins/storage/memory'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
 import { parseConfig } from '../../../presets/default/config.ts'
@@ -76,6 +77,24 @@ describe('a gateway made from a configuration', () => {
     assert.ok(gateway.secrets.holds('sk-upstream-0123456789'))
     assert.equal(gateway.keys.identify(['guard_0123456789abcdef'])?.agent_id, null)
     assert.equal(gateway.keys.identify(['']), undefined)
+  })
+  it('keeps rows in a storage of the user’s own, and refuses one that is not there', async () => {
+    const config = await read('storage: { backend: mine }')
+    await assert.rejects(createGateway(config), {
+      code: 'INVALID_CONFIG',
+      message: /^storage\.backend: there is no storage "mine"; there is sqlite, memory\./,
+    })
+    const opened: string[] = []
+    const mine = storage({
+      id: 'mine',
+      open: async (tables) => {
+        opened.push('mine')
+        return memory().open(tables)
+      },
+    })
+    const gateway = await (await createGateway(config, [mine])).open()
+    await gateway.close()
+    assert.deepEqual(opened, ['mine'])
   })
   it('keeps rows where storage.backend says', async () => {
     const gateway = await createGateway(await read('storage: { backend: memory }'))
