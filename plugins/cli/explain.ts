@@ -16,7 +16,9 @@ export const explain: Command = {
     const typed = args[0] ?? ''
     const code = typed.toUpperCase().replaceAll('-', '_')
     if (!isCode(code)) {
-      printUsage(`There is no code "${typed}".${suggestion(code, Object.keys(catalogue))}`, options, io)
+      const known = Object.keys(catalogue)
+      const near = suggestion(code, known) || ` There is ${known.join(', ')}.`
+      printUsage(`There is no code "${typed}".${near}`, options, io, '')
       return exits.failed
     }
     const [status, type, message, help] = catalogue[code]

@@ -10,7 +10,7 @@ export type Parsed = { readonly options: Input['options'] } & (
   | { readonly kind: 'version' }
   | { readonly kind: 'run'; readonly command: Command; readonly input: Input }
   | { readonly kind: 'unknown'; readonly message: string }
-  | { readonly kind: 'wrong'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly command?: Command; readonly message: string }
 )
 
 /** Reads the arguments of a process (without node and script). Never throws: what is wrong is part of the answer. */
@@ -26,7 +26,7 @@ export const parse = (commands: readonly Command[], argv: readonly string[]): Pa
   const message = flagFault(options, command) ?? arityFault(args, command)
   return message === undefined
     ? { kind: 'run', command, input: { args, options, rest: prepared.rest }, options }
-    : { kind: 'wrong', message, options }
+    : { kind: 'wrong', command, message, options }
 }
 
 const tokens = (

@@ -78,11 +78,15 @@ const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
 
 /** A command line that cannot be used: what is wrong, and where help is. */
-export const printUsage = (message: string, options: Input['options'], io: Io): void => {
-  const hint = 'Run "guard --help" for what there is.'
+export const printUsage = (
+  message: string,
+  options: Input['options'],
+  io: Io,
+  hint = 'Run "guard --help" for what there is.',
+): void => {
   if (options.json === true)
     io.err.write(`${JSON.stringify({ error: { type: 'usage_error', code: 'USAGE', message, hint } })}\n`)
-  else io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)} ${hint}\n`)
+  else io.err.write(`${paint('red', 'error:', options, io)} ${terminalText([message, hint].join(' ').trimEnd())}\n`)
 }
 
 /** A line that deserves attention; `--quiet` hides it. */

@@ -63,7 +63,8 @@ const answer = (
   else if (parsed.kind === 'version')
     io.out.write(parsed.options.json === true ? `${JSON.stringify({ version })}\n` : `${version}\n`)
   else {
-    printUsage(parsed.message, parsed.options, io)
+    const command = parsed.kind === 'wrong' ? parsed.command : undefined
+    printUsage(parsed.message, parsed.options, io, command && `Run "guard ${command.id} --help" for what it takes.`)
     return exits.usage
   }
   return exits.done

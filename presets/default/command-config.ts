@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Command, Input, Io } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { configFile } from './config-file.ts'
 import type { Config } from './schema.ts'
 
@@ -23,12 +23,19 @@ export const configFor = async (
   io: Io,
 ): Promise<CommandConfig> => {
   const { file, named } = located(options, io)
+  if (named || (await exists(file))) return read(file, io, command)
   const backend = command?.unconfigured
-  if (backend === undefined || named || (await exists(file))) return read(file, io, command)
+  if (backend === undefined) throw absent(file)
   const config = (await import('./defaults.ts')).emptyConfig()
   const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
   return { config: { ...config, storage }, builtIn: true, warnings: [] }
 }
+
+const absent = (file: string): GuardError =>
+  new GuardError(
+    'INVALID_CONFIG',
+    `There is no ${file}. Go to the folder of your configuration, name it with --config, or write one with "guard gateway run".`,
+  )
 
 const read = async (file: string, io: Io, command: Command | undefined): Promise<CommandConfig> => {
   const { loadConfig } = await import('./config.ts')

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { GuardError, newKey } from 'guard-gateway/core'
+import { GuardError, newKey, unwritable } from 'guard-gateway/core'
 import { annotatedConfig } from './annotated.ts'
 
 /** What a first run did. */
@@ -24,7 +24,13 @@ export const writeFirstConfig = async (file: string): Promise<FirstRun> => {
     const { code, path } = cause as NodeJS.ErrnoException
     if (code === 'EEXIST' && path === file)
       throw new GuardError('CONFIG_EXISTS', `${file} exists already; it was left as it is.`)
-    throw new GuardError('INVALID_CONFIG', `${file} cannot be written: ${(cause as Error).message}.`, { cause })
+    throw new GuardError(
+      'INVALID_CONFIG',
+      unwritable(file, cause, 'Name another with --config, and add --init.').message,
+      {
+        cause,
+      },
+    )
   }
   const keyLine = text.split('\n').findIndex((line) => line.startsWith('gateway_key:')) + 1
   return { file, key_line: keyLine, git: await excludeFromGit(file) }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { GuardError, type Plugin } from 'guard-gateway/core'
 
@@ -21,10 +22,8 @@ const load = async (file: string): Promise<Readonly<Record<string, unknown>>> =>
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
   } catch (cause) {
-    throw new GuardError('INVALID_CONFIG', `${file} cannot be loaded as a plugin: ${(cause as Error).message}`, {
-      cause,
-      path: 'plugins',
-    })
+    const why = existsSync(file) ? (cause as Error).message : 'there is no such file.'
+    throw new GuardError('INVALID_CONFIG', `${file} cannot be loaded as a plugin: ${why}`, { cause, path: 'plugins' })
   }
 }
 

@@ -30,7 +30,7 @@ describe('plugin files', () => {
   it('that are absent, broken or without a plugin are refused by name', async () => {
     await assert.rejects(pluginsFrom([join(folder, 'none.ts')]), {
       code: 'INVALID_CONFIG',
-      message: /none\.ts cannot be loaded as a plugin/,
+      message: /none\.ts cannot be loaded as a plugin: there is no such file\.$/,
     })
     await assert.rejects(pluginsFrom([await write('broken.mjs', 'export const = 1')]), {
       code: 'INVALID_CONFIG',
