@@ -87,7 +87,8 @@ export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets:
     }
   }
   if (style === 'messages' && version !== undefined && version !== '') headers.push('anthropic-version', version)
-  finish(headers, rules, outbound, secrets)
+  if (rules.auth === 'passthrough') headers.push(...passed(rules, outbound, named, secrets))
+  finish(headers, rules, outbound)
   return headers
 }
 
@@ -97,8 +98,7 @@ const versionFrom = (fate: number, value: string, before: string | undefined): s
   return fate === PROVIDER_VERSION && before === undefined ? value : before
 }
 
-const finish = (headers: string[], rules: HeaderRules, { login, style, length }: Outbound, secrets: Secrets): void => {
-  if (rules.auth === 'passthrough') headers.push(...passed(rules, login, secrets))
+const finish = (headers: string[], rules: HeaderRules, { style, length }: Outbound): void => {
   headers.push('accept-encoding', 'identity')
   if (length !== undefined) headers.push('content-length', String(length))
   const { auth, api_key } = rules
@@ -109,15 +109,20 @@ const finish = (headers: string[], rules: HeaderRules, { login, style, length }:
   headers.push(...rules.fixed)
 }
 
-/** The client's own login, without anything that is a key of ours or that the upstream sets itself. */
-const passed = ({ fixed }: HeaderRules, login: readonly string[], secrets: Secrets): string[] => {
+/** The client's own login, without anything that is a key of ours, meant for this connection alone, or set by the upstream's options. */
+const passed = (
+  { fixed }: HeaderRules,
+  { login }: Outbound,
+  named: ReadonlySet<string> | undefined,
+  secrets: Secrets,
+): string[] => {
   const kept: string[] = []
   for (let index = 0; index + 1 < login.length; index += 2) {
     const name = login[index] ?? ''
     const value = login[index + 1] ?? ''
     const lower = name.toLowerCase()
-    const set = fixed.some((entry, at) => at % 2 === 0 && entry.toLowerCase() === lower)
-    if (!set && !lower.startsWith('x-guard-') && lower !== 'cookie' && !holdsOwnKey(secrets, value))
+    const isOut = named?.has(lower) || fixed.some((entry, at) => at % 2 === 0 && entry.toLowerCase() === lower)
+    if (!isOut && !lower.startsWith('x-guard-') && lower !== 'cookie' && !holdsOwnKey(secrets, value))
       kept.push(name, value)
   }
   return kept

@@ -126,6 +126,12 @@ describe('headers on their way up', () => {
     assert.ok(!up([], { login }).includes('Bearer user-login-token'))
     const passing = headerRules('h', 'passthrough', 'unused', {})
     assert.deepEqual(up([], { login }, passing), ['host', 'h', ...login, ...always])
+    assert.deepEqual(up(['Connection', 'x-api-key'], { login }, passing), [
+      'host',
+      'h',
+      ...login.slice(0, 2),
+      ...always,
+    ])
   })
   it('give a provider-version its other name for Messages, unless it is there already', () => {
     const version = ['provider-version', '2023-06-01']
