@@ -105,9 +105,17 @@ const commands = ['guard run -- claude', 'guard playground run exact-loop']
 
 const emptyText = ({ query }: Ask): Html =>
   isNarrowed(query)
-    ? html`<p class="empty">No run matches. <a href="/replay">Clear the filters</a></p>`
+    ? html`<p class="empty">No run matches. ${wholeText(query)}<a href="/replay">Clear the filters</a></p>`
     : html`<div class="empty"><p>No runs yet. Start an agent through Guard, or let a scenario run:</p>
 ${commands.map((command) => html`<p><code>${command}</code> <button data-copy="${command}">Copy</button></p>`)}</div>`
+
+const NAMES = ['project_id', 'agent_id', 'agent_name', 'task_id', 'session_id', 'tag', 'model', 'tool']
+
+/** What does not match because only a part of it was given. */
+const wholeText = (query: URLSearchParams): Html => {
+  const word = query.get('q') ?? ''
+  return html`${word !== '' && !word.includes('*') && html`Words are looked for whole; <code>pars*</code> finds what begins so. `}${NAMES.some((name) => query.get(name)) && 'Names are compared whole. '}`
+}
 
 /** How long runs are kept, and how much room they take. */
 const keptText = async (gateway: Gateway, { settings: { days, max_bytes } }: Retention): Promise<string> => {

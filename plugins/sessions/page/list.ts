@@ -91,7 +91,7 @@ const filterForm = ({ query }: Ask): Html => {
 
 const emptyText = ({ query }: Ask): Html =>
   [...query].some(([, value]) => value !== '')
-    ? html`<p class="empty">No session matches. <a href="/sessions">Clear the filters</a></p>`
+    ? html`<p class="empty">No session matches. Names and ids are compared whole. <a href="/sessions">Clear the filters</a></p>`
     : html`<div class="empty"><p>No agent has come by yet. Run one behind the gateway, or let the Playground send some requests:</p>
 <pre>guard run -- claude</pre> <button class="plain" data-copy="guard run -- claude">Copy</button>
 <pre>guard playground run exact-loop</pre> <button class="plain" data-copy="guard playground run exact-loop">Copy</button></div>`

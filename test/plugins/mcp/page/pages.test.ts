@@ -140,7 +140,7 @@ test('decisions are listed with rule and Replay link, and narrowed by the query'
   const narrowed = await page(service, '/mcp?action=deny')
   assert.doesNotMatch(narrowed, /<td><span class="status">read_file/)
   assert.match(narrowed, /href="\/api\/v1\/mcp\/export\?action=deny"/)
-  assert.match(await page(service, '/mcp?tool=nothing'), /Nothing is like this/)
+  assert.match(await page(service, '/mcp?tool=nothing'), /Nothing is like this\. Names and ids are compared whole/)
   assert.equal((await get(service, '/mcp?action=explode')).status, 400)
 })
 

@@ -72,7 +72,12 @@ test('filters of the address are those of the interface, and the form keeps them
   assert.match(text, /name="q" value="pelican"/)
   assert.match(text, /<input type="hidden" name="sort" value="duration">/)
   const none = await bench.page('/replay?q=albatross')
-  assert.match(textOf(none), /No run matches\. Clear the filters/)
+  assert.match(
+    textOf(none),
+    /No run matches\. Words are looked for whole; pars\* finds what begins so\. Clear the filters/,
+  )
+  assert.match(textOf(await bench.page('/replay?q=albat*&status=ok')), /No run matches\. Clear the filters/)
+  assert.match(textOf(await bench.page('/replay?project_id=nam')), /No run matches\. Names are compared whole\./)
 })
 
 test('a filter that cannot be used is named beside its field, and what was typed stays', async () => {

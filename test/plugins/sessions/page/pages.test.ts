@@ -46,7 +46,7 @@ test('the list shows what a session used of its budgets, and leads to it', async
 
 test('the list is narrowed by project and state, and says what to do when nothing is there', async () => {
   assert.match(await page('/sessions?project_id=playground-exact-loop'), /id="session-ses_/)
-  assert.match(await page('/sessions?project_id=nobody'), /No session matches/)
+  assert.match(await page('/sessions?project_id=nobody'), /No session matches\. Names and ids are compared whole/)
   assert.match(await page('/sessions?paused=true'), /No session matches/)
   const answer = await fetch(`${started.url}/sessions?paused=perhaps`, { headers: { accept: 'text/html' } })
   assert.equal(answer.status, 400)
