@@ -39,6 +39,10 @@ export const openKey = ({
 }: Pick<Question, 'server_id' | 'session_id' | 'tool' | 'argument_hash'>): string =>
   sha256(JSON.stringify([server_id, session_id, tool, argument_hash]))
 
+/** What a yes forwards, as the approver sees it; null where nothing is changed. */
+export const sentPreviewOf = ({ sent }: Question, redact: Redactor): string | null =>
+  sent === undefined ? null : previewOf(sent, redact)
+
 /** The approval that asks a question, pending. */
 export const asked = (question: Question, now: number, timeout_ms: number, redact: Redactor): ApprovalRow => ({
   id: newId('apr_', now),
@@ -57,7 +61,7 @@ export const asked = (question: Question, now: number, timeout_ms: number, redac
   message: question.message === null ? null : cutText(question.message, MESSAGE_CHARS),
   findings: question.findings.slice(0, MAX_FINDINGS),
   preview: previewOf(question.arguments, redact),
-  sent_preview: question.sent === undefined ? null : previewOf(question.sent, redact),
+  sent_preview: sentPreviewOf(question, redact),
   policy_version: question.policy_version,
   trace_id: question.entry.trace_id,
   span_id: question.entry.span_id,
