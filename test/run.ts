@@ -32,7 +32,7 @@ const processOf = (file: string): string =>
 /** Loads a file as a suite of its own; one that cannot be loaded is a failed test. What is left open must not keep the others waiting. */
 const load = `import asyncHooks from 'node:async_hooks'
 import { flushCompileCache } from 'node:module'
-// The runner follows every promise, to name the test of an error that nobody catches; that takes a fifth of the time. Such an error still fails the process, and is printed whole.
+// The runner follows every promise, to name the test of an error that nobody catches; that takes a tenth of the time. Such an error still fails the process, and is printed whole.
 const { createHook } = asyncHooks
 asyncHooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false })
 const { after, describe, it } = await import('node:test')
