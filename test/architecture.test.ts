@@ -158,6 +158,10 @@ describe('rooms', () => {
       assert.ok(read('plugins/README.md').includes(`\`${name}\``), `plugins/README.md does not name ${name}`)
     })
   }
+  it('have every suite of promises in the public kit', () => {
+    const suites = readdirSync(join(root, 'test/conformance')).filter((name) => name.endsWith('.ts'))
+    for (const name of suites) assert.ok(read('test/kit.ts').includes(`'./conformance/${name}'`), name)
+  })
   it('hold small files with names that say what is in them', () => {
     for (const file of [...sources, ...tests]) {
       const lines = read(file).split('\n').length - 1
