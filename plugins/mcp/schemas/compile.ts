@@ -1,5 +1,4 @@
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
-import { codeBound } from './code-bound.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { boundKeywords } from './keywords.ts'
@@ -91,9 +90,10 @@ const options: Options = {
 const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[]): Promise<Ajv> => {
   const [ajv, { _ }, { RE2JS }] = await Promise.all([classOf(dialect), import('ajv'), import('re2js')])
   const regExp = Object.assign(patternMaker(RE2JS, fuel, skipped), { code: 'linear' })
+  // No `process` here: with it, Ajv writes the $id of a schema into its code.
   // Checked before against the dialect by an instance that is kept; here it would be compiled anew for each schema.
   // To tidy the code up takes time that grows with the square of its length.
-  const made = new ajv({ ...options, validateSchema: false, code: { regExp, optimize: false, process: codeBound() } })
+  const made = new ajv({ ...options, validateSchema: false, code: { regExp, optimize: false } })
   boundKeywords(made, _, fuel)
   return made
 }

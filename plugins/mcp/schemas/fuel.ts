@@ -5,7 +5,7 @@ export interface Fuel {
   value: unknown
 }
 
-export const MAX_FUEL = 400_000
+export const MAX_FUEL = 200_000
 /** More for every so many characters and members of what is validated. */
 const SIZE_PER_UNIT = 4
 

@@ -2,23 +2,23 @@ import type { Ajv, KeywordCxt } from 'ajv'
 import { canonicalJson } from 'guard-gateway/core'
 import { burn, type Fuel } from './fuel.ts'
 
-/** Units of fuel that an evaluation takes, by what the keyword holds and what it is asked about. */
-type Cost = (held: unknown, value: unknown) => number
+/** Units of fuel that an evaluation takes: by what the keyword holds, or by the value it is asked about. */
+type Cost = { readonly held: (held: unknown) => number } | { readonly value: (value: unknown) => number }
 
 const count = (parts: unknown): number =>
   typeof parts === 'object' && parts !== null ? (Array.isArray(parts) ? parts : Object.keys(parts)).length : 1
 
-const perBranch: Cost = (held) => 1 + count(held) / 2
-const perPart: Cost = (held) => count(held) / 64
-const perElement: Cost = (_held, value) => count(value) / 4
-const perMember: Cost = (_held, value) => count(value)
-const perCharacter: Cost = (_held, value) => String(value).length / 128
+const perBranch: Cost = { held: (held) => 1 + count(held) / 2 }
+const perPart: Cost = { held: (held) => count(held) / 64 }
+const perElement: Cost = { value: (value) => count(value) / 4 }
+const perMember: Cost = { value: count }
+const perCharacter: Cost = { value: (value) => String(value).length / 128 }
 
 /** What hostile schemas can make costly: references that call one another, branches that all fail, lists walked for every part of a schema. */
 const COSTS: Readonly<Record<string, Cost>> = {
-  $ref: () => 1,
-  $dynamicRef: () => 4,
-  $recursiveRef: () => 4,
+  $ref: { held: () => 1 },
+  $dynamicRef: { held: () => 4 },
+  $recursiveRef: { held: () => 4 },
   anyOf: perBranch,
   oneOf: perBranch,
   not: perBranch,
@@ -41,6 +41,7 @@ const COSTS: Readonly<Record<string, Cost>> = {
 /** Bounds what a hostile schema can make a validation cost. */
 export const boundKeywords = (ajv: Ajv, code: typeof import('ajv')._, fuel: Fuel): void => {
   for (const [keyword, cost] of Object.entries(COSTS)) charge(ajv, keyword, cost, code, fuel)
+  const isKnown = ajv.getKeyword('dependentRequired') !== false
   for (const keyword of ['uniqueItems', 'enum', 'dependentRequired']) ajv.removeKeyword(keyword)
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -55,6 +56,8 @@ export const boundKeywords = (ajv: Ajv, code: typeof import('ajv')._, fuel: Fuel
     error: { message: 'must be equal to one of the allowed values' },
     compile: (allowed: readonly unknown[]) => oneOf(allowed, fuel),
   })
+  // draft-07 has it as a part of `dependencies`
+  if (!isKnown) return
   ajv.addKeyword({
     keyword: 'dependentRequired',
     type: 'object',
@@ -69,12 +72,12 @@ const charge = (ajv: Ajv, keyword: string, cost: Cost, code: typeof import('ajv'
   if (typeof rule !== 'object' || !('code' in rule.definition)) return
   const { definition } = rule
   const generate = definition.code
+  const step = 'held' in cost ? (units: number) => burn(fuel, units) : (value: unknown) => burn(fuel, cost.value(value))
   rule.definition = {
     ...definition,
     code: (cxt: KeywordCxt, type?: string) => {
-      const held: unknown = cxt.schema
-      const step = (value: unknown) => burn(fuel, cost(held, value))
-      cxt.gen.code(code`${cxt.gen.scopeValue('func', { ref: step })}(${cxt.data})`)
+      const about = 'held' in cost ? cost.held(cxt.schema) : cxt.data
+      cxt.gen.code(code`${cxt.gen.scopeValue('func', { ref: step })}(${about})`)
       generate(cxt, type)
     },
   }

@@ -27,6 +27,9 @@ const plainPart = (holds: Holds | undefined, part: unknown): unknown => {
   if (Array.isArray(part)) return holds === 'schemas' || holds === 'schema' ? part.map(plainSchema) : part
   if (holds === 'schema') return plainSchema(part)
   return holds === 'map' && typeof part === 'object' && part !== null
-    ? Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, plainSchema(inner)]))
+    ? Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, plainMember(inner)]))
     : part
 }
+
+/** Names that one member of `dependencies` needs are said in the way that becomes a loop, not code for each name. */
+const plainMember = (inner: unknown): unknown => (Array.isArray(inner) ? { required: inner } : plainSchema(inner))

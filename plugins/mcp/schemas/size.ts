@@ -2,6 +2,8 @@ import { isShape } from 'guard-gateway/core'
 
 const MAX_BYTES = 262_144
 const MAX_DEPTH = 64
+/** Of parts within one another and beside one another, since all of them nest in the code: to read it takes the square of this, and a stack. */
+const MAX_NESTING = 700
 /** Each becomes code, and to make it takes longer the more there is. */
 const MAX_OBJECTS = 2000
 
@@ -16,11 +18,23 @@ export const sizeFault = (schema: unknown): string | undefined => {
     if (depth > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels`
     bytes += ownBytes(part)
     if (bytes > MAX_BYTES) return `has more than ${MAX_BYTES} bytes`
-    if (isShape(part) && ++objects > MAX_OBJECTS) return `has more than ${MAX_OBJECTS} objects`
+    objects += shareOf(part)
+    if (objects > MAX_OBJECTS) return `has more than ${MAX_OBJECTS} objects`
     for (const child of childrenOf(part)) waiting.push([child, depth + 1])
   }
-  return undefined
+  return nestingOf(schema) > MAX_NESTING
+    ? `has more than ${MAX_NESTING} parts beside and within one another`
+    : undefined
 }
+
+/** Recurses, no deeper than schemas nest. */
+const nestingOf = (part: unknown): number => {
+  const parts = childrenOf(part).filter((child) => shareOf(child) > 0 || Array.isArray(child))
+  return parts.length + parts.reduce<number>((most, child) => Math.max(most, nestingOf(child)), 0)
+}
+
+/** A schema that is a boolean becomes code, too, but little. */
+const shareOf = (part: unknown): number => (typeof part === 'boolean' ? 1 / 4 : Number(isShape(part)))
 
 const childrenOf = (part: unknown): readonly unknown[] =>
   typeof part === 'object' && part !== null ? Object.values(part) : []
