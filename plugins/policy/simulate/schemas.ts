@@ -8,7 +8,9 @@ const Time = Type.Union([Type.Integer(), Type.String()], {
 const Range = Type.Object({
   since: Type.Optional(Time),
   until: Type.Optional(Time),
-  session_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
+  session_ids: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 1000, description: 'Ids of sessions, or their external ids' }),
+  ),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'The most sessions, newest first; 200 if not said' }),
   ),

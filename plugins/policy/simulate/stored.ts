@@ -1,4 +1,4 @@
-import { type CallRecord, type Gateway, pages, recordedCalls, type SessionRow } from 'guard-gateway/core'
+import { type CallRecord, type Gateway, pages, type Reader, recordedCalls, type SessionRow } from 'guard-gateway/core'
 import type { SimulationRange } from './simulation.ts'
 
 const SESSIONS = 200
@@ -43,13 +43,7 @@ async function* sessionsOf(
   left: Left,
 ): AsyncIterable<SessionRow> {
   const { storage } = gateway
-  if (session_ids !== undefined) {
-    for (const id of new Set(session_ids)) {
-      const session = await storage.get('sessions', id)
-      if (session?.project_id === project_id) yield session
-    }
-    return
-  }
+  if (session_ids !== undefined) return yield* namedSessions(storage, project_id, session_ids)
   let read = 0
   for await (const page of pages(storage, 'sessions', { where: { project_id } })) {
     if (read >= MOST_SESSIONS) {
@@ -58,6 +52,25 @@ async function* sessionsOf(
     }
     read += page.length
     yield* page
+  }
+}
+
+/** Sessions of the project by their ids, or by those that their clients know them by; each once. Ids of none are passed over. */
+async function* namedSessions(
+  storage: Reader,
+  project_id: string,
+  ids: readonly string[],
+): AsyncGenerator<SessionRow, void> {
+  const told = new Set<string>()
+  for (const id of ids) {
+    const known = await storage.get('sessions', id)
+    const [session] =
+      known?.project_id === project_id
+        ? [known]
+        : (await storage.find('sessions', { where: { project_id, external_id: id }, limit: 1 })).rows
+    if (session === undefined || told.has(session.id)) continue
+    told.add(session.id)
+    yield session
   }
 }
 

@@ -89,7 +89,7 @@ describe('POST /api/policies/{project_id}/simulate', () => {
     assert.deepEqual((await post({ rules })).body.flagged, [])
   })
   it('keeps to sessions, times and a limit', async () => {
-    const { live, post, clock } = await start()
+    const { live, post, clock, gateway } = await start()
     await live(
       'ses_old',
       growing(5, () => step('read')),
@@ -107,6 +107,8 @@ describe('POST /api/policies/{project_id}/simulate', () => {
     assert.deepEqual(await ids({ since: '50s' }), ['ses_new'])
     assert.deepEqual(await ids({ until: new Date(between).toISOString() }), ['ses_old'])
     assert.deepEqual(await ids({ session_ids: ['ses_old', 'ses_unknown'] }), ['ses_old'])
+    await gateway.storage.patch('sessions', 'ses_old', { external_id: 'old-window' })
+    assert.deepEqual(await ids({ session_ids: ['old-window', 'ses_old', 'ses_old'] }), ['ses_old'])
     const { body } = await post({ rules: loose, limit: 1 })
     assert.deepEqual([body.sessions, body.truncated], [1, true])
     assert.deepEqual((await post({ rules: loose }, 'other')).body.sessions, 0)
