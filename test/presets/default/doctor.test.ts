@@ -14,6 +14,9 @@ import { FakeProvider } from '../../kit/provider.ts'
 const KEY = 'guard_key-of-the-doctor-0123456789abcdef'
 const upstreams = 'upstreams: [{ name: one, base_url: "http://127.0.0.1:9", api_key: sk-of-one, styles: [messages] }]'
 
+/** Without a database, for what is not about it: to open one takes longer than all else. */
+const inMemory = `${upstreams}\nstorage: { backend: memory }`
+
 /** A free port, or one that somebody else keeps. */
 const portOf = async (context: TestContext, taken: boolean): Promise<number> => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
@@ -36,10 +39,10 @@ const examined = async (context: TestContext, text: string | undefined, args: re
   return { cwd, look }
 }
 
-const config = (port: number, more = upstreams) => `gateway_key: ${KEY}\nserver: { port: ${port} }\n${more}\n`
+const config = (port: number, more = inMemory) => `gateway_key: ${KEY}\nserver: { port: ${port} }\n${more}\n`
 
 test('a sound installation has a line for each thing that is well', async (context) => {
-  const { look } = await examined(context, config(await portOf(context, false)))
+  const { look } = await examined(context, config(await portOf(context, false), upstreams))
   const { code, out } = await look()
   assert.equal(code, 0, out)
   for (const part of [/✓ Node 2\d/, /✓ configuration .*guard-config\.yml/, /✓ gateway key/, /✓ http:\S+ is free/])
@@ -86,7 +89,7 @@ test('each fault says what to do about it', async (context) => {
 
 test('--online asks the upstreams', async (context) => {
   const closed = await portOf(context, false)
-  const more = upstreams.replace(':9"', `:${closed}"`)
+  const more = inMemory.replace(':9"', `:${closed}"`)
   const { look } = await examined(context, config(await portOf(context, false), more), ['--online', '--json'])
   const { code, out } = await look()
   assert.equal(code, 1)
@@ -105,7 +108,7 @@ test('a gateway that does not take the key is told of', async (context) => {
 })
 
 test('what agents asked for is judged by itself, without the scenarios of the Playground', async (context) => {
-  const { cwd, look } = await examined(context, config(await portOf(context, false)))
+  const { cwd, look } = await examined(context, config(await portOf(context, false), upstreams))
   const provider = await new FakeProvider().listen()
   context.after(() => provider.close())
   const gateway = await startGateway({ folder: cwd, backend: 'sqlite', upstream: provider.url })
@@ -149,7 +152,7 @@ test('what is worth a warning in the policy of MCP is told, and its servers are 
     `up: { target: "${upstream.url}" }`,
     `child: { transport: stdio, command: "${process.execPath}", args: ["-e", "process.exit(3)"] }`,
   ]
-  const more = `${upstreams}\nmcp: { policy: policy.yml, servers: { ${servers} } }`
+  const more = `${inMemory}\nmcp: { policy: policy.yml, servers: { ${servers} } }`
   const { cwd, look } = await examined(context, config(await portOf(context, false), more), ['--online'])
   const policy = `version: 1
 pinning: off
@@ -169,7 +172,7 @@ tests: [{ call: { tool: rm }, expect: deny }]
 test('a price file that cannot be used is named with its place', async (context) => {
   const { cwd, look } = await examined(
     context,
-    config(await portOf(context, false), `${upstreams}\nreplay: { pricing: prices.yml }`),
+    config(await portOf(context, false), `${inMemory}\nreplay: { pricing: prices.yml }`),
   )
   const file = join(cwd, 'prices.yml')
   await writeFile(file, 'version: 1\ncurrency: USD\nmodels:\n  m-1: 0.5\n')
