@@ -48,10 +48,14 @@ export const gitTakes = (args: Words): boolean =>
 const isRunning = (word: string): boolean =>
   shortens(word, [...RUNNING, ...FILTERING]) || word.startsWith('--exec-path=') || /^-c./.test(word)
 
+/** A tool in a file beside git's own ones, which git reads as a script. */
+const TOOL = String.raw`^(?:-[a-zA-Z]*t|--to[a-z]*=)?(?:\./+)*\.\./`
+
 const LETTERS: Readonly<Record<string, RegExp>> = {
   grep: /^-[a-zA-Z]*O/,
   rebase: /^-[a-zA-Z]*x/,
-  difftool: /^-[a-zA-Z]*x/,
+  difftool: new RegExp(`^-[a-zA-Z]*x|${TOOL}`),
+  mergetool: new RegExp(TOOL),
   clone: /^(?:-[a-zA-Z]*[uc]|--(?:co|te))/,
   init: /^--te/,
   svn: /^--(?:authors-p|config-d)/,

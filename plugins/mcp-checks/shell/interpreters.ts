@@ -18,7 +18,7 @@ const PLAIN: Readonly<Record<string, readonly [alone: RegExp, valued?: RegExp]>>
   python: [/^-(?:[bBdEhIOPqsSu]+|[WX].+)$/, /^-[WX]$/],
   node: [
     /^--(?:(?!ev|pri|int)[a-z-]+=.*|(?:inspect|no|trace|enable|use|allow|preserve|experimental(?!-loader|-config-file))(?:-[a-z-]+)?|expose-gc|prof)$/,
-    /^(?:-r|--(?:require|env-file|title|conditions))$/,
+    /^(?:-r|--(?:require|env-file|title|conditions|loader|experimental-loader|import))$/,
   ],
   ruby: [/^-(?:[wW][012]?|[Ir].+)$/, /^-[Ir]$/],
   perl: [/^-(?:[cwtT]+|I.+|M[\w:]+)$/, /^-I$/],

@@ -13,9 +13,16 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   bsdtar: '-I --use-compress-program',
   zip: '--unzip-command',
   rsync: '-e -M --rsh --rsync-path --remote-option --daemon --server',
-  scp: '-S -o -F',
+  scp: '-S -o -F -D',
   sftp: '-S -o -F',
   tcpdump: '-z',
+  install: '--strip-program',
+  cpio: '--rsh-command',
+  diff3: '--diff-program',
+  sdiff: '--diff-program',
+  mypy: '--python-executable',
+  gem: '-e --editor',
+  jj: '--config --config-toml --config-file',
   npm: '--script-shell --shell --node-options',
   pnpm: '--script-shell --shell-mode',
   make: '-E --eval',
@@ -82,8 +89,10 @@ export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: Reg
     [/^config$/, /^(?:yarn-?path|script-?shell|plugins)/i],
     [/^(?:version|import)$/, /^(?:\.{0,2}\/|https?:)|\.c?js$/],
   ],
+  aws: [[/^configure$/, /^(?:\S+\.)?plugins\./]],
   gh: [[/^(?:codespace|cs)$/, /^(?:-[oFS]|.*proxycommand)/i]],
   cargo: [[/^watch$/, /^(?:-[a-z]*s|--shell)/]],
+  puppet: [[/^apply$/, /^(?:-e|--ex)/]],
 }
 
 const COMPRESSORS =

@@ -8,9 +8,8 @@ type Words = readonly (string | undefined)[]
 const WRAPPERS = new Set(
   `env nohup setsid nice ionice chrt taskset timeout time stdbuf caffeinate xargs npx bunx pnpx uvx pipx corepack cross-env env-cmd dotenv
   tini dumb-init gosu su-exec bwrap systemd-inhibit multitime sshpass softlimit setlock chpst grc openvt pexec watchexec onchange reflex
-  msgfilter nq ts dtach abduco valgrind gnome-terminal konsole alacritty kitty foot wezterm autossh esy orb`.split(
-    /\s+/,
-  ),
+  msgfilter nq ts dtach abduco valgrind gnome-terminal konsole alacritty kitty foot wezterm autossh esy orb
+  mpirun mpiexec srun`.split(/\s+/),
 )
 
 /** Programs whose subcommands run the rest of their own words. */
