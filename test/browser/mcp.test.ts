@@ -71,6 +71,23 @@ describe('/mcp', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('allows nothing when Enter ends a reason', async () => {
+    const visit = await world.open()
+    const { page } = visit
+    const asked = await caller.call('write_file', { path: 'entered.md' })
+    await visit.to('/mcp')
+    const answers: (string | null)[] = []
+    page.on('request', (request) => void (request.method() === 'POST' && answers.push(request.postData())))
+    const question = page.locator(`#approval-${asked.structuredContent?.approval_id}`)
+    await question.getByLabel('Reason').fill('no')
+    await page.keyboard.press('Enter')
+    await question.getByRole('button', { name: 'Deny this call' }).click()
+    await page.locator('.notice', { hasText: 'Denied' }).waitFor()
+    assert.equal(answers.length, 1)
+    assert.match(answers[0] ?? '', /reason=no&action=deny/)
+    await visit.close()
+  })
+
   it('says what is true now where two people decide', async () => {
     const asked = await caller.call('write_file', { path: 'twice.md' })
     const id = `#approval-${asked.structuredContent?.approval_id}`

@@ -89,9 +89,12 @@ const valueText = (name: string, value: unknown): Html => {
 const longText = (label: string, text: string): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}">${text}</pre>`
 
+/** What Enter in a field presses: who says why a call is denied must not allow it. */
+const pressesNothing = html`<button hidden disabled></button>`
+
 const answers = ({ refused, url }: Ask, id: string, approver: Approver): Html => {
   const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined
-  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="return_to" value="${url}">
+  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="return_to" value="${url}">${pressesNothing}
 <label>Reason<input name="reason" size="28" placeholder="may be left out" value="${again?.fields.get('reason')}"></label>
 ${approverField(approver, again?.faults)}
 <button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button> <button class="grave" name="action" value="deny">Deny this call</button></form>`
