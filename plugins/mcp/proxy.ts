@@ -15,6 +15,7 @@ import { clientOf, withoutTasks } from './initialize.ts'
 import { isAnswer, type PendingRequest } from './pending.ts'
 import type { Relay } from './relay.ts'
 import { type Session, withText } from './session.ts'
+import { unplacedError } from './unplaced-error.ts'
 
 const INTERNAL = -32603
 const INVALID_REQUEST = -32600
@@ -151,14 +152,14 @@ export class McpProxy {
     request: PendingRequest | undefined,
   ): Promise<Answer> {
     const { frame: came } = event
-    const unplaced = unplacedError(came, frame)
+    const unplaced = unplacedError(came, frame, status)
     if (unplaced !== undefined || came?.kind !== 'response' || !isAnswer(came.key, frame?.key)) {
       if (frame?.key !== undefined) this.#session.calls.take(frame.key)
       if (request !== undefined) void this.#relay.settle(request, 'rpc_error', null)
       if (request?.method === 'initialize') this.#over('initialize was refused')
       return unplaced === undefined
         ? refusal(502, frame?.id, INTERNAL, 'Upstream sent another message than the answer.', 'UPSTREAM_FAILED')
-        : { form: 'json', status, message: unplaced.raw }
+        : { form: 'json', status, message: unplaced }
     }
     const out = await this.#relay.take(event)
     if (out?.message === undefined) return { form: 'none', status: 202 }
@@ -241,10 +242,6 @@ export class McpProxy {
     return this.#answer(await this.#session.link.post(frame), undefined, undefined)
   }
 }
-
-/** An error that is about no request, or about a message that is none. */
-const unplacedError = (came: Frame | undefined, asked: Frame | undefined): Frame | undefined =>
-  came?.error !== undefined && (came.key === undefined || asked === undefined) ? came : undefined
 
 const cursorOf = ({ method, text, params }: Frame): string | undefined =>
   method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined

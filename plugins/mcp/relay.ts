@@ -6,9 +6,9 @@ import {
   type FrameFault,
   type Gateway,
   keyOfId,
-  memberIn,
   readFrame,
   type StreamEvent,
+  setMember,
   sourceOf,
   withData,
 } from 'guard-gateway/core'
@@ -179,9 +179,7 @@ export class Relay {
 
 /** The frame with the id that its request had; `key` is that of a number. */
 const withId = (frame: Frame, key: string): Frame => {
-  const place = memberIn(frame.root, 'id')?.value
-  if (place === undefined) return frame
-  const text = applyEdits(frame.text, [{ start: place.start, end: place.end, text: key.slice(1) }])
+  const text = applyEdits(frame.text, [setMember(frame.root, 'id', key.slice(1))])
   const read = readFrame(Buffer.from(text), 'server')
   return read.kind === 'fault' ? frame : read
 }

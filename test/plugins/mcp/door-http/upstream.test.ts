@@ -75,6 +75,16 @@ describe('the upstream of an HTTP session', () => {
     }
   })
 
+  it('may leave out whose error it is in the answer to a request, which then gets its id', async () => {
+    for (const id of ['"id":null,', '']) {
+      answering(200, `{"jsonrpc":"2.0",${id}"error":{"code":-1,"message":"no"}}`, {
+        'content-type': 'application/json',
+      })
+      const { status, json } = await client.post('{"jsonrpc":"2.0","id":"mine","method":"x/y"}')
+      assert.deepEqual([status, json?.id, json?.error], [200, 'mine', { code: -1, message: 'no' }])
+    }
+  })
+
   for (const [name, upstream, status, code] of [
     ['401', () => answering(401, '', { 'www-authenticate': 'Bearer resource_metadata="x"' }), 502, 'UPSTREAM_REFUSED'],
     ['403', () => answering(403), 502, 'UPSTREAM_REFUSED'],
