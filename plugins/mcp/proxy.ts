@@ -1,5 +1,6 @@
 import {
   cancelledKey,
+  errorFrame,
   type Frame,
   type FrameFault,
   type Gateway,
@@ -191,6 +192,7 @@ export class McpProxy {
   /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
   async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<Outgoing> {
     let resumable = false
+    let why = ''
     try {
       for await (const event of events) {
         const out = await this.#relay.take(event)
@@ -200,19 +202,20 @@ export class McpProxy {
     } catch (error) {
       this.#session.dropped('stream_broken')
       if (error instanceof RangeError) resumable = false
+      if (error instanceof Error) why = ` ${error.message}`
     }
-    yield* this.#owed(key, resumable)
+    yield* this.#owed(key, resumable, why)
   }
 
   /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
-  #owed(key: string | undefined, resumable: boolean): readonly Outgoing[] {
+  #owed(key: string | undefined, resumable: boolean, why = ''): readonly Outgoing[] {
     const { calls, ended } = this.#session
     const mayCome = resumable && !ended
     if (key !== undefined && mayCome) calls.loosen(key)
     const request = key === undefined || mayCome ? undefined : calls.take(key)
     if (request?.state !== 'forwarded') return []
     void this.#relay.settle(request, 'lost', null)
-    return [{ message: refusal(502, request.id, INTERNAL, 'Upstream ended the stream without an answer.').message }]
+    return [{ message: errorFrame(request.id, INTERNAL, `Upstream ended the stream without an answer.${why}`) }]
   }
 
   async #response(frame: Frame): Promise<Answer> {

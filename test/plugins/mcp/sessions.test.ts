@@ -90,7 +90,9 @@ describe('sessions', () => {
     )
     const big = await two.post('{"jsonrpc":"2.0",\n"id":12345678901234567891,"method":"x/line"}')
     assert.match(big.text, /"id":12345678901234567891/)
+    const asking = await one.fetch('POST', '{"jsonrpc":"2.0","id":"open","method":"x/ask"}')
     const exited = await one.request('x/exit', { code: 4 })
+    assert.match(await asking.text(), /"id":"open","error":.*without an answer\. Upstream server exited \(code 4\)\./)
     assert.deepEqual(
       [exited.status, exited.json?.error?.code, exited.json?.error?.message],
       [502, -32603, 'Upstream server exited (code 4).'],
