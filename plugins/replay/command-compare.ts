@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type Input, type Io, readJson, terminalLine } from 'guard-gateway/core'
+import { costText, type Input, type Io, readJson, terminalLine } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './command-list.ts'
 import type { ComparedRow, Comparison } from './compare.ts'
@@ -54,12 +54,10 @@ const totals = ({ left, right, deltas }: Comparison): readonly string[] =>
       deltas.duration_ns === null ? '' : longer(deltas.duration_ns),
     ],
     ['tokens', String(left.total_tokens), String(right.total_tokens), more(deltas.total_tokens)],
-    ['cost', costOf(left.cost_micro), costOf(right.cost_micro), more(deltas.cost_micro, costOf)],
+    ['cost', costText(left.cost_micro), costText(right.cost_micro), more(deltas.cost_micro, costText)],
     ['spans', String(left.span_count), String(right.span_count), more(deltas.span_count)],
     ['events', String(left.event_count), String(right.event_count), more(deltas.event_count)],
   ])
-
-const costOf = (micro: Count): string => (Number(micro) / 1_000_000).toFixed(4)
 
 /** A difference with its sign. */
 const more = (value: Count, written: (of: Count) => string = String): string =>

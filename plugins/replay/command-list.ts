@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { type Input, type Io, type RunSummary, readJson, terminalLine } from 'guard-gateway/core'
+import { columnLines, costText, type Input, type Io, type RunSummary, readJson, terminalLine } from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 
 /** Flag to filter. */
@@ -20,7 +20,7 @@ interface Listed {
   readonly next_cursor: string | null
 }
 
-/** Prints a page of runs, one a line: id, status, failure tag, duration, tokens, name. */
+/** Prints a page of runs, one a line below a head. */
 export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
   const query = new URLSearchParams({ limit: '20' })
   for (const [flag, name] of Object.entries(filters)) {
@@ -33,19 +33,29 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
     return 0
   }
   const { runs, next_cursor } = readJson(answer) as Listed
-  for (const run of runs) io.out.write(`${lineOf(run)}\n`)
+  for (const line of linesOf(runs)) io.out.write(`${line}\n`)
   if (runs.length === 0) io.err.write('There are no such runs.\n')
   if (next_cursor !== null) io.err.write(`more: --cursor ${next_cursor}\n`)
   return 0
 }
 
-const lineOf = ({ trace_id, status, failure_tag, duration_ns, total_tokens, name, agent_name }: RunSummary): string => {
-  const called = name ?? agent_name ?? ''
-  const columns = [trace_id, status.padEnd(9), (failure_tag ?? '').padEnd(12), durationOf(duration_ns).padStart(9)]
-  return [...columns, `${Number(total_tokens).toLocaleString('en')} tokens`.padStart(16), terminalLine(called)]
-    .join('  ')
-    .trimEnd()
-}
+const head = ['run', 'started (UTC)', 'status', 'tag', 'duration', 'tokens', 'cost', 'project', 'name']
+const figures: ReadonlySet<number> = new Set([4, 5, 6])
+
+const linesOf = (runs: readonly RunSummary[]): readonly string[] =>
+  runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures)
+
+const rowOf = (run: RunSummary): readonly string[] => [
+  run.trace_id,
+  new Date(Number(run.start_ns) / 1e6).toISOString().slice(0, 19).replace('T', ' '),
+  run.status,
+  run.failure_tag ?? '',
+  durationOf(run.duration_ns),
+  Number(run.total_tokens).toLocaleString('en'),
+  costText(run.cost_micro),
+  terminalLine(run.project_id),
+  terminalLine(run.name ?? run.agent_name ?? ''),
+]
 
 /** Nanoseconds as people read them; null is a run or span that has not ended. */
 export const durationOf = (ns: bigint | number | null): string => {

@@ -1,5 +1,14 @@
 import { text } from 'node:stream/consumers'
-import { GuardError, type Input, type Io, isShape, type RunSummary, readJson, terminalLine } from 'guard-gateway/core'
+import {
+  costText,
+  GuardError,
+  type Input,
+  type Io,
+  isShape,
+  type RunSummary,
+  readJson,
+  terminalLine,
+} from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './command-list.ts'
 import { linesOf } from './show-lines.ts'
@@ -61,7 +70,7 @@ const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): stri
     failure_tag === null ? '' : `tag ${failure_tag}`,
     durationOf(run.duration_ns),
     `${Number(run.total_tokens).toLocaleString('en')} tokens`,
-    `cost ${(Number(run.cost_micro) / 1_000_000).toFixed(4)}`,
+    `cost ${costText(run.cost_micro)}`,
     session_id === null ? '' : `session ${session_id}`,
     whyOf(run, spans),
   ]

@@ -67,7 +67,7 @@ describe('replay show', () => {
     const row = (name: string, drawn: string, took: string, rest: string): string =>
       `${name.padEnd(13)} ${drawn.padEnd(42)} ${took.padStart(8)} ${rest}`
     assert.deepEqual(rows, [
-      'fix bug  error  tag loop  1.0s  0 tokens  cost 0.0000  (why: LOOP_EXACT in bash#1)',
+      'fix bug  error  tag loop  1.0s  0 tokens  cost 0  (why: LOOP_EXACT in bash#1)',
       row('agent.run', bar(0, 41), '1.0s', 'error'),
       row('  tool.call#1', bar(0, 10), '250ms', 'ok      allow (client)'),
       row('  tool.call#2', bar(10, 21), '250ms', 'ok      ls'),

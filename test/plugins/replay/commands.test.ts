@@ -56,10 +56,13 @@ describe('replay commands ask the gateway that runs', () => {
   })
   const replay = (...argv: readonly string[]) => guard(cwd, ...argv)
 
-  it('list: a line a run without control characters, or the answer itself', async () => {
+  it('list: a line a run below a head, without control characters, or the answer itself', async () => {
     const { code, out } = await replay('list')
     assert.equal(code, 0)
-    assert.match(out, /^run-1 +error +timeout +12\.4s +0 tokens {2}fix bug\n$/)
+    assert.match(
+      out,
+      /^run +started \(UTC\) +status .+\nrun-1 +2026-06-2\d \d\d:\d\d:\d\d +error +timeout +12\.4s +0 +0 +\S+ +fix bug\n$/,
+    )
     assert.equal(out.includes('\u001b'), false)
     const json = JSON.parse((await replay('list', '--json')).out)
     assert.deepEqual([json.runs.length, json.next_cursor], [1, null])
@@ -113,7 +116,7 @@ describe('replay commands ask the gateway that runs', () => {
     const id = out.trim()
     assert.match(id, /^[0-9a-f]{32}$/)
     assert.equal(err, `run-1 exists already; imported as ${id}\n`)
-    assert.match((await replay('list', '--project', 'copies')).out, new RegExp(`^${id} `))
+    assert.match((await replay('list', '--project', 'copies')).out, new RegExp(`^${id} `, 'm'))
     const skipped = await replay('import', 'run.jsonl', '--on-conflict', 'skip')
     assert.deepEqual(skipped, { code: 0, out: '', err: 'run-1 exists already; skipped\n' })
     const json = JSON.parse((await replay('import', 'run.jsonl', '--on-conflict', 'skip', '--json')).out)
@@ -136,7 +139,7 @@ describe('replay commands ask the gateway that runs', () => {
   })
   it('pin and unpin: a run is kept, or not', async () => {
     assert.deepEqual(await replay('pin', 'run-1'), { code: 0, out: 'run-1 pinned\n', err: '' })
-    assert.match((await replay('list', '--pinned')).out, /^run-1 /)
+    assert.match((await replay('list', '--pinned')).out, /^run-1 /m)
     assert.deepEqual(JSON.parse((await replay('unpin', 'run-1', '--json')).out), { trace_id: 'run-1', pinned: false })
     assert.match((await replay('list', '--pinned')).err, /no such runs/)
     const missing = await replay('pin', 'nobody')
@@ -168,7 +171,7 @@ it('replay commands ask the database where no gateway runs', async (test) => {
   assert.match(readFileSync(join(cwd, 'run.json'), 'utf8'), /1782000000123456789/)
   const { out } = await guard(cwd, 'import', 'run.json', '--project', 'copies')
   const listed = await guard(cwd, 'list', '--project', 'copies')
-  assert.deepEqual([listed.code, listed.out.split(' ')[0]], [0, out.trim()])
+  assert.deepEqual([listed.code, listed.out.split('\n')[1]?.split(' ')[0]], [0, out.trim()])
   const missing = await guard(cwd, 'export', 'nobody')
   assert.equal(missing.code, 1)
   assert.match(missing.err, /nobody.*\(RUN_NOT_FOUND\)/)
@@ -186,7 +189,7 @@ it('replay commands work beside a gateway that has the database open but is too 
   })
   const listed = await guard(cwd, 'list')
   assert.deepEqual([listed.code, listed.err], [0, ''])
-  assert.match(listed.out, /^run-1 /)
+  assert.match(listed.out, /^run-1 /m)
   assert.equal((await guard(cwd, 'pin', 'run-1')).code, 0)
   assert.match((await gateway.request('GET', '/api/v1/runs?pinned=true')).text, /run-1/)
 })
