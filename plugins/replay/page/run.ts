@@ -3,6 +3,7 @@ import type { RunCache } from '../run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'
 import { firstStep } from './first-steps.ts'
+import { runLink } from './folding.ts'
 import { rawView } from './raw-view.ts'
 import { runHead } from './run-head.ts'
 import { titleOf } from './shown.ts'
@@ -43,7 +44,7 @@ const tabs = ({ run }: Trace, ask: Ask): Html => {
   }
   return html`<nav class="chips tabs" aria-label="Views">${views.map(
     (name) =>
-      html`<a href="?${name === 'timeline' ? '' : `view=${name}`}"${name === chosen ? raw` aria-current="true"` : ''}>${labels[name]}</a>`,
+      html`<a href="${runLink(ask.query, { view: name === 'timeline' ? null : name, after: null })}"${name === chosen ? raw` aria-current="true"` : ''}>${labels[name]}</a>`,
   )}</nav>`
 }
 

@@ -5,7 +5,7 @@ import type { Changes } from './links.ts'
 import { rowId } from './shown.ts'
 import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
-import { isWhole, zoomed } from './window.ts'
+import { isWhole, middleOf, zoomed } from './window.ts'
 
 const KEPT = ['closed', 'open', 'from', 'to', 'all']
 
@@ -69,9 +69,11 @@ const foldLinks = ({ trace, query }: TimelineView): Html => {
   return html`${link(closeAll, '[', 'collapse')}${link(openAll, ']', 'expand')}`
 }
 
-const zoomLinks = ({ query, window }: TimelineView): Html => {
+const zoomLinks = ({ query, window, trace, selected }: TimelineView): Html => {
+  const span = query.has('span') ? trace.spans[selected] : undefined
+  const chosen = span && middleOf(window, span)
   const to = (closer: boolean): string => {
-    const { from, to: end } = zoomed(window, closer)
+    const { from, to: end } = zoomed(window, closer, closer ? chosen : undefined)
     const whole = from === 0n && end === window.length_ns
     return runLink(query, whole ? { from: null, to: null } : { from: String(from), to: String(end) })
   }

@@ -1,4 +1,4 @@
-import type { Run } from 'guard-gateway/core'
+import type { Run, TraceSpan } from 'guard-gateway/core'
 import { NS_PER_MS } from '../time.ts'
 
 /** The part of a run that its timeline shows; nanoseconds from its start. */
@@ -34,11 +34,23 @@ export const isWhole = ({ from, to, length_ns }: Window): boolean => from === 0n
 export const percentOf = ({ origin_ns, from, to }: Window, at_ns: bigint): number =>
   (100 * Number(at_ns - origin_ns - from)) / Number(to - from)
 
-/** The window at half or twice its width about its middle, within the run. */
-export const zoomed = ({ from, to, length_ns }: Window, closer: boolean): Pick<Window, 'from' | 'to'> => {
+/** The middle of what the window shows of a span; undefined if it shows nothing of it. */
+export const middleOf = (
+  { origin_ns, from, to }: Window,
+  { start_ns, end_ns }: Pick<TraceSpan, 'start_ns' | 'end_ns'>,
+): bigint | undefined => {
+  const [begins, ends] = [start_ns - origin_ns, (end_ns ?? origin_ns + to) - origin_ns]
+  return begins > to || ends < from ? undefined : (clamp(begins, from, to) + clamp(ends, from, to)) / 2n
+}
+
+/** The window at half or twice its width about a point, its own middle if none is given, within the run. */
+export const zoomed = (
+  { from, to, length_ns }: Window,
+  closer: boolean,
+  middle = (from + to) / 2n,
+): Pick<Window, 'from' | 'to'> => {
   const width = closer ? (to - from) / 2n : (to - from) * 2n
   const wanted = width < 1n ? 1n : width > length_ns ? length_ns : width
-  const middle = (from + to) / 2n
   const start = clamp(middle - wanted / 2n, 0n, length_ns - wanted)
   return { from: start, to: start + wanted }
 }

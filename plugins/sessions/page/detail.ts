@@ -57,13 +57,15 @@ ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow): Html => {
   const path = `/ui/sessions/${encodeURIComponent(row.id)}`
   const typed = (form: string, name: string, known: string) =>
-    refused?.form === form ? (refused.fields.get(name) ?? '') : known
+    refused?.form === form
+      ? html` value="${refused.fields.get(name)}" aria-invalid="true"`
+      : known !== '' && html` value="${known}"`
   const back = html`<input type="hidden" name="return_to" value="${url}">`
   const key = approverField(approver, refused?.faults)
   const pause = row.paused
     ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>`
-    : html`<form class="filters" method="post" action="${path}/pause">${back}<label>Reason<input id="field-reason" name="reason" size="32" placeholder="may be left out" value="${typed('sessions/pause', 'reason', '')}"></label><button class="grave">Pause this session</button></form>
+    : html`<form class="filters" method="post" action="${path}/pause">${back}<label>Reason<input id="field-reason" name="reason" size="32" placeholder="may be left out"${typed('sessions/pause', 'reason', '')}></label><button class="grave">Pause this session</button></form>
 <form class="filters" method="post" action="${path}/resume">${back}${key}<button>Let loop rules begin anew</button></form>`
   return html`<div class="forms">${pause}
-<form class="filters" method="post" action="${path}/name">${back}<label>Name<input id="field-name" name="name" size="24" value="${typed('sessions/name', 'name', row.name ?? '')}"></label><button>Save name</button></form></div>`
+<form class="filters" method="post" action="${path}/name">${back}<label>Name<input id="field-name" name="name" size="24"${typed('sessions/name', 'name', row.name ?? '')}></label><button>Save name</button></form></div>`
 }

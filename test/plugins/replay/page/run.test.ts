@@ -112,6 +112,19 @@ test('zoom shows a part of the time, and its links lead closer, out and back', a
   assert.match(text, /href="\?" data-key="0"/)
 })
 
+test('zoom goes about the span that is chosen, as far as it is seen', async () => {
+  const chosen = await bench.page('/replay/fix?span=ask')
+  assert.match(chosen, /href="\?span=ask&amp;from=0&amp;to=5000000000" data-key="\+"/)
+  const unseen = await bench.page('/replay/fix?span=ask&from=4000000000&to=8000000000')
+  assert.match(unseen, /href="\?span=ask&amp;from=5000000000&amp;to=7000000000" data-key="\+"/)
+})
+
+test('the views of a run keep what is chosen', async () => {
+  const text = await bench.page('/replay/fix?span=ask&after=0')
+  assert.match(text, /<a href="\?span=ask" aria-current="true">Timeline<\/a>/)
+  assert.match(text, /<a href="\?span=ask&amp;view=events">Events/)
+})
+
 test('closed rows hide what lies below them, unless that is chosen', async () => {
   const closed = await bench.page('/replay/fix?closed=test&span=ask')
   assert.deepEqual(rowIds(closed), ['span-top', 'span-ask', 'span-test'])

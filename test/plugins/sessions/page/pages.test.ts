@@ -88,7 +88,7 @@ test('a name that is too long comes back with what is wrong', async () => {
   assert.equal(answer.status, 422)
   const text = await answer.text()
   assert.match(text, /<a href="#field-name">201 characters are too many/)
-  assert.match(text, new RegExp(`value="${'x'.repeat(201)}"`))
+  assert.match(text, new RegExp(`value="${'x'.repeat(201)}" aria-invalid="true"`))
 })
 
 test('an agent is paused and resumed by its forms; one that is not there is told', async () => {
