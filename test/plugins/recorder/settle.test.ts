@@ -2,18 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { argumentText, callKey, rowOf } from 'guard-gateway/core'
-import {
-  aCall,
-  aDecision,
-  aMatch,
-  aReading,
-  aRow,
-  aSession,
-  aSessionRow,
-  blocked,
-  NOON,
-  settled,
-} from '../../kit/settled.ts'
+import { aCall, aDecision, aMatch, aReading, aRow, aSession, blocked, NOON, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'
 
 const SECRET = 'the quick brown canary'
@@ -174,64 +163,6 @@ describe('recorder: a settled call', () => {
       bench.faults.map(({ error }) => (error as { code?: string }).code),
       ['STORAGE_BUSY'],
     )
-  })
-
-  describe('and its session', () => {
-    it('is put whole at first, then only its totals move', async () => {
-      const session = aSession()
-      await bench.settle(settled({ call: aCall({ session }) }))
-      assert.deepEqual(await sessionRow(), aSessionRow())
-      await bench.gateway.storage.patch('sessions', 'ses_a', { paused: true, name: 'night shift' })
-      Object.assign(session.row, { requests: 2, total_tokens: 60, last_seen_at: NOON + 50 })
-      await bench.settle(settled({ call: aCall({ id: 'guardreq_2', session }) }))
-      assert.deepEqual(
-        await sessionRow(),
-        aSessionRow({ paused: true, name: 'night shift', requests: 2, total_tokens: 60, last_seen_at: NOON + 50 }),
-      )
-      assert.equal(bench.writes.length, 2)
-    })
-
-    it('keeps what is stored of a session that this process has not written yet', async () => {
-      await bench.gateway.storage.put('sessions', aSessionRow({ paused: true, requests: 0 }))
-      await bench.settle(settled())
-      assert.deepEqual(await sessionRow(), aSessionRow({ paused: true }))
-      assert.equal(await count(), 1)
-    })
-
-    it('is put although it has had earlier requests, if those are still under way', async () => {
-      await bench.settle(settled({ call: aCall({ session: aSession({ requests: 4 }) }) }))
-      assert.deepEqual(await sessionRow(), aSessionRow({ requests: 4 }))
-    })
-
-    it('is put by the first of many that end at once, and none of them is written twice', async () => {
-      const session = aSession({ requests: 0, blocked: 40 })
-      const calls = Array.from({ length: 40 }, (_, index) => aCall({ id: `guardreq_${index}`, session }))
-      await Promise.all(calls.map((call) => bench.settle(blocked(call))))
-      assert.deepEqual([bench.writes.length, await count(), bench.faults], [40, 40, []])
-      assert.deepEqual(await sessionRow(), session.row)
-    })
-
-    it('is put by the next one where the first cannot be written', async () => {
-      const session = aSession({ requests: 2 })
-      const { write } = bench.gateway.storage
-      const failing = () => {
-        bench.gateway.storage.write = write
-        return Promise.reject(new Error('disk gone'))
-      }
-      bench.gateway.storage.write = failing
-      await Promise.all(
-        ['guardreq_1', 'guardreq_2', 'guardreq_3'].map((id) => bench.settle(settled({ call: aCall({ id, session }) }))),
-      )
-      assert.deepEqual([await count(), bench.faults.length, await sessionRow()], [2, 1, session.row])
-    })
-
-    it('is put again where it was removed meanwhile', async () => {
-      const session = aSession()
-      await bench.settle(settled({ call: aCall({ session }) }))
-      await bench.gateway.storage.remove('sessions', { id: 'ses_a' }, 1)
-      await bench.settle(settled({ call: aCall({ id: 'guardreq_2', session }) }))
-      assert.deepEqual([await sessionRow(), bench.faults], [session.row, []])
-    })
   })
 
   describe('that repeats a blocked one', () => {
