@@ -70,6 +70,7 @@ const METHODS = new Set([
   'notifications/resources/updated',
   'notifications/elicitation/complete',
 ])
+const METHODS_MEANT = byFold([...METHODS])
 
 /**
  * Reads the bytes of one message. From a client, whatever two parsers could read differently is refused;
@@ -204,8 +205,14 @@ const shapeFault = (parts: Parts, from: 'client' | 'server'): string | undefined
   return id === undefined && !unplaced ? 'A response needs the "id" of its request.' : undefined
 }
 
+/** A lax server may carry out what it takes for a method that is judged. */
+const methodFault = (name: string): string | undefined =>
+  lookAlikeAmong([{ name }], METHODS_MEANT) === undefined
+    ? undefined
+    : `Ambiguous JSON: the method ${JSON.stringify(name)} looks like another one.`
+
 const bodyFault = ({ text, method = '', id, params }: Parts, from: 'client' | 'server'): string | undefined => {
-  if (!METHODS.has(method)) return undefined
+  if (!METHODS.has(method)) return from === 'client' ? methodFault(method) : undefined
   if (params !== undefined && text.charCodeAt(params.start) !== BRACE) return `"params" of ${method} must be an object.`
   // a server may carry out what nobody waits for, and nobody would have judged it
   const isIdless = from === 'client' && id === undefined && !method.startsWith('notifications/')

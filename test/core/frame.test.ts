@@ -66,6 +66,9 @@ describe('readFrame', () => {
     ['{"jsonrpc":"2.0","id":-0,"method":"ping"}', /"id"/, undefined],
     ['{"jsonrpc":"2.0","method":"tools/call","params":{"name":"a"}}', /tools\/call needs an "id"/, undefined],
     ['{"jsonrpc":"2.0","method":"tools\\/call","params":{"name":"a"}}', /tools\/call needs an "id"/, undefined],
+    ['{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{}}', /"Tools\/Call" looks like/, '1'],
+    ['{"jsonrpc":"2.0","id":1,"method":"tools/ca\\u200bll"}', /looks like/, '1'],
+    ['{"jsonrpc":"2.0","id":1,"method":"ｐing"}', /looks like/, '1'],
     ['{"jsonrpc":"2.0","method":"initialize"}', /initialize needs an "id"/, undefined],
     ['{"jsonrpc":"2.0","id":1}', /"method", a "result"/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":7}', /"method" must be/, '1'],
@@ -113,6 +116,9 @@ describe('readFrame', () => {
   })
 
   it('lets keys of arguments and of vendors look as they like', () => {
+    for (const method of ['Vendor/Call', 'tools/call2', 'x-tools/call'])
+      frame(`{"jsonrpc":"2.0","id":1,"method":"${method}"}`)
+    frame('{"jsonrpc":"2.0","id":1,"method":"Ping"}', 'server')
     frame(
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"Name":1,"name":2}},"x-Id":1}',
     )
