@@ -30,14 +30,8 @@ const processOf = (file: string): string =>
   )[0] ?? OTHERS
 
 /** Loads a file as a suite of its own; one that cannot be loaded is a failed test. What is left open must not keep the others waiting. */
-const load = `import asyncHooks from 'node:async_hooks'
-import { flushCompileCache } from 'node:module'
-// The runner follows every promise, to name the test of an error that nobody catches; that takes a tenth of the time. Such an error still fails the process, and is printed whole.
-const { createHook } = asyncHooks
-asyncHooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false })
-const { after, describe, it } = await import('node:test')
-asyncHooks.createHook = createHook
-for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => console.error(error))
+const load = `import { flushCompileCache } from 'node:module'
+import { after, describe, it } from 'node:test'
 const left = () => {
   console.error('The tests have ended, but these keep their process alive:', process.getActiveResourcesInfo())
   process.exit(1)
