@@ -1,8 +1,10 @@
 import { isAbsolute, resolve, sep } from 'node:path'
 import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
+import { isInside } from './path/containment.ts'
 import { formsOf } from './path/forms.ts'
+import { patternLints } from './path/patterns.ts'
 import { refusal } from './path/refusal.ts'
-import { isInside, type Roots, rootsOf } from './path/roots.ts'
+import { type Roots, rootsOf } from './path/roots.ts'
 import { type Walked, walk } from './path/walk.ts'
 
 const MAX_BYTES = 4096
@@ -47,15 +49,17 @@ export const path = mcpCheck({
     return options
   },
 
-  lint: ({ symlinks }) =>
-    symlinks === 'ignore'
+  lint: ({ symlinks, deny = [], inside }) => [
+    ...(symlinks === 'ignore'
       ? [
           {
             code: 'PATH_LINKS_IGNORED',
             message: 'Symbolic links are not looked at: right only for a server whose files are on another machine.',
           },
         ]
-      : [],
+      : []),
+    ...patternLints(deny, inside),
+  ],
 
   find(args, options, at): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
     const roots = compiled.get(options)

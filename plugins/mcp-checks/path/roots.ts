@@ -1,7 +1,8 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
-import type { PicomatchOptions } from 'picomatch'
+import { isInside } from './containment.ts'
 import { formsOf } from './forms.ts'
+import { matchersOf, rejectHome } from './patterns.ts'
 import { walk } from './walk.ts'
 
 export interface PathOptions {
@@ -25,23 +26,12 @@ export interface Roots {
   denied(path: string): string | undefined
 }
 
-const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
-
-const unexpanded = (text: string, key: string): GuardError =>
-  new GuardError('INVALID_POLICY', `"${text}" begins with ~; write \${HOME} under vars instead.`, { path: key })
-
 /** A folder that a policy names, absolute. */
 const folder = (text: string, key: string): string => {
   if (text.trim() === '')
     throw new GuardError('INVALID_POLICY', `A path check has an empty folder under "${key}".`, { path: key })
-  if (text.startsWith('~')) throw unexpanded(text, key)
+  rejectHome(text, key)
   return resolve(text)
-}
-
-/** Whether a path lies in a folder or is the folder itself: by whole segments. Both are absolute and normalised. */
-export const isInside = (root: string, path: string): boolean => {
-  const [outer, inner] = process.platform === 'win32' ? [root.toLowerCase(), path.toLowerCase()] : [root, path]
-  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep)
 }
 
 /** Resolves the folders and compiles the patterns of a policy's check. */
@@ -49,7 +39,7 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   const written = inside.map((text) => folder(text, 'inside'))
   const real = written.map((root) => walk(root).real)
   const folders = [...new Set([...written, ...real])]
-  const patterns = await matchers(deny)
+  const patterns = await matchersOf(deny)
   const denied = (path: string): string | undefined => {
     for (const root of folders.filter((one) => isInside(one, path))) {
       const found = patterns.find(({ matches }) => withParents(relative(root, path)).some(matches))
@@ -65,25 +55,6 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
     first: written[0] ?? process.cwd(),
     denied,
   }
-}
-
-interface Matcher {
-  readonly pattern: string
-  readonly matches: (path: string) => boolean
-}
-
-const matchers = async (deny: readonly string[]): Promise<readonly Matcher[]> => {
-  if (deny.length === 0) return []
-  const { default: picomatch } = await import('picomatch')
-  const options: PicomatchOptions = { dot: true, nocase: foldsCase }
-  return deny.map((pattern) => {
-    if (pattern.startsWith('~')) throw unexpanded(pattern, 'deny')
-    // what is in a folder is denied with it, and some file systems know one spelling of an accented letter
-    const written = pattern.replace(/(?<=.)\/+$/, '')
-    const matches = picomatch([...new Set([written, written.normalize('NFC')])], options)
-    // one argument alone: its second one asks for a report, which is true of everything
-    return { pattern, matches: (path) => matches(path) }
-  })
 }
 
 /** `a/b/c` gives `a/b/c`, `a/b` and `a`: what is in a denied folder is denied. */

@@ -130,6 +130,19 @@ describe('the options of a path check', () => {
       assert.equal((await reasons({ deny: [pattern] }, { path })).length, 1, pattern)
     assert.deepEqual(await reasons({ deny: ['docs/'] }, { path: 'src/docs' }), [])
   })
+  it('deny by patterns with steps that lead nowhere, and by folders named through links', async () => {
+    const alias = join(tree.base, 'alias')
+    for (const pattern of ['./docs/**', 'docs/./**', 'docs//**', 'src/../docs/**', './/docs', `${alias}/docs/**`, '.'])
+      assert.equal((await reasons({ deny: [pattern] }, { path: 'docs/x' })).length, 1, pattern)
+    assert.deepEqual(await reasons({ deny: ['./docs/**', '**/x/../.env'] }, { path: 'src/a.ts' }), [])
+  })
+  it('warn of patterns that deny less than they seem to', () => {
+    const deny = ['/docs/**', '.env', '*.pem', '**/.env', 'docs', 'docs/*', `${root}/docs/**`, '/**', '*']
+    assert.deepEqual(
+      path.lint?.({ ...options, deny }).map(({ code, message }) => `${code} ${message.split('"')[1]}`),
+      ['PATH_DENY_ELSEWHERE /docs/**', 'PATH_DENY_AT_TOP .env', 'PATH_DENY_AT_TOP *.pem'],
+    )
+  })
   it('deny by absolute patterns too', async () => {
     assert.deepEqual(await reasons({ deny: [`${root}/docs/**`] }, { path: 'docs/x' }), [
       `/path matches the denied pattern ${root}/docs/**`,

@@ -1,0 +1,92 @@
+import { isAbsolute, resolve } from 'node:path'
+import { type CheckLint, GuardError } from 'guard-gateway/core'
+import type { PicomatchOptions } from 'picomatch'
+import { isInside } from './containment.ts'
+import { walk } from './walk.ts'
+
+/** A denied pattern, as the policy has it, and whether it matches a path with slashes. */
+export interface Matcher {
+  readonly pattern: string
+  readonly matches: (path: string) => boolean
+}
+
+const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
+
+/** Throws for a text of a policy that only a shell could resolve. */
+export const rejectHome = (text: string, key: string): void => {
+  if (text.startsWith('~'))
+    throw new GuardError('INVALID_POLICY', `"${text}" begins with ~; write \${HOME} under vars instead.`, { path: key })
+}
+
+/** A pattern without steps that lead nowhere: `./a`, `a//b`, `a/./b`, `a/x/../b`. What is in a folder is denied with it. */
+const straight = (pattern: string): string => {
+  const plain = `${pattern}/`
+    .replace(/\/(?:\.?\/)+/g, '/')
+    .replace(/^(?:\.\/)+/, '')
+    .replace(/(?<=^|\/)[\w-][\w.-]*\/\.\.\//g, '')
+    .replace(/(?<=.)\/$/, '')
+  return plain === '' ? '**' : plain
+}
+
+/** The folder that an absolute pattern names before anything in it stands for several names. */
+const folderOf = (pattern: string): string => /^[^*?{}()[\]!+@]*\//.exec(pattern)?.[0] ?? ''
+
+/** A pattern in all its spellings: some file systems know one of an accented letter, and folders may be links. */
+const spellings = (pattern: string): string[] => {
+  const written = straight(pattern)
+  return [...new Set([written, ...real(written)].flatMap((one) => [one, one.normalize('NFC')]))]
+}
+
+const real = (pattern: string): readonly string[] => {
+  const folder = isAbsolute(pattern) ? folderOf(pattern) : ''
+  if (folder === '') return []
+  try {
+    return [`${walk(folder).real}/${pattern.slice(folder.length)}`.replace(/^\/\//, '/')]
+  } catch {
+    return []
+  }
+}
+
+/** Makes the denied patterns of a policy ready for use. */
+export const matchersOf = async (deny: readonly string[]): Promise<readonly Matcher[]> => {
+  if (deny.length === 0) return []
+  const { default: picomatch } = await import('picomatch')
+  const options: PicomatchOptions = { dot: true, nocase: foldsCase }
+  return deny.map((pattern) => {
+    rejectHome(pattern, 'deny')
+    const matches = picomatch(spellings(pattern), options)
+    // one argument alone: its second one asks for a report, which is true of everything
+    return { pattern, matches: (path) => matches(path) }
+  })
+}
+
+/** What to warn of in denied patterns: those that deny less than they seem to. */
+export const patternLints = (deny: readonly string[], inside: readonly string[]): readonly CheckLint[] =>
+  deny.flatMap((pattern) => {
+    if (isElsewhere(pattern, inside))
+      return {
+        code: 'PATH_DENY_ELSEWHERE',
+        message: `"${pattern}" lies in none of the allowed folders and denies nothing there. Patterns without a slash in front are relative to each folder.`,
+      }
+    return /^(?!\*+$|\.+$)[^/]*$/.test(pattern) && /^\.|\*/.test(pattern)
+      ? {
+          code: 'PATH_DENY_AT_TOP',
+          message: `"${pattern}" denies names at the top of the allowed folders alone; "**/${pattern}" denies them in every folder.`,
+        }
+      : []
+  })
+
+const isElsewhere = (pattern: string, inside: readonly string[]): boolean => {
+  if (!isAbsolute(pattern)) return false
+  const folders = [pattern, ...real(straight(pattern))].map((one) => resolve(folderOf(straight(one))))
+  const roots = inside.filter((root) => !root.startsWith('~')).flatMap((root) => [resolve(root), walked(resolve(root))])
+  return !folders.some((folder) => roots.some((root) => isInside(root, folder) || isInside(folder, root)))
+}
+
+const walked = (path: string): string => {
+  try {
+    return walk(path).real
+  } catch {
+    return path
+  }
+}
