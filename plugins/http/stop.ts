@@ -7,7 +7,7 @@ const signals = { SIGINT: 130, SIGTERM: 143 } as const
 type Signal = keyof typeof signals
 
 /** As much of a process as waiting for its end needs. */
-export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit'>
+export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected'>
 
 /**
  * Waits for SIGINT or SIGTERM, then closes the server and resolves to 0; a second signal ends the process at once.
@@ -57,6 +57,8 @@ export const untilStopped = (
     }
     process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate).on('disconnect', onAlone)
     process.on('uncaughtException', onFault).on('unhandledRejection', onFault)
+    // the channel may have closed before anybody listened; without one this is undefined
+    if (process.connected === false) onAlone()
   })
 
 /** One JSON line of the log about an error that nobody caught; no credential. */

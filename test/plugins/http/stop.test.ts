@@ -8,10 +8,10 @@ import { fakeIo } from '../../kit/io.ts'
 const secret = 'guard_0123456789abcdefghijklmnopqrstuvwxyzABCDEF'
 
 /** A gateway that runs in a process of its own making; `drained` ends its server. */
-const running = () => {
+const running = (state: { connected?: boolean } = {}) => {
   const events = new EventEmitter()
   const exits: number[] = []
-  const process = Object.assign(events, { exit: (code: number) => exits.push(code) }) as unknown as Ending
+  const process = Object.assign(events, { exit: (code: number) => exits.push(code), ...state }) as unknown as Ending
   const gateway = new Gateway()
   gateway.secrets.add(secret)
   const io = fakeIo()
@@ -51,6 +51,11 @@ describe('a running gateway', () => {
     drained()
     assert.equal(await result, 0)
     assert.deepEqual([exits, events.eventNames()], [[], []])
+  })
+  it('does so where that process ended before it listened', async () => {
+    const { result, drained } = running({ connected: false })
+    drained()
+    assert.equal(await result, 0)
   })
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     it(`logs an ${event} without credentials, drains, and ends with 1`, async () => {
