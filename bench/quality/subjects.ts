@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -72,7 +73,7 @@ const load = async (file: string): Promise<Readonly<Record<string, unknown>>> =>
   try {
     return await import(pathToFileURL(file).href)
   } catch (cause) {
-    const { message } = cause as Error
+    const message = existsSync(file) ? (cause as Error).message : 'there is no such file.'
     const hint = cause instanceof SyntaxError && message.includes('outside a module') ? OLD_MODULES : ''
     throw new TypeError(`${file} cannot be loaded: ${message}${hint}`, { cause })
   }

@@ -181,10 +181,10 @@ const range = (column: keyof RunRow, gte: bigint | undefined, lt: bigint | undef
     ? {}
     : { [column]: { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) } }
 
-const integer = (query: RawQuery, name: Name): bigint | undefined => {
+const integer = (query: RawQuery, name: Name, wanted = 'an integer from 0'): bigint | undefined => {
   const text = one(query, name)
   if (text === undefined) return undefined
-  if (!/^\d{1,12}$/.test(text)) throw invalid(name, 'an integer from 0')
+  if (!/^\d{1,12}$/.test(text)) throw invalid(name, wanted)
   return BigInt(text)
 }
 
@@ -207,7 +207,8 @@ const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
 }
 
 const limitOf = (query: RawQuery): number => {
-  const limit = integer(query, 'limit') ?? 50n
-  if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', `an integer from 1 to ${MAX_LIMIT}`)
+  const wanted = `an integer from 1 to ${MAX_LIMIT}`
+  const limit = integer(query, 'limit', wanted) ?? 50n
+  if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', wanted)
   return Number(limit)
 }

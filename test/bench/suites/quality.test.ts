@@ -84,6 +84,6 @@ export const third = detector({
 test('what does not exist is refused by name', async () => {
   await assert.rejects(quality('--detector', 'horoscope'), /There is no detector "horoscope"; there is .*exact_repeat/)
   await assert.rejects(quality('--preset', 'strict'), /There is no preset "strict"; there is default/)
-  await assert.rejects(quality('--detector', './nowhere.ts'), /nowhere\.ts cannot be loaded/)
+  await assert.rejects(quality('--detector', './nowhere.ts'), /nowhere\.ts cannot be loaded: there is no such file\.$/)
   await assert.rejects(quality('--fail-if', 'recall'), /--fail-if takes/)
 })

@@ -37,7 +37,7 @@ const served: readonly Row[] = [
   ['replay compare a b', 1, /There is no run "a".*RUN_NOT_FOUND/],
   ['replay export nope', 1, /There is no run "nope"/],
   ['replay export nope --format xml', 1, /no format "xml"; there is json, jsonl, otel/],
-  ['replay list --limit x', 1, /"limit" must be an integer.*INVALID_FILTER/],
+  ['replay list --limit x', 1, /"limit" must be an integer from 1 to 200\. \(INVALID_FILTER/],
   ['replay list --since yesterday', 1, /"since" must be a time/],
   ['replay tail --since never', 1, /"since" must be a time/],
   ['replay import missing.json', 2, /missing\.json cannot be read/],
