@@ -46,6 +46,10 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
       '--reason <text>': 'allow, deny: words that are kept with the decision',
       ...APPROVER_FLAG,
     },
+    choices: {
+      '--status': ['pending', 'allowed', 'denied', 'consumed', 'expired'],
+      '--scope': ['once', 'session'],
+    },
     example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
     run: oneOf('mcp approvals', {
       list: [async (asked) => (await import('./command-approvals.ts')).listApprovals(asked), 0, 0, 'no argument'],
@@ -94,6 +98,7 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
       '--output <file>': 'write here instead of stdout',
       '--force': 'replace the file if it exists',
     },
+    choices: { '--format': ['json', 'jsonl'] },
     example: 'guard mcp export --since 24h --output audit.json',
     run: async (asked) => (await import('./command-export.ts')).exportAudit(asked),
   },

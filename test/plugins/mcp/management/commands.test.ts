@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { type Code, type ErrorBody, GuardError } from 'guard-gateway/core'
 import { parse } from '../../../../plugins/cli/parse.ts'
+import { approvalStates } from '../../../../plugins/mcp/approvals/tables.ts'
 import type { Asking } from '../../../../plugins/mcp/management/asking.ts'
 import { mcpCommands } from '../../../../plugins/mcp/management/commands.ts'
 import { type FakeIo, fakeIo } from '../../../kit/io.ts'
@@ -50,6 +51,12 @@ describe('guard mcp approvals', () => {
   beforeEach(() => start())
   afterEach(stop)
 
+  it('lets shells complete the statuses and formats that the API takes', async () => {
+    const { choices = {} } = api.gateway.commands.need('mcp approvals')
+    assert.deepEqual(choices['--status'], approvalStates)
+    const { choices: formats = {} } = api.gateway.commands.need('mcp export')
+    for (const format of formats['--format'] ?? []) assert.equal((await guard('export', '--format', format)).code, 0)
+  })
   it('list shows what somebody must know who decides', async () => {
     const finding = { rule_id: 'r1', check: 'size', pointer: '/path', reason: 'is long', certain: true }
     const question = { message: 'Only \u001b[31mtext', findings: [finding], sent: { path: 'b' } }
