@@ -55,12 +55,24 @@ export const lexSql = (sql: string, dialect: PlainDialect): readonly Token[] => 
   return tokens
 }
 
+/** More than any database lets a name have, and more than a comparison of forms should read. */
+const MAX_WORD = 512
+
+/** Characters that become a quote or a backslash where text is brought into another form or code page. */
+const HIDDEN_QUOTE = /[\u1fef\ufe68\uff02\uff07\uff3c\uff40]/
+
+/** Whether a piece stays what it is when its characters are brought into their common form. */
+const isPlain = (kind: Token['kind'], text: string): boolean => {
+  if (kind === 'string' || kind === 'quoted') return !HIDDEN_QUOTE.test(text)
+  return kind !== 'word' || (text.length <= MAX_WORD && text.normalize('NFKC') === text)
+}
+
 const tokenAt = (sql: string, at: number, dialect: PlainDialect): Token & { readonly length: number } => {
   if (/^(?:--|\/\*)/.test(sql.slice(at, at + 2)))
     throw new Unclear(`holds the comment ${excerpt(sql, at)}, which not every database reads alike`)
   for (const [pattern, kind] of KINDS) {
     const text = matched(pattern, sql, at)
-    if (text !== undefined && text.normalize('NFKC') === text) return { kind, text, length: text.length }
+    if (text !== undefined && isPlain(kind, text)) return { kind, text, length: text.length }
   }
   const quoted = dialect === 'generic' ? undefined : matched(BACKQUOTED, sql, at)
   if (quoted !== undefined) return { kind: 'quoted', text: quoted, length: quoted.length }

@@ -106,8 +106,11 @@ export const operationsOf = (tokens: readonly Token[]): readonly Operation[] => 
   const start = tokens.find(({ kind, text }) => kind !== 'mark' || text !== '(')
   if (start?.kind !== 'word') throw new Unclear('does not begin with a word')
   const found: Operation[] = [...(own(LEADING, start.text) ?? ['other'])]
+  const setting = tokens.findIndex(isSetting)
   tokens.forEach((token, index) => {
-    if (token.kind === 'word') found.push(...inside(tokens, index, token.text))
+    if (token.kind !== 'word') return
+    const isPart = token.text === 'set' && setting >= 0 && setting < index
+    if (!isPart) found.push(...inside(tokens, index, token.text))
   })
   return start.text === 'begin' && tokens.length > 3 ? [...found, 'other'] : found
 }
@@ -134,7 +137,7 @@ const opensStatement = (tokens: readonly Token[], index: number, word: string): 
   if (!Object.hasOwn(OPENING, word) || !endsExpression(tokens[index - 1]) || /^(?:alter|create)$/.test(first))
     return false
   if (own(NEXT, word)?.test(next) === false) return false
-  return word !== 'set' || (before !== 'character' && !tokens.slice(0, index).some(isSetting))
+  return word !== 'set' || before !== 'character'
 }
 
 /** A function may have the name of such a statement. */

@@ -36,16 +36,23 @@ const isTooLarge = (sql: string): boolean => {
 }
 
 const MARKS = /[-+*/<>=~!@#%^&|`?]+/g
+const COMMENT = /--.*|\/\*.*?(?:\*\/|$)/
 const MAX_COMMENT_STEPS = 1_000_000
 
-/** Whether comments begin within comments so often that the grammar's own reading would take its square: it looks ahead from each. */
-const nestsComments = (sql: string): boolean =>
-  sql.match(MARKS)?.some((run) => (run.split('/*').length - 1) * run.length > MAX_COMMENT_STEPS) === true
+/** No operator is as long, and of one of signs alone the grammar takes the first and reads the rest anew. */
+const MAX_OPERATOR = 4000
+
+/** Whether marks follow one another so that the grammar's own reading would take the square of their number: it looks ahead from each. */
+const repeatsMarks = (sql: string): boolean =>
+  sql.match(MARKS)?.some((run) => {
+    const isLong = run.length > MAX_OPERATOR && run.split(COMMENT).some((part) => part.length > MAX_OPERATOR)
+    return isLong || (run.split('/*').length - 1) * run.length > MAX_COMMENT_STEPS
+  }) === true
 
 /** What a text asks of PostgreSQL. Throws Unclear for what its grammar does not accept. */
 export const askedOfPostgres = (sql: string): Asked => {
   if (parse === undefined) throw new Error('The grammar is not loaded.')
-  if (isTooLarge(sql) || nestsComments(sql)) throw new Unclear('nests too deep or chains too much')
+  if (isTooLarge(sql) || repeatsMarks(sql)) throw new Unclear('nests too deep or chains too much')
   const statements = statementsOf(parse, sql)
   const walk = new Walk()
   for (const statement of statements) walk.enter(statement)
