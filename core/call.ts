@@ -1,6 +1,6 @@
-import type { CallTrace } from './call-trace.ts'
 import type { Envelope } from './contracts/api-style.ts'
 import type { Session } from './session.ts'
+import type { CallTrace } from './trace/call-trace.ts'
 
 export type Mode = 'shadow' | 'enforce'
 

@@ -1,10 +1,10 @@
 import type { Conversation } from './call.ts'
 import type { Envelope, Part } from './contracts/api-style.ts'
+import type { Fold } from './conversation/fold.ts'
+import { pieceOf } from './conversation/pieces.ts'
+import { resultTexts } from './conversation/result-texts.ts'
 import { canonical, hashTools, nothing } from './fingerprint.ts'
-import type { Fold } from './fold.ts'
 import { sha256 } from './ids.ts'
-import { pieceOf } from './pieces.ts'
-import { resultTexts } from './result-texts.ts'
 
 /** What of a body is read only if somebody asks: its opening, at most once, and the elements of its list, by their index. */
 export interface Later {

@@ -1,5 +1,5 @@
 import type { Outcome, Turn } from './call.ts'
-import type { ReplyListener } from './speech.ts'
+import type { ReplyListener } from './dialect/speech.ts'
 
 /** Why a rule spoke. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import { type Code, catalogue } from './catalogue.ts'
+import { type Code, catalogue } from './errors/catalogue.ts'
 import type { Attempt } from './settled.ts'
 
 /** Where and how an error came about; `detail` says what was wanted and what there is. */

@@ -3,11 +3,11 @@ import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHoo
 import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
+import { noteThrower, throwerOf, thrownBy } from './errors/thrower.ts'
 import type { Fragment } from './fragment.ts'
 import type { Recording } from './record.ts'
 import type { Settled } from './settled.ts'
-import { noteThrower, throwerOf, thrownBy } from './thrower.ts'
-import type { ToolRecording } from './tool-record.ts'
+import type { ToolRecording } from './trace/tool-record.ts'
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
 export const createHooks = () => {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Code } from './catalogue.ts'
+import type { Code } from './errors/catalogue.ts'
 import { GuardError } from './errors.ts'
 import { lineAndColumn, syntaxErrorAt } from './json/syntax.ts'
 

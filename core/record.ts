@@ -1,12 +1,12 @@
 import type { Mode, Outcome, Turn } from './call.ts'
-import type { Cost, RepliedTool } from './call-trace.ts'
 import type { Change, Reader } from './contracts/storage.ts'
+import type { RepliedCall } from './conversation/stateful.ts'
 import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
 import type { Settled, Usage } from './settled.ts'
-import type { RepliedCall } from './stateful.ts'
 import { pages } from './store/pages.ts'
+import type { Cost, RepliedTool } from './trace/call-trace.ts'
 
 declare module './contracts/storage.ts' {
   interface Tables {

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { BodyPrints } from './body-prints.ts'
 import type { Conversation } from './call.ts'
 import type { ApiStyle, Envelope } from './contracts/api-style.ts'
+import { thrownBy } from './errors/thrower.ts'
 import { GuardError } from './errors.ts'
-import { KeptBodies } from './kept-bodies.ts'
-import { readAnew } from './read-anew.ts'
-import { readOn } from './read-on.ts'
-import type { Known } from './scan.ts'
-import { thrownBy } from './thrower.ts'
+import { BodyPrints } from './request-body/body-prints.ts'
+import { KeptBodies } from './request-body/kept-bodies.ts'
+import { readAnew } from './request-body/read-anew.ts'
+import { readOn } from './request-body/read-on.ts'
+import type { Known } from './request-body/scan.ts'
 
 /** A request as its style and the rules read it. */
 export interface ReadRequest {

@@ -1,6 +1,6 @@
 import type { Call, Outcome } from './call.ts'
-import type { Cost, RepliedTool } from './call-trace.ts'
 import type { Decision } from './decision.ts'
+import type { Cost, RepliedTool } from './trace/call-trace.ts'
 
 /** Token counts of one reply; `input_tokens` is what was not cached. */
 export interface Usage {

@@ -1,7 +1,7 @@
 import type { Call, Conversation, Turn } from './call.ts'
+import { earlierTurns, type Known, ownTurns, sameTurn } from './conversation/stateful.ts'
 import type { Row } from './decision.ts'
 import { sha256 } from './ids.ts'
-import { earlierTurns, type Known, ownTurns, sameTurn } from './stateful.ts'
 
 /** Where a request stands among the requests of its session, and what of it counts. */
 export interface Place {

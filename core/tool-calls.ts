@@ -1,4 +1,4 @@
-import { contentHash } from './content-hash.ts'
+import { contentHash } from './conversation/content-hash.ts'
 import { canonical, inArguments, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { describe, it } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
@@ -169,6 +169,10 @@ describe('rooms', () => {
       assert.doesNotMatch(file, /(^|\/)(utils?|helpers?|common|misc|manager)(\.|\/|$)/)
     }
   })
+  it('are folders that can be taken in at a glance', () => {
+    for (const [folder, files] of Map.groupBy(sources, (file) => dirname(file)))
+      assert.ok(files.length <= 36, `${folder} holds ${files.length} files`)
+  })
   it('switch no type off and leave no note to come back to', () => {
     const self = 'test/architecture.test.ts'
     for (const file of [...sources, ...tests].filter((name) => name !== self)) {
@@ -197,13 +201,15 @@ describe('hostile text', () => {
 })
 
 describe('the error catalogue', () => {
-  const codes = [...read('core/catalogue.ts').matchAll(/^ {4}([A-Z][A-Z_]+): \[/gm)].map((match) => match[1] ?? '')
+  const codes = [...read('core/errors/catalogue.ts').matchAll(/^ {4}([A-Z][A-Z_]+): \[/gm)].map(
+    (match) => match[1] ?? '',
+  )
   const tested = tests
     .filter((name) => name !== 'test/architecture.test.ts')
     .map(read)
     .join('\n')
   const raised = sources
-    .filter((name) => name !== 'core/catalogue.ts')
+    .filter((name) => name !== 'core/errors/catalogue.ts')
     .map(read)
     .join('\n')
   it('is not empty', () => assert.ok(codes.length > 20))

@@ -1,4 +1,4 @@
-import type { Shape } from '../shape.ts'
+import type { Shape } from '../dialect/shape.ts'
 
 /** Who listens to a reply: pieces of its text in order, and a gap where anything else stands between. */
 export interface Listener {

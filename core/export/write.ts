@@ -1,5 +1,5 @@
 import type { ExportFormat, ExportOptions, TraceWriter } from '../contracts/export-format.ts'
-import { thrownBy } from '../thrower.ts'
+import { thrownBy } from '../errors/thrower.ts'
 import type { Artifact, Run, Trace, TraceEvent, TreeNode } from '../trace.ts'
 import { type Leaving, leavingOf } from './order.ts'
 

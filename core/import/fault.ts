@@ -1,4 +1,4 @@
-import type { Code } from '../catalogue.ts'
+import type { Code } from '../errors/catalogue.ts'
 import { type JsonPath, placeOf, pointerOf } from '../json/find.ts'
 
 /** Where in an import file something stands: the path in its JSON text and, in a format of lines, the line from 1. */

@@ -1,4 +1,4 @@
-import { isShape, type Shape } from '../shape.ts'
+import { isShape, type Shape } from '../dialect/shape.ts'
 import { type Attributes, type FailureTag, failureTags, type Severity, type SpanKind, spanKinds } from '../trace.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 

@@ -1,5 +1,5 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from '../contracts/export-format.ts'
-import { isShape, type Shape } from '../shape.ts'
+import { isShape, type Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import {
   attributesField,

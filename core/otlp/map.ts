@@ -1,7 +1,7 @@
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from '../contracts/export-format.ts'
+import type { Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { elementsOf, type Placed, recordAt } from '../import/records.ts'
-import type { Shape } from '../shape.ts'
 import type { Attributes } from '../trace.ts'
 import { isContentEvent } from './names.ts'
 import { eventsFromOtlp } from './read-events.ts'

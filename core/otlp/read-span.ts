@@ -1,8 +1,8 @@
 import type { SpanDraft } from '../contracts/export-format.ts'
+import type { Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { nsField, textField } from '../import/fields.ts'
 import { elementsOf, recordAt, spanDraft } from '../import/records.ts'
-import type { Shape } from '../shape.ts'
 import type { Attributes } from '../trace.ts'
 import { kindSaid, respelled } from './dialects.ts'
 import {

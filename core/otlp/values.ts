@@ -1,6 +1,6 @@
+import { isShape, type Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { elementsOf, recordAt } from '../import/records.ts'
-import { isShape, type Shape } from '../shape.ts'
 import type { Attributes } from '../trace.ts'
 
 /** An OTLP AnyValue; the empty one is null. */

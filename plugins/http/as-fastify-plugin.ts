@@ -1,11 +1,11 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { Gateway } from 'guard-gateway/core'
+import { guardRoutes, strayGuard } from './admission/guard.ts'
+import { Routes } from './admission/routes-seen.ts'
 import { jsonBodies } from './bodies.ts'
 import { errorHandler } from './errors.ts'
 import { faceOf } from './face.ts'
-import { guardRoutes, strayGuard } from './guard.ts'
-import { Routes } from './routes-seen.ts'
 import { strictValidation } from './validation.ts'
 
 export interface AsFastifyPluginOptions {

@@ -1,7 +1,7 @@
 import { type Command, type Gateway, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
-import { isLoopback } from './loopback.ts'
-import { checkPort, listenError } from './port.ts'
-import { untilStopped } from './stop.ts'
+import { isLoopback } from './admission/loopback.ts'
+import { checkPort, listenError } from './connections/port.ts'
+import { untilStopped } from './connections/stop.ts'
 
 /** What `guard gateway run` serves and says. */
 export interface RunOptions {

@@ -1,11 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { errorBody, type Gateway, GuardError, newId, schemaFault, statusOf } from 'guard-gateway/core'
-import { brokenOff } from './body-reader.ts'
+import { classOf } from './admission/route-class.ts'
+import { decodedPath } from './admission/target.ts'
 import type { HttpFace } from './face.ts'
+import { brokenOff } from './models/body-reader.ts'
 import { protectDocument } from './response-headers.ts'
-import { classOf } from './route-class.ts'
-import { decodedPath } from './target.ts'
 
 /** Answers every error of the surrounding scope: the catalogue's text and the request id, in the form of the path. */
 export const errorHandler = (face: HttpFace) =>

@@ -1,11 +1,11 @@
 import { type Gateway, GuardError, glob } from 'guard-gateway/core'
-import type { HttpClient } from './client.ts'
-import { hostJudge } from './hosts.ts'
+import { hostJudge } from './admission/hosts.ts'
+import { type OriginJudge, originJudge } from './admission/origins.ts'
+import type { HttpClient } from './connections/client.ts'
+import { UnderWay } from './connections/under-way.ts'
 import type { Log } from './log.ts'
-import { OneByOne } from './one-by-one.ts'
+import { OneByOne } from './models/one-by-one.ts'
 import { type HttpOptions, type ServerOptions, serverDefaults } from './options.ts'
-import { type OriginJudge, originJudge } from './origins.ts'
-import { UnderWay } from './under-way.ts'
 
 /** How long a client should wait before it tries again, in seconds. */
 const RETRY_AFTER = '1'

@@ -1,6 +1,6 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify'
+import type { RouteClass } from './admission/route-class.ts'
 import type { HttpFace } from './face.ts'
-import type { RouteClass } from './route-class.ts'
 
 /** Headers that keep a browser from reading, framing, guessing or keeping what is not meant for it. */
 const guarding: Readonly<Record<string, string>> = {

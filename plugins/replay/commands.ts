@@ -1,5 +1,5 @@
 import type { Command, Gateway, Plugin } from 'guard-gateway/core'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './commands/asked.ts'
 
 /** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
 export const replayCommands = (options: ReplayCommandOptions): Plugin => ({
@@ -26,7 +26,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       '--cursor <cursor>': 'behind those that were listed with this cursor',
     },
     example: 'guard replay list --status error --since 24h',
-    run: async (input, io) => (await import('./command-list.ts')).listRuns(options, input, io),
+    run: async (input, io) => (await import('./commands/list.ts')).listRuns(options, input, io),
   },
   {
     id: 'replay show',
@@ -38,7 +38,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       '--width <columns>': 'so wide, from 60; the terminal if not said',
     },
     example: 'guard replay show 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --spans tool.call#2 --events',
-    run: async (input, io) => (await import('./command-show.ts')).showRun(options, input, io),
+    run: async (input, io) => (await import('./commands/show.ts')).showRun(options, input, io),
   },
   {
     id: 'replay compare',
@@ -46,7 +46,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     summary: 'set two runs side by side: totals, then span by span',
     options: { '--only-changed': 'without the spans that ended alike in both' },
     example: 'guard replay compare run-1 run-2 --only-changed',
-    run: async (input, io) => (await import('./command-compare.ts')).compareRuns(options, input, io),
+    run: async (input, io) => (await import('./commands/compare.ts')).compareRuns(options, input, io),
   },
   {
     id: 'replay tail',
@@ -58,21 +58,21 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
       '--since <time>': 'and first what began since: an age such as 15m, or a time',
     },
     example: 'guard replay tail --decisions --project shop',
-    run: async (input, io) => (await import('./command-tail.ts')).tailRuns(clock, options, input, io),
+    run: async (input, io) => (await import('./commands/tail.ts')).tailRuns(clock, options, input, io),
   },
   {
     id: 'replay pin',
     args: '<trace_id>',
     summary: 'keep a run however old it becomes',
     example: 'guard replay pin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
-    run: async (input, io) => (await import('./command-pin.ts')).pinRun(options, input, io, true),
+    run: async (input, io) => (await import('./commands/pin.ts')).pinRun(options, input, io, true),
   },
   {
     id: 'replay unpin',
     args: '<trace_id>',
     summary: 'let a run go when its time comes',
     example: 'guard replay unpin 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77',
-    run: async (input, io) => (await import('./command-pin.ts')).pinRun(options, input, io, false),
+    run: async (input, io) => (await import('./commands/pin.ts')).pinRun(options, input, io, false),
   },
   {
     id: 'replay export',
@@ -85,7 +85,7 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     },
     choices: { '--format': ['json', 'jsonl', 'otel'] },
     example: 'guard replay export 6f1c0c7e9b2a4d18a3f0c5d2e1b49a77 --format otel --output run.json',
-    run: async (input, io) => (await import('./command-export.ts')).exportRun(options, input, io),
+    run: async (input, io) => (await import('./commands/export.ts')).exportRun(options, input, io),
   },
   {
     id: 'replay import',
@@ -98,6 +98,6 @@ const commands = ({ clock }: Pick<Gateway, 'clock'>, options: ReplayCommandOptio
     },
     choices: { '--on-conflict': ['remap', 'skip', 'fail'] },
     example: 'guard replay import run.json --on-conflict skip',
-    run: async (input, io) => (await import('./command-import.ts')).importFile(options, input, io),
+    run: async (input, io) => (await import('./commands/import.ts')).importFile(options, input, io),
   },
 ]

@@ -7,7 +7,7 @@ import {
   type TraceSpan,
   table,
 } from 'guard-gateway/core'
-import type { TagState } from './failure-tags.ts'
+import type { TagState } from './failures/tags.ts'
 
 /** What writers said of a run themselves, as against what follows from its records. */
 export interface Given {

@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { configFile } from './config-file.ts'
-import type { Config } from './schema.ts'
+import { configFile } from './config/file.ts'
+import type { Config } from './config/schema.ts'
 
 /** A configuration that can be used, and what deserves a word about it. */
 export interface CommandConfig {
@@ -26,7 +26,7 @@ export const configFor = async (
   if (named || (await exists(file))) return read(file, io, command)
   const backend = command?.unconfigured
   if (backend === undefined) throw absent(file)
-  const config = (await import('./defaults.ts')).emptyConfig()
+  const config = (await import('./config/defaults.ts')).emptyConfig()
   const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
   return { config: { ...config, storage }, builtIn: true, warnings: [] }
 }

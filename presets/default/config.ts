@@ -2,13 +2,13 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { ValidateFunction } from 'ajv'
 import { GuardError, inFile, isShape, readYamlApart } from 'guard-gateway/core'
-import { configFaults, configWarnings } from './checks.ts'
-import { type Environment, resolveReferences, upstreamsFrom } from './environment.ts'
-import { type ConfigFault, dotted, schemaFaults } from './faults.ts'
-import { patternFaults } from './patterns.ts'
-import { type Config, configSchema } from './schema.ts'
+import { configFaults, configWarnings } from './config/checks.ts'
+import { type Environment, resolveReferences, upstreamsFrom } from './config/environment.ts'
+import { type ConfigFault, dotted, schemaFaults } from './config/faults.ts'
+import { patternFaults } from './config/patterns.ts'
+import { type Config, configSchema } from './config/schema.ts'
 
-export type { Config } from './schema.ts'
+export type { Config } from './config/schema.ts'
 
 /** A configuration that can be used, and what deserves a word about it. */
 export interface LoadedConfig {

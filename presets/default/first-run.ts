@@ -3,7 +3,7 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { GuardError, newKey, unwritable } from 'guard-gateway/core'
-import { annotatedConfig } from './annotated.ts'
+import { annotatedConfig } from './config/annotated.ts'
 
 /** What a first run did. */
 export interface FirstRun {

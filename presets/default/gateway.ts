@@ -1,8 +1,8 @@
 import { approver, type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
-import { addSecrets } from './credentials.ts'
-import { patternFinders } from './patterns.ts'
+import { addSecrets } from './config/credentials.ts'
+import { patternFinders } from './config/patterns.ts'
+import type { Config } from './config/schema.ts'
 import { pluginsFrom } from './plugin-files.ts'
-import type { Config } from './schema.ts'
 
 /** The plugins of a preset; only those that it has are loaded. */
 const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
@@ -35,7 +35,7 @@ export const createGateway = async (
   gateway.approver = approver(config.mcp.approver_key || undefined)
   gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
-  const { checkPlugins } = await import('./checks-plugins.ts')
+  const { checkPlugins } = await import('./config/checks-plugins.ts')
   checkPlugins(gateway, config)
   return gateway
 }

@@ -39,15 +39,15 @@ import { ui } from 'guard-gateway/plugins/ui'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
+import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
-import { mcpOptions } from './mcp-options.ts'
 import { addressOf } from './place.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
 import { version } from './version.ts'
 
+export { mcpOptions } from './config/mcp-options.ts'
 export { type Config, loadConfig } from './config.ts'
 export { createGateway } from './gateway.ts'
-export { mcpOptions } from './mcp-options.ts'
 
 /**
  * The whole service. Where plugins share a hook, they run in this order.

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
 import { begins, printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { configFor, located } from './command-config.ts'
+import { overridden } from './config/overrides.ts'
 import { createGateway } from './gateway.ts'
-import { overridden } from './overrides.ts'
 import { version } from './version.ts'
 
 /** The command line `guard`; resolves to the exit code. `argv` is without node and script. */
@@ -31,7 +31,7 @@ const everything = (io: Io): Assembly => ({
 /** An MCP client starts `mcp run` for each of its servers and waits for it: it loads the proxy and what that needs, no more. */
 const proxyAlone = (io: Io): Assembly => ({
   async builtIn() {
-    const { emptyConfig } = await import('./defaults.ts')
+    const { emptyConfig } = await import('./config/defaults.ts')
     return createGateway({ ...emptyConfig(), preset: 'mcp-stdio' })
   },
   async configured(options, command) {

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path'
+import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
-import type { Config } from './schema.ts'
 
 /** What a first run did, for whoever started it; tells where the key is and not what it is. */
 export const firstRunText = ({ file, key_line, git }: FirstRun, cwd: string): string => {

@@ -1,6 +1,6 @@
 import type { Place } from 'guard-gateway/plugins/cli'
 import { holdersAddress } from 'guard-gateway/plugins/storage/sqlite'
-import type { Config } from './schema.ts'
+import type { Config } from './config/schema.ts'
 
 /** Where a gateway of this configuration listens, seen from this machine. */
 export const addressOf = ({ server: { host, port } }: Pick<Config, 'server'>): string =>

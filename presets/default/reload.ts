@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, isShape, type Plugin } from 'guard-gateway/core'
-import { checkPlugins } from './checks-plugins.ts'
+import { checkPlugins } from './config/checks-plugins.ts'
+import { addSecrets } from './config/credentials.ts'
+import type { Environment } from './config/environment.ts'
+import type { Config } from './config/schema.ts'
 import { loadConfig } from './config.ts'
-import { addSecrets } from './credentials.ts'
-import type { Environment } from './environment.ts'
-import type { Config } from './schema.ts'
 
 export interface ReloadOptions {
   readonly file: string

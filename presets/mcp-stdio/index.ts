@@ -8,7 +8,7 @@ import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import type { Config } from 'guard-gateway/presets/default'
-import { mcpOptions } from '../default/mcp-options.ts'
+import { mcpOptions } from '../default/config/mcp-options.ts'
 
 /** What `guard mcp run` needs: the proxy in front of one server and its records, the checks if there is a policy to ask for them, and nothing that listens. */
 export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]> => [

@@ -1,5 +1,5 @@
 import { type Ask, bytesText, type Gateway, type Html, html, type Panel, spellMark } from 'guard-gateway/core'
-import type { HttpClient } from '../client.ts'
+import type { HttpClient } from '../connections/client.ts'
 import type { HttpFace } from '../face.ts'
 
 const MOST_ROWS = 20

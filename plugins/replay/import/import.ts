@@ -6,8 +6,8 @@ import {
   type ImportWarning,
   Pace,
 } from 'guard-gateway/core'
-import { urlOf } from '../ingest.ts'
-import type { Keeper } from '../keeper.ts'
+import { urlOf } from '../ingest/ingest.ts'
+import type { Keeper } from '../keep/keeper.ts'
 import { type Identified, identified, ownIds } from './ids.ts'
 import { checkIds, type ImportOptions, type Plan, type Planned, planned } from './plan.ts'
 import type { OpenImport } from './reader.ts'

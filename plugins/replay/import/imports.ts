@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError, Queues } from 'guard-gateway/core'
-import type { Keeper } from '../keeper.ts'
+import type { Keeper } from '../keep/keeper.ts'
 import { readImportOptions } from './ask.ts'
 import { type ImportAnswer, importRuns } from './import.ts'
 import type { ImportOptions } from './plan.ts'

@@ -1,5 +1,5 @@
 import { type Ask, durationText, type Html, html } from 'guard-gateway/core'
-import type { ComparedRow, ComparedSpan, Comparison } from '../compare.ts'
+import type { ComparedRow, ComparedSpan, Comparison } from '../read/compare.ts'
 import { slowerText } from './compare-sums.ts'
 import { linked } from './links.ts'
 import { middled, numbered, spanUrl, statusMark } from './shown.ts'

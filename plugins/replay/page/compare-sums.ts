@@ -1,5 +1,5 @@
 import { costHead, costText, countText, durationText, type Gateway, type Html, html } from 'guard-gateway/core'
-import type { Comparison } from '../compare.ts'
+import type { Comparison } from '../read/compare.ts'
 import { statusMark } from './shown.ts'
 
 type Side = Comparison['left']

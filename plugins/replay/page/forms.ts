@@ -1,6 +1,6 @@
 import { type Form, type Gateway, GuardError, type Posted } from 'guard-gateway/core'
-import { type Edit, editRun, readEdit } from '../edit.ts'
-import type { Keeper } from '../keeper.ts'
+import { type Edit, editRun, readEdit } from '../ingest/edit.ts'
+import type { Keeper } from '../keep/keeper.ts'
 
 /** What the pages of Replay say when something is done; `runs-imported` and `runs-skipped` come from the import form. */
 const notices = {

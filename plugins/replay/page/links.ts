@@ -1,4 +1,4 @@
-import type { RawQuery } from '../filters.ts'
+import type { RawQuery } from '../api/filters.ts'
 
 /** Parameters that a list page has beside those of the interface. */
 const PAGE_ONLY = ['notice', 'back']

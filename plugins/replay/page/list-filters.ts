@@ -1,5 +1,5 @@
 import { type Ask, choice, failureTags, type Html, html, raw } from 'guard-gateway/core'
-import { statuses } from '../filters.ts'
+import { statuses } from '../api/filters.ts'
 import { FROM_START, linked } from './links.ts'
 
 const ages = [

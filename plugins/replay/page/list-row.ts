@@ -1,5 +1,5 @@
 import { type Html, html, type RunSummary } from 'guard-gateway/core'
-import { urlOf } from '../ingest.ts'
+import { urlOf } from '../ingest/ingest.ts'
 import { rowPinButton } from './pin-button.ts'
 import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'
 

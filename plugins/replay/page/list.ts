@@ -11,8 +11,8 @@ import {
   statusOf,
   type View,
 } from 'guard-gateway/core'
-import { nextCursor, runQuery } from '../filters.ts'
-import type { Retention } from '../retention.ts'
+import { nextCursor, runQuery } from '../api/filters.ts'
+import type { Retention } from '../upkeep/retention.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, linked, listQuery } from './links.ts'
 import { filterChips, filterForm, isNarrowed } from './list-filters.ts'

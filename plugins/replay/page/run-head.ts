@@ -9,7 +9,7 @@ import {
   type Trace,
   type TreeSpan,
 } from 'guard-gateway/core'
-import { urlOf } from '../ingest.ts'
+import { urlOf } from '../ingest/ingest.ts'
 import { toldBy } from './decisions.ts'
 import { runLink } from './folding.ts'
 import { pinButton, pinForm } from './pin-button.ts'

@@ -1,5 +1,5 @@
 import { type Ask, type Gateway, type Html, html, type Page, raw, type Trace } from 'guard-gateway/core'
-import type { RunCache } from '../run-cache.ts'
+import type { RunCache } from '../read/run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'
 import { firstStep } from './first-steps.ts'

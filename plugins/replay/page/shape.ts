@@ -1,5 +1,5 @@
 import type { Trace, TreeSpan } from 'guard-gateway/core'
-import { occurrencesOf } from '../occurrences.ts'
+import { occurrencesOf } from '../read/occurrences.ts'
 
 /** What follows from a run's tree, by the place of each span in it. */
 export interface Shape {

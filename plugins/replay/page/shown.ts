@@ -1,5 +1,5 @@
 import { costText, countText, durationText, type Html, html, type RunSummary, raw, timeText } from 'guard-gateway/core'
-import { urlOf } from '../ingest.ts'
+import { urlOf } from '../ingest/ingest.ts'
 import { NS_PER_MS } from '../time.ts'
 
 const marks: Readonly<Record<string, readonly [kind: string, sign: Html]>> = {

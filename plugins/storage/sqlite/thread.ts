@@ -32,7 +32,7 @@ const hasEnded = ({ worker }: Thread): boolean => worker.threadId === -1
 const begin = (): Thread => {
   const { port1: near, port2: far } = new MessageChannel()
   // .ts from source, .js from a build
-  const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
+  const worker = new Worker(new URL(`./worker/worker${extname(import.meta.filename)}`, import.meta.url), {
     workerData: far,
     transferList: [far],
     name: 'guard-sqlite',

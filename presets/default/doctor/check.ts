@@ -1,5 +1,5 @@
 import type { Gateway, Input, Io } from 'guard-gateway/core'
-import type { Config } from '../schema.ts'
+import type { Config } from '../config/schema.ts'
 
 /** What a check found; `fix` says what to do about a warning or an error. */
 export interface Finding {

@@ -18,7 +18,7 @@ import {
   type Question,
 } from '../../../plugins/mcp/approvals/index.ts'
 import { Audit, type AuditBook, auditTables, type CallFacts, type Judgement } from '../../../plugins/mcp/audit/index.ts'
-import { readTrace } from '../../../plugins/replay/read.ts'
+import { readTrace } from '../../../plugins/replay/read/run.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 
 export const TIMEOUT_MS = 300_000

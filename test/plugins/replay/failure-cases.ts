@@ -8,7 +8,7 @@ import {
   evidenceOfSpan,
   noTags,
   noted,
-} from '../../../plugins/replay/failure-tags.ts'
+} from '../../../plugins/replay/failures/tags.ts'
 import { anEvent, aSpan } from '../../kit/traces.ts'
 
 /** What a run holds; its status is `error` if nothing else is said. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { RunSummary } from 'guard-gateway/core'
-import { runQuery } from '../../../plugins/replay/filters.ts'
+import { runQuery } from '../../../plugins/replay/api/filters.ts'
 import { tables } from '../../../plugins/replay/tables.ts'
 import { type Scan, scanOf } from '../../../plugins/storage/kysely/find.ts'
 import { clausesOf } from '../../../plugins/storage/kysely/values.ts'

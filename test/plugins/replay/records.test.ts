@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { RunSummary } from 'guard-gateway/core'
-import type { BatchAnswer } from '../../../plugins/replay/batch.ts'
-import type { SpanAnswer } from '../../../plugins/replay/ingest.ts'
+import type { BatchAnswer } from '../../../plugins/replay/ingest/batch.ts'
+import type { SpanAnswer } from '../../../plugins/replay/ingest/ingest.ts'
 import { type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
 
 const NOW = 1_780_000_000_000_000_000n

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { RunSummary } from 'guard-gateway/core'
-import type { Comparison } from '../../../plugins/replay/compare.ts'
-import type { RowsPage } from '../../../plugins/replay/rows.ts'
+import type { Comparison } from '../../../plugins/replay/read/compare.ts'
+import type { RowsPage } from '../../../plugins/replay/read/rows.ts'
 import { assertsSchema } from '../../kit/schemas.ts'
 import { type Bench, type Bundle, expecting, refused, startReplay } from './kit.ts'
 

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { CheckpointBehind } from '../../../plugins/storage/sqlite/checkpoint-behind.ts'
-import { Checkpoints, type Mover } from '../../../plugins/storage/sqlite/checkpoints.ts'
-import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
+import { CheckpointBehind } from '../../../plugins/storage/sqlite/checkpoints/behind.ts'
+import { Checkpoints, type Mover } from '../../../plugins/storage/sqlite/checkpoints/checkpoints.ts'
 import type { Start } from '../../../plugins/storage/sqlite/protocol.ts'
+import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-checkpoints-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Table } from 'guard-gateway/core'
 import type { Shape } from '../../../plugins/storage/kysely/shape.ts'
-import { readyChange } from '../../../plugins/storage/sqlite/changes.ts'
-import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
 import { Encoder } from '../../../plugins/storage/sqlite/encode.ts'
-import { Group } from '../../../plugins/storage/sqlite/group.ts'
 import type { BatchValues } from '../../../plugins/storage/sqlite/protocol.ts'
-import { Statements } from '../../../plugins/storage/sqlite/statements.ts'
+import { readyChange } from '../../../plugins/storage/sqlite/worker/changes.ts'
+import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
+import { Group } from '../../../plugins/storage/sqlite/worker/group.ts'
+import { Statements } from '../../../plugins/storage/sqlite/worker/statements.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-group-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Table } from 'guard-gateway/core'
 import { pageSql, scanOf } from '../../../plugins/storage/kysely/find.ts'
-import { compiler } from '../../../plugins/storage/sqlite/compiler.ts'
-import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
-import { Statements } from '../../../plugins/storage/sqlite/statements.ts'
-import { Finder } from '../../../plugins/storage/sqlite/walk.ts'
+import { compiler } from '../../../plugins/storage/sqlite/worker/compiler.ts'
+import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
+import { Statements } from '../../../plugins/storage/sqlite/worker/statements.ts'
+import { Finder } from '../../../plugins/storage/sqlite/worker/walk.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-indexes-'))
 after(() => rmSync(folder, { recursive: true }))

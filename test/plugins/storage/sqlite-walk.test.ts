@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Storage } from 'guard-gateway/core'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
-import { openDatabase } from '../../../plugins/storage/sqlite/database.ts'
-import { Group } from '../../../plugins/storage/sqlite/group.ts'
+import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
+import { Group } from '../../../plugins/storage/sqlite/worker/group.ts'
 import { conformanceTables, item, openPlain } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-walk-'))

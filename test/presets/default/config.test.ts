@@ -4,8 +4,8 @@ import { GuardError } from 'guard-gateway/core'
 import { serverDefaults } from '../../../plugins/http/options.ts'
 import { limitDefaults } from '../../../plugins/mcp/options.ts'
 import { timeoutDefaults } from '../../../plugins/upstream/options.ts'
+import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
-import { emptyConfig } from '../../../presets/default/defaults.ts'
 
 const key = 'gateway_key: guard_0123456789abcdef\n'
 const parse = async (text: string, env = {}) => (await parseConfig(text, '/etc/guard/guard-config.yml', env)).config

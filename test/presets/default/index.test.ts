@@ -8,8 +8,8 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
+import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
-import { emptyConfig } from '../../../presets/default/defaults.ts'
 import { shippedRules } from '../../../presets/default/policies.ts'
 
 const read = async (text: string): Promise<Config> =>

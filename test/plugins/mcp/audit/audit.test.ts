@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
 import type { Judgement } from '../../../../plugins/mcp/audit/index.ts'
-import { readTrace } from '../../../../plugins/replay/read.ts'
+import { readTrace } from '../../../../plugins/replay/read/run.ts'
 import {
   bookOf,
   callNeedingConsent,

@@ -4,7 +4,7 @@ import type { Change } from 'guard-gateway/core'
 import type { AuditBook, CallFacts, Entry, Judgement } from '../../../../plugins/mcp/audit/index.ts'
 import { partMetrics } from '../../../../plugins/metrics/parts.ts'
 import { exposition } from '../../../../plugins/metrics/samples.ts'
-import { readTrace } from '../../../../plugins/replay/read.ts'
+import { readTrace } from '../../../../plugins/replay/read/run.ts'
 import { bookOf, factsOf, judgementOf, type Kit, recordsOf, spansOf, startKit, withFolder } from '../records-kit.ts'
 
 let kit: Kit

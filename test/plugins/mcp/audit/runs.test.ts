@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
-import { readTrace } from '../../../../plugins/replay/read.ts'
+import { readTrace } from '../../../../plugins/replay/read/run.ts'
 import {
   bookOf,
   decisionIn,

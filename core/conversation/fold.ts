@@ -1,0 +1,206 @@
+import type { Conversation } from '../call.ts'
+import { sha256 } from '../ids.ts'
+import type { MessagePiece, Piece, ResultPiece } from './pieces.ts'
+import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
+
+/** A chain's next tip: 128 bits as 32 hex digits. */
+const tip = (before: string, item: string): string => sha256(before + item).slice(0, 32)
+
+/** The start of every chain. */
+const START = tip('', 'guard')
+
+/** Where a fold stood at some point; cheap to take, and enough to go back. */
+export interface Mark {
+  readonly chain: number
+  readonly talk: number
+  readonly turns: number
+  readonly results: number
+  readonly users: number
+  readonly besides: number
+  readonly loose: number
+  readonly system: string
+  readonly full: string | null
+  readonly bytes: number
+  readonly open: OpenTurn | null
+  readonly openTexts: number
+  readonly openCalls: number
+}
+
+/** Where the latest call of an id stands; `earlier` is another of that id, for when the fold goes back. */
+interface CallPlace {
+  readonly turn: ClosedTurn
+  readonly position: number
+  readonly call: number
+  readonly earlier: CallPlace | undefined
+}
+
+/** A conversation's hashes and turns, and the tip that covers every item of it. */
+export type Folded = Pick<Conversation, 'chain' | 'talk' | 'turns' | 'besides' | 'loose_results' | 'text_bytes'> & {
+  readonly full: string
+}
+
+/**
+ * Turns pieces, one after another, into the hashes and turns of a conversation.
+ * It can go back to an earlier mark, so that a history seen before is not folded again.
+ */
+export class Fold {
+  readonly #chain: string[] = []
+  readonly #talk: string[] = []
+  readonly #turns: ClosedTurn[] = []
+  /** Which turn got each result, and each user message, in order. */
+  readonly #results: ClosedTurn[] = []
+  readonly #users: ClosedTurn[] = []
+  readonly #besides: number[] = []
+  readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
+  readonly #callIds = new Map<string, CallPlace>()
+  /** Covers the system items, each with its place in the talk. */
+  #system = START
+  /** Covers what chains leave out; null while that is nothing, and the chain says it all. */
+  #full: string | null = null
+  #bytes = 0
+  #open: OpenTurn | null = null
+
+  mark(): Mark {
+    return {
+      chain: this.#chain.length,
+      talk: this.#talk.length,
+      turns: this.#turns.length,
+      results: this.#results.length,
+      users: this.#users.length,
+      besides: this.#besides.length,
+      loose: this.#loose.length,
+      system: this.#system,
+      full: this.#full,
+      bytes: this.#bytes,
+      open: this.#open,
+      openTexts: this.#open?.texts.length ?? 0,
+      openCalls: this.#open?.calls.length ?? 0,
+    }
+  }
+
+  backTo(mark: Mark): void {
+    while (this.#results.length > mark.results) this.#changed(this.#results.pop())?.results.pop()
+    while (this.#users.length > mark.users) {
+      const turn = this.#changed(this.#users.pop())
+      if (turn !== undefined) turn.users--
+    }
+    this.#chain.length = mark.chain
+    this.#talk.length = mark.talk
+    this.#turns.length = mark.turns
+    this.#besides.length = mark.besides
+    this.#loose.length = mark.loose
+    this.#system = mark.system
+    this.#full = mark.full
+    this.#bytes = mark.bytes
+    this.#open = mark.open
+    if (mark.open === null) return
+    mark.open.texts.length = mark.openTexts
+    mark.open.calls.length = mark.openCalls
+  }
+
+  add(piece: Piece): void {
+    this.#bytes += piece.bytes
+    if (piece.kind === 'text') this.#opened().texts.push(piece.full)
+    else if (piece.kind === 'call') this.#opened().calls.push(piece)
+    else this.#item(piece)
+  }
+
+  /** The conversation so far, and the tip that covers every item; leaves the fold as it was. */
+  conversation(): Folded {
+    const mark = this.mark()
+    this.#close()
+    const folded = {
+      chain: this.#chain.slice(),
+      talk: this.#talk.slice(),
+      turns: this.#turns.map(asTurn),
+      besides: this.#besides.slice(),
+      loose_results: this.#loose.slice(),
+      text_bytes: this.#bytes,
+      full: this.#full ?? this.#tip(),
+    }
+    this.backTo(mark)
+    return folded
+  }
+
+  #opened(): OpenTurn {
+    this.#open ??= { texts: [], calls: [] }
+    return this.#open
+  }
+
+  #item(piece: MessagePiece | ResultPiece): void {
+    this.#close()
+    if (piece.kind === 'result') this.#result(piece)
+    else this.#message(piece)
+  }
+
+  #message(piece: MessagePiece): void {
+    this.#append(piece.kind, piece.full, piece.chain)
+    if (piece.chain === null) return
+    const turn = this.#turns.at(-1)
+    if (piece.kind === 'beside') this.#besides.push(this.#chain.length - 1)
+    else if (piece.kind === 'user' && turn !== undefined) {
+      this.#users.push(turn)
+      this.#changed(turn)
+      turn.users++
+    }
+  }
+
+  #append(kind: string, full: string, chain: string | null): void {
+    if (this.#full === null && full !== chain) this.#full = this.#tip()
+    if (this.#full !== null) this.#full = tip(this.#full, kind + full)
+    if (chain === null) return
+    if (kind === 'system') this.#system = tip(this.#system, `${this.#talk.length}${chain}`)
+    else this.#talk.push(tip(this.#talk.at(-1) ?? START, kind + chain))
+    this.#chain.push(this.#tip())
+  }
+
+  #tip(): string {
+    return this.#system + (this.#talk.at(-1) ?? START)
+  }
+
+  #close(): void {
+    const open = this.#open
+    if (open === null) return
+    this.#open = null
+    const hash = turnHash(open)
+    this.#append('turn', hash, hash)
+    const turn: ClosedTurn = { calls: open.calls, item: this.#chain.length - 1, results: [], users: 0, made: null }
+    open.calls.forEach(({ id }, call) => {
+      if (id !== null) this.#callIds.set(id, { turn, position: this.#turns.length, call, earlier: this.#placeOf(id) })
+    })
+    this.#turns.push(turn)
+  }
+
+  #result(piece: ResultPiece): void {
+    this.#append('result', piece.full, piece.full)
+    const { id, result, error } = piece
+    const place = this.#callOf(id)
+    if (place !== undefined) {
+      this.#changed(place.turn)
+      place.turn.results.push({ call: place.call, result, error })
+      this.#results.push(place.turn)
+    } else if (id !== null) this.#loose.push({ id, result, error })
+  }
+
+  /** The call a result belongs to: by id, else the next of the last turn's calls. */
+  #callOf(id: string | null): { turn: ClosedTurn; call: number } | undefined {
+    const named = id === null ? undefined : this.#placeOf(id)
+    if (named !== undefined) return named
+    const turn = this.#turns.at(-1)
+    const call = turn?.results.length ?? 0
+    const next = turn?.calls[call]
+    if (turn === undefined || next === undefined || (id !== null && next.id !== null)) return undefined
+    return { turn, call }
+  }
+
+  #placeOf(id: string): CallPlace | undefined {
+    let place = this.#callIds.get(id)
+    while (place !== undefined && this.#turns[place.position] !== place.turn) place = place.earlier
+    return place
+  }
+
+  #changed(turn: ClosedTurn | undefined): ClosedTurn | undefined {
+    if (turn !== undefined) turn.made = null
+    return turn
+  }
+}

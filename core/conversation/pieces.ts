@@ -1,0 +1,71 @@
+import type { Part } from '../contracts/api-style.ts'
+import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
+import { sha256 } from '../ids.ts'
+import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
+import { contentHash } from './content-hash.ts'
+
+/** A part of a conversation as hashes: what is kept of it between requests. */
+export type Piece = MessagePiece | TextPiece | CallPiece | ResultPiece
+
+export interface MessagePiece extends Omit<TextPiece, 'kind'> {
+  readonly kind: 'system' | 'user' | 'beside'
+}
+
+/** Text of an assistant turn. */
+interface TextPiece {
+  readonly kind: 'text'
+  readonly full: string
+  /** Null where nothing but reminders stands: no item of a chain. */
+  readonly chain: string | null
+  readonly bytes: number
+}
+
+interface CallPiece {
+  readonly kind: 'call'
+  readonly key: string
+  readonly tool: string
+  readonly id: string | null
+  readonly bytes: number
+}
+
+export interface ResultPiece {
+  readonly kind: 'result'
+  readonly full: string
+  readonly id: string | null
+  readonly result: string | null
+  readonly error: boolean
+  readonly bytes: number
+}
+
+/** Hashes one part; equal content gives equal hashes, whatever dialect it came in. */
+export const pieceOf = (part: Part): Piece => {
+  switch (part.kind) {
+    case 'call': {
+      const args = argumentText(part.args)
+      const key = callKey(part.tool, args)
+      return { kind: 'call', key, tool: part.tool, id: part.id ?? null, bytes: part.tool.length + args.length }
+    }
+    case 'result': {
+      const blocks = blockText(part.blocks)
+      const print = resultPrint(part.text, blocks, part.error ?? false)
+      return { kind: 'result', full: print.result ?? '', id: part.id ?? null, ...print }
+    }
+    default:
+      return textPiece(part.kind, part.text, blockText(part.blocks))
+  }
+}
+
+const textPiece = (
+  kind: 'system' | 'user' | 'beside' | 'text',
+  text: string,
+  blocks: string,
+): MessagePiece | TextPiece => {
+  const { hash: full = NOTHING, bytes } = contentHash(text, blocks)
+  if (!text.includes('<system-reminder>')) return { kind, full, chain: full, bytes }
+  return { kind, full, chain: contentHash(withoutReminders(text), blocks).hash ?? null, bytes }
+}
+
+const NOTHING = sha256('')
+
+const blockText = (blocks: readonly unknown[] | undefined): string =>
+  blocks === undefined || blocks.length === 0 ? '' : blocks.map((block) => canonical(block, inBodies)).join('\n')

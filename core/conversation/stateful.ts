@@ -1,0 +1,61 @@
+import type { Conversation, ToolCall, Turn } from '../call.ts'
+import type { Row } from '../decision.ts'
+
+/** What a session knows when a request is placed. Rows are newest first. */
+export interface Known {
+  /** Forwarded rows, retries among them, and the last blocked ones. */
+  readonly rows: readonly Row[]
+  /** How many of the newest rows came after the last resume. */
+  readonly fresh: number
+  /** Rows that loop rules count: forwarded, no retries, after the last resume. */
+  readonly window: readonly Row[]
+  /** Ids of rows by the id of the row that continues them. */
+  readonly parents: ReadonlyMap<string, string>
+  /** Tips that a resume marked as seen. */
+  readonly seen: ReadonlySet<string>
+  /** Tool calls of replies, by call id. */
+  readonly replied: ReadonlyMap<string, RepliedCall>
+  /** The most rows, and turns of one row, that are remembered. */
+  readonly limit: number
+}
+
+/** A tool call that a model asked for. */
+export type RepliedCall = Pick<ToolCall, 'key' | 'tool'>
+
+/** The turns of a body that leaves its history out; results whose calls are known from replies are one more turn before them. */
+export const ownTurns = (conversation: Conversation, { replied }: Known): readonly Turn[] => {
+  const { loose_results, turns } = conversation
+  const calls = new Map<string, ToolCall>()
+  for (const { id, result, error } of loose_results) {
+    const call = replied.get(id)
+    if (call !== undefined) calls.set(call.key, { ...call, id, result, error })
+  }
+  if (calls.size === 0) return turns
+  // Beside system items and results such a body holds user messages only, unless it has turns of its own.
+  const user_after = turns.length === 0 && conversation.talk.length > loose_results.length
+  const sorted = [...calls.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+  return [{ calls: sorted, item: -1, user_after }, ...turns]
+}
+
+/** The turns of the rows that lead up to `parent`, it included, oldest first; only what came after the last resume. */
+export const earlierTurns = (parent: Row, { rows, fresh, parents, limit }: Known): readonly Turn[] => {
+  const lists: (readonly Turn[])[] = []
+  let wanted: string | undefined = parent.id
+  let count = 0
+  for (let index = 0; index < fresh && count < limit; index++) {
+    const row = rows[index]
+    if (row === undefined || row.id !== wanted) continue
+    lists.push(row.new_turns)
+    count += row.new_turns.length
+    wanted = parents.get(row.id)
+  }
+  return lists.reverse().flat()
+}
+
+/** The same turn, sent again: equal calls with equal ids. */
+export const sameTurn = (one: Turn | undefined, other: Turn): boolean =>
+  one !== undefined &&
+  one.calls.length === other.calls.length &&
+  one.calls.every(
+    (call, index) => call.id !== null && call.id === other.calls[index]?.id && call.key === other.calls[index]?.key,
+  )

@@ -1,0 +1,62 @@
+import { GuardError } from '../errors.ts'
+import { isId } from '../import/fields.ts'
+import type { Redactor } from '../redact.ts'
+
+const MAX_SPELLINGS = 1_024
+const MAX_LENGTH = 64
+
+/**
+ * Answers a question about header names, once a spelling: the function gets the name as it came, `tell` gets it in lower case.
+ * What is remembered is bounded, since names come from outside.
+ */
+export const byHeaderName = <T extends string | number | boolean | null>(
+  tell: (lower: string) => T,
+): ((spelled: string) => T) => {
+  const known = new Map<string, T>()
+  return (spelled) => {
+    const found = known.get(spelled)
+    if (found !== undefined) return found
+    const told = tell(spelled.toLowerCase())
+    if (spelled.length <= MAX_LENGTH) {
+      if (known.size >= MAX_SPELLINGS) known.clear()
+      known.set(spelled, told)
+    }
+    return told
+  }
+}
+
+const credentials = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'cookie2',
+  'x-api-key',
+  'x-guard-key',
+  'api-key',
+  'apikey',
+  'x-goog-api-key',
+  'x-auth-token',
+  'x-access-token',
+])
+const CREDENTIAL_ENDING = /[-_](?:api[-_]key|access[-_]token|auth[-_]token|secret|password)$/
+
+/** A header of this name (in lower case) carries a credential, whatever its value. */
+export const isCredentialName = (lower: string): boolean => credentials.has(lower) || CREDENTIAL_ENDING.test(lower)
+
+/** The form of agent keys: nothing else looks like it, so it is recognised without knowing the keys. */
+export const AGENT_KEY = /gak_[A-Za-z0-9_-]{43}/
+
+/** The project that the header of a request names for the records in it; undefined without one. Throws INVALID_HEADER. */
+export const projectHeader = (
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  { looksSecret }: Pick<Redactor, 'looksSecret'>,
+): string | undefined => {
+  const project = headers['x-guard-project-id']
+  if (project === undefined || project === '') return undefined
+  if (isId(project) && project !== '.' && project !== '..' && !looksSecret(project)) return project
+  throw new GuardError(
+    'INVALID_HEADER',
+    'The header x-guard-project-id cannot be used. Send 1 to 128 letters, digits or . _ : @ / + = - that do not look like a credential and are not "." or "..".',
+    { path: 'x-guard-project-id' },
+  )
+}

@@ -1,0 +1,130 @@
+import type { Meter } from '../contracts/api-style.ts'
+import type { Reading, Usage } from '../settled.ts'
+import { EventSplitter } from '../sse.ts'
+import { isShape, type Shape, shapeOf, wordOf } from './shape.ts'
+
+/** A reply that is no stream is read up to this size. */
+export const MAX_BODY_BYTES = 16 * 1024 * 1024
+/** Arguments of one call that are kept; a call with more is left out of the reading. */
+const MAX_ARGUMENTS = 1024 * 1024
+const MESSAGE_LIMIT = 500
+
+/** A reading that grows while the reply passes. */
+export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls'>]: Reading[K] } & {
+  calls: Reading['calls'][number][]
+}
+
+/** Adds the calls of a reply; there may be more of them than a function takes arguments. */
+export const addCalls = (draft: Draft, calls: Draft['calls']): void => {
+  for (const call of calls) draft.calls.push(call)
+}
+
+/** What a dialect makes of a reply. `event` gets bytes that are there only during the call; `close` comes last. */
+export interface ReplyReader {
+  event(bytes: Buffer, start: number, end: number): void
+  body(value: Shape): void
+  close(): Usage | null
+}
+
+/** A meter that shows a dialect the events of a stream, or a whole body, whatever chunks they come in. */
+export const replyMeter = (
+  about: { readonly status: number; readonly stream: boolean },
+  reader: (draft: Draft) => ReplyReader,
+): Meter => {
+  const draft: Draft = {
+    output_bytes: 0,
+    model: null,
+    response_id: null,
+    finish_reason: null,
+    calls: [],
+    error: null,
+    complete: false,
+  }
+  const dialect = reader(draft)
+  const source = about.stream ? streamSource(dialect, draft) : bodySource(dialect, draft, about.status)
+  return {
+    push: source.push,
+    end: () => {
+      source.end()
+      const usage = dialect.close()
+      if (about.status >= 400) draft.error ??= { type: null, code: null, message: '' }
+      return {
+        ...draft,
+        calls: draft.calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS),
+        usage,
+      }
+    },
+  }
+}
+
+const streamSource = (dialect: ReplyReader, draft: Draft) => {
+  const splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end))
+  const end = () => {
+    // images may make the event that ends a stream too long to read, which breaks nothing off
+    draft.complete ||= splitter.lastWasTooLong
+    splitter.end()
+  }
+  return { push: (chunk: Uint8Array) => splitter.push(chunk), end }
+}
+
+const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const push = (chunk: Uint8Array) => {
+    length += chunk.length
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+    else chunks.length = 0
+  }
+  const end = () => {
+    const text = chunks.length === 0 ? '' : utf8.decode(Buffer.concat(chunks))
+    const value = parsed(text)
+    if (status >= 400) {
+      draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
+      draft.complete = value !== undefined
+    } else if (isShape(value)) {
+      draft.complete = true
+      dialect.body(value)
+    } else draft.output_bytes = length
+  }
+  return { push, end }
+}
+
+/** As clients read a body: a byte order mark before it is no part of it. */
+const utf8 = new TextDecoder()
+
+/** The JSON value of a text; undefined if it is none. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON object in these bytes; an empty one if there is none. */
+export const parsedEvent = (bytes: Buffer, start: number, end: number): Shape =>
+  shapeOf(parsed(bytes.toString('utf8', start, end)))
+
+/** A provider's error from a body or event that holds one, in any of the forms in use; null if there is none. */
+export const providerError = (value: unknown): Reading['error'] => {
+  const body = shapeOf(Array.isArray(value) ? value[0] : value)
+  if (wordOf(body.error) !== null) return { type: null, code: null, message: wordOf(body.error) ?? '' }
+  const inner = isShape(body.error) ? body.error : body
+  const message = wordOf(inner.message) ?? wordOf(inner.detail)
+  const type = inner.type === 'error' ? null : wordOf(inner.type)
+  const code = typeof inner.code === 'number' ? String(inner.code) : wordOf(inner.code)
+  return inner === body && message === null && code === null ? null : { type, code, message: message ?? '' }
+}
+
+/** Collects one call's arguments as they stream by; what is over 1 MiB makes the call drop out of the reading. */
+export class ArgumentText {
+  #text = ''
+  add(piece: unknown): number {
+    if (typeof piece !== 'string') return 0
+    if (this.#text.length <= MAX_ARGUMENTS) this.#text += piece
+    return Buffer.byteLength(piece)
+  }
+  get text(): string {
+    return this.#text
+  }
+}

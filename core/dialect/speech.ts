@@ -1,0 +1,59 @@
+import type { ApiStyle, Meter } from '../contracts/api-style.ts'
+import type { Listener, Speech } from '../contracts/speech.ts'
+import { EventSplitter } from '../sse.ts'
+import { MAX_BODY_BYTES, parsedEvent } from './reply-meter.ts'
+
+/** Listens to one reply; `over` asks that it end here, which only a stream can. */
+export interface ReplyListener extends Listener {
+  readonly over: boolean
+}
+
+/** A meter that lets a listener hear what the reply says, before the dialect's own meter reads it. */
+export const heard = (meter: Meter, speech: Speech, stream: boolean, listener: Listener): Meter => {
+  const ear = stream ? streamEar(speech, listener) : bodyEar(speech, listener)
+  return {
+    push: (chunk) => {
+      ear.push(chunk)
+      meter.push(chunk)
+    },
+    end: () => {
+      ear.end()
+      return meter.end()
+    },
+  }
+}
+
+const streamEar = (speech: Speech, listener: Listener) => {
+  const splitter = new EventSplitter((bytes, start, end) => speech.event(parsedEvent(bytes, start, end), listener))
+  return { push: (chunk: Uint8Array) => splitter.push(chunk), end: () => {} }
+}
+
+/** Keeps a body until it is whole; one over 16 MiB is not listened to. */
+const bodyEar = (speech: Speech, listener: Listener) => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  return {
+    push: (chunk: Uint8Array) => {
+      length += chunk.length
+      if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+      else chunks.length = 0
+    },
+    end: () => {
+      if (chunks.length === 0) return
+      const bytes = Buffer.concat(chunks)
+      speech.body(parsedEvent(bytes, 0, bytes.length), listener)
+    },
+  }
+}
+
+/** How a reply that is on its way can be ended early. */
+export interface Ending {
+  readonly listener: ReplyListener
+  readonly speech: Speech
+}
+
+/** What a listener and a dialect make of a reply together; undefined where the dialect cannot be listened to. */
+export const endingOf = (style: ApiStyle, listener: ReplyListener | undefined): Ending | undefined => {
+  const speech = listener === undefined ? undefined : style.speech?.()
+  return listener === undefined || speech === undefined ? undefined : { listener, speech }
+}

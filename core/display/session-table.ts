@@ -1,0 +1,39 @@
+import { terminalLine } from '../text.ts'
+import { columnLines } from './columns.ts'
+import { costText, countText } from './figures.ts'
+
+/** What is told of a session in a terminal's list. */
+export interface ListedSession {
+  readonly id: string
+  readonly project_id: string
+  readonly agent_id: string | null
+  readonly paused: boolean
+  readonly requests: number
+  readonly flagged: number
+  readonly blocked: number
+  readonly total_tokens: number
+  /** Millionths of the billing currency. */
+  readonly cost_micro: number
+  /** RFC 3339. */
+  readonly last_seen_at: string
+}
+
+const head = ['last seen (UTC)', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
+const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])
+
+/** Sessions as lines for a terminal, one each below a head; none for none. */
+export const sessionLines = (sessions: readonly ListedSession[]): readonly string[] =>
+  sessions.length === 0 ? [] : columnLines([head, ...sessions.map(rowOf)], figures)
+
+const rowOf = (session: ListedSession): readonly string[] => [
+  session.last_seen_at.slice(0, 19).replace('T', ' '),
+  session.id,
+  terminalLine(session.project_id),
+  terminalLine(session.agent_id ?? ''),
+  String(session.requests),
+  String(session.flagged),
+  String(session.blocked),
+  countText(session.total_tokens),
+  costText(session.cost_micro),
+  session.paused ? 'paused' : '',
+]

@@ -1,0 +1,21 @@
+import { isShape } from '../dialect/shape.ts'
+import { GuardError } from '../errors.ts'
+import { readJson } from '../json.ts'
+import { type Code, catalogue } from './catalogue.ts'
+
+/** The error that an answer of a gateway tells of, as if it had been thrown here; INTERNAL for a body that tells none. */
+export const errorIn = (body: string): GuardError => {
+  const { error } = shapeIn(body)
+  const { code, message } = isShape(error) ? error : {}
+  const known = typeof code === 'string' && Object.hasOwn(catalogue, code) ? (code as Code) : 'INTERNAL'
+  return new GuardError(known, typeof message === 'string' ? message : undefined)
+}
+
+const shapeIn = (body: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value = readJson(body)
+    return isShape(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

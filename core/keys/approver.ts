@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import type { FieldFault } from '../contracts/page.ts'
+import { GuardError } from '../errors.ts'
+import { type Html, html } from '../html.ts'
+import { sha256 } from '../ids.ts'
+
+/** Header that carries the approver key. */
+export const APPROVER_HEADER = 'x-guard-approver-key'
+
+/** The flag of commands that loosen something. */
+export const APPROVER_FLAG = {
+  '--approver-key <key>': 'mcp.approver_key, where one is set; GUARD_APPROVER_KEY if not said',
+}
+
+/** Who may loosen what holds agents back (approve, trust tools, resume, change rules, issue keys): anybody on this machine, or who knows a key. */
+export interface Approver {
+  /** A key is set. */
+  readonly needsKey: boolean
+  /** Asks for a key from now on, if none is set; one that is set stays. `key` is as for `approver`. */
+  demand(key: string): void
+  /** Shown by parts of this process that ask its own interface; another one in every process. */
+  readonly pass: string
+  /** Throws APPROVER_KEY_REQUIRED unless the key is the right one, or none is needed. */
+  check(key: string | undefined): void
+  /** Checks the key in the header of a request. Throws APPROVER_KEY_REQUIRED. */
+  checkHeaders(headers: Readonly<Record<string, unknown>>): void
+  /** What is wrong with the key in a form. */
+  faultIn(fields: URLSearchParams): FieldFault | undefined
+}
+
+const HASHED = /^sha256:([0-9a-f]{64})$/i
+const FIELD = 'approver_key'
+
+const digestOf = (key: string): string => HASHED.exec(key)?.[1]?.toLowerCase() ?? sha256(key)
+
+/** The approver that a configuration describes: `key` is the key itself, or `sha256:` and its hex digest; undefined lets everybody approve. */
+export const approver = (key: string | undefined): Approver => {
+  let wanted = key === undefined ? undefined : digestOf(key)
+  const pass = randomBytes(32).toString('hex')
+  const passed = sha256(pass)
+  const fault = (given: string | undefined): string | undefined => {
+    if (wanted === undefined) return undefined
+    // digests are compared: how many of their characters are equal says nothing about the key
+    if (given !== undefined && [wanted, passed].includes(sha256(given))) return undefined
+    return given === undefined ? 'This needs the approver key.' : 'The approver key is wrong.'
+  }
+  const check = (given: string | undefined): void => {
+    const message = fault(given)
+    if (message === undefined) return
+    const how = `Send it as ${APPROVER_HEADER}, or give --approver-key on the command line.`
+    throw new GuardError('APPROVER_KEY_REQUIRED', given === undefined ? `${message} ${how}` : message)
+  }
+  return {
+    get needsKey() {
+      return wanted !== undefined
+    },
+    demand(next) {
+      wanted ??= digestOf(next)
+    },
+    pass,
+    check,
+    checkHeaders({ [APPROVER_HEADER]: given }) {
+      check(typeof given === 'string' ? given : undefined)
+    },
+    faultIn(fields) {
+      const message = fault(fields.get(FIELD) || undefined)
+      return message === undefined ? undefined : { field: FIELD, message }
+    },
+  }
+}
+
+/** Where the approver key is typed, if one is set. `faults`: of the one form that was refused, whose list of faults links here. */
+export const approverField = (
+  { needsKey }: Approver,
+  faults: readonly FieldFault[] | undefined,
+  required: 'required' | 'optional' = 'required',
+): Html | false =>
+  needsKey &&
+  html`<label>Approver key<input${faults?.some(({ field }) => field === FIELD) && html` id="field-approver_key"`} type="password" name="approver_key" autocomplete="off"${required === 'required' && html` required`}></label>`

@@ -1,0 +1,107 @@
+import type { ApiStyle, Envelope, Part } from '../contracts/api-style.ts'
+import { Fold } from '../conversation/fold.ts'
+import { openingOf } from '../conversation/opening.ts'
+import { pieceOf } from '../conversation/pieces.ts'
+import { conversationOf } from '../conversation.ts'
+import type { ReadRequest } from '../request-body.ts'
+import type { KeptBody } from './kept-bodies.ts'
+import { type Known, Scan } from './scan.ts'
+import { parseSlice } from './skim.ts'
+
+/** A request, and what to remember of it; `earlier` is the body that it goes on from, if there is one. */
+export interface ReadOn extends ReadRequest {
+  readonly known: Known
+  readonly earlier: KeptBody<Known> | undefined
+}
+
+/** Reads a body that probably goes on from one of `kept`. */
+export const readOn = (style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]): ReadOn => {
+  const scan = new Scan(style, body, kept)
+  const envelope = style.envelope(membersOf(scan))
+  const known = resumed(scan, envelope) ?? begun(scan, envelope)
+  const conversation = conversationOf(envelope, known.fold, {
+    opening: () => {
+      known.opening ??= opening(style, body, scan, envelope)
+      return known.opening.hash
+    },
+    elements: scan.elements.length,
+    partsAt: (index) => partsAt(style, body, scan, index),
+  })
+  return { envelope, conversation, known, earlier: known.fold === scan.earlier?.state.fold ? scan.earlier : undefined }
+}
+
+const partsAt = (style: ApiStyle, body: Buffer, { elements }: Scan, index: number): readonly Part[] => {
+  const slice = elements[index]
+  return slice === undefined ? [] : style.parts(parseSlice(body, slice.start, slice.end))
+}
+
+const membersOf = (scan: Scan): Readonly<Record<string, unknown>> => {
+  const members: Record<string, unknown> = Object.create(null)
+  for (const [name, slice] of scan.members) members[name] = slice.value
+  return members
+}
+
+/** Goes on where the earlier body ended, if this one goes on from most of it. */
+const resumed = (scan: Scan, envelope: Envelope): Known | undefined => {
+  const state = scan.earlier?.state
+  if (state === undefined || scan.same * 2 < state.elements.length || scan.same === 0) return
+  const mark = state.marks[scan.same]
+  if (mark === undefined || !sameParts(envelope.before, state.before)) return
+  state.fold.backTo(mark)
+  state.marks.length = scan.same + 1
+  const opening = state.opening !== undefined && state.opening.span <= scan.same ? state.opening : undefined
+  return folded(scan, { ...state, members: scan.members, elements: scan.elements, opening }, scan.same)
+}
+
+const begun = (scan: Scan, envelope: Envelope): Known => {
+  const fold = new Fold()
+  for (const part of envelope.before) fold.add(pieceOf(part))
+  return folded(
+    scan,
+    {
+      members: scan.members,
+      elements: scan.elements,
+      marks: [fold.mark()],
+      fold,
+      before: envelope.before,
+      opening: undefined,
+    },
+    0,
+  )
+}
+
+/** Parts with blocks are not compared: they are rare before a list. */
+const sameParts = (left: readonly Part[], right: readonly Part[]): boolean =>
+  left.length === right.length && left.every((part, index) => samePart(part, right[index]))
+
+const samePart = (left: Part, right: Part | undefined): boolean =>
+  right !== undefined &&
+  left.kind === right.kind &&
+  left.kind !== 'call' &&
+  right.kind !== 'call' &&
+  left.text === right.text &&
+  !left.blocks?.length &&
+  !right.blocks?.length
+
+const folded = (scan: Scan, known: Known, from: number): Known => {
+  for (let index = from; index < scan.elements.length; index++) {
+    for (const piece of scan.elements[index]?.value ?? []) known.fold.add(piece)
+    known.marks.push(known.fold.mark())
+  }
+  return known
+}
+
+/** Reads the body's beginning once more, only as far as the first user message. */
+const opening = (style: ApiStyle, body: Buffer, scan: Scan, envelope: Envelope): { hash: string; span: number } => {
+  let span = 0
+  function* parts(): Iterable<Part> {
+    yield* envelope.before
+    for (const { start, end } of scan.elements) {
+      span++
+      yield* style.parts(parseSlice(body, start, end))
+    }
+    span = Number.POSITIVE_INFINITY
+    yield* envelope.after
+  }
+  return { hash: openingOf(parts()), span }
+}

@@ -1,0 +1,158 @@
+import type { ApiStyle, Part } from '../contracts/api-style.ts'
+import type { Fold, Mark } from '../conversation/fold.ts'
+import { type Piece, pieceOf } from '../conversation/pieces.ts'
+import type { KeptBody } from './kept-bodies.ts'
+import { SingleMembers } from './single-members.ts'
+import { parseSlice, type Skimmer, skimArray, skimObject, skipValue } from './skim.ts'
+
+/** Bytes of a value in its body, and what they were read as. */
+export interface Slice<T> {
+  readonly start: number
+  readonly end: number
+  readonly value: T
+}
+
+/** What reading a body left behind, for the next body that begins like it. */
+export interface Known {
+  readonly members: ReadonlyMap<string, Slice<unknown>>
+  /** Elements of the conversation as hashes. */
+  readonly elements: readonly Slice<readonly Piece[]>[]
+  /** The fold before each element, and behind the last one. */
+  readonly marks: Mark[]
+  readonly fold: Fold
+  /** What stands before the list. */
+  readonly before: readonly Part[]
+  /** Once asked for, and how many elements it was read from; infinite if more elements could change it. */
+  opening: { readonly hash: string; readonly span: number } | undefined
+}
+
+/** Shorter values are parsed sooner than compared. */
+const WORTH_COMPARING = 32
+
+const OPEN_ARRAY = 0x5b
+
+/** One pass over a body: every value is either recognised byte for byte from an earlier body, or parsed. */
+export class Scan implements Skimmer {
+  readonly members = new Map<string, Slice<unknown>>()
+  readonly elements: Slice<readonly Piece[]>[] = []
+  /** The earlier body whose conversation begins most like this one. */
+  earlier: KeptBody<Known> | undefined
+  /** How many first elements are equal to the earlier body's. */
+  same = 0
+  readonly #style: ApiStyle
+  readonly #body: Buffer
+  readonly #kept: readonly KeptBody<Known>[]
+  readonly #single: SingleMembers
+
+  constructor(style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]) {
+    this.#style = style
+    this.#body = body
+    this.#kept = kept
+    this.#single = new SingleMembers(style.list)
+    skimObject(body, this)
+  }
+
+  member(name: string, at: number): number {
+    this.#single.note(name)
+    if (name === this.#style.list && this.#body[at] === OPEN_ARRAY) return this.#list(at)
+    const slice = this.#known(name, at) ?? this.#parsed(at)
+    this.members.set(name, slice)
+    return slice.end
+  }
+
+  #known(name: string, at: number): Slice<unknown> | undefined {
+    for (const { bytes, state } of this.#kept) {
+      const slice = state.members.get(name)
+      if (slice === undefined || slice.end - slice.start < WORTH_COMPARING || !this.#equal(at, bytes, slice)) continue
+      return { start: at, end: at + slice.end - slice.start, value: slice.value }
+    }
+  }
+
+  #parsed(at: number): Slice<unknown> {
+    const end = skipValue(this.#body, at, 1)
+    return { start: at, end, value: parseSlice(this.#body, at, end) }
+  }
+
+  /** Strings, objects and arrays end by themselves, so equal bytes are equal values; numbers and words are left to the parser. */
+  #equal(at: number, bytes: Buffer, slice: Slice<unknown>): boolean {
+    const length = slice.end - slice.start
+    return (
+      at + length <= this.#body.length &&
+      this.#body.compare(bytes, slice.start, slice.end, at, at + length) === 0 &&
+      closes(bytes[slice.end - 1])
+    )
+  }
+
+  #list(at: number): number {
+    let isFirst = true
+    let equal = true
+    return skimArray(this.#body, at, (start) => {
+      if (isFirst) {
+        isFirst = false
+        this.#choose(start)
+        if (this.same > 0) return this.#takeOver(start)
+      }
+      const known = this.earlier?.state.elements[this.elements.length]
+      if (known !== undefined && this.earlier !== undefined && this.#equal(start, this.earlier.bytes, known)) {
+        if (equal) this.same++
+        return this.#add(start, start + known.end - known.start, known.value)
+      }
+      equal = false
+      const end = skipValue(this.#body, start, 2)
+      return this.#add(start, end, this.#style.parts(parseSlice(this.#body, start, end)).map(pieceOf))
+    })
+  }
+
+  /** Takes the first elements from the earlier body, whose bytes up to there are equal; gives the end of the last one. */
+  #takeOver(first: number): number {
+    let end = first
+    const shift = first - (this.earlier?.state.elements[0]?.start ?? first)
+    for (const known of this.earlier?.state.elements.slice(0, this.same) ?? []) {
+      const moved = shift === 0 ? known : { start: known.start + shift, end: known.end + shift, value: known.value }
+      this.elements.push(moved)
+      end = moved.end
+    }
+    return end
+  }
+
+  #add(start: number, end: number, value: readonly Piece[]): number {
+    this.elements.push({ start, end, value })
+    return end
+  }
+
+  /** The earlier body with the longest equal beginning; one that is equal for more than half of its length is taken at once. */
+  #choose(start: number): void {
+    let best = -1
+    for (const earlier of this.#kept) {
+      const count = this.#leading(start, earlier)
+      if (count > best) {
+        best = count
+        this.earlier = earlier
+        this.same = count
+      }
+      if (count * 2 > earlier.state.elements.length) return
+    }
+  }
+
+  /** How many of an earlier body's elements stand here unchanged, spacing between them included. */
+  #leading(start: number, { bytes, state }: KeptBody<Known>): number {
+    const first = state.elements[0]
+    if (first === undefined) return 0
+    const shift = start - first.start
+    let low = 0
+    let high = state.elements.length
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      const from = state.elements[low]?.start ?? first.start
+      const to = state.elements[middle - 1]?.end ?? first.end
+      const fits = to + shift <= this.#body.length
+      if (fits && this.#body.compare(bytes, from, to, from + shift, to + shift) === 0) low = middle
+      else high = middle - 1
+    }
+    // behind a number that ended there, digits may stand here
+    while (low > 0 && !closes(bytes[(state.elements[low - 1]?.end ?? 0) - 1])) low--
+    return low
+  }
+}
+
+const closes = (byte: number | undefined): boolean => byte === 0x22 || byte === 0x7d || byte === 0x5d

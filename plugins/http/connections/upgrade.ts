@@ -1,0 +1,34 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { GuardError, newId } from 'guard-gateway/core'
+import { admit } from '../admission/guard.ts'
+import { classOf } from '../admission/route-class.ts'
+import { decodedPath } from '../admission/target.ts'
+import type { HttpFace } from '../face.ts'
+import { rawAnswer } from './errors.ts'
+
+/** Only WebSocket handshakes are looked at; other upgrades may be ignored, and clients that offer them are served. */
+export const wantsWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
+
+/** Turns WebSocket handshakes down: at once and in a way that makes clients of the Responses API send a plain request instead. */
+export const refuseUpgrades = (face: HttpFace, server: Server): void => {
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
+    // whoever leaves during the answer leaves nothing to do
+    socket.on('error', () => socket.destroy())
+    socket.end(answer(face, request))
+  })
+}
+
+const answer = (face: HttpFace, request: IncomingMessage): string => {
+  const path = decodedPath(request.url ?? '')
+  try {
+    admit(face, request, classOf(path))
+  } catch (error) {
+    return rawAnswer(face.gateway, error instanceof GuardError ? error : new GuardError('INTERNAL'), 'close')
+  }
+  if (!/^(?:\/v1){0,2}\/responses\/?$/.test(path))
+    return rawAnswer(face.gateway, new GuardError('INVALID_REQUEST', 'There is no WebSocket at this path.'), 'close')
+  face.log?.line('info', { method: 'GET', route: '/v1/responses', status: 426, code: 'UPGRADE_REQUIRED' })
+  const head = ['HTTP/1.1 426 Upgrade Required', 'upgrade: HTTP/1.1', 'connection: upgrade, close', 'content-length: 0']
+  return `${[...head, `x-guard-request-id: ${newId('guardreq_', face.gateway.clock.now())}`].join('\r\n')}\r\n\r\n`
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type Call,
+  type Conversation,
+  type Envelope,
+  type Gateway,
+  GuardError,
+  type Identity,
+  logins,
+  type Mode,
+} from 'guard-gateway/core'
+import { type Received, receive } from '../admission/received.ts'
+import { queryOf } from '../admission/target.ts'
+
+const MAX_CLIENT_CHARS = 200
+const DEFAULT_PROJECT = 'default'
+
+/** Headers that may name a session, in order: requests of one session begin alike, which is what readers use this for. */
+const sessionHeaders = [
+  'x-guard-session-id',
+  'x-client-session-id',
+  'x-claude-code-session-id',
+  'session-id',
+  'session_id',
+  'x-session-id',
+]
+
+/** What groups requests whose bodies begin alike; empty if the request names no session. */
+export const hintOf = ({ headers }: IncomingMessage): string => {
+  for (const name of sessionHeaders) {
+    const value = headers[name]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return ''
+}
+
+/** The mode a request asks for. Throws INVALID_HEADER for anything but the two there are; null where asking is not honoured. */
+export const modeOf = (request: IncomingMessage, honoured: boolean): Mode | null => {
+  const mode = request.headers['x-guard-mode']
+  if (mode === undefined) return null
+  if (mode !== 'shadow' && mode !== 'enforce') {
+    throw new GuardError('INVALID_HEADER', 'The header x-guard-mode cannot be used. Send shadow or enforce.', {
+      path: 'x-guard-mode',
+    })
+  }
+  return honoured ? mode : null
+}
+
+/** What is known of a request when its body has been read. */
+export interface Arrived {
+  readonly id: string
+  readonly at: number
+  readonly tick: number
+  readonly style: string
+  readonly path: string
+  readonly identity: Identity
+  /** How many keys the request showed. */
+  readonly shown: number
+  readonly mode_override: Mode | null
+  readonly body: Buffer
+  readonly envelope: Envelope
+  readonly conversation: Conversation
+}
+
+/** Makes the call that the pipeline takes on. */
+export const callOf = (gateway: Gateway, request: IncomingMessage, arrived: Arrived): Call => {
+  const { shown, ...known } = arrived
+  const received = receive(gateway, request.rawHeaders, shown)
+  const call: Call = {
+    ...known,
+    query: queryOf(request.url ?? ''),
+    headers: received.headers,
+    raw_headers: received.raw,
+    client: (received.headers['user-agent'] ?? '').slice(0, MAX_CLIENT_CHARS),
+    retry_mark: Number(received.headers['x-stainless-retry-count'] ?? 0) > 0,
+    project_id: DEFAULT_PROJECT,
+    agent_id: arrived.identity.agent_id,
+    mode: 'shadow',
+    upstream: null,
+    session: null,
+    notes: {},
+  }
+  keepLogin(call, received)
+  return call
+}
+
+/** Puts the client's own credentials where only an upstream that passes them through looks. */
+export const keepLogin = (request: object, { login }: Received): void => {
+  if (login.length > 0) logins.set(request, login)
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { GuardError, inflated, memberValue, type ProxyRequest, relay } from 'guard-gateway/core'
+import { receive } from '../admission/received.ts'
+import { queryOf } from '../admission/target.ts'
+import { mayBeJson } from '../media-type.ts'
+import { readBody } from './body-reader.ts'
+import { keepLogin } from './call.ts'
+import type { Serve } from './exchange.ts'
+
+/** Where an unguarded request goes. */
+export interface Destination {
+  /** Canonical. */
+  readonly path: string
+  readonly styles: readonly string[]
+}
+
+const unwatched = { push: () => {}, end: () => Promise.reject(new Error('nobody reads an unguarded reply')) }
+
+/** Serves a request that no rule judges: it goes to an upstream as it is, and so does what comes back. */
+export const proxied =
+  (destination: Destination): Serve =>
+  async ({ face, id, request }, client, { identity, count }) => {
+    const { gateway, server } = face
+    const hold = (bytes: number) => face.holdMore(client, bytes)
+    const body = hasBody(request.headers) ? await readBody(request, server.body_limit_bytes, hold) : undefined
+    const received = receive(gateway, request.rawHeaders, count)
+    const asked: ProxyRequest = {
+      id,
+      method: request.method ?? 'GET',
+      ...destination,
+      query: queryOf(request.url ?? ''),
+      model: body === undefined ? null : await modelOf(body, request.headers, server.body_limit_bytes),
+      headers: received.headers,
+      raw_headers: received.raw,
+      identity,
+      body,
+    }
+    keepLogin(asked, received)
+    const reply = await gateway.hooks.proxy.promise(asked, client)
+    if (reply === undefined) throw new GuardError('NO_UPSTREAM')
+    client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
+    const relayed = await relay(reply, client, unwatched, gateway.clock, 0)
+    if (relayed.ended === 'whole') client.end(relayed.held)
+    else client.cut()
+  }
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+/** The model that a body names; null for a body of any other form, which is the upstream's to judge. */
+const modelOf = async (body: Buffer, headers: IncomingHttpHeaders, limit: number): Promise<string | null> => {
+  if (!mayBeJson(headers['content-type'])) return null
+  const plain = await inflated(body, headers['content-encoding'], limit)
+  try {
+    const model = memberValue(plain, 'model')
+    return typeof model === 'string' ? model : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,214 @@
+import {
+  datedCursor,
+  failureTags,
+  GuardError,
+  instantOf,
+  type Order,
+  type Query,
+  queryTokens,
+  type Reader,
+  resumed,
+  type Test,
+} from 'guard-gateway/core'
+import { facet } from '../keep/words.ts'
+import type { RunRow } from '../tables.ts'
+import { NS_PER_MS } from '../time.ts'
+
+/** A query string as it is parsed: a parameter that stands several times is a list. */
+export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
+
+const equal = ['project_id', 'session_id', 'agent_id', 'agent_name', 'task_id', 'origin'] as const
+const identifying = ['project_id', 'session_id', 'agent_id'] as const
+const facets = ['tag', 'model', 'tool'] as const
+const sorts = {
+  recorded: 'recorded',
+  start: 'start_ns',
+  duration: 'duration_ns',
+  cost: 'cost_micro',
+  tokens: 'total_tokens',
+} as const satisfies Readonly<Record<string, 'recorded' | keyof RunRow>>
+
+/** Every parameter of a list. */
+export const filterNames = [
+  'q',
+  ...equal,
+  'status',
+  'failure_tag',
+  ...facets,
+  'pinned',
+  'since',
+  'until',
+  'min_duration_ms',
+  'max_duration_ms',
+  'min_cost_micro',
+  'min_tokens',
+  'sort',
+  'order',
+  'limit',
+  'cursor',
+] as const
+type Name = (typeof filterNames)[number]
+
+const MAX_LIMIT = 200
+
+const invalid = (name: Name, wanted: string): GuardError =>
+  new GuardError('INVALID_FILTER', `"${name}" must be ${wanted}.`, { path: `/${name}` })
+
+/** The storage query that a list asks for; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
+export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
+  for (const name of Object.keys(query)) {
+    if (!filterNames.some((known) => known === name))
+      throw new GuardError('UNKNOWN_FILTER', `There is no filter "${name}"; there is ${filterNames.join(', ')}.`, {
+        known: filterNames,
+      })
+  }
+  const search = tokensOf(query)
+  const { cursor, now: begun } = resumed(one(query, 'cursor'), now)
+  return {
+    where: {
+      ...equalTests(query),
+      ...listTests(query),
+      ...rangeTests(query, begun),
+    },
+    ...(search.length === 0 ? {} : { search }),
+    order: orderOf(query),
+    limit: limitOf(query),
+    ...(cursor === undefined ? {} : { cursor }),
+  }
+}
+
+/** The cursor that follows a page of this query; the storage's own is `next`. */
+export const nextCursor = (query: RawQuery, now: number, next: string | null): string | null =>
+  datedCursor(next, one(query, 'cursor'), now)
+
+/** Statuses that runs get here; programs may send others. */
+export const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
+
+/** Refuses statuses that we do not give and that no stored run has either: whoever asks for one has misspelled it. Throws INVALID_FILTER. */
+export const checkStatuses = async (storage: Reader, { where }: Query<RunRow>): Promise<void> => {
+  const { status } = where ?? {}
+  const asked = typeof status === 'string' ? [status] : status && 'in' in status ? status.in : []
+  for (const word of asked) {
+    if (statuses.includes(word)) continue
+    const { rows } = await storage.find('runs', { where: { status: word }, limit: 1 })
+    if (rows.length > 0) continue
+    throw new GuardError('INVALID_FILTER', `No run has status "${word}"; there is ${statuses.join(', ')}.`, {
+      path: '/status',
+      known: statuses,
+    })
+  }
+}
+
+/** The one value of a parameter; an empty one counts as absent, as a form sends it. */
+const one = (query: RawQuery, name: Name): string | undefined => {
+  const value = query[name]
+  if (typeof value === 'object') throw invalid(name, 'given once')
+  return value === '' ? undefined : value
+}
+
+const tokensOf = (query: RawQuery): readonly string[] => {
+  const q = one(query, 'q')
+  const tokens = q === undefined ? [] : queryTokens(q)
+  if (q !== undefined && tokens.length === 0) throw invalid('q', 'words to look for')
+  const wanted = facets.flatMap((name) =>
+    [query[name] ?? []]
+      .flat()
+      .filter((value) => value !== '')
+      .map((value) => facet(name, value)),
+  )
+  const asked = [...tokens, ...wanted]
+  // ids are among the words of their runs: a search that knows them passes over all other runs
+  return asked.length === 0 ? asked : [...asked, ...identifying.flatMap((name) => queryTokens(one(query, name) ?? ''))]
+}
+
+const equalTests = (query: RawQuery): Record<string, Test<string> | Test<boolean>> => {
+  const tests: Record<string, Test<string> | Test<boolean>> = {}
+  for (const name of equal) {
+    const value = one(query, name)
+    if (value !== undefined) tests[name] = value
+  }
+  const pinned = one(query, 'pinned')
+  if (pinned !== undefined) {
+    if (pinned !== 'true' && pinned !== 'false') throw invalid('pinned', 'true or false')
+    // few runs are pinned and are walked at once; nearly all are not, which no index helps to find
+    tests.pinned = pinned === 'true' ? true : { in: [false] }
+  }
+  return tests
+}
+
+const listTests = (
+  query: RawQuery,
+): { status?: Test<string>; failure_tag?: Test<NonNullable<RunRow['failure_tag']>> } => {
+  const status = one(query, 'status')
+    ?.split(',')
+    .map((word) => word.trim())
+  const tag = one(query, 'failure_tag')
+  return {
+    ...(status === undefined ? {} : { status: oneOrSome(status) }),
+    ...(tag === undefined ? {} : { failure_tag: tagTest(tag) }),
+  }
+}
+
+const oneOrSome = <V extends string>(values: readonly V[]): Test<V> => {
+  const [first] = values
+  return (first !== undefined && values.length === 1 ? first : { in: values }) as Test<V>
+}
+
+const tagTest = (text: string): Test<NonNullable<RunRow['failure_tag']>> => {
+  if (text === 'any') return { not: null }
+  if (text === 'none') return null
+  const tags = text.split(',').map((word) => failureTags.find((tag) => tag === word.trim()))
+  const known = tags.filter((tag) => tag !== undefined)
+  if (known.length !== tags.length) throw invalid('failure_tag', `any, none, or of ${failureTags.join(', ')}`)
+  return oneOrSome(known)
+}
+
+const rangeTests = (query: RawQuery, now: number) => {
+  const since = instant(query, 'since', now)
+  const until = instant(query, 'until', now)
+  const least = integer(query, 'min_duration_ms')
+  const most = integer(query, 'max_duration_ms')
+  return {
+    ...range('start_ns', since, until),
+    ...range('duration_ns', least && least * NS_PER_MS, most && most * NS_PER_MS + 1n),
+    ...range('cost_micro', integer(query, 'min_cost_micro'), undefined),
+    ...range('total_tokens', integer(query, 'min_tokens'), undefined),
+  }
+}
+
+const range = (column: keyof RunRow, gte: bigint | undefined, lt: bigint | undefined) =>
+  gte === undefined && lt === undefined
+    ? {}
+    : { [column]: { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) } }
+
+const integer = (query: RawQuery, name: Name, wanted = 'an integer from 0'): bigint | undefined => {
+  const text = one(query, name)
+  if (text === undefined) return undefined
+  if (!/^\d{1,12}$/.test(text)) throw invalid(name, wanted)
+  return BigInt(text)
+}
+
+const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint | undefined => {
+  const text = one(query, name)
+  if (text === undefined) return undefined
+  if (/^\d{10,19}$/.test(text)) return BigInt(text)
+  const ms = instantOf(text, now)
+  if (ms === undefined)
+    throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, or an age like 24h')
+  return BigInt(ms) * NS_PER_MS
+}
+
+const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {
+  const sort = one(query, 'sort') ?? 'recorded'
+  const direction = one(query, 'order') ?? 'desc'
+  if (!Object.hasOwn(sorts, sort)) throw invalid('sort', `one of ${Object.keys(sorts).join(', ')}`)
+  if (direction !== 'asc' && direction !== 'desc') throw invalid('order', 'asc or desc')
+  return [sorts[sort as keyof typeof sorts], direction]
+}
+
+const limitOf = (query: RawQuery): number => {
+  const wanted = `an integer from 1 to ${MAX_LIMIT}`
+  const limit = integer(query, 'limit', wanted) ?? 50n
+  if (limit < 1n || limit > MAX_LIMIT) throw invalid('limit', wanted)
+  return Number(limit)
+}

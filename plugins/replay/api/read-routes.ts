@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import {
+  type ExportOptions,
+  type Gateway,
+  GuardError,
+  isShape,
+  runSummary,
+  streamTrace,
+  type TraceReader,
+} from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { editRun, pinnedIn, readEdit } from '../ingest/edit.ts'
+import type { Keeper } from '../keep/keeper.ts'
+import { type Alignment, compare } from '../read/compare.ts'
+import { rowsOf } from '../read/rows.ts'
+import { readTrace } from '../read/run.ts'
+import type { RunCache } from '../read/run-cache.ts'
+import { runReader } from '../read/run-reader.ts'
+import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './answer-schemas.ts'
+import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './ask-schemas.ts'
+import { needJson } from './bodies.ts'
+import { described } from './described.ts'
+import { checkStatuses, nextCursor, type RawQuery, runQuery } from './filters.ts'
+import { bundleSchema } from './record-schemas.ts'
+
+interface Named {
+  readonly Params: { readonly trace_id: string }
+  readonly Querystring: RawQuery
+}
+
+/** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
+export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper, cache: RunCache): void => {
+  const list = described('List runs with filters and pagination', {
+    querystring: runsQuery,
+    response: { 200: runsPage },
+  })
+  app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
+    const now = gateway.clock.now()
+    const asked = runQuery(query, now)
+    await checkStatuses(gateway.storage, asked)
+    const { rows, next_cursor, truncated } = await gateway.storage.find('runs', asked)
+    return { runs: rows.map(runSummary), next_cursor: nextCursor(query, now, next_cursor), truncated }
+  })
+
+  const whole = described('Read one complete run', { params: runParams, response: { 200: bundleSchema } })
+  app.get<Named>('/runs/:trace_id', { schema: whole }, async ({ params }, reply) => {
+    const run = await runReader(gateway.storage, params.trace_id)
+    return written(gateway, reply, 'json', run)
+  })
+
+  const file = described('Export a run', {
+    params: runParams,
+    querystring: exportQuery,
+    response: { 200: exportFiles(gateway) },
+  })
+  app.get<Named>('/runs/:trace_id/export', { schema: file }, async ({ params, query }, reply) => {
+    const { format = 'json', names } = query
+    const entry = gateway.exportFormats.get(String(format))
+    if (entry === undefined) {
+      const known = gateway.exportFormats.ids()
+      throw new GuardError('UNKNOWN_FORMAT', `There is no format "${String(format)}"; there is ${known.join(', ')}.`, {
+        known,
+        path: '/format',
+      })
+    }
+    if (names !== undefined && names !== 'semconv' && names !== 'native')
+      throw new GuardError('INVALID_FILTER', '"names" must be native or semconv.', { path: '/names' })
+    const run = await runReader(gateway.storage, params.trace_id)
+    const name = `${params.trace_id}.${entry.extension}`.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    reply.header('content-disposition', `attachment; filename="${name}"`)
+    return written(gateway, reply, entry.id, run, {
+      exported_at: new Date(gateway.clock.now()).toISOString(),
+      generator: { name: 'guard-gateway', version: '1' },
+      names: names ?? 'native',
+    })
+  })
+
+  const rows = described('Read the tree of a run in pages', {
+    params: runParams,
+    querystring: rowsQuery,
+    response: { 200: rowsAnswer },
+  })
+  app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
+    rowsOf(await cache.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)),
+  )
+
+  const pin = described('Set pin state', {
+    params: runParams,
+    body: pinBody,
+    response: { 200: pinAnswer },
+  })
+  app.post<Named>('/runs/:trace_id/pin', { schema: pin }, async ({ params, body }) => {
+    if (body !== undefined && body !== null && !isShape(body))
+      throw new GuardError('INVALID_TRACE', 'Send an object with "pinned", or nothing.', { path: '' })
+    const { pinned = true } = pinnedIn(isShape(body) ? body : {})
+    const row = await editRun(gateway, keeper, params.trace_id, { pinned })
+    return { trace_id: row.trace_id, pinned: row.pinned }
+  })
+
+  const edit = described('Change name, tags, failure tag or pin state of a run', {
+    params: runParams,
+    body: editBody,
+    response: { 200: editAnswer },
+  })
+  app.patch<Named>('/runs/:trace_id', { schema: edit }, async (request) => {
+    needJson(request)
+    return { run: runSummary(await editRun(gateway, keeper, request.params.trace_id, readEdit(request.body))) }
+  })
+
+  const both = described('Compare two runs', { body: compareBody, response: { 200: compareAnswer } })
+  app.post('/compare', { schema: both }, async (request) => {
+    needJson(request)
+    const { left, right, align } = pairIn(request.body)
+    const first = await readTrace(gateway.storage, left)
+    const second = left === right ? first : await readTrace(gateway.storage, right)
+    return compare(first, second, align)
+  })
+}
+
+/** What an export answers with: the media type of each registered format. */
+const exportFiles = (gateway: Gateway) =>
+  filesOf(
+    'The run as a file.',
+    Object.fromEntries([...gateway.exportFormats].map(({ mediaType }) => [mediaType, Type.Unknown()])),
+  )
+
+const written = (gateway: Gateway, reply: FastifyReply, format: string, run: TraceReader, options?: ExportOptions) => {
+  const entry = gateway.exportFormats.need(format)
+  const type = entry.mediaType.startsWith('application/json') ? `${entry.mediaType}; charset=utf-8` : entry.mediaType
+  return reply.type(type).send(Readable.from(streamTrace(entry, run, options), { objectMode: false }))
+}
+
+const count = (query: RawQuery, name: string, least: number, otherwise: number): number => {
+  const text = query[name]
+  if (text === undefined) return otherwise
+  if (typeof text === 'string' && /^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
+  throw new GuardError('INVALID_FILTER', `"${name}" must be an integer from ${least}.`, { path: `/${name}` })
+}
+
+const pairIn = (body: unknown): { readonly left: string; readonly right: string; readonly align: Alignment } => {
+  const { left, right, trace_ids, align = 'name' } = isShape(body) ? body : {}
+  const [first, second, more] = Array.isArray(trace_ids) ? trace_ids : [left, right]
+  if (typeof first !== 'string' || typeof second !== 'string' || more !== undefined)
+    throw new GuardError('INVALID_COMPARE', undefined, { path: Array.isArray(trace_ids) ? '/trace_ids' : '/left' })
+  if (align !== 'name' && align !== 'label')
+    throw new GuardError('INVALID_COMPARE', '"align" must be name or label.', { path: '/align' })
+  return { left: first, right: second, align }
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { GuardError } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import type { Stream, StreamKind } from '../stream/stream.ts'
+import type { Retention } from '../upkeep/retention.ts'
+import { filesOf, retentionAnswer } from './answer-schemas.ts'
+import { streamQuery } from './ask-schemas.ts'
+import { described } from './described.ts'
+import type { RawQuery } from './filters.ts'
+
+/** What is kept how long, and what is written as it happens. */
+export const upkeepRoutes = (app: FastifyInstance, retention: Retention, stream: Stream): void => {
+  const kept = described('What is kept, and what the next pass would remove', { response: { 200: retentionAnswer } })
+  app.get('/retention', { schema: kept }, () => retention.report())
+
+  // a server that closes waits for its replies, and these have no end of their own
+  app.addHook('preClose', async () => stream.end())
+
+  const schema = described('Changed runs, or kept events, as server-sent events', {
+    querystring: streamQuery,
+    response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
+  })
+  app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ headers, query, raw }, reply) => {
+    const events = stream.open(kindOf(query), lastId(headers['last-event-id']))
+    raw.socket.once('close', () => stream.close(events))
+    return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send(events)
+  })
+}
+
+const kindOf = ({ kind = 'runs' }: RawQuery): StreamKind => {
+  if (kind === 'runs' || kind === 'events') return kind
+  throw new GuardError('INVALID_FILTER', '"kind" must be runs or events.', { path: '/kind' })
+}
+
+const lastId = (given: string | string[] | undefined): string | undefined =>
+  given === '' ? undefined : given?.toString()

@@ -1,0 +1,162 @@
+import {
+  type Call,
+  type Gateway,
+  newSpanId,
+  newTraceId,
+  type Recording,
+  readTraceparent,
+  type Settled,
+} from 'guard-gateway/core'
+import type { Keeper } from '../keep/keeper.ts'
+import { isGuarded, OpenRun } from '../keep/open-run.ts'
+import { callChange } from '../keep/run-change.ts'
+import { newRow } from '../keep/run-row.ts'
+import { NS_PER_MS, nowNs } from '../time.ts'
+import { originOf } from './installation.ts'
+
+/** A run of this many spans is not added to; the session goes on in a new one. */
+const MAX_SPANS = 5_000
+const MAX_SESSIONS = 10_000
+/** Runs of a session that are looked at for one to go on with. */
+const RECENT_RUNS = 5
+
+/** Gives every model request its place in a run: the one its caller names, else that of its session, else a new one. */
+export class Automatic {
+  readonly #gateway: Gateway
+  readonly #keeper: Keeper
+  readonly #idle_ms: number
+  /** The run that each session goes on with. */
+  readonly #sessions = new Map<string, string>()
+  /** The run that a call was last added to, to tell who has to read it again. */
+  readonly #used = new WeakMap<Settled, OpenRun>()
+  /** Calls whose run is written later, so that they have no part in what the storage may refuse. */
+  readonly #late = new WeakSet<Settled>()
+  readonly #isWatched: () => boolean
+
+  /** `isWatched`: somebody wants to be told of every change of a run. */
+  constructor(gateway: Gateway, keeper: Keeper, idle_ms: number, isWatched: () => boolean) {
+    this.#gateway = gateway
+    this.#keeper = keeper
+    this.#idle_ms = idle_ms
+    this.#isWatched = isWatched
+  }
+
+  /** Fills in where the call stands; undefined if it did so at once. A run that cannot be found out costs the call its trace, nothing else. */
+  join(call: Call): Promise<void> | undefined {
+    const id = call.session?.row.id
+    const run = id === undefined || call.headers.traceparent !== undefined ? undefined : this.#remembered(call, id)
+    if (run === undefined) return this.#found(call)
+    place(call, run, null)
+    return undefined
+  }
+
+  async #found(call: Call): Promise<void> {
+    try {
+      await this.#join(call)
+    } catch (error) {
+      this.#gateway.fault(error, 'replay:join')
+    }
+  }
+
+  async #join(call: Call): Promise<void> {
+    const named = readTraceparent(call.headers.traceparent)
+    if (named !== undefined) {
+      const run = await this.#named(call, named.trace_id)
+      if (run !== undefined) return place(call, run, named.span_id)
+      call.notes.trace_join_refused = true
+    }
+    const id = call.session?.row.id
+    if (id === undefined) return place(call, this.#begin(call, newTraceId(call.at)), null)
+    const recent = this.#remembered(call, id) ?? (await this.#recent(call, id))
+    // another request of the session may have begun a run meanwhile; from here on nothing waits
+    const run = this.#remembered(call, id) ?? recent ?? this.#begin(call, newTraceId(call.at))
+    place(call, run, null)
+    this.#remember(id, run.row.trace_id)
+  }
+
+  /** Adds a settled call to its run, and the change of the run to what is written. */
+  async record({ settled, record, attempt, batch }: Recording): Promise<void> {
+    const { call } = settled
+    const { trace } = call
+    if (trace === undefined || this.#late.has(settled)) return
+    const { runs, late } = this.#keeper
+    if (attempt > 0 && runs.peek(trace.trace_id) === this.#used.get(settled)) runs.drop(trace.trace_id)
+    const known = runs.peek(trace.trace_id) ?? (await runs.get(trace.trace_id))
+    // another call of the run may have waited for the same reading and begun it anew
+    const run = known ?? runs.peek(trace.trace_id) ?? this.#begin(call, trace.trace_id)
+    this.#used.set(settled, run)
+    const words = run.words.size
+    run.addCall(record, trace, this.#gateway.redact.text)
+    if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
+      run.lateRecords.push({ record, trace })
+      this.#late.add(settled)
+      late.add(run)
+      return
+    }
+    late.delete(run)
+    batch.push(callChange(run, run.words.size !== words, nowNs(this.#gateway.clock)))
+    this.#keeper.written(run.row)
+  }
+
+  /** The run of a caller's trace; undefined if it belongs to another project. */
+  async #named(call: Call, trace_id: string): Promise<OpenRun | undefined> {
+    const { runs } = this.#keeper
+    const found = runs.peek(trace_id) ?? (await runs.get(trace_id))
+    const run = found ?? runs.peek(trace_id) ?? this.#begin(call, trace_id)
+    return run.row.project_id === call.project_id ? run : undefined
+  }
+
+  #remembered(call: Call, session_id: string): OpenRun | undefined {
+    const trace_id = this.#sessions.get(session_id)
+    const run = trace_id === undefined ? undefined : this.#keeper.runs.peek(trace_id)
+    return run !== undefined && this.#goesOn(call, run) ? run : undefined
+  }
+
+  /** The newest run of a session that began before this process did, or long ago. */
+  async #recent(call: Call, session_id: string): Promise<OpenRun | undefined> {
+    const { row, open } = call.session ?? {}
+    if (row === undefined || (row.requests + row.blocked <= 1 && (open ?? 0) <= 1)) return undefined
+    const trace_id = this.#sessions.get(session_id) ?? (await this.#newest(session_id))
+    const run = trace_id === undefined ? undefined : await this.#keeper.runs.get(trace_id)
+    return run !== undefined && this.#goesOn(call, run) ? run : undefined
+  }
+
+  async #newest(session_id: string): Promise<string | undefined> {
+    const { rows } = await this.#gateway.storage.find('runs', { where: { session_id }, limit: RECENT_RUNS })
+    return rows.find((found) => isGuarded(found) && found.origin !== 'mcp')?.trace_id
+  }
+
+  #goesOn(call: Call, run: OpenRun): boolean {
+    const ended_ms = Number((run.row.end_ns ?? run.row.updated_ns) / NS_PER_MS)
+    const active_ms = Math.max(ended_ms, run.joined_at, Number((run.spans.sums.end_ns ?? 0n) / NS_PER_MS))
+    return run.row.project_id === call.project_id && run.spans.size < MAX_SPANS && call.at - active_ms < this.#idle_ms
+  }
+
+  #begin(call: Call, trace_id: string): OpenRun {
+    const about = {
+      trace_id,
+      project_id: call.project_id,
+      session_id: call.session?.row.id ?? null,
+      agent_id: call.agent_id,
+    }
+    const run = new OpenRun(newRow(about, originOf(call), BigInt(call.at) * NS_PER_MS), false)
+    this.#keeper.runs.add(run)
+    return run
+  }
+
+  #remember(session_id: string, trace_id: string): void {
+    if (this.#sessions.get(session_id) === trace_id) return
+    this.#sessions.delete(session_id)
+    this.#sessions.set(session_id, trace_id)
+    if (this.#sessions.size <= MAX_SESSIONS) return
+    for (const oldest of this.#sessions.keys()) {
+      this.#sessions.delete(oldest)
+      return
+    }
+  }
+}
+
+const place = (call: Call, run: OpenRun, parent_span_id: string | null): void => {
+  run.joined_at = Math.max(run.joined_at, call.at)
+  call.trace = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id }
+}

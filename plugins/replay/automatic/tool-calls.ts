@@ -1,0 +1,74 @@
+import { type ToolRecord, type ToolRecording, toolRecords, toolTimes } from 'guard-gateway/core'
+import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
+import { type Keeper, MAX_SPANS } from '../keep/keeper.ts'
+import type { OpenRun } from '../keep/open-run.ts'
+import { toolWords } from '../keep/words.ts'
+import { NS_PER_MS } from '../time.ts'
+
+/** Kinds of calls of one run that are remembered. */
+const MAX_KINDS = 200
+
+/** Takes calls of tools that say nothing new of their runs: only sums move, which are written later. */
+export class ToolCalls {
+  readonly #keeper: Keeper
+  readonly #isWatched: () => boolean
+  /** Of each run, the kinds of calls that say nothing new of it. */
+  readonly #kinds = new WeakMap<OpenRun, Set<string>>()
+
+  /** `isWatched`: somebody wants to be told of every change. */
+  constructor(keeper: Keeper, isWatched: () => boolean) {
+    this.#keeper = keeper
+    this.#isWatched = isWatched
+  }
+
+  /** True: the span and the event of the call are read from its record. False: the run has to be told. */
+  take({ record, written }: ToolRecording): boolean {
+    const { runs, late } = this.#keeper
+    const run = record.trace_id === null ? undefined : runs.peek(record.trace_id)
+    if (run === undefined || this.#isWatched() || !this.#fits(run, record)) return false
+    run.addTool(record)
+    const kept = { tool: record }
+    run.lateRecords.push(kept)
+    late.add(run)
+    written.catch(() => {
+      const at = run.lateRecords.indexOf(kept)
+      if (at !== -1) run.lateRecords.splice(at, 1)
+      late.addUnsure(run)
+    })
+    return true
+  }
+
+  #fits(run: OpenRun, record: ToolRecord): boolean {
+    const { spans, row } = run
+    const { start_ns, end_ns } = toolTimes(record)
+    return (
+      end_ns !== null &&
+      spans.get(record.span_id ?? '') === undefined &&
+      spans.size < MAX_SPANS &&
+      // the stored row shows that it is behind: it is older than the call
+      row.updated_ns < (end_ns / NS_PER_MS) * NS_PER_MS &&
+      row.start_ns <= start_ns &&
+      row.project_id === record.project_id &&
+      this.#isKnown(run, record) &&
+      run.staysOk()
+    )
+  }
+
+  /** Whether the words and the signs of failure of such a call are those of the run already. */
+  #isKnown(run: OpenRun, record: ToolRecord): boolean {
+    const { tool, action, mode, outcome, reason_code, reason, server_id, rule_ids } = record
+    if (outcome !== 'ok' || reason_code !== null) return false
+    const kind = `${tool}\0${action}\0${mode}\0${reason}\0${server_id}\0${rule_ids?.join('\0')}`
+    let kinds = this.#kinds.get(run)
+    if (kinds?.has(kind) === true) return true
+    for (const word of toolWords(record)) if (!run.words.has(word)) return false
+    const { span, event } = toolRecords(record)
+    if (evidenceOfSpan(span) !== undefined || evidenceOfEvent(event) !== undefined) return false
+    if (kinds === undefined || kinds.size >= MAX_KINDS) {
+      kinds = new Set()
+      this.#kinds.set(run, kinds)
+    }
+    kinds.add(kind)
+    return true
+  }
+}

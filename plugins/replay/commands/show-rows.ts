@@ -1,0 +1,122 @@
+import { terminalLine } from 'guard-gateway/core'
+import { durationOf } from './list.ts'
+
+/** Nanoseconds as an answer tells them: small ones come as numbers. */
+type Ns = bigint | number
+
+/** An event as `GET /api/v1/runs/{trace_id}` tells it. */
+export interface ShownEvent {
+  readonly id: string
+  readonly name: string
+  readonly time_ns: Ns
+  readonly severity: string
+  readonly owner: string
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** A span as `GET /api/v1/runs/{trace_id}` tells it. */
+export interface ShownSpan {
+  readonly id: string
+  readonly parent_id: string | null
+  readonly name: string
+  readonly label: string | null
+  readonly status: string
+  readonly start_ns: Ns
+  readonly end_ns: Ns | null
+  readonly events: readonly ShownEvent[]
+}
+
+/** One line below the head: a span, or an event of one; times are nanoseconds from the run's start. */
+export interface Row {
+  readonly depth: number
+  /** `tool.call#2`; the root has no number, an event neither. */
+  readonly title: string
+  readonly from: number
+  /** Null while running; undefined for an instant. */
+  readonly until: number | null | undefined
+  readonly took: string
+  readonly status: string
+  /** What was decided, else what the span is about. */
+  readonly note: string
+}
+
+/** Spans by `name#n`, numbered within their name in order of start, equal starts in tree order. */
+export const titlesOf = (spans: readonly ShownSpan[]): ReadonlyMap<ShownSpan, string> => {
+  const counts = new Map<string, number>()
+  const titles = new Map<ShownSpan, string>()
+  for (const span of spans.toSorted((a, b) => (a.start_ns < b.start_ns ? -1 : a.start_ns > b.start_ns ? 1 : 0))) {
+    const count = (counts.get(span.name) ?? 0) + 1
+    counts.set(span.name, count)
+    titles.set(span, `${span.name}#${count}`)
+  }
+  return titles
+}
+
+/** The spans that are wanted, by name or `name#n`, with all below them; all where none is named. */
+export const wanted = (spans: readonly ShownSpan[], names: readonly string[]): readonly ShownSpan[] => {
+  if (names.length === 0) return spans
+  const titles = titlesOf(spans)
+  const kept = new Set<string>()
+  return spans.filter((span) => {
+    const named = names.includes(span.name) || names.includes(titles.get(span) ?? '')
+    if (!named && (span.parent_id === null || !kept.has(span.parent_id))) return false
+    kept.add(span.id)
+    return true
+  })
+}
+
+/** Rows of these spans in their order, with their events where `events` says so. */
+export const rowsOfSpans = (
+  spans: readonly ShownSpan[],
+  titles: ReadonlyMap<ShownSpan, string>,
+  start_ns: Ns,
+  events: boolean,
+): readonly Row[] => {
+  const depths = new Map<string, number>()
+  const rows: Row[] = []
+  for (const span of spans) {
+    const depth = span.parent_id === null ? 0 : (depths.get(span.parent_id) ?? -1) + 1
+    depths.set(span.id, depth)
+    rows.push(spanRow(span, titles.get(span) ?? span.name, depth, start_ns))
+    if (events) for (const event of span.events) rows.push(eventRow(event, depth + 1, start_ns))
+  }
+  return rows
+}
+
+const since = (ns: Ns, start_ns: Ns): number => Number(BigInt(ns) - BigInt(start_ns))
+
+const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): Row => {
+  const from = since(span.start_ns, start_ns)
+  const until = span.end_ns === null ? null : since(span.end_ns, start_ns)
+  return {
+    depth,
+    title: terminalLine(span.parent_id === null ? span.name : title),
+    from,
+    until,
+    took: durationOf(until === null ? null : until - from),
+    status: span.status,
+    note: terminalLine(decisionsOf(span.events) || (span.label ?? '')),
+  }
+}
+
+/** An event as a row: a mark at its instant. */
+export const eventRow = (event: ShownEvent, depth: number, start_ns: Ns): Row => ({
+  depth,
+  title: terminalLine(event.name),
+  from: since(event.time_ns, start_ns),
+  until: undefined,
+  took: '',
+  status: event.severity,
+  note: terminalLine(decisionsOf([event])),
+})
+
+/** What was decided, and why; what a client only says was decided is marked so. */
+const decisionsOf = (events: readonly ShownEvent[]): string =>
+  events
+    .filter(({ name, attributes }) => name === 'policy.decision' && typeof attributes.decision === 'string')
+    .map(({ attributes: { decision, reason_code }, owner }) =>
+      [decision, typeof reason_code === 'string' ? reason_code : '', owner === 'client' ? '(client)' : '']
+        .filter((word) => word !== '')
+        .join(' '),
+    )
+    .join(', ')

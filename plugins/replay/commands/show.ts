@@ -1,0 +1,88 @@
+import { text } from 'node:stream/consumers'
+import {
+  costText,
+  GuardError,
+  type Input,
+  type Io,
+  isShape,
+  type RunSummary,
+  readJson,
+  terminalLine,
+} from 'guard-gateway/core'
+import type { ReplayCommandOptions } from './asked.ts'
+import { durationOf } from './list.ts'
+import { linesOf } from './show-lines.ts'
+import { eventRow, type Row, rowsOfSpans, type ShownEvent, type ShownSpan, titlesOf, wanted } from './show-rows.ts'
+import { colourOf, columnsOf, painter, signsOf } from './terminal.ts'
+
+/** Columns where nobody says how many there are. */
+const COLUMNS = 100
+const [MIN_COLUMNS, MAX_COLUMNS] = [60, 1_000]
+
+interface Bundle {
+  readonly run: RunSummary
+  readonly spans: readonly ShownSpan[]
+  readonly events: readonly ShownEvent[]
+}
+
+/** Prints a run as a tree of its spans with bars over its time, and what was decided. Throws USAGE for a width that is none, or spans there are not. */
+export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
+  const width = widthIn(input, io)
+  const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}`
+  const answer = await asking(async (ask) => text(await ask('GET', path)))
+  if (input.options.json === true) {
+    io.out.write(`${answer}\n`)
+    return 0
+  }
+  const bundle = readJson(answer) as Bundle
+  const paint = painter(input, io)
+  const rows = rowsIn(bundle, input)
+  io.out.write(`${headOf(bundle, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
+  for (const line of linesOf(rows, { width, signs: signsOf(io), paint })) io.out.write(`${line}\n`)
+  return 0
+}
+
+const widthIn = ({ options: { width } }: Input, io: Io): number => {
+  if (width === undefined) return Math.min(Math.max(columnsOf(io, COLUMNS), MIN_COLUMNS), MAX_COLUMNS)
+  const columns = /^\d{1,4}$/.test(String(width)) ? Number(width) : 0
+  if (columns >= MIN_COLUMNS && columns <= MAX_COLUMNS) return columns
+  throw new GuardError('USAGE', `--width must be a number of columns from ${MIN_COLUMNS} to ${MAX_COLUMNS}.`)
+}
+
+const rowsIn = ({ run, spans, events }: Bundle, { options }: Input): readonly Row[] => {
+  const names = options.spans === undefined ? [] : String(options.spans).split(',')
+  const shown = wanted(spans, names)
+  if (shown.length === 0)
+    throw new GuardError(
+      'USAGE',
+      `No span of the run is called ${names.join(' or ')}. Name them as "tool.call" or "tool.call#2".`,
+    )
+  const all = options.events === true
+  const rows = rowsOfSpans(shown, titlesOf(spans), run.start_ns, all)
+  return all && names.length === 0 ? [...rows, ...events.map((event) => eventRow(event, 0, run.start_ns))] : rows
+}
+
+const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): string => {
+  const { failure_tag, session_id } = run
+  const parts = [
+    terminalLine(run.name ?? run.trace_id),
+    paint(run.status),
+    failure_tag === null ? '' : `tag ${failure_tag}`,
+    durationOf(run.duration_ns),
+    `${Number(run.total_tokens).toLocaleString('en')} tokens`,
+    `cost ${costText(run.cost_micro)}`,
+    session_id === null ? '' : `session ${session_id}`,
+    whyOf(run, spans),
+  ]
+  return parts.filter((part) => part !== '').join('  ')
+}
+
+/** What the failure tag comes from: the reason that the event or another one of its span gives, else the rule that found it, and the span. */
+const whyOf = ({ failure_evidence: evidence }: RunSummary, spans: readonly ShownSpan[]): string => {
+  if (!isShape(evidence)) return ''
+  const span = spans.find(({ id }) => id === evidence.span_id)
+  const told = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)
+  const reason = told?.map(({ attributes }) => attributes.reason_code).find((code) => typeof code === 'string')
+  const where = span === undefined ? '' : ` in ${titlesOf(spans).get(span)}`
+  return `(why: ${terminalLine((reason ?? evidence.rule) + where)})`
+}

@@ -1,0 +1,150 @@
+import { text } from 'node:stream/consumers'
+import {
+  type AskStream,
+  type Clock,
+  type Input,
+  type Io,
+  type RunSummary,
+  readJson,
+  type TraceEvent,
+  writeJson,
+} from 'guard-gateway/core'
+import { eventV1 } from '../stream/events.ts'
+import type { ReplayCommandOptions } from './asked.ts'
+import { listen, type Message } from './listen.ts'
+import { decisionLine, runLine, type ToldDecision, type ToldRun } from './tail-lines.ts'
+import { painter } from './terminal.ts'
+
+/** Runs whose last status is remembered, so that a line tells something new. */
+const MAX_KNOWN = 10_000
+
+/** As much of a process as being interrupted needs. */
+export type Interrupted = Pick<NodeJS.Process, 'once' | 'off'>
+
+/** Prints runs and decisions as they are stored, until interrupted or nobody reads them any more; that is no failure. Throws GATEWAY_NOT_RUNNING where no gateway runs. */
+export const tailRuns = async (
+  { now }: Pick<Clock, 'now'>,
+  { asking, running }: ReplayCommandOptions,
+  input: Input,
+  io: Io,
+  process: Interrupted = globalThis.process,
+): Promise<number> => {
+  const address = await running()
+  const ending = new AbortController()
+  const end = (): void => ending.abort()
+  process.once('SIGINT', end).once('SIGTERM', end)
+  io.out.once('error', end)
+  try {
+    const tail = new Tail(input, io, now)
+    const streams = input.options.decisions === true ? ['events'] : ['runs', 'events']
+    const following = streams.map((kind) => tail.follow(`${address}/api/v1/stream?kind=${kind}`, ending.signal))
+    // a stream that is refused ends the other one too
+    for (const one of following) one.catch(end)
+    if (input.options.since !== undefined) await asking((ask) => tail.past(ask))
+    await Promise.all(following)
+    return 0
+  } finally {
+    end()
+    process.off('SIGINT', end).off('SIGTERM', end)
+    io.out.off('error', end)
+  }
+}
+
+/** Filters what comes, and prints it. */
+class Tail {
+  readonly #input: Input
+  readonly #io: Io
+  readonly #now: () => number
+  readonly #paint: ReturnType<typeof painter>
+  readonly #known = new Map<string, string>()
+
+  constructor(input: Input, io: Io, now: () => number) {
+    this.#input = input
+    this.#io = io
+    this.#now = now
+    this.#paint = painter(input, io)
+  }
+
+  async follow(url: string, signal: AbortSignal): Promise<void> {
+    const remark = (line: string) => () => {
+      if (this.#input.options.quiet !== true) this.#io.err.write(`${line}\n`)
+    }
+    const onLost = remark('The gateway is gone; trying to reach it again.')
+    const onBack = remark('The gateway answers again.')
+    const onReset = remark(
+      'What was stored meanwhile is not all known any more; runs of that time follow, decisions may be missing.',
+    )
+    for await (const message of listen(url, { signal, onLost, onBack })) {
+      if (message.event === 'reset') onReset()
+      else this.#tell(message)
+    }
+  }
+
+  /** Runs begun since then, oldest first, or their decisions. */
+  async past(ask: AskStream): Promise<void> {
+    const { since, project, session, decisions } = this.#input.options
+    const query = new URLSearchParams({ since: String(since), sort: 'start', order: 'asc', limit: '200' })
+    if (project !== undefined) query.set('project_id', String(project))
+    if (session !== undefined) query.set('session_id', String(session))
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      if (cursor !== '') query.set('cursor', cursor)
+      const page = readJson(await text(await ask('GET', `/api/v1/runs?${query}`))) as Page
+      for (const run of page.runs) await (decisions === true ? this.#pastDecisions(ask, run) : this.#pastRun(run))
+      cursor = page.next_cursor
+    }
+  }
+
+  async #pastRun(run: RunSummary): Promise<void> {
+    this.#run(run, Number(BigInt(run.start_ns) / 1_000_000n))
+  }
+
+  async #pastDecisions(ask: AskStream, run: RunSummary): Promise<void> {
+    const path = `/api/v1/runs/${encodeURIComponent(run.trace_id)}`
+    const { spans, events } = readJson(await text(await ask('GET', path))) as Bundle
+    for (const span of [...spans, { id: null, events }])
+      for (const event of span.events)
+        this.#decision(eventV1({ ...event, time_ns: BigInt(event.time_ns), span_id: span.id }, run))
+  }
+
+  #tell({ event, data }: Message): void {
+    if (event === 'run.updated') this.#run(readJson(data) as ToldRun, this.#now())
+    else if (event === 'event') this.#decision(readJson(data) as ToldDecision)
+  }
+
+  #run(run: ToldRun, at: number): void {
+    if (!this.#isWanted(run)) return
+    if (this.#input.options.json === true) this.#io.out.write(`${writeJson(run)}\n`)
+    else if (this.#isNew(run)) this.#io.out.write(`${runLine(run, at, this.#paint)}\n`)
+  }
+
+  #decision(event: ToldDecision): void {
+    if (event.name !== 'policy.decision' || !this.#isWanted(event)) return
+    const line = this.#input.options.json === true ? writeJson(event) : decisionLine(event, this.#paint)
+    this.#io.out.write(`${line}\n`)
+  }
+
+  #isWanted({ project_id, session_id }: Pick<ToldRun, 'project_id' | 'session_id'>): boolean {
+    const { project = project_id, session = session_id } = this.#input.options
+    return project === project_id && session === session_id
+  }
+
+  /** A run that was not shown yet, or not with this status. */
+  #isNew({ trace_id, status }: ToldRun): boolean {
+    if (this.#known.get(trace_id) === status) return false
+    this.#known.delete(trace_id)
+    this.#known.set(trace_id, status)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
+    return true
+  }
+}
+
+interface Page {
+  readonly runs: readonly RunSummary[]
+  readonly next_cursor: string | null
+}
+
+interface Bundle {
+  readonly spans: readonly { readonly id: string; readonly events: readonly TraceEvent[] }[]
+  readonly events: readonly TraceEvent[]
+}

@@ -1,0 +1,153 @@
+import { type Attributes, type FailureEvidence, type FailureTag, failureTags } from 'guard-gateway/core'
+import { type Subject, signsOf } from './signs.ts'
+import { type TestOutcome, type TestSubject, testOutcome } from './tests.ts'
+
+/** Evidence and when its record began; nanoseconds. */
+interface Dated {
+  readonly at_ns: bigint
+  readonly because: FailureEvidence
+}
+
+/** What the records of a run say of its failure so far: the earliest evidence a tag, and the last test result. Plain data, fit for a json column. */
+export interface TagState {
+  readonly evidence: Readonly<Partial<Record<FailureTag, Dated>>>
+  readonly last_test?: Dated & { readonly failed: boolean }
+}
+
+/** The state of a run without records. */
+export const noTags: TagState = Object.freeze({ evidence: Object.freeze({}) })
+
+/** What is read of a span; one as stored fits. */
+export interface SpanSigns {
+  readonly id: string
+  readonly name: string
+  readonly label: string | null
+  readonly status: string
+  readonly start_ns: bigint
+  readonly end_ns: bigint | null
+  readonly attributes: Attributes
+}
+
+/** What is read of an event; one as stored fits. */
+export interface EventSigns {
+  readonly id: string
+  readonly span_id: string | null
+  readonly name: string
+  readonly time_ns: bigint
+  readonly attributes: Attributes
+}
+
+/** What is read of the run itself. */
+export interface RunSigns {
+  readonly status: string
+  readonly attributes: Attributes
+}
+
+const evidenceOf = (
+  subject: TestSubject,
+  began: bigint,
+  ended: bigint,
+  ids: Pick<FailureEvidence, 'span_id' | 'event_id'>,
+): TagState | undefined => {
+  let evidence: Partial<Record<FailureTag, Dated>> | undefined
+  for (const [tag, rule, field] of signsOf(subject)) {
+    evidence ??= {}
+    evidence[tag] ??= { at_ns: began, because: { rule, ...ids, field } }
+  }
+  const test = testOutcome(subject)
+  if (test === undefined) return evidence === undefined ? undefined : { evidence }
+  const because = { rule: 'test', ...ids, field: test.field }
+  if (test.failed) evidence = { ...evidence, test_failure: { at_ns: began, because } }
+  return { evidence: evidence ?? {}, last_test: { at_ns: ended, because, failed: test.failed } }
+}
+
+/** What a span says of the failure of its run; undefined, as nearly always: nothing. */
+export const evidenceOfSpan = (span: SpanSigns): TagState | undefined =>
+  evidenceOf(
+    {
+      type: 'span',
+      name: span.name,
+      label: span.label,
+      status: span.status,
+      ended: span.end_ns !== null,
+      attributes: span.attributes,
+    },
+    span.start_ns,
+    span.end_ns ?? span.start_ns,
+    { span_id: span.id, event_id: null },
+  )
+
+/** The same of an event. */
+export const evidenceOfEvent = (event: EventSigns): TagState | undefined =>
+  evidenceOf(
+    { type: 'event', name: event.name, label: null, status: '', ended: true, attributes: event.attributes },
+    event.time_ns,
+    event.time_ns,
+    { span_id: event.span_id, event_id: event.id },
+  )
+
+/** The state with what one more record says; records may come in any order. Of equal times the one noted first stays first. */
+export const noted = (state: TagState, record: TagState | undefined): TagState => {
+  if (record === undefined) return state
+  const evidence: Partial<Record<FailureTag, Dated>> = { ...state.evidence }
+  for (const tag of failureTags) {
+    const [known, more] = [state.evidence[tag], record.evidence[tag]]
+    if (more !== undefined && (known === undefined || more.at_ns < known.at_ns)) evidence[tag] = more
+  }
+  const last_test = later(state.last_test, record.last_test)
+  return last_test === undefined ? { evidence } : { evidence, last_test }
+}
+
+type LastTest = TagState['last_test']
+
+/** The later test result; of two at the same time, one that failed. */
+const later = (known: LastTest, more: LastTest): LastTest => {
+  if (known === undefined || more === undefined) return known ?? more
+  if (more.at_ns > known.at_ns) return more
+  return more.at_ns < known.at_ns || known.failed ? known : more
+}
+
+/** The tag that a run without an explicit one bears. */
+export interface BestTag {
+  readonly tag: FailureTag
+  readonly evidence: FailureEvidence
+}
+
+/** The first of the tags, in their order, that a record or the run itself speaks for; null if none does. */
+export const bestTag = (state: TagState, run: RunSigns): BestTag | null => {
+  const own = runEvidence(run)
+  for (const tag of failureTags) {
+    const because =
+      tag === 'test_failure' ? testFailure(state, run, own) : (state.evidence[tag]?.because ?? own.get(tag))
+    if (because !== undefined) return { tag, evidence: because }
+  }
+  return null
+}
+
+const runSubject = ({ status, attributes }: RunSigns): Subject => ({ type: 'run', name: '', status, attributes })
+
+const aboutRun = (rule: string, field: string): FailureEvidence => ({ rule, span_id: null, event_id: null, field })
+
+const runEvidence = (run: RunSigns): ReadonlyMap<FailureTag, FailureEvidence> => {
+  const evidence = new Map<FailureTag, FailureEvidence>()
+  for (const [tag, rule, field] of signsOf(runSubject(run))) {
+    if (!evidence.has(tag)) evidence.set(tag, aboutRun(rule, field))
+  }
+  const test: TestOutcome | undefined = testOutcome({
+    ...runSubject(run),
+    label: null,
+    ended: run.status !== 'running',
+  })
+  if (test?.failed) evidence.set('test_failure', aboutRun('test', test.field))
+  return evidence
+}
+
+/** In a run that went well only the last test counts: failed, then passed, is how work goes. */
+const testFailure = (
+  { evidence, last_test }: TagState,
+  run: RunSigns,
+  own: ReadonlyMap<FailureTag, FailureEvidence>,
+): FailureEvidence | undefined => {
+  if (run.status !== 'ok') return evidence.test_failure?.because ?? own.get('test_failure')
+  return last_test?.failed ? last_test.because : own.get('test_failure')
+}

@@ -1,0 +1,119 @@
+import {
+  type FailureTag,
+  failureTags,
+  type Gateway,
+  GuardError,
+  isShape,
+  type Shape,
+  sanitise,
+} from 'guard-gateway/core'
+import type { Keeper } from '../keep/keeper.ts'
+import { runChange } from '../keep/run-change.ts'
+import type { RunRow } from '../tables.ts'
+import { nowNs } from '../time.ts'
+import { checkTags } from './ingest.ts'
+
+/** What may be changed of a run by hand. */
+export interface Edit {
+  readonly name?: string | null
+  readonly tags?: readonly string[]
+  /** Null: derive it again. */
+  readonly failure_tag?: FailureTag | null
+  readonly pinned?: boolean
+}
+
+const FIELDS = ['name', 'tags', 'failure_tag', 'pinned'] as const
+const NAME_CHARS = 256
+const ATTEMPTS = 5
+
+const invalid = (path: string, message: string): GuardError => new GuardError('INVALID_TRACE', message, { path })
+
+/** Reads a change of a run. Throws INVALID_TRACE, INVALID_FAILURE_TAG with a pointer. */
+export const readEdit = (body: unknown): Edit => {
+  if (!isShape(body) || Array.isArray(body)) throw invalid('', 'The body must be a JSON object.')
+  const odd = Object.keys(body).find((key) => !FIELDS.some((known) => known === key))
+  if (odd !== undefined) throw invalid(`/${odd}`, `"${odd}" cannot be changed; ${FIELDS.join(', ')} can.`)
+  return { ...nameIn(body), ...tagsIn(body), ...failureTagIn(body), ...pinnedIn(body) }
+}
+
+const nameIn = ({ name }: Shape): Edit => {
+  if (name === undefined) return {}
+  if (name === null || (typeof name === 'string' && name.length <= NAME_CHARS)) return { name }
+  throw invalid('/name', `"name" must be a text of at most ${NAME_CHARS} characters, or null.`)
+}
+
+const tagsIn = ({ tags }: Shape): Edit => {
+  if (tags === undefined) return {}
+  if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return { tags: checkTags(tags, '/tags') }
+  throw invalid('/tags', '"tags" must be a list of texts.')
+}
+
+const failureTagIn = ({ failure_tag }: Shape): Edit => {
+  if (failure_tag === undefined) return {}
+  if (failure_tag === null) return { failure_tag }
+  const tag = failureTags.find((known) => known === failure_tag)
+  if (tag !== undefined) return { failure_tag: tag }
+  throw new GuardError('INVALID_FAILURE_TAG', `"failure_tag" must be ${failureTags.join(', ')} or null.`, {
+    path: '/failure_tag',
+    known: failureTags,
+  })
+}
+
+/** The pin state that a body asks for: none at all pins. Throws INVALID_TRACE. */
+export const pinnedIn = ({ pinned }: Shape): { pinned?: boolean } => {
+  if (pinned === undefined) return {}
+  if (typeof pinned === 'boolean') return { pinned }
+  throw invalid('/pinned', '"pinned" must be true or false.')
+}
+
+/** Changes a run by hand; safe from a power cut when it resolves. Throws RUN_NOT_FOUND, STORAGE_BUSY. */
+export const editRun = (gateway: Gateway, keeper: Keeper, trace_id: string, edit: Edit): Promise<RunRow> =>
+  keeper.exclusively([trace_id], async () => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const row = await attempted(gateway, keeper, trace_id, edit)
+      if (row !== undefined) return row
+    }
+    throw new GuardError('STORAGE_BUSY')
+  })
+
+/** Undefined: the run has changed meanwhile. */
+const attempted = async (
+  gateway: Gateway,
+  keeper: Keeper,
+  trace_id: string,
+  edit: Edit,
+): Promise<RunRow | undefined> => {
+  await keeper.late.write(trace_id)
+  const run = await keeper.runs.get(trace_id)
+  if (run?.stored !== true) throw new GuardError('RUN_NOT_FOUND', `There is no run "${trace_id}".`)
+  const row = edited(run.row, edit, gateway)
+  if (same(run.row, row)) return run.row
+  const said = edit.name !== undefined || edit.tags !== undefined
+  run.describe(row, said)
+  const change = runChange(run, said, nowNs(gateway.clock))
+  const { row: changed } = run
+  if (await gateway.storage.write([{ ...change, sync: true }])) {
+    keeper.written(changed)
+    return changed
+  }
+  keeper.runs.drop(trace_id)
+  return undefined
+}
+
+const edited = (row: RunRow, edit: Edit, { redact }: Gateway): RunRow => {
+  const { failure_tag, ...given } = row.given
+  const tag = edit.failure_tag === undefined ? failure_tag : (edit.failure_tag ?? undefined)
+  return {
+    ...row,
+    name: edit.name === undefined ? row.name : edit.name === null ? null : redact.text(sanitise(edit.name)),
+    tags: edit.tags === undefined ? row.tags : [...new Set(edit.tags.map((one) => redact.text(sanitise(one))))],
+    pinned: edit.pinned ?? row.pinned,
+    given: tag === undefined ? given : { ...given, failure_tag: tag },
+  }
+}
+
+const same = (a: RunRow, b: RunRow): boolean =>
+  a.name === b.name &&
+  a.pinned === b.pinned &&
+  a.tags.join('\0') === b.tags.join('\0') &&
+  a.given.failure_tag === b.given.failure_tag

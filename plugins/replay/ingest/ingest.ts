@@ -1,0 +1,181 @@
+import {
+  derivedId,
+  type Fragment,
+  type FragmentRun,
+  type FragmentWarning,
+  type Gateway,
+  GuardError,
+  isShape,
+  newTraceId,
+  type RunSummary,
+  runDraft,
+  runSummary,
+  type Shape,
+} from 'guard-gateway/core'
+import type { Keeper } from '../keep/keeper.ts'
+import { BodyRecords, checked, type Warning } from './body-records.ts'
+
+/** What ingest needs. */
+export interface Ingest {
+  readonly gateway: Gateway
+  readonly keeper: Keeper
+  /** Of the request's header; the body's own goes first. */
+  readonly project_id: string | undefined
+}
+
+export interface TraceAnswer {
+  readonly trace_id: string
+  readonly created: boolean
+  readonly run: RunSummary
+  readonly span_ids: readonly string[]
+  readonly warnings: readonly Warning[]
+  readonly url: string
+}
+
+/** Where the pages show a run. */
+export const urlOf = (trace_id: string): string => `/replay/${encodeURIComponent(trace_id)}`
+
+/** Keeps a trace with its nested spans, events and artifacts. */
+export const ingestTrace = async (ingest: Ingest, body: unknown): Promise<TraceAnswer> => {
+  const record = bodyOf(body)
+  if (record.schema !== undefined || record.run !== undefined) throw new GuardError('USE_IMPORT')
+  const records = new BodyRecords(ingest.gateway.redact)
+  const run = await readRun(ingest, record, records)
+  records.addAll(record, ROOT)
+  return keep(ingest, run, records)
+}
+
+export interface SpanAnswer {
+  readonly trace_id: string
+  readonly span_id: string
+  readonly created: boolean
+  readonly run: RunSummary
+  readonly warnings: readonly Warning[]
+}
+
+/** Keeps one span; what belongs to the run stands beside its fields. */
+export const ingestSpan = async (ingest: Ingest, body: unknown): Promise<SpanAnswer> => {
+  const record = bodyOf(body)
+  const records = new BodyRecords(ingest.gateway.redact)
+  const { trace_id, project_id, session_id, agent_name, task_id } = record
+  const run = await readRun(ingest, { trace_id, project_id, session_id, agent_name, task_id }, records)
+  records.addSpan(record, ROOT)
+  const { span_ids, url: _url, ...answer } = await keep(ingest, run, records)
+  return { ...answer, span_id: span_ids[0] ?? '' }
+}
+
+const ROOT = { path: [] }
+
+const bodyOf = (body: unknown): Shape => {
+  if (isShape(body) && !Array.isArray(body)) return body
+  throw new GuardError('INVALID_TRACE', 'The body must be a JSON object.', { path: '' })
+}
+
+/** What a request says of the run, its ids checked and its session looked up. */
+export const readRun = async (
+  { gateway, project_id }: Ingest,
+  record: Shape,
+  records: BodyRecords,
+): Promise<FragmentRun> => {
+  const { failure_tag, ...rest } = record
+  const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== undefined))
+  const { session_id: label, ...about } = said
+  const trace_id = about.trace_id ?? newTraceId(gateway.clock.now())
+  const draft = checked('INVALID_TRACE', () =>
+    runDraft({ ...about, trace_id, ...(failure_tag === undefined ? {} : { failure_tag }) }, ROOT),
+  )
+  for (const key of ['trace_id', 'project_id', 'agent_id', 'task_id'] as const)
+    records.checkId(draft[key] ?? undefined, ROOT, key)
+  const project = draft.project_id ?? project_id
+  const named = labelIn(label)
+  records.checkId(named, ROOT, 'session_id')
+  const session = await sessionOf(gateway, project ?? 'default', named)
+  return {
+    ...draft,
+    ...(project === undefined ? {} : { project_id: project }),
+    ...(session === undefined ? {} : { session_id: session }),
+    ...(draft.tags === undefined ? {} : { tags: checkTags(draft.tags, '/tags') }),
+    ...(failure_tag === null ? { failure_tag: null } : {}),
+  }
+}
+
+/** As in the headers of model requests. */
+const LABEL = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
+/** What records hold as an id. */
+const RECORD_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+const labelIn = (label: unknown): string | undefined => {
+  if (label === undefined) return undefined
+  if (typeof label === 'string' && LABEL.test(label) && label.trim() !== '') return label
+  throw new GuardError('INVALID_ID', '"session_id" must be 1 to 512 printable characters.', { path: '/session_id' })
+}
+
+/** The session that an external id stands for, where there is one, or would stand for where the label is no id; ingest begins none. */
+const sessionOf = async (
+  { storage }: Gateway,
+  project_id: string,
+  named: string | undefined,
+): Promise<string | undefined> => {
+  if (named === undefined) return undefined
+  const id = derivedId('ses_', project_id, named)
+  return RECORD_ID.test(named) && (await storage.get('sessions', id)) === undefined ? named : id
+}
+
+const MAX_TAGS = 64
+const TAG_CHARS = 64
+
+/** Tags trimmed, each once. Throws INVALID_TRACE for too many, or one that is empty or too long. */
+export const checkTags = (tags: readonly string[], path: string): readonly string[] => {
+  const trimmed = [...new Set(tags.map((tag) => tag.trim()))]
+  if (trimmed.length > MAX_TAGS)
+    throw new GuardError('INVALID_TRACE', `A run has at most ${MAX_TAGS} tags, not ${trimmed.length}.`, { path })
+  if (trimmed.some((tag) => tag === '' || tag.length > TAG_CHARS))
+    throw new GuardError('INVALID_TRACE', `A tag has 1 to ${TAG_CHARS} characters.`, { path })
+  return trimmed
+}
+
+/** The fragment that a client's request makes. */
+export const clientFragment = (run: FragmentRun, records: BodyRecords): Fragment => ({
+  owner: 'client',
+  origin: 'api',
+  run,
+  spans: records.spans,
+  events: records.events,
+  artifacts: records.artifacts,
+})
+
+const keep = async ({ gateway, keeper }: Ingest, run: FragmentRun, records: BodyRecords): Promise<TraceAnswer> => {
+  const [kept] = await gateway.keep([clientFragment(run, records)]).catch((error: unknown) => {
+    throw pointed(error, records)
+  })
+  if (kept === undefined) throw new TypeError('keep answers once a fragment')
+  const { created, row } = keeper.outcome(kept.fragment)
+  return {
+    trace_id: row.trace_id,
+    created,
+    run: runSummary(row),
+    span_ids: records.spans.map(({ id }) => id),
+    warnings: [...records.warnings, ...kept.warnings.map((warning) => pointedWarning(warning, records))],
+    url: urlOf(row.trace_id),
+  }
+}
+
+const PART = /^\/(spans|events|artifacts)\/(\d+)/
+
+/** A pointer into a fragment as a pointer into the request it was read from. */
+const pointer = (path: string, { pointers }: BodyRecords): string =>
+  path.replace(PART, (whole, kind: keyof BodyRecords['pointers'], index) => pointers[kind][Number(index)] ?? whole)
+
+const pointedWarning = (warning: FragmentWarning, records: BodyRecords): Warning => ({
+  ...warning,
+  path: pointer(warning.path, records),
+})
+
+const pointed = (error: unknown, records: BodyRecords): unknown =>
+  error instanceof GuardError && error.place.path !== undefined
+    ? new GuardError(error.code, error.message, {
+        ...error.place,
+        path: pointer(error.place.path, records),
+        cause: error.cause,
+      })
+    : error

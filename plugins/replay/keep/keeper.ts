@@ -1,0 +1,192 @@
+import {
+  type Change,
+  type Fragment,
+  type Gateway,
+  GuardError,
+  mapPaced,
+  Pace,
+  paced,
+  Queues,
+  writeJson,
+} from 'guard-gateway/core'
+import type { RunRow } from '../tables.ts'
+import { nowNs } from '../time.ts'
+import { LateRuns } from './late-runs.ts'
+import { OpenRun } from './open-run.ts'
+import { loadRun, OpenRuns } from './open-runs.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { runChange } from './run-change.ts'
+import { addRecords, recordChanges } from './run-plan.ts'
+import { newRow, rowWith } from './run-row.ts'
+import { Staging, unlessClaimed } from './staging.ts'
+import { saysWords } from './words.ts'
+
+/** What a run may have. */
+export const MAX_SPANS = 50_000
+const ATTEMPTS = 5
+
+/** What became of a fragment. */
+export interface Outcome {
+  readonly created: boolean
+  readonly row: RunRow
+}
+
+/** A run that was written; told to those who watch. */
+export type Written = (row: RunRow) => void
+
+/** Stores fragments, and keeps the summaries of their runs up. */
+export class Keeper {
+  readonly runs: OpenRuns
+  readonly late: LateRuns
+  readonly staging: Staging
+  readonly #gateway: Gateway
+  readonly #queues = new Queues()
+  readonly #outcomes = new WeakMap<Fragment, Outcome>()
+  /** Told of each run that was written. */
+  readonly written: Written
+
+  constructor(gateway: Gateway, written: Written) {
+    this.#gateway = gateway
+    this.written = written
+    this.runs = new OpenRuns(gateway)
+    this.late = new LateRuns(gateway, this.runs)
+    this.staging = new Staging(gateway)
+  }
+
+  /** What became of a fragment that was kept. */
+  outcome(fragment: Fragment): Outcome {
+    const outcome = this.#outcomes.get(fragment)
+    if (outcome === undefined) throw new TypeError('This fragment was not kept.')
+    return outcome
+  }
+
+  /** Writes fragments, each of another run, in one batch; one writer at a time for each run. Throws STORAGE_BUSY and what is wrong with a fragment. */
+  keep(fragments: readonly Fragment[]): Promise<void> {
+    const stage = fragments[0]?.stage
+    // who stages runs holds them already
+    if (stage !== undefined) return stage === 'more' ? this.staging.keep(fragments) : this.#keepLast(fragments)
+    const ids = [...new Set(fragments.map(({ run }) => run.trace_id))]
+    if (ids.length !== fragments.length) throw new TypeError('Fragments kept together are of different runs.')
+    return this.exclusively(ids, () => this.#keep(fragments))
+  }
+
+  /** Does work while no other fragment of these runs is written. */
+  exclusively<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.#queues.runAll(ids, work)
+  }
+
+  /** Lets staged runs be seen, all of them at once. */
+  async #keepLast(fragments: readonly Fragment[]): Promise<void> {
+    const ends = await mapPaced(fragments, new Pace(), (fragment) => ({ fragment, ...this.staging.last(fragment) }))
+    if (!(await this.#write(ends.flatMap(({ changes }) => changes)))) throw new GuardError('STORAGE_BUSY')
+    this.staging.done(ends.map(({ run }) => run.row.trace_id))
+    for (const { fragment, run } of ends) {
+      this.#outcomes.set(fragment, { created: true, row: run.row })
+      this.written(run.row)
+    }
+  }
+
+  async #keep(fragments: readonly Fragment[]): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const outcomes = await this.#attempt(fragments)
+      if (outcomes !== undefined) {
+        for (const [fragment, outcome] of outcomes) {
+          this.#outcomes.set(fragment, outcome)
+          this.written(outcome.row)
+        }
+        return
+      }
+    }
+    throw new GuardError('STORAGE_BUSY')
+  }
+
+  /** Undefined: some run has changed meanwhile. */
+  async #attempt(fragments: readonly Fragment[]): Promise<ReadonlyMap<Fragment, Outcome> | undefined> {
+    const now_ns = nowNs(this.#gateway.clock)
+    const ready: (readonly [Prepared, OpenRun | undefined, Plan | undefined])[] = []
+    for (const fragment of fragments) {
+      const run = await this.runs.get(fragment.run.trace_id)
+      const prepared = await prepare(fragment, run, this.#gateway.storage, now_ns)
+      // a run that nobody knows yet may be large, and can be made in turns
+      const plan = run === undefined ? await newRunPlan(prepared, now_ns) : undefined
+      ready.push([prepared, prepared.rebuild ? await this.#rebuilt(prepared) : run, plan])
+    }
+    // from here to the write nothing waits, so that no other writer of this process comes between
+    if (ready.some(([{ fragment, rebuild }, run]) => !rebuild && this.runs.peek(fragment.run.trace_id) !== run))
+      return undefined
+    for (const [prepared, run] of ready) refuseFull(prepared, run)
+    const plans = ready.map(([prepared, run, plan]) => plan ?? planOf(prepared, run, now_ns))
+    const batch = plans.flatMap(({ changes }) => changes)
+    for (const { run } of plans) this.runs.add(run)
+    const written = await this.#write(batch).catch((error: unknown) => {
+      for (const { run } of plans) this.runs.drop(run.row.trace_id)
+      throw error
+    })
+    if (!written) {
+      for (const { run } of plans) this.runs.drop(run.row.trace_id)
+      return undefined
+    }
+    return new Map(plans.map(({ fragment, created, row }) => [fragment, { created, row }]))
+  }
+
+  #write(batch: readonly Change[]): Promise<boolean> {
+    return batch.length === 0 ? Promise.resolve(true) : this.#gateway.storage.write(batch)
+  }
+
+  async #rebuilt({ fragment, spans, events }: Prepared): Promise<OpenRun | undefined> {
+    return loadRun(this.#gateway.storage, fragment.run.trace_id, {
+      spans: new Map(spans.map(({ row }) => [row.id, row])),
+      events: new Map(events.map(({ row }) => [row.id, row])),
+    })
+  }
+}
+
+const refuseFull = ({ spans }: Prepared, run: OpenRun | undefined): void => {
+  const more = spans.filter(({ old }) => old === undefined).length
+  if ((run?.spans.size ?? 0) + more > MAX_SPANS)
+    throw new GuardError('RUN_FULL', `A run has at most ${MAX_SPANS} spans. Begin another trace.`)
+}
+
+interface Plan {
+  readonly fragment: Fragment
+  readonly run: OpenRun
+  readonly created: boolean
+  readonly row: RunRow
+  readonly changes: readonly Change[]
+}
+
+/** Takes a fragment into its run, and lists what is to be written. */
+const planOf = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigint): Plan => {
+  const { run, finish } = beginPlan(prepared, found, now_ns)
+  for (const _record of addRecords(prepared, run));
+  return finish()
+}
+
+/** The same of a run that begins with its fragment, in turns with other work. */
+const newRunPlan = async (prepared: Prepared, now_ns: bigint): Promise<Plan> => {
+  refuseFull(prepared, undefined)
+  const { run, finish } = beginPlan(prepared, undefined, now_ns)
+  await paced(addRecords(prepared, run), new Pace())
+  return finish()
+}
+
+const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigint) => {
+  const { fragment } = prepared
+  const created = found?.stored !== true
+  const run = found ?? new OpenRun(newRow(fragment.run, fragment.origin, now_ns), false)
+  const before = run.row
+  const words = run.words.size
+  const { ownWords } = run
+  const row = rowWith(before, fragment, (id) => run.spans.get(id) !== undefined)
+  const finish = (): Plan => {
+    const records = recordChanges(prepared)
+    run.describe(row, created || saysWords(fragment.run))
+    const said = created || writeJson(row) !== writeJson(before)
+    const changes = [...records, ...(fragment.rows ?? [])]
+    if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
+    if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
+    changes.push(runChange(run, run.ownWords !== ownWords || run.words.size !== words, now_ns))
+    return { fragment, run, created, row: run.row, changes }
+  }
+  return { run, finish }
+}

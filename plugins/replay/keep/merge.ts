@@ -1,0 +1,118 @@
+import {
+  type Attributes,
+  type FragmentArtifact,
+  type FragmentEvent,
+  GuardError,
+  type Owner,
+  type SpanDraft,
+  writeJson,
+} from 'guard-gateway/core'
+import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
+import { kindOf, labelOf, modelUse } from './kind.ts'
+
+/** Who writes to which run, and when; nanoseconds since 1970. */
+export interface Moment {
+  readonly trace_id: string
+  readonly owner: Owner
+  readonly now_ns: bigint
+}
+
+/** A record as it will stand, and as it stood; equal ones are not written. */
+export interface Merged<R> {
+  readonly row: R
+  readonly old: R | undefined
+  readonly changed: boolean
+}
+
+const merged = <R>(row: R, old: R | undefined): Merged<R> => ({
+  row,
+  old,
+  changed: old === undefined || writeJson(row) !== writeJson(old),
+})
+
+/** Key by key; the same object where nothing is new. */
+export const mergedAttributes = (old: Attributes | undefined, more: Attributes | undefined): Attributes =>
+  old === undefined ? (more ?? {}) : more === undefined ? old : { ...old, ...more }
+
+/** A span with what a writer says of it. Times that nobody gave are filled in where it is new. Throws INVALID_TIME. */
+export const mergeSpan = (
+  draft: SpanDraft,
+  old: SpanRow | undefined,
+  moment: Moment,
+  path: string,
+): Merged<SpanRow> => {
+  const attributes = mergedAttributes(old?.attributes, draft.attributes)
+  const kind = draft.kind ?? old?.kind ?? kindOf(draft.name, attributes)
+  const status = draft.status ?? old?.status ?? 'ok'
+  const start_ns = draft.start_ns ?? old?.start_ns ?? draft.end_ns ?? moment.now_ns
+  const end_ns = endOf(draft, old, status, start_ns, moment.now_ns)
+  if (end_ns !== null && end_ns < start_ns)
+    throw new GuardError('INVALID_TIME', `Span "${draft.id}" ends before it starts.`, { path: `${path}/end_ns` })
+  const row: SpanRow = {
+    trace_id: moment.trace_id,
+    id: draft.id,
+    parent_id: draft.parent_id === undefined ? (old?.parent_id ?? null) : draft.parent_id,
+    name: draft.name,
+    kind,
+    label: labelOf(attributes),
+    status,
+    status_message: draft.status_message === undefined ? (old?.status_message ?? null) : draft.status_message,
+    start_ns,
+    end_ns,
+    owner: moment.owner === 'client' ? (old?.owner ?? 'client') : moment.owner,
+    ...modelUse(kind, attributes),
+    attributes,
+  }
+  return merged(row, old)
+}
+
+const endOf = (
+  draft: SpanDraft,
+  old: SpanRow | undefined,
+  status: string,
+  start_ns: bigint,
+  now_ns: bigint,
+): bigint | null => {
+  if (draft.end_ns !== undefined) return draft.end_ns
+  if (status === 'running') return old?.end_ns ?? null
+  if (old === undefined) return start_ns
+  // it has run until now
+  return old.end_ns ?? (now_ns > start_ns ? now_ns : start_ns)
+}
+
+/** An event with what a writer says of it. */
+export const mergeEvent = (draft: FragmentEvent, old: EventRow | undefined, moment: Moment): Merged<EventRow> =>
+  merged(
+    {
+      trace_id: moment.trace_id,
+      id: draft.id,
+      span_id: draft.span_id ?? old?.span_id ?? null,
+      name: draft.name,
+      time_ns: draft.time_ns ?? old?.time_ns ?? moment.now_ns,
+      severity: draft.severity ?? old?.severity ?? (draft.name === 'exception' ? 'error' : 'info'),
+      owner: moment.owner === 'client' ? (old?.owner ?? 'client') : moment.owner,
+      request_id: draft.request_id === undefined ? (old?.request_id ?? null) : draft.request_id,
+      attributes: mergedAttributes(old?.attributes, draft.attributes),
+    },
+    old,
+  )
+
+/** Artifact metadata with what a writer says of it. */
+export const mergeArtifact = (
+  draft: FragmentArtifact,
+  old: ArtifactRow | undefined,
+  { trace_id }: Moment,
+): Merged<ArtifactRow> =>
+  merged(
+    {
+      trace_id,
+      id: draft.id,
+      span_id: draft.span_id === undefined ? (old?.span_id ?? null) : draft.span_id,
+      path: draft.path,
+      mime_type: draft.mime_type === undefined ? (old?.mime_type ?? null) : draft.mime_type,
+      size: draft.size === undefined ? (old?.size ?? null) : draft.size,
+      sha256: draft.sha256 === undefined ? (old?.sha256 ?? null) : draft.sha256,
+      attributes: mergedAttributes(old?.attributes, draft.attributes),
+    },
+    old,
+  )

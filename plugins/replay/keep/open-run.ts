@@ -1,0 +1,202 @@
+import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/core'
+import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from '../failures/tags.ts'
+import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
+import { NS_PER_MS } from '../time.ts'
+import { RunSpans } from './run-spans.ts'
+import { summedCall, summedSpan, summedTool } from './summed-span.ts'
+import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './words.ts'
+
+/** Columns that follow from the records of a run. */
+export type Summary = Pick<
+  RunRow,
+  | 'status'
+  | 'start_ns'
+  | 'end_ns'
+  | 'duration_ns'
+  | 'input_tokens'
+  | 'output_tokens'
+  | 'total_tokens'
+  | 'cost_micro'
+  | 'span_count'
+  | 'event_count'
+  | 'artifact_count'
+>
+
+const asItIs = (text: string): string => text
+
+/** A model request or a call of a tool whose record may still be on its way to the storage. */
+export type LateRecord = { readonly record: CallRecord; readonly trace: CallTrace } | { readonly tool: ToolRecord }
+
+/** Nothing of the call speaks for a failure tag. */
+const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
+
+/** A run that is being written to: its row, and what keeps its summary up without reading its records again. */
+export class OpenRun {
+  row: RunRow
+  readonly spans = new RunSpans()
+  /** Of its records. */
+  readonly words = new Set<string>()
+  /** Of the run itself; another list once they are others. */
+  ownWords: readonly string[]
+  tags: TagState = noTags
+  #events = 0
+  #artifacts = 0
+  /** The row is in storage. */
+  stored: boolean
+  /** Requests that were added and moved nothing but sums, so that the row was not written with their records. */
+  readonly lateRecords: LateRecord[] = []
+  /** Last use, milliseconds since 1970. */
+  touched_at = 0
+  /** Arrival of the newest model request that joined. */
+  joined_at = 0
+
+  constructor(row: RunRow, stored: boolean) {
+    this.row = row
+    this.stored = stored
+    this.ownWords = runWords(row)
+  }
+
+  addSpan(span: SpanRow): void {
+    this.spans.set(summedSpan(span))
+    this.tags = noted(this.tags, evidenceOfSpan(span))
+    addSpanWords(this.words, span)
+  }
+
+  addEvent(event: EventRow): void {
+    this.#events++
+    this.tags = noted(this.tags, evidenceOfEvent(event))
+    addEventWords(this.words, event)
+  }
+
+  /** An event that takes the place of one there is, of which nothing spoke for a tag. */
+  changeEvent(event: EventRow): void {
+    this.addEvent(event)
+    this.#events--
+  }
+
+  addArtifact(_artifact: ArtifactRow): void {
+    this.#artifacts++
+  }
+
+  /** A model request with the tool calls of its reply and its decision. */
+  addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string = asItIs): void {
+    this.#events++
+    addCallWords(this.words, call, redact)
+    if (isClean(call)) {
+      for (const span of summedCall(call, trace)) this.spans.set(span)
+      return
+    }
+    const { spans, event } = callRecords(call, trace)
+    for (const span of spans) this.spans.set(summedSpan(span))
+    this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
+  }
+
+  /** A call of a tool that says nothing of words or failures that the run does not say already. */
+  addTool(record: ToolRecord): void {
+    this.#events++
+    this.spans.set(summedTool(record))
+  }
+
+  /** The same of one that was read from storage: its span may have a row of its own. */
+  addStoredTool(record: ToolRecord): void {
+    const { span, event } = toolRecords(record)
+    this.#events++
+    this.tags = noted(this.tags, evidenceOfEvent(event))
+    for (const word of toolWords(record)) this.words.add(word)
+    if (this.spans.get(span.id) !== undefined) return
+    this.spans.set(summedSpan(span))
+    this.tags = noted(this.tags, evidenceOfSpan(span))
+  }
+
+  /** Whether a call that went well leaves the status as it is stored. */
+  staysOk(): boolean {
+    const status = this.#status(this.row.given)
+    return this.stored && status === 'ok' && this.row.status === 'ok'
+  }
+
+  /** Whether the stored row needs no more than new sums for a request that was added, and shows that it is behind: its last write is older. */
+  isPlain(call: CallRecord): boolean {
+    return (
+      this.stored &&
+      isClean(call) &&
+      this.row.updated_ns < BigInt(call.ended_at) * NS_PER_MS &&
+      this.#status(this.row.given) === this.row.status
+    )
+  }
+
+  /** Takes in requests that were not stored yet when this run was read. */
+  regain(records: readonly LateRecord[]): void {
+    for (const late of records) {
+      const span_id = 'tool' in late ? late.tool.span_id : late.trace.span_id
+      if (this.spans.get(span_id ?? '') !== undefined) continue
+      if ('tool' in late) this.addTool(late.tool)
+      else this.addCall(late.record, late.trace)
+      this.lateRecords.push(late)
+    }
+  }
+
+  /** The summary as it follows from what was added. */
+  summary(given: Given = this.row.given): Summary {
+    const { sums } = this.spans
+    const status = this.#status(given)
+    const start_ns = least(given.start_ns, sums.start_ns) ?? this.row.start_ns
+    const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
+    const ended = end_ns === null || end_ns >= start_ns ? end_ns : start_ns
+    return {
+      status,
+      start_ns,
+      end_ns: ended,
+      duration_ns: ended === null ? null : ended - start_ns,
+      input_tokens: sums.input,
+      output_tokens: sums.output,
+      total_tokens: sums.input + sums.output,
+      cost_micro: sums.cost,
+      span_count: this.spans.size + (this.row.root_auto ? 1 : 0),
+      event_count: this.#events,
+      artifact_count: this.#artifacts,
+    }
+  }
+
+  #status(given: Given): string {
+    const { sums } = this.spans
+    if (given.status !== undefined) return given.status
+    if (given.root_status !== undefined) return given.root_status
+    if (sums.running > 0) return 'running'
+    if (isGuarded(this.row)) return sums.last?.status ?? 'ok'
+    return sums.failed > 0 ? 'error' : 'ok'
+  }
+
+  /** The failure tag, its source and evidence. */
+  failure(
+    status: string,
+    given: Given = this.row.given,
+  ): Pick<RunRow, 'failure_tag' | 'failure_tag_source' | 'failure_evidence' | 'tag_state'> {
+    const tag_state = this.tags === noTags ? null : this.tags
+    if (given.failure_tag !== undefined)
+      return { failure_tag: given.failure_tag, failure_tag_source: 'explicit', failure_evidence: null, tag_state }
+    const best = bestTag(this.tags, { status, attributes: this.row.attributes })
+    if (best === null) return { failure_tag: null, failure_tag_source: null, failure_evidence: null, tag_state }
+    return { failure_tag: best.tag, failure_tag_source: 'derived', failure_evidence: best.evidence, tag_state }
+  }
+
+  /** Takes over what is said of the run itself. `said`: some of it is among its words. */
+  describe(row: RunRow, said: boolean): void {
+    this.row = row
+    if (!said) return
+    const words = runWords(row)
+    if (words.join(' ') !== this.ownWords.join(' ')) this.ownWords = words
+  }
+
+  /** All words by which it is found. */
+  allWords(): string[] {
+    return storedWords(this.ownWords, this.words)
+  }
+}
+
+/** Runs that the gateway or the MCP proxy began: what they are about is not for clients to say. */
+export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
+  origin === 'gateway' || origin === 'mcp' || origin === 'playground'
+
+type Instant = bigint | null | undefined
+const least = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a < b ? a : b)
+const greatest = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a > b ? a : b)

@@ -1,0 +1,137 @@
+import { type Gateway, type Reader, traceOf } from 'guard-gateway/core'
+import type { EventRow, Given, RunRow, SpanRow } from '../tables.ts'
+import { type LateRecord, OpenRun } from './open-run.ts'
+import { storedRecords } from './stored-records.ts'
+
+const MAX_RUNS = 500
+/** Spans of all open runs together. */
+const MAX_SPANS = 500_000
+const IDLE_MS = 30 * 60_000
+/** Uses that follow one another faster count as one. */
+const TOUCH_MS = 1_000
+/** Dropped runs of which something is remembered. */
+const MAX_LEFT = 100
+
+/** The runs that were written to lately, least recently used first out; any other is read from storage. */
+export class OpenRuns {
+  readonly #gateway: Gateway
+  readonly #runs = new Map<string, OpenRun>()
+  readonly #loading = new Map<string, Promise<OpenRun | undefined>>()
+  /** Of runs that were dropped: what may not have been stored when they are read again. */
+  readonly #left = new Map<string, readonly LateRecord[]>()
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  get size(): number {
+    return this.#runs.size
+  }
+
+  /** A run that is in memory. */
+  peek(trace_id: string): OpenRun | undefined {
+    const run = this.#runs.get(trace_id)
+    if (run !== undefined) this.#touch(run)
+    return run
+  }
+
+  /** A run that is in memory or in storage. */
+  async get(trace_id: string): Promise<OpenRun | undefined> {
+    const known = this.peek(trace_id)
+    if (known !== undefined) return known
+    let loading = this.#loading.get(trace_id)
+    if (loading === undefined) {
+      loading = loadRun(this.#gateway.storage, trace_id)
+      this.#loading.set(trace_id, loading)
+      const done = () => this.#loading.delete(trace_id)
+      loading.then(done, done)
+    }
+    const run = await loading
+    // another caller of the same load, or a new run of the id, may have come first
+    const current = this.peek(trace_id)
+    if (current !== undefined || run === undefined) return current
+    this.add(run)
+    return run
+  }
+
+  add(run: OpenRun): void {
+    const { trace_id } = run.row
+    run.regain(this.#left.get(trace_id) ?? [])
+    this.#left.delete(trace_id)
+    this.#touch(run)
+    this.#trim()
+  }
+
+  /** A run that is in memory, which does not count as a use. */
+  at(trace_id: string): OpenRun | undefined {
+    return this.#runs.get(trace_id)
+  }
+
+  /** Forgets a run whose row in storage may be another one. */
+  drop(trace_id: string): void {
+    const run = this.#runs.get(trace_id)
+    if (run === undefined) return
+    this.#runs.delete(trace_id)
+    if (run.lateRecords.length === 0) return
+    this.#left.set(trace_id, run.lateRecords)
+    for (const oldest of this.#left.keys()) {
+      if (this.#left.size <= MAX_LEFT) return
+      this.#left.delete(oldest)
+    }
+  }
+
+  #touch(run: OpenRun): void {
+    const now = this.#gateway.clock.now()
+    if (now - run.touched_at < TOUCH_MS && this.#runs.get(run.row.trace_id) === run) return
+    run.touched_at = now
+    this.#runs.delete(run.row.trace_id)
+    this.#runs.set(run.row.trace_id, run)
+  }
+
+  #trim(): void {
+    const oldest = this.#gateway.clock.now() - IDLE_MS
+    let spans = 0
+    if (this.#runs.size % 16 === 0) for (const run of this.#runs.values()) spans += run.spans.size
+    for (const [id, run] of this.#runs) {
+      const fits = this.#runs.size <= MAX_RUNS && spans <= MAX_SPANS && run.touched_at >= oldest
+      if (fits || this.#runs.size === 1) return
+      spans -= run.spans.size
+      this.#runs.delete(id)
+    }
+  }
+}
+
+/** Rows that stand for those in storage. */
+interface Replaced {
+  readonly spans: ReadonlyMap<string, SpanRow>
+  readonly events: ReadonlyMap<string, EventRow>
+}
+const NONE: Replaced = { spans: new Map(), events: new Map() }
+
+/** A stored run, ready to be written to. */
+export const loadRun = async (
+  storage: Reader,
+  trace_id: string,
+  replaced: Replaced = NONE,
+): Promise<OpenRun | undefined> => {
+  const row = await storage.get('runs', trace_id)
+  if (row === undefined) return undefined
+  const { spans, events, artifacts, calls, tools } = await storedRecords(storage, trace_id)
+  const run = new OpenRun({ ...row, given: givenOf(row) }, true)
+  for (const span of spans) run.addSpan(replaced.spans.get(span.id) ?? span)
+  for (const event of events) run.addEvent(replaced.events.get(event.id) ?? event)
+  for (const artifact of artifacts) run.addArtifact(artifact)
+  for (const call of calls) {
+    const trace = traceOf(call)
+    if (trace !== undefined) run.addCall(call, trace)
+  }
+  for (const tool of tools) run.addStoredTool(tool)
+  return run
+}
+
+/** Small integers come back from a json column as numbers. */
+const givenOf = ({ given }: RunRow): Given => ({
+  ...given,
+  ...(given.start_ns === undefined ? {} : { start_ns: BigInt(given.start_ns) }),
+  ...(given.end_ns === undefined || given.end_ns === null ? {} : { end_ns: BigInt(given.end_ns) }),
+})

@@ -1,0 +1,133 @@
+import {
+  decisionEventId,
+  type Fragment,
+  GuardError,
+  mapPaced,
+  Pace,
+  type Reader,
+  type TableName,
+  type Tables,
+  toolEventId,
+} from 'guard-gateway/core'
+import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
+import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
+import { type Merged, type Moment, mergeArtifact, mergeEvent, mergeSpan } from './merge.ts'
+import type { OpenRun } from './open-run.ts'
+
+/** The records of a fragment, merged with those there are. */
+export interface Prepared {
+  readonly fragment: Fragment
+  readonly spans: readonly Merged<SpanRow>[]
+  readonly events: readonly Merged<EventRow>[]
+  readonly artifacts: readonly Merged<ArtifactRow>[]
+  /** Some changed record had spoken for a failure tag: what the rest says must be read again. */
+  readonly rebuild: boolean
+}
+
+/** Records of the same run that came before those of the fragment, where it is one of several. */
+interface Before {
+  readonly spans: number
+  readonly events: number
+}
+
+type Records = 'spans' | 'events' | 'artifacts'
+
+/** Merges the records of a fragment with those of the run. Throws SPAN_IMMUTABLE, EVENT_IMMUTABLE and INVALID_TIME with a pointer into the fragment. */
+export const prepare = async (
+  fragment: Fragment,
+  run: OpenRun | undefined,
+  storage: Reader,
+  now_ns: bigint,
+  before: Before = { spans: 0, events: 0 },
+): Promise<Prepared> => {
+  const { trace_id } = fragment.run
+  const known = run?.stored === true
+  if (run !== undefined && fragment.owner === 'client') refuseGuarded(fragment, run)
+  const merges = known && fragment.whole !== true
+  const [oldSpans, oldEvents, oldArtifacts] = await Promise.all([
+    merges ? existing(storage, 'spans', trace_id, knownSpans(fragment, run)) : none<SpanRow>(),
+    merges ? existing(storage, 'events', trace_id, idsOf(fragment.events)) : none<EventRow>(),
+    merges ? existing(storage, 'artifacts', trace_id, idsOf(fragment.artifacts)) : none<ArtifactRow>(),
+  ])
+  if (known && fragment.owner === 'client') await refuseGuardedEvents(fragment, oldEvents, storage)
+  const moment = (index: number): Moment => ({ trace_id, owner: fragment.owner, now_ns: now_ns + BigInt(index) })
+  const pace = new Pace()
+  const spans = await mapPaced(fragment.spans, pace, (draft, index) =>
+    mergeSpan(draft, oldSpans.get(draft.id), moment(before.spans + index), `/spans/${index}`),
+  )
+  const events = await mapPaced(fragment.events, pace, (draft, index) =>
+    mergeEvent(draft, oldEvents.get(draft.id), moment(before.events + index)),
+  )
+  const artifacts = await mapPaced(fragment.artifacts, pace, (draft) =>
+    mergeArtifact(draft, oldArtifacts.get(draft.id), moment(0)),
+  )
+  const rebuild =
+    spans.some(({ old, changed }) => changed && old !== undefined && evidenceOfSpan(old) !== undefined) ||
+    events.some(({ old, changed }) => changed && old !== undefined && evidenceOfEvent(old) !== undefined)
+  return { fragment, spans, events, artifacts, rebuild }
+}
+
+const none = <R>(): ReadonlyMap<string, R> => new Map()
+const idsOf = (records: readonly { readonly id: string }[]): string[] => records.map(({ id }) => id)
+const knownSpans = ({ spans }: Fragment, run: OpenRun): string[] =>
+  idsOf(spans).filter((id) => run.spans.get(id) !== undefined)
+
+const existing = async <N extends Records & TableName>(
+  storage: Reader,
+  table: N,
+  trace_id: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Tables[N]>> => {
+  const found = new Map<string, Tables[N]>()
+  if (ids.length === 0) return found
+  const find = storage.find as (
+    name: N,
+    query: { readonly where: object; readonly order: readonly [string, 'asc']; readonly limit: number },
+  ) => Promise<{ readonly rows: readonly Tables[N][] }>
+  // in the order of the key, which finds them without going through the run
+  const { rows } = await find(table, {
+    where: { trace_id, id: { in: ids } },
+    order: ['id', 'asc'],
+    limit: Math.min(ids.length, 10_000),
+  })
+  for (const row of rows) found.set(row.id, row)
+  return found
+}
+
+const refuseGuarded = ({ spans }: Fragment, run: OpenRun): void => {
+  const at = spans.findIndex(({ id }) => run.spans.get(id)?.guarded === true)
+  const span = spans[at]
+  if (span !== undefined)
+    throw new GuardError('SPAN_IMMUTABLE', `Span "${span.id}" was written by the gateway and cannot be changed.`, {
+      path: `/spans/${at}/id`,
+    })
+}
+
+const refuseGuardedEvents = async (
+  { events, run }: Fragment,
+  old: ReadonlyMap<string, EventRow>,
+  storage: Reader,
+): Promise<void> => {
+  const requests = events.filter(({ id }) => id.startsWith('evt_')).map(({ id }) => `guardreq_${id.slice(4)}`)
+  const audits = requests.map((id) => id.replace('guardreq_', 'aud_'))
+  const calls =
+    requests.length === 0
+      ? []
+      : (await storage.find('calls', { where: { trace_id: run.trace_id, id: { in: requests } }, limit: 1 })).rows
+  const tools =
+    requests.length === 0 || !storage.has('mcp_audit')
+      ? []
+      : (
+          await storage.find('mcp_audit', {
+            where: { trace_id: run.trace_id, id: { in: audits }, traced: true },
+            limit: 1,
+          })
+        ).rows
+  const taken = new Set([...calls.map(({ id }) => decisionEventId(id)), ...tools.map(({ id }) => toolEventId(id))])
+  const at = events.findIndex(({ id }) => taken.has(id) || (old.get(id)?.owner ?? 'client') !== 'client')
+  const event = events[at]
+  if (event !== undefined)
+    throw new GuardError('EVENT_IMMUTABLE', `Event "${event.id}" was written by the gateway and cannot be changed.`, {
+      path: `/events/${at}/id`,
+    })
+}

@@ -1,0 +1,102 @@
+import { type Attributes, addTokens, type CallRecord, type FragmentRun, type ToolRecord } from 'guard-gateway/core'
+import type { EventRow, RunRow, SpanRow } from '../tables.ts'
+
+const VALUE_CHARS = 256
+const MAX_WORDS = 20_000
+/** Words of spans and events, and models and tools beside them: less, so that a run of many is still found by what is said of it. */
+const MAX_TEXT_WORDS = 18_000
+const MAX_FACETS = 19_000
+
+/** The token by which runs with this tag, model or tool are found, whatever it is made of. */
+export const facet = (kind: 'tag' | 'model' | 'tool', value: string): string =>
+  `_${kind}_${Buffer.from(value).toString('hex')}`
+
+const add = (words: Set<string>, text: string | null | undefined, max = MAX_TEXT_WORDS): void => {
+  if (typeof text === 'string' && text !== '') addTokens(words, text.slice(0, VALUE_CHARS), max)
+}
+
+const addFacet = (words: Set<string>, kind: 'model' | 'tool', value: unknown): void => {
+  if (typeof value === 'string' && words.size < MAX_FACETS) words.add(facet(kind, value))
+}
+
+const addValues = (words: Set<string>, attributes: Attributes): void => {
+  for (const value of Object.values(attributes)) if (typeof value === 'string') add(words, value)
+}
+
+/** Words of the run itself. */
+export const runWords = (run: RunRow): readonly string[] => {
+  const words = new Set<string>()
+  const { trace_id, source_trace_id, name, agent_id, agent_name, task_id, project_id, session_id, tags } = run
+  for (const text of [trace_id, source_trace_id, agent_id, project_id, session_id]) add(words, text, MAX_WORDS)
+  for (const tag of tags) words.add(facet('tag', tag))
+  for (const text of [name, agent_name, task_id, ...tags]) add(words, text, MAX_WORDS)
+  return [...words]
+}
+
+/** The words that are stored of a run: what is said of it goes before what its records say. */
+export const storedWords = (own: readonly string[], records: ReadonlySet<string>): string[] =>
+  [...new Set([...own, ...records])].slice(0, MAX_WORDS)
+
+/** Fields whose change makes the words of a run to be gathered anew. */
+export const saysWords = (run: FragmentRun): boolean => SAYING.some((name) => run[name] !== undefined)
+
+const SAYING = [
+  'name',
+  'agent_name',
+  'default_agent_name',
+  'agent_id',
+  'session_id',
+  'task_id',
+  'tags',
+] as const satisfies readonly (keyof FragmentRun)[]
+
+export const addSpanWords = (words: Set<string>, span: SpanRow): void => {
+  add(words, span.name)
+  add(words, span.label)
+  add(words, span.status_message)
+  addValues(words, span.attributes)
+  addFacet(words, 'model', span.model)
+  addFacet(words, 'model', span.attributes['gen_ai.request.model'])
+  addFacet(words, 'tool', span.attributes['gen_ai.tool.name'] ?? span.attributes['tool.name'])
+}
+
+export const addEventWords = (words: Set<string>, event: EventRow): void => {
+  add(words, event.name)
+  addValues(words, event.attributes)
+}
+
+/** Words of a model request: what it was about, not the ids and hashes that no other request shares. Names that come from outside are redacted first. */
+export const addCallWords = (words: Set<string>, call: CallRecord, redact: (text: string) => string): void => {
+  addName(words, 'gen_ai.request', 'request')
+  addName(words, 'policy.decision', 'decision')
+  addThing(words, 'model', redact(call.model_requested))
+  if (call.model_replied !== null) addThing(words, 'model', redact(call.model_replied))
+  for (const text of [call.upstream, call.decision, call.outcome, call.reason, call.rule_id]) addName(words, text, text)
+  if (call.error_type !== null) addName(words, redact(call.error_type), call.error_type)
+  for (const { tool } of call.tool_calls ?? []) {
+    addName(words, 'tool.call', 'call')
+    addThing(words, 'tool', tool)
+  }
+}
+
+/** Words of a call of a tool: what it was about, not the ids and hashes that no other call shares. */
+export const toolWords = (record: ToolRecord): ReadonlySet<string> => {
+  const words = new Set<string>()
+  const { tool, action, mode, reason_code, reason, outcome, server_id, rule_ids } = record
+  for (const text of ['tool.call', 'policy.decision', 'execute_tool', 'tools/call', tool, server_id]) add(words, text)
+  for (const text of [action, mode, reason_code, reason, outcome, rule_ids?.[0]]) add(words, text)
+  addFacet(words, 'tool', tool)
+  return words
+}
+
+/** Adds a name unless this word of it is there already. */
+const addName = (words: Set<string>, name: string | null, sign: string | null): void => {
+  if (name !== null && sign !== null && !words.has(sign.toLowerCase())) add(words, name)
+}
+
+const addThing = (words: Set<string>, kind: 'model' | 'tool', name: string): void => {
+  const token = facet(kind, name)
+  if (words.has(token)) return
+  words.add(token)
+  add(words, name)
+}

@@ -1,0 +1,153 @@
+import { readFile, stat } from 'node:fs/promises'
+import {
+  type Cost,
+  errorBody,
+  type Fragment,
+  type Gateway,
+  GuardError,
+  inFile,
+  noUsage,
+  type Settled,
+  type SpanDraft,
+  type Usage,
+} from 'guard-gateway/core'
+import { countOf, kindOf } from '../keep/kind.ts'
+import { costOf, type Prices, readPrices } from './prices.ts'
+
+const EVERY_MS = 1_000
+
+/** What health shows of the price file. */
+export interface PricingHealth {
+  readonly status: 'ok' | 'error'
+  readonly file: string | null
+  readonly version: string | null
+  readonly currency: string | null
+  readonly models: number
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** Prices model use by a file that is read again when it changes. A file that cannot be used leaves the last good one in force. */
+export class Pricing {
+  readonly #gateway: Gateway
+  readonly #file: string | undefined
+  #prices: Prices | undefined
+  #seen = ''
+  #checked = Number.NEGATIVE_INFINITY
+  #checking: Promise<void> | undefined
+  #error: unknown
+
+  constructor(gateway: Gateway, file: string | undefined) {
+    this.#gateway = gateway
+    this.#file = file === '' ? undefined : file
+  }
+
+  /** Looks whether the file has changed, at most once a second and beside what goes on. */
+  look(): void {
+    const now = this.#gateway.clock.tick()
+    if (this.#file === undefined || this.#checking !== undefined || now - this.#checked < EVERY_MS) return
+    this.#checked = now
+    void this.check()
+  }
+
+  /** Reads the file if it has changed; never rejects. */
+  check(): Promise<void> {
+    this.#checking ??= this.#read().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  async #read(): Promise<void> {
+    if (this.#file === undefined) return
+    try {
+      const { size, mtimeNs, ino } = await stat(this.#file, { bigint: true })
+      const seen = `${size}:${mtimeNs}:${ino}`
+      if (seen === this.#seen) return
+      this.#seen = seen
+      const [yaml, text] = await Promise.all([import('yaml'), readFile(this.#file, 'utf8')])
+      this.#prices = readPrices(yaml, text)
+      this.#error = undefined
+    } catch (error) {
+      this.#refuse(this.#file, error)
+    }
+  }
+
+  #refuse(file: string, error: unknown): void {
+    const known =
+      error instanceof GuardError
+        ? new GuardError(error.code, inFile(file, error), error.place)
+        : new GuardError('INVALID_PRICING', `The price file ${file} cannot be read.`, { cause: error })
+    const before = this.#error instanceof GuardError ? this.#error.message : undefined
+    this.#error = known
+    if (!(error instanceof GuardError)) this.#seen = ''
+    if (known.message !== before) this.#gateway.fault(known, 'replay:pricing')
+  }
+
+  /** What a model's use costs now; the first of these names that has a price counts. */
+  cost(models: readonly (string | null)[], usage: Usage): Cost {
+    this.look()
+    const price_version = this.#prices?.version ?? null
+    for (const model of models) {
+      const price = model === null ? undefined : this.#prices?.of(model)
+      if (price !== undefined) return { cost_micro: Number(costOf(price, usage)), cost_source: 'priced', price_version }
+    }
+    return { cost_micro: 0, cost_source: 'unpriced', price_version }
+  }
+
+  /** Prices a settled call and adds it to its session. */
+  settle(settled: Settled): void {
+    const { call, reading, usage } = settled
+    settled.cost = this.cost([reading.model, call.envelope.model], usage)
+    const row = call.session?.row
+    if (row !== undefined) row.cost_micro += settled.cost.cost_micro
+  }
+
+  /** The fragment with its model spans priced; a price that a span brings along stays. */
+  price(fragment: Fragment): Fragment {
+    const spans = fragment.spans.map((span) => this.#span(span))
+    return spans.every((span, index) => span === fragment.spans[index]) ? fragment : { ...fragment, spans }
+  }
+
+  #span(span: SpanDraft): SpanDraft {
+    const { attributes = {} } = span
+    const usage = (span.kind ?? kindOf(span.name, attributes)) === 'model' ? usageOf(attributes) : undefined
+    if (usage === undefined || countOf(attributes['guard.cost_micro']) !== null) return span
+    const names = ['gen_ai.response.model', 'gen_ai.request.model', 'model'].map((name) => attributes[name])
+    const { cost_micro, cost_source, price_version } = this.cost(
+      names.map((name) => (typeof name === 'string' ? name : null)),
+      usage,
+    )
+    const priced = {
+      'guard.cost_micro': cost_micro,
+      'guard.cost_source': cost_source,
+      ...(price_version === null ? {} : { 'guard.price_version': price_version }),
+    }
+    return { ...span, attributes: { ...attributes, ...priced } }
+  }
+
+  health(): PricingHealth {
+    this.look()
+    const { version = null, currency = null, models = 0 } = this.#prices ?? {}
+    const about = { file: this.#file ?? null, version, currency, models }
+    if (this.#error === undefined) return { status: 'ok', ...about }
+    const { code, message } = errorBody(this.#error)
+    return { status: 'error', ...about, error: { code, message } }
+  }
+}
+
+const usageOf = (attributes: Readonly<Record<string, unknown>>): Usage | undefined => {
+  const count = (name: string): number => Number(countOf(attributes[`gen_ai.usage.${name}`]) ?? 0n)
+  const all = countOf(attributes['gen_ai.usage.input_tokens'])
+  const output = countOf(attributes['gen_ai.usage.output_tokens'])
+  if (all === null && output === null) return undefined
+  const cache_read_tokens = count('cache_read.input_tokens')
+  const cache_write_tokens = count('cache_creation.input_tokens')
+  return {
+    ...noUsage,
+    input_tokens: Math.max(0, Number(all ?? 0n) - cache_read_tokens - cache_write_tokens),
+    cache_read_tokens,
+    cache_write_tokens,
+    output_tokens: Number(output ?? 0n),
+    reasoning_tokens: count('reasoning.output_tokens'),
+  }
+}

@@ -1,0 +1,50 @@
+import { type CallRecord, callRecords, type Fragment, type TraceEvent, traceOf } from 'guard-gateway/core'
+import type { RunRow } from '../tables.ts'
+import { NS_PER_MS } from '../time.ts'
+
+/** An event in the one form in which events are delivered. */
+export const eventV1 = (
+  event: Omit<TraceEvent, 'owner'>,
+  run: Pick<RunRow, 'trace_id' | 'session_id' | 'project_id' | 'agent_id' | 'origin'>,
+) => ({
+  schema: 'event.v1',
+  id: event.id,
+  name: event.name,
+  time_ns: event.time_ns,
+  time: new Date(Number(event.time_ns / NS_PER_MS)).toISOString(),
+  trace_id: run.trace_id,
+  span_id: event.span_id,
+  session_id: run.session_id,
+  project_id: run.project_id,
+  agent_id: run.agent_id,
+  request_id: event.request_id,
+  origin: run.origin,
+  severity: event.severity,
+  attributes: event.attributes,
+})
+
+/** The events of a fragment that was kept; `now_ns` stands for times that nobody gave. */
+export const fragmentEvents = ({ events }: Fragment, run: RunRow, now_ns: bigint): readonly object[] =>
+  events.map((event) =>
+    eventV1(
+      {
+        id: event.id,
+        name: event.name,
+        span_id: event.span_id,
+        time_ns: event.time_ns ?? now_ns,
+        severity: event.severity ?? 'info',
+        request_id: event.request_id ?? null,
+        attributes: event.attributes ?? {},
+      },
+      run,
+    ),
+  )
+
+/** The decision of a recorded call; undefined for one without a trace. */
+export const decisionOf = (record: CallRecord): object | undefined => {
+  const trace = traceOf(record)
+  if (trace === undefined) return undefined
+  const { session_id, project_id, agent_id } = record
+  const run = { trace_id: trace.trace_id, session_id, project_id, agent_id, origin: 'gateway' as const }
+  return eventV1(callRecords(record, trace).event, run)
+}

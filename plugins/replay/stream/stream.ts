@@ -1,0 +1,193 @@
+import { PassThrough } from 'node:stream'
+import { type Gateway, GuardError, writeJson } from 'guard-gateway/core'
+import { writer } from '../keep/writer.ts'
+import type { RunRow } from '../tables.ts'
+import { NS_PER_MS, nowNs } from '../time.ts'
+import { SentMessages, sentAt } from './sent-messages.ts'
+
+const MAX_LISTENERS = 32
+/** At most four messages a second for each run. */
+const GATHER_MS = 250
+const COMMENT_MS = 15_000
+const POLL_MS = 2_000
+const MAX_UNSENT = 65_536
+const POLL_ROWS = 200
+/** Messages are still gathered so long for a listener that has gone: it may come back. */
+const LINGER_MS = 60_000
+
+/** What a listener wants: changed runs, or every kept event. */
+export type StreamKind = 'runs' | 'events'
+
+/** Tells those who listen what is written. */
+export class Stream {
+  readonly #gateway: Gateway
+  readonly #listeners = new Map<PassThrough, StreamKind>()
+  readonly #changed = new Map<string, RunRow>()
+  #begun = false
+  #gathering: NodeJS.Timeout | undefined
+  #timers: readonly NodeJS.Timeout[] = []
+  #polled_ns = 0n
+  readonly #sent: SentMessages
+  #lingering: NodeJS.Timeout | undefined
+  /** Milliseconds since 1970. */
+  #events_until = 0
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+    this.#sent = new SentMessages(() => gateway.clock.now())
+  }
+
+  get size(): number {
+    return this.#listeners.size
+  }
+
+  /** Whether somebody listens, or did a moment ago and may come back. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0 || this.#lingering !== undefined
+  }
+
+  /** The same of those who want events. */
+  get wantsEvents(): boolean {
+    if (!this.isHeard) return false
+    for (const kind of this.#listeners.values()) if (kind === 'events') return true
+    return this.#gateway.clock.now() < this.#events_until
+  }
+
+  /**
+   * A new listener's bytes; `close` it when its connection ends. `last_id`: of the last message that it got before: first comes
+   * what it missed, or a `reset` where that is not known any more, and then the runs that were written since. Throws STREAM_FULL.
+   */
+  open(kind: StreamKind, last_id?: string): PassThrough {
+    if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError('STREAM_FULL')
+    if (!(kind === 'events' ? this.wantsEvents : this.isHeard)) this.#sent.forget(kind)
+    const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
+    this.#listeners.set(stream, kind)
+    stream.on('error', () => {})
+    stream.once('close', () => this.close(stream))
+    if (this.#timers.length === 0) this.#begin()
+    clearTimeout(this.#lingering)
+    this.#lingering = undefined
+    if (last_id === undefined) stream.write(`: listening\nid: ${this.#sent.id}\n\n`)
+    else this.#resume(stream, kind, last_id)
+    return stream
+  }
+
+  close(stream: PassThrough): void {
+    const kind = this.#listeners.get(stream)
+    if (kind === undefined) return
+    this.#listeners.delete(stream)
+    stream.destroy()
+    if (kind === 'events') this.#events_until = this.#gateway.clock.now() + LINGER_MS
+    if (this.#listeners.size === 0) this.#lingering = setTimeout(() => this.#pause(), LINGER_MS).unref()
+  }
+
+  /** A run was written. */
+  runWritten(row: RunRow): void {
+    if (!this.isHeard) return
+    this.#changed.set(row.trace_id, row)
+    this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
+  }
+
+  /** A model request has begun, of which nothing is written yet. */
+  callBegun(): void {
+    if (!this.isHeard) return
+    this.#begun = true
+    this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
+  }
+
+  /** An event was kept; `event` is in the form of event.v1. */
+  eventKept(event: object): void {
+    this.#send('events', this.#sent.add('events', 'event', writeJson(event)))
+  }
+
+  /** Ends all streams. */
+  end(): void {
+    for (const stream of this.#listeners.keys()) stream.end()
+    this.#listeners.clear()
+    this.#pause()
+  }
+
+  #flush(): void {
+    this.#gathering = undefined
+    const messages = Array.from(this.#changed.values(), (row) => this.#sent.add('runs', 'run.updated', dataOf(row)))
+    this.#changed.clear()
+    if (this.#begun) messages.push(this.#sent.add('runs', 'call.begun', '{}'))
+    this.#begun = false
+    this.#send('runs', messages.join(''))
+  }
+
+  #send(kind: StreamKind | undefined, text: string): void {
+    if (text === '') return
+    for (const [stream, wanted] of this.#listeners) {
+      if (kind !== undefined && wanted !== kind) continue
+      if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
+      else stream.write(text)
+    }
+  }
+
+  #resume(stream: PassThrough, kind: StreamKind, last_id: string): void {
+    stream.write(': listening\n\n')
+    const missed = this.#sent.after(kind, last_id)
+    if (missed !== undefined) {
+      stream.write(missed)
+      return
+    }
+    stream.write(`id: ${this.#sent.id}\nevent: reset\ndata: ${RESET}\n\n`)
+    const sent_at = sentAt(last_id)
+    if (kind === 'runs' && sent_at !== undefined) void this.#catchUp(stream, BigInt(sent_at) * NS_PER_MS)
+  }
+
+  /** The runs that were written since then: to one who has begun anew, not by an id of their own. */
+  async #catchUp(stream: PassThrough, since_ns: bigint): Promise<void> {
+    try {
+      const rows = await this.#since(since_ns)
+      const text = rows.map((row) => `event: run.updated\ndata: ${dataOf(row)}\n\n`).join('')
+      if (this.#listeners.has(stream)) stream.write(text)
+    } catch (error) {
+      this.#gateway.fault(error, 'replay:stream')
+    }
+  }
+
+  async #since(updated_ns: bigint): Promise<readonly RunRow[]> {
+    const { rows } = await this.#gateway.storage.find('runs', {
+      where: { updated_ns: { gte: updated_ns } },
+      order: ['updated_ns', 'asc'],
+      limit: POLL_ROWS,
+    })
+    return rows
+  }
+
+  #begin(): void {
+    this.#polled_ns = nowNs(this.#gateway.clock)
+    this.#timers = [
+      setInterval(() => this.#send(undefined, ': still here\n\n'), COMMENT_MS).unref(),
+      setInterval(() => void this.poll(), POLL_MS).unref(),
+    ]
+  }
+
+  #pause(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#timers = []
+    clearTimeout(this.#gathering)
+    clearTimeout(this.#lingering)
+    this.#gathering = undefined
+    this.#lingering = undefined
+    this.#changed.clear()
+  }
+
+  /** Looks for what other processes have written since the last look. */
+  async poll(): Promise<void> {
+    try {
+      const rows = await this.#since(this.#polled_ns)
+      for (const row of rows) if (row.writer !== writer) this.runWritten(row)
+      this.#polled_ns = (rows.at(-1)?.updated_ns ?? this.#polled_ns - 1n) + 1n
+    } catch (error) {
+      this.#gateway.fault(error, 'replay:stream')
+    }
+  }
+}
+
+const RESET = writeJson({ message: 'What was sent before is not held any more. Read again what you show.' })
+
+const dataOf = ({ trace_id, project_id, session_id, origin, status, revision }: RunRow): string =>
+  writeJson({ trace_id, project_id, session_id, origin, status, revision })

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { APPLICATION_ID, createFile, damaged, inspect, isLarge, newer, SCHEMA_VERSION, unopened } from '../file.ts'
+import type { Start } from '../protocol.ts'
+import { Refusal } from '../refusal.ts'
+import { isDamage } from './failure.ts'
+import { holdLock } from './lock.ts'
+import { migrate } from './migrate.ts'
+import { applySettings } from './settings.ts'
+
+const number = (db: Database, pragma: string): number => Number(db.pragma(pragma, { simple: true }))
+
+/** Reads through an existing file on a connection that cannot write. Throws DATABASE_DAMAGED or DATABASE_NEWER. */
+const checkContents = (start: Start): void => {
+  const { file } = start
+  let db: Database | undefined
+  try {
+    db = new Sqlite(file, { readonly: true })
+    if (number(db, 'user_version') > SCHEMA_VERSION) throw newer(file, number(db, 'user_version'))
+    db.prepare('select count(*) from sqlite_schema').get()
+    const found = isLarge(start) ? 'ok' : db.pragma('quick_check(1)', { simple: true })
+    if (found !== 'ok') throw damaged(file, `is damaged (${String(found)})`)
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code)
+    if (error instanceof Refusal) throw error
+    // a first start that was killed left its journal: opening for writing takes it back
+    if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_BUSY')) return
+    throw isDamage(error) ? damaged(file, `is damaged (${code})`) : unopened(file, error)
+  } finally {
+    db?.close()
+  }
+}
+
+/** Writes what marks a file as ours, before anything else is in it. */
+const initialise = (db: Database): void => {
+  db.pragma('auto_vacuum = INCREMENTAL')
+  db.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; pragma user_version = ${SCHEMA_VERSION}; commit`)
+}
+
+export interface Opened {
+  readonly db: Database
+  close(): void
+}
+
+/**
+ * Opens the file, after looking whether it may be: first its header, then the lock, then its contents, and only then for writing.
+ * Throws Refusal; a file that is refused was not changed.
+ */
+export const openDatabase = async (start: Start): Promise<Opened> => {
+  const { file } = start
+  const existed = existsSync(file)
+  createFile(file)
+  const kind = existed ? inspect(file) : 'new'
+  const lock = start.exclusive ? holdLock(file, start.address) : undefined
+  let db: Database | undefined
+  try {
+    if (kind === 'ours') checkContents(start)
+    db = new Sqlite(file, { timeout: start.busy_ms })
+    if (number(db, 'page_count') === 0) initialise(db)
+    if (number(db, 'auto_vacuum') !== 2)
+      throw damaged(file, 'was not made by this program: auto_vacuum is not incremental')
+    applySettings(db, start)
+    await migrate(db, start)
+    return {
+      db,
+      close: () => {
+        db?.close()
+        lock?.close()
+      },
+    }
+  } catch (error) {
+    db?.close()
+    lock?.close()
+    throw error instanceof Refusal ? error : unopened(file, error)
+  }
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { within } from '../../../core/pipeline/deadline.ts'
+
+const never = () => new Promise<never>(() => {})
+
+describe('a deadline', () => {
+  it('lets through what ends in time, values and errors alike', async () => {
+    assert.equal(await within(1000, Promise.resolve(1), 'x'), 1)
+    await assert.rejects(within(1000, Promise.reject(new Error('mine')), 'x'), /mine/)
+  })
+  it('throws for what never ends, and names it', async () => {
+    await assert.rejects(within(1, never(), 'decision'), { code: 'INTERNAL', message: /"decision"/ })
+  })
+  it('keeps watch over all that waits, in whatever order it ends', async () => {
+    const late = Promise.withResolvers<string>()
+    const overdue = within(1, late.promise, 'late')
+    const others = Array.from({ length: 5 }, () => Promise.withResolvers<number>())
+    const watched = others.map(({ promise }) => within(60_000, promise, 'other'))
+    const lost = within(1, never(), 'lost')
+    await assert.rejects(overdue, /"late"/)
+    await assert.rejects(lost, /"lost"/)
+    late.resolve('too late')
+    for (const index of [2, 0, 4, 1, 3]) others[index]?.resolve(index)
+    assert.deepEqual(await Promise.all(watched), [0, 1, 2, 3, 4])
+  })
+})

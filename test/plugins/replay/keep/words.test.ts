@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { RunSummary } from 'guard-gateway/core'
+import { type Bench, expecting, startReplay } from '../kit.ts'
+
+describe('a run is found', () => {
+  let bench: Bench
+  before(async () => {
+    bench = await startReplay()
+  })
+  after(() => bench.close())
+  const found = async (query: string): Promise<readonly string[]> => {
+    const { runs } = expecting<{ runs: RunSummary[] }>(200, await bench.send('GET', `/api/v1/runs?${query}`))
+    return runs.map(({ trace_id }) => trace_id)
+  }
+
+  it('by the tag that took the place of another, and no longer by that', async () => {
+    for (const tags of [['first'], ['second']])
+      await bench.send('POST', '/api/v1/traces', { trace_id: 'retagged', name: 'first second', tags })
+    assert.deepEqual([await found('tag=first'), await found('tag=second')], [[], ['retagged']])
+  })
+
+  it('by the name that took the place of another, and by words of that as far as its records say them', async () => {
+    const sent = { trace_id: 'named', name: 'badger lynx', spans: [{ name: 'lynx' }] }
+    expecting(201, await bench.send('POST', '/api/v1/traces', sent))
+    expecting(200, await bench.send('PATCH', '/api/v1/runs/named', { name: 'otter' }))
+    assert.deepEqual(
+      [await found('q=badger'), await found('q=lynx'), await found('q=otter')],
+      [[], ['named'], ['named']],
+    )
+    expecting(200, await bench.send('POST', '/api/v1/traces', { trace_id: 'named', name: 'walrus' }))
+    assert.deepEqual(
+      [await found('q=otter'), await found('q=lynx'), await found('q=walrus')],
+      [[], ['named'], ['named']],
+    )
+  })
+
+  it('by what is said of it, however many words its spans hold', async () => {
+    const spans = Array.from({ length: 28 }, (_, span) => {
+      const texts = Array.from({ length: 30 }, (_, text) =>
+        Array.from({ length: 30 }, (_, word) => `w${(span * 30 + text) * 30 + word}`).join(' '),
+      )
+      return { name: 'x', attributes: { ...texts } }
+    })
+    expecting(201, await bench.send('POST', '/api/v1/traces', { trace_id: 'wordy', spans }))
+    expecting(200, await bench.send('PATCH', '/api/v1/runs/wordy', { tags: ['late tag'], name: 'renamed' }))
+    const more = {
+      agent_id: 'late-agent',
+      spans: [{ name: 'x', attributes: { 'gen_ai.request.model': 'late-model' } }],
+    }
+    expecting(200, await bench.send('POST', '/api/v1/traces', { trace_id: 'wordy', ...more }))
+    for (const query of ['q=w5', 'tag=late+tag', 'q=renamed', 'agent_id=late-agent&q=w5', 'model=late-model'])
+      assert.deepEqual(await found(query), ['wordy'], query)
+  })
+})

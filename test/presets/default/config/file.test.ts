@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { configFile } from '../../../../presets/default/config/file.ts'
+import { loadConfig, parseConfig } from '../../../../presets/default/config.ts'
+
+const key = 'gateway_key: guard_0123456789abcdef\n'
+const warnings = async (text: string, env = {}) =>
+  (await parseConfig(text, '/etc/guard/guard-config.yml', env)).warnings
+
+describe('a configuration warns', () => {
+  it('of a short key', async () => {
+    assert.match(
+      (await warnings('gateway_key: short-key', { OPENAI_API_KEY: 'x' }))[0] ?? '',
+      /fewer than 16 characters/,
+    )
+    assert.deepEqual(await warnings(key, { OPENAI_API_KEY: 'x' }), [])
+  })
+  it('of no upstream, of one without encryption, of one without its key, of unchecked certificates', async () => {
+    assert.match((await warnings(key)).join(), /^No upstream: set OPENAI_API_KEY/)
+    const told = await warnings(
+      `${key}upstreams:\n  - { name: a, base_url: "http://far.example/v1", styles: [messages] }\n  - { name: b, base_url: "http://127.0.0.1:1", styles: [messages], auth: bearer }`,
+      { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    )
+    assert.deepEqual(told.length, 3)
+    assert.match(told[0] ?? '', /Upstream a is reached without encryption: http:\/\/far\.example\./)
+    assert.match(told[1] ?? '', /Upstream b has auth: bearer but no api_key/)
+    assert.match(told[2] ?? '', /NODE_TLS_REJECT_UNAUTHORIZED/)
+  })
+})
+
+describe('a configuration file', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-config-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  it('that others can read gives a warning with the command to run', async () => {
+    const file = join(folder, 'open.yml')
+    await writeFile(file, key, { mode: 0o644 })
+    const env = { OPENAI_API_KEY: 'x' }
+    assert.deepEqual((await loadConfig(file, env)).warnings, [
+      `${file} can be read by others and holds a key; run: chmod 600 ${file}`,
+    ])
+    await chmod(file, 0o600)
+    assert.deepEqual((await loadConfig(file, env)).warnings, [])
+  })
+  it('that is not there is refused, saying how to get one', async () => {
+    await assert.rejects(loadConfig(join(folder, 'none.yml'), {}), {
+      code: 'INVALID_CONFIG',
+      message: /none\.yml does not exist; "guard gateway run --init" writes one\.$/,
+    })
+  })
+  it('is the one named, else that of GUARD_CONFIG, else the one of the working directory', () => {
+    assert.deepEqual(configFile('a.yml', { GUARD_CONFIG: 'b.yml' }, '/w'), { file: '/w/a.yml', named: true })
+    assert.deepEqual(configFile(undefined, { GUARD_CONFIG: '/x/b.yml' }, '/w'), { file: '/x/b.yml', named: true })
+    assert.deepEqual(configFile(undefined, { GUARD_CONFIG: '' }, '/w'), { file: '/w/guard-config.yml', named: false })
+  })
+})

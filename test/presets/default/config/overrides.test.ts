@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { emptyConfig } from '../../../../presets/default/config/defaults.ts'
+import { overridden } from '../../../../presets/default/config/overrides.ts'
+
+describe('flags of the command line', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'guard-flags-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+  const fileOf = (data: string) => overridden(emptyConfig(), { data }, folder).storage.file
+
+  it('stand for server.host and server.port', () => {
+    const { server } = overridden(emptyConfig(), { host: '::1', port: '0' }, folder)
+    assert.equal(server.host, '::1')
+    assert.equal(server.port, 0)
+    assert.equal(server.max_in_flight, 2000)
+  })
+  it('change nothing where they are absent, and never the configuration they were given', () => {
+    const config = emptyConfig()
+    assert.deepEqual(overridden(config, {}, folder), config)
+    overridden(config, { host: '::1' }, folder)
+    assert.equal(config.server.host, '127.0.0.1')
+  })
+  it('refuse a port that is none', () => {
+    for (const port of ['65536', '-1', '80a', '', '1e3'])
+      assert.throws(() => overridden(emptyConfig(), { port }, folder), { code: 'USAGE' })
+  })
+  it('put the database into a folder, or take a file', async () => {
+    await mkdir(join(folder, 'there'))
+    assert.equal(fileOf('there'), join(folder, 'there', 'guard.db'))
+    assert.equal(fileOf('traces.db'), join(folder, 'traces.db'))
+    assert.equal(fileOf('new/deep/'), join(folder, 'new', 'deep', 'guard.db'))
+    assert.equal((await stat(join(folder, 'new', 'deep'))).mode & 0o777, 0o700)
+  })
+})
