@@ -19,7 +19,7 @@ const serverAt = (target: string): McpServer => ({
   transport: 'http',
   target,
   headers: {},
-  timeout_ms: 2_000,
+  timeout_ms: 30_000,
   args: [],
   env: {},
 })

@@ -18,7 +18,7 @@ const childServer = (...flags: readonly string[]): McpServer => ({
   name: 'child',
   transport: 'stdio',
   headers: {},
-  timeout_ms: 2_000,
+  timeout_ms: 30_000,
   command: process.execPath,
   args: [...process.execArgv.filter((word) => word.startsWith('--conditions')), CHILD, ...flags],
   env: { PATH: process.env.PATH ?? '' },

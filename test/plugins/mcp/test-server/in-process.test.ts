@@ -11,7 +11,7 @@ const server: McpServer = {
   name: 'playground',
   transport: 'playground',
   headers: {},
-  timeout_ms: 1_000,
+  timeout_ms: 30_000,
   args: [],
   env: {},
 }
