@@ -4,21 +4,27 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Prints the overview of commands from its file if that is all that was asked for; else readies Node to load the rest faster.
+ * Prints the version, or the overview of commands from its file, if that is all that was asked for; else readies Node to load the rest faster.
  * @param {readonly string[]} argv
  */
 export const answersAtOnce = (argv) => {
-  if (asksForOverview(argv) && !hasOwnPlugins()) {
-    process.stdout.write(readFileSync(new URL(import.meta.resolve('guard-gateway/help.txt')), 'utf8'))
-    return true
-  }
-  keepCompiled()
-  return false
+  const answer = answerTo(argv)
+  if (answer !== undefined) process.stdout.write(answer)
+  else keepCompiled()
+  return answer !== undefined
 }
 
 /** @param {readonly string[]} argv */
-const asksForOverview = ([first, ...more]) =>
-  more.length === 0 && (first === undefined || first === '--help' || first === '-h' || first === 'help')
+const answerTo = ([first = 'help', ...more]) => {
+  if (more.length > 0) return
+  if (VERSION.has(first)) return `${JSON.parse(textOf('guard-gateway/package.json')).version}\n`
+  if (OVERVIEW.has(first) && !hasOwnPlugins()) return textOf('guard-gateway/help.txt')
+}
+const VERSION = new Set(['--version', '-v', 'version'])
+const OVERVIEW = new Set(['--help', '-h', 'help'])
+
+/** @param {string} file */
+const textOf = (file) => readFileSync(new URL(import.meta.resolve(file)), 'utf8')
 
 /** Plugins of the user's own may bring commands, which the file does not know. */
 const hasOwnPlugins = () => {

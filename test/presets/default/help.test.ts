@@ -43,10 +43,15 @@ test('the overview that is printed at once is the one of the commands there are'
     )
 })
 
-test('it is printed for all who ask for nothing else, and nothing is written', async (context) => {
+test('it and the version are printed for all who ask for nothing else, before any code is loaded that would be kept compiled', async (context) => {
   const cwd = await emptyFolder(context)
   const text = await readFile(join(source, 'help.txt'), 'utf8')
   for (const args of [[], ['--help'], ['-h'], ['help']]) assert.equal(await guard(cwd, args), text)
+  for (const word of ['--version', '-v', 'version']) {
+    const io = fakeIo({ cwd })
+    await main([word], io)
+    assert.equal(await guard(cwd, [word]), io.outText())
+  }
   assert.deepEqual(await readdir(cwd), [])
 })
 
