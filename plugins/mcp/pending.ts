@@ -50,10 +50,16 @@ export class Pending {
 
   /** The key of the request that an answer belongs to whose server has rounded its id. */
   rounded(key: string): string | undefined {
-    return roundedKey(this.#requests.keys(), key)
+    return roundedKey(this.#sent(), key)
   }
 
-  /** The request that an answer belongs to, which is over with it. */
+  /** The request that an answer belongs to, which is over with it. What is still being judged has none: it was not sent. */
+  takeSent(key: string): PendingRequest | undefined {
+    const request = this.#requests.get(key)
+    return request === undefined || isSent(request) ? this.take(key) : undefined
+  }
+
+  /** The request of a key, which is over with that. */
   take(key: string): PendingRequest | undefined {
     const requests = this.#requests.has(key) ? this.#requests : this.#over
     const request = requests.get(key)
@@ -114,9 +120,16 @@ export class Pending {
     return left
   }
 
-  /** The key of the only request there is; undefined if there are none or several. */
+  /** The key of the only request that was sent; undefined if there are none or several. */
   only(): string | undefined {
-    const [key] = this.#requests.size === 1 ? this.#requests.keys() : []
-    return key
+    const [key, ...more] = this.#sent()
+    return more.length === 0 ? key : undefined
+  }
+
+  /** The keys of what the server has got. */
+  *#sent(): Generator<string> {
+    for (const [key, request] of this.#requests) if (isSent(request)) yield key
   }
 }
+
+const isSent = ({ state }: PendingRequest): boolean => state === 'forwarded'

@@ -60,7 +60,7 @@ export class Relay {
   #faulty({ id, message }: FrameFault): Outgoing | undefined {
     const { calls } = this.#session
     const key = id === undefined ? calls.only() : keyOfId(id)
-    const request = key === undefined ? undefined : calls.take(key)
+    const request = key === undefined ? undefined : calls.takeSent(key)
     if (request === undefined) return void this.#session.dropped('noise')
     void this.settle(request, 'lost', null)
     return { message: errorFrame(request.id, INTERNAL, `Upstream sent no usable answer. ${message}`) }
@@ -82,7 +82,7 @@ export class Relay {
   /** An answer, for the request it belongs to. */
   async #paired(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
     const { calls } = this.#session
-    const request = calls.take(came.key ?? '')
+    const request = calls.takeSent(came.key ?? '')
     const rounded = request === undefined ? calls.rounded(came.key ?? '') : undefined
     if (rounded !== undefined) return this.#paired(withId(came, rounded), resumable)
     if (request === undefined) return void this.#session.dropped('unknown_id')
