@@ -98,23 +98,23 @@ export class ToolBook implements Tools {
 
   pin(tool: string): PinState {
     const definition = this.#tools.get(tool)
-    return definition === undefined ? 'known' : this.#pins.state(definition)
+    return definition === undefined ? this.#pins.stateBefore(tool) : this.#pins.state(definition)
   }
 
   validate(tool: string, args: Arguments): Validated | Promise<Validated> {
-    const definition = this.#tools.get(tool)
     // a person may have trusted it through another process
-    if (definition !== undefined && this.#pins.state(definition) !== 'known')
-      return this.#validateAnew(definition, args)
-    return this.#validate(definition, args)
+    if (!this.#pins.loaded || this.pin(tool) !== 'known') return this.#validateAnew(tool, args)
+    return this.#validate(tool, args)
   }
 
-  async #validateAnew(definition: Definition, args: Arguments): Promise<Validated> {
-    await this.#pins.refresh(definition.name)
-    return this.#validate(definition, args)
+  async #validateAnew(tool: string, args: Arguments): Promise<Validated> {
+    await this.#pins.load()
+    if (this.pin(tool) !== 'known') await this.#pins.refresh(tool)
+    return this.#validate(tool, args)
   }
 
-  #validate(definition: Definition | undefined, args: Arguments): Validated | Promise<Validated> {
+  #validate(tool: string, args: Arguments): Validated | Promise<Validated> {
+    const definition = this.#tools.get(tool)
     if (definition?.inputSchema === undefined) return { state: 'skipped' }
     return definition.compiled === undefined ? validatedFirst(definition, args) : judged(definition.compiled, args)
   }

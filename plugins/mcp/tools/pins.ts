@@ -38,6 +38,21 @@ export class Pins {
     return pinOf({ ...row, seen: fingerprint })
   }
 
+  /** The same of a tool that is not in the list now: what was listed of it last counts on, here or in another process. One that nobody ever listed is known. */
+  stateBefore(tool: string): PinState {
+    const row = this.#rows.get(tool)
+    return row === undefined ? 'known' : pinOf(row)
+  }
+
+  /** Whether the rows have been read; `load` does it once. */
+  get loaded(): boolean {
+    return this.#loaded
+  }
+
+  load(): Promise<void> {
+    return this.#inTurn(() => this.#load())
+  }
+
   /** Takes note of definitions that were listed; `isLast`: they end the list. */
   saw(definitions: readonly Definition[], isLast: boolean): Promise<void> {
     return this.#inTurn(async () => {
