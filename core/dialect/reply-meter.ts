@@ -76,7 +76,7 @@ const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {
     else chunks.length = 0
   }
   const end = () => {
-    const text = chunks.length === 0 ? '' : utf8.decode(Buffer.concat(chunks))
+    const text = bodyText(chunks)
     const value = parsed(text)
     if (status >= 400) {
       draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
@@ -89,8 +89,11 @@ const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {
   return { push, end }
 }
 
-/** As clients read a body: a byte order mark before it is no part of it. */
 const utf8 = new TextDecoder()
+
+/** A whole body as clients read it: a byte order mark before it is no part of it. */
+const bodyText = (chunks: readonly Uint8Array[]): string =>
+  chunks.length === 0 ? '' : utf8.decode(Buffer.concat(chunks))
 
 /** The JSON value of a text; undefined if it is none. */
 const parsed = (text: string): unknown => {
@@ -100,6 +103,9 @@ const parsed = (text: string): unknown => {
     return undefined
   }
 }
+
+/** The JSON object that a whole body is; an empty one if it is none. */
+export const parsedBody = (chunks: readonly Uint8Array[]): Shape => shapeOf(parsed(bodyText(chunks)))
 
 /** The JSON object in these bytes; an empty one if there is none. */
 export const parsedEvent = (bytes: Buffer, start: number, end: number): Shape =>

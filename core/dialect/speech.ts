@@ -1,7 +1,7 @@
 import type { ApiStyle, Meter } from '../contracts/api-style.ts'
 import type { Listener, Speech } from '../contracts/speech.ts'
 import { EventSplitter } from '../sse.ts'
-import { MAX_BODY_BYTES, parsedEvent } from './reply-meter.ts'
+import { MAX_BODY_BYTES, parsedBody, parsedEvent } from './reply-meter.ts'
 
 /** Listens to one reply; `over` asks that it end here, which only a stream can. */
 export interface ReplyListener extends Listener {
@@ -39,9 +39,7 @@ const bodyEar = (speech: Speech, listener: Listener) => {
       else chunks.length = 0
     },
     end: () => {
-      if (chunks.length === 0) return
-      const bytes = Buffer.concat(chunks)
-      speech.body(parsedEvent(bytes, 0, bytes.length), listener)
+      if (chunks.length > 0) speech.body(parsedBody(chunks), listener)
     },
   }
 }

@@ -6,7 +6,8 @@ import { EventSplitter, listOf, shapeOf } from 'guard-gateway/core'
  */
 export const answerText = (head: Uint8Array): string => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
-  if (bytes[0] === BRACE) return wholeText(parsed(bytes.toString()))
+  const text = utf8.decode(bytes)
+  if (text.startsWith('{')) return wholeText(parsed(text))
   const deltas: string[] = []
   const events = new EventSplitter(
     (data, start, end) => void deltas.push(deltaText(parsed(data.toString('utf8', start, end)))),
@@ -15,7 +16,8 @@ export const answerText = (head: Uint8Array): string => {
   return deltas.join('')
 }
 
-const BRACE = 0x7b
+/** Passes over a byte order mark, as clients do. */
+const utf8 = new TextDecoder()
 
 /** Undefined where the bytes kept end in the middle of the value, or hold none. */
 const parsed = (text: string): unknown => {

@@ -30,6 +30,8 @@ describe('answerText: whole replies', () => {
   it('reads the text blocks of Messages, no thinking', () => assert.equal(whole(messages), 'Done.'))
   it('reads the message of Chat Completions, no reasoning', () => assert.equal(whole(chat), 'Done.'))
   it('reads the message items of Responses, no reasoning', () => assert.equal(whole(responses), 'Done.'))
+  it('passes over a byte order mark', () =>
+    assert.equal(answerText(Buffer.from(`\ufeff${JSON.stringify(messages)}`)), 'Done.'))
   it('is empty where there is no answer', () => assert.equal(whole({ error: { message: 'no' } }), ''))
   it('is empty where the kept bytes end in the middle', () =>
     assert.equal(answerText(Buffer.from(JSON.stringify(messages)).subarray(0, 60)), ''))
