@@ -76,10 +76,14 @@ const merge = (
 const isMessages = ({ styles }: ProxyRequest): boolean => styles.includes('messages')
 
 /** The same upstream, given up where it takes longer than a client waits for its list. */
-const hurried = (upstream: Upstream): Upstream => ({
-  ...upstream,
-  timeouts: { ...upstream.timeouts, headers_ms: PATIENCE_MS, total_ms: PATIENCE_MS },
-})
+const hurried = (upstream: Upstream): Upstream => {
+  const { headers_ms, total_ms } = upstream.timeouts
+  const longest_ms = Math.min(total_ms || PATIENCE_MS, PATIENCE_MS)
+  return {
+    ...upstream,
+    timeouts: { ...upstream.timeouts, headers_ms: Math.min(headers_ms, longest_ms), total_ms: longest_ms },
+  }
+}
 
 const read = async (
   gateway: Gateway,

@@ -64,6 +64,22 @@ overEachClient((start) => {
       await Promise.all(received.map(({ closed }) => closed))
       assert.equal((await answer).status, 502)
     })
+    it('wait no longer for an upstream than its own timeouts allow', { timeout: 10_000 }, async (t) => {
+      await using second = await fakeProvider()
+      await using running = await start({
+        upstreams: (url) => [
+          anUpstream('one', url, { timeouts: { headers_ms: 500 } }),
+          anUpstream('two', second.url, { timeouts: { total_ms: 500 } }),
+        ],
+      })
+      const asked = [running.provider, second].map((provider) => provider.script({ silent: true }).next())
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      const answer = ask(running.port, { method: 'GET', path: '/v1/models' })
+      const received = await Promise.all(asked)
+      t.mock.timers.tick(500)
+      await Promise.all(received.map(({ closed }) => closed))
+      assert.equal((await answer).status, 502)
+    })
     it('leave out an upstream that fails; all failing is 502', async () => {
       await using second = await fakeProvider()
       await using running = await start({
