@@ -6,6 +6,7 @@ import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
 type Session = Static<typeof sessionSchema>
 
 const filters = { project: 'project_id', agent: 'agent_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
+
 /** Prints a page of sessions, one a line. */
 export const listSessions = async (asked: Asked): Promise<void> => {
   const page = (await asked.ask('GET', filtered('/api/sessions', asked.input, filters))) as Static<typeof sessionsPage>

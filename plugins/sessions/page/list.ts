@@ -102,9 +102,11 @@ export const sessionTable = (
   ask: Ask,
   rows: readonly SessionRow[],
   budgets: ReadonlyMap<string, Budgets>,
-): Html =>
-  html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
-${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id), costUnit(gateway)))}</tbody></table>`
+): Html => {
+  const unit = costUnit(gateway)
+  return html`<table class="list rows stacks sessions"><thead><tr><th scope="col">Seen</th><th scope="col" class="free">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col">Requests</th><th scope="col">Tokens</th><th scope="col" class="figure">${costHead(gateway)}</th><th scope="col">Decisions</th><th scope="col">State</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
+${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id), unit))}</tbody></table>`
+}
 
 const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined, unit: string): Html => {
   const { id, name, external_id, project_id, agent_id, requests, total_tokens, cost_micro, last_seen_at, paused } = row
