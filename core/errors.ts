@@ -12,6 +12,8 @@ export interface ErrorPlace {
   readonly known?: readonly string[]
   /** The state that a record is in, where another one was needed. */
   readonly state?: string
+  /** Session and rule that a block tells of; empty where there is none. */
+  readonly block?: { readonly session_id: string; readonly rule_id: string }
   /** Every try at an upstream, where none answered. */
   readonly attempts?: readonly Attempt[]
   /** Response headers that belong to the error, for example `allow`. */
@@ -86,7 +88,7 @@ export const errorBody = (error: unknown): ErrorBody => {
     const [, type, message, help] = catalogue.INTERNAL
     return { type, code: 'INTERNAL', message: `${message}. ${help}` }
   }
-  const { path, line, column, known, state } = error.place
+  const { path, line, column, known, state, block } = error.place
   return {
     type: error.type,
     code: error.code,
@@ -96,6 +98,7 @@ export const errorBody = (error: unknown): ErrorBody => {
     ...(column === undefined ? {} : { column }),
     ...(known === undefined ? {} : { known }),
     ...(state === undefined ? {} : { status: state }),
+    ...block,
   }
 }
 

@@ -90,13 +90,18 @@ export const pausedProxy =
   async ({ method, headers, identity }: ProxyRequest): Promise<undefined> => {
     if (method === 'GET') return
     const { agent, session } = await knownBy(finders, headers, identity)
-    if (session?.row.paused === true)
-      throw new GuardError('PAUSED_SESSION', sessionPaused(session.row.id), { headers: NO_RETRY })
-    if (agent?.paused === true) throw new GuardError('PAUSED_AGENT', agentPaused(agent.id), { headers: NO_RETRY })
+    if (session?.row.paused === true) throw refusal('PAUSED_SESSION', sessionPaused(session.row.id), session)
+    if (agent?.paused === true) throw refusal('PAUSED_AGENT', agentPaused(agent.id), session)
   }
 
-/** The official clients try again on a 409 that does not tell them otherwise. */
-const NO_RETRY = { 'x-should-retry': 'false' }
+/** A block without a rule. The official clients try again on a 409 that does not tell them otherwise. */
+const refusal = (code: Paused, message: string, session: Session | undefined): GuardError =>
+  new GuardError(code, message, {
+    block: { session_id: session?.row.id ?? '', rule_id: '' },
+    headers: { 'x-should-retry': 'false' },
+  })
+
+type Paused = 'PAUSED_SESSION' | 'PAUSED_AGENT'
 
 // both within 300 characters for the longest id
 const sessionPaused = (id: string): string =>
@@ -104,7 +109,7 @@ const sessionPaused = (id: string): string =>
 const agentPaused = (id: string): string =>
   `Guard blocked this request: its agent is paused. Resume it with POST /api/agents/${id}/resume.`
 
-const paused = (reason: 'PAUSED_SESSION' | 'PAUSED_AGENT', message: string): Decision => ({
+const paused = (reason: Paused, message: string): Decision => ({
   ...undecided,
   decision: 'block',
   status: 409,

@@ -42,6 +42,23 @@ describe('3 states', () => {
       })
     }
 
+  it('a pause also holds back counting tokens, with the same local body', async () => {
+    await using service = await startService()
+    const { json } = await service.request('POST', '/api/agents', { id: 'builder' })
+    const authorization = `Bearer ${(json as { key: string }).key}`
+    await service.send(dialects[0] ?? assert.fail(), [{ user: 'hi' }], session)
+    const { id } = await service.session('one')
+    const count = async (headers: Readonly<Record<string, string>>) => {
+      const body = { model: 'm-1', messages: [{ role: 'user', content: 'hi' }] }
+      const answer = await service.request('POST', '/v1/messages/count_tokens', body, headers)
+      const { type, code, session_id, rule_id } = errorOf(answer)
+      return [answer.status, type, code, session_id, rule_id]
+    }
+    for (const path of ['/api/agents/builder', '/api/sessions/one']) await service.request('POST', `${path}/pause`)
+    assert.deepEqual(await count(session), [409, 'guard_block', 'PAUSED_SESSION', id, ''])
+    assert.deepEqual(await count({ authorization }), [409, 'guard_block', 'PAUSED_AGENT', '', ''])
+    assert.equal(service.provider.requests.length, 1)
+  })
   it('a pause needs no body, can be repeated, and is an event of the session', async () => {
     await using service = await startService()
     await service.send(dialects[0] ?? assert.fail(), [{ user: 'hi' }], session)
