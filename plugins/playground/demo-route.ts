@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Administration } from './administration.ts'
 import { knownMembers } from './members.ts'
+import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
 import { demo, demoBody, runSchema } from './schemas.ts'
 import { runView } from './views.ts'
@@ -19,7 +20,8 @@ export const demoRoute =
     }
     app.post('/demo/run', { schema }, async ({ body }, reply) => {
       knownMembers(body ?? {}, demo)
-      const { scenario = 'exact-loop', mode = 'shadow' } = body ?? {}
+      const { mode = 'shadow' } = body ?? {}
+      const scenario = namedScenario(body ?? {}, 'exact-loop')
       const { id } = await runs.start({ scenario, mode, pace_ms: 0 }, administration)
       const ended = await within(PATIENCE_MS, runs.ended(id))
       return reply.code(ended ? 200 : 202).send(runView(await runs.need(id)))

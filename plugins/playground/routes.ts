@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError } from 'guard-gateway/core'
-import type { Static } from 'typebox'
+import type { Gateway } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
 import { knownFilters, knownMembers } from './members.ts'
+import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
 import { scenariosOf } from './scenario.ts'
 import { newRun, runParams, runSchema, runsPage, runsQuery, scenariosAnswer } from './schemas.ts'
@@ -23,7 +23,7 @@ export const routes =
     app.post('/runs', { schema: start }, async ({ body, url }, reply) => {
       knownMembers(body, newRun)
       const { mode = 'shadow', style, pace_ms = 0 } = body
-      const order = { scenario: scenarioIn(body), mode, pace_ms, ...(style === undefined ? {} : { style }) }
+      const order = { scenario: namedScenario(body), mode, pace_ms, ...(style === undefined ? {} : { style }) }
       const run = await runs.start(order, administration)
       return reply
         .code(202)
@@ -52,20 +52,3 @@ export const routes =
       runView(await runs.cancel(params.id)),
     )
   }
-
-const scenarioIn = ({ scenario, scenario_id }: Static<typeof newRun>): string => {
-  const id = scenario ?? scenario_id
-  if (id === undefined)
-    throw new GuardError(
-      'INVALID_REQUEST',
-      'A run needs "scenario": the id of one of GET /api/v1/playground/scenarios.',
-      {
-        path: '/scenario',
-      },
-    )
-  if (scenario_id !== undefined && scenario_id !== id)
-    throw new GuardError('INVALID_REQUEST', '"scenario" and "scenario_id" name two scenarios; send one of them.', {
-      path: '/scenario_id',
-    })
-  return id
-}

@@ -140,6 +140,7 @@ export const newRun = Type.Object({
 
 export const demo = Type.Object({
   scenario: Type.Optional(Type.String({ description: 'exact-loop if absent.' })),
+  scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
   mode: Type.Optional(mode),
 })
 /** A demo needs no body. */

@@ -126,6 +126,16 @@ describe('4.3 local administration', () => {
     const run = answer.json as Record<string, unknown>
     assert.deepEqual([answer.status, run.scenario_id, run.status, run.matched], [200, 'exact-loop', 'completed', true])
   })
+  it('POST /demo/run takes the id of a scenario by the name it has elsewhere, too', async () => {
+    for (const [body, status, scenario] of [
+      [{ scenario: 'calm-work' }, 200, 'calm-work'],
+      [{ scenario_id: 'calm-work', mode: 'enforce' }, 200, 'calm-work'],
+      [{ scenario_id: 'calm-work', scenario: 'exact-loop' }, 400, undefined],
+    ] as const) {
+      const answer = await service.request('POST', '/api/demo/run', body)
+      assert.deepEqual([answer.status, (answer.json as { scenario_id?: string }).scenario_id], [status, scenario])
+    }
+  })
   it('GET /export/sessions/{id}.json exports one session', async () => {
     const { id } = await service.session('a')
     const answer = await service.request('GET', `/api/export/sessions/${id}.json`)
