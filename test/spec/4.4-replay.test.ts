@@ -144,6 +144,12 @@ describe('4.4 replay: reading', () => {
       await asked(service, 200, 'POST', '/api/v1/runs/one/pin', { pinned })
       assert.equal((await read(service, 'one')).run.pinned, pinned)
     }
+    for (const body of [{ pin: false }, { pinned: 'no' }, []]) {
+      await asked(service, 400, 'POST', '/api/v1/runs/one/pin', body)
+      assert.equal((await read(service, 'one')).run.pinned, false)
+    }
+    await asked(service, 200, 'POST', '/api/v1/runs/one/pin')
+    assert.equal((await read(service, 'one')).run.pinned, true)
   })
   it('POST /compare gives deltas, and aligns spans by name and occurrence', async () => {
     await using service = await startService()

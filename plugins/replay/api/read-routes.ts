@@ -10,7 +10,7 @@ import {
   type TraceReader,
 } from 'guard-gateway/core'
 import { Type } from 'typebox'
-import { editRun, pinnedIn, readEdit } from '../ingest/edit.ts'
+import { editRun, readEdit, readPin } from '../ingest/edit.ts'
 import type { Keeper } from '../keep/keeper.ts'
 import { type Alignment, compare } from '../read/compare.ts'
 import { rowsOf } from '../read/rows.ts'
@@ -91,10 +91,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: pinAnswer },
   })
   app.post<Named>('/runs/:trace_id/pin', { schema: pin }, async ({ params, body }) => {
-    if (body !== undefined && body !== null && !isShape(body))
-      throw new GuardError('INVALID_TRACE', 'Send an object with "pinned", or nothing.', { path: '' })
-    const { pinned = true } = pinnedIn(isShape(body) ? body : {})
-    const row = await editRun(gateway, keeper, params.trace_id, { pinned })
+    const row = await editRun(gateway, keeper, params.trace_id, { pinned: readPin(body) })
     return { trace_id: row.trace_id, pinned: row.pinned }
   })
 

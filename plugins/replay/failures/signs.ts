@@ -86,7 +86,10 @@ const isLoopCode = (code: unknown): boolean => typeof code === 'string' && code.
 
 /** Refused by a policy for another reason than a loop, and really not forwarded. */
 const isRefused = (decision: unknown, code: unknown, forwarded: unknown): boolean =>
-  (decision === 'block' || decision === 'deny') && forwarded !== true && !isLoopCode(code)
+  refusals.has(decision) && forwarded !== true && !isLoopCode(code)
+
+const refusals: ReadonlySet<unknown> = new Set(['block', 'blocked', 'deny', 'denied'])
+const rateLimits: ReadonlySet<unknown> = new Set(['rate_limit', 'rate_limited'])
 
 /** Decisions that leave a call as it was, or that only would have done something. */
 const quietDecisions: ReadonlySet<unknown> = new Set(['allow', 'confirm', 'transform', 'shadow_deny'])
@@ -94,13 +97,16 @@ const quietDecisions: ReadonlySet<unknown> = new Set(['allow', 'confirm', 'trans
 const isQuiet = (decision: unknown, code: unknown): boolean =>
   quietDecisions.has(decision) || (decision === 'shadow_flag' && !isLoopCode(code))
 
-/** A decision is read by what it says it is, not by the words in it. */
-function* decisionSigns({ decision, action, reason_code, forwarded }: Attributes): Generator<Sign> {
+/** A decision is read by what it says it is, not by the words in it. One that gives its action alone decided that, but in shadow; a client's may call its code a reason. */
+function* decisionSigns(attributes: Attributes): Generator<Sign> {
+  const { action, mode, reason, reason_code = reason, forwarded } = attributes
+  const { decision = mode === 'shadow' ? undefined : action } = attributes
   if (isQuiet(decision, reason_code)) return
-  const field = 'attributes.decision'
-  if ((decision === 'block' || decision === 'shadow_flag') && isLoopCode(reason_code)) yield ['loop', 'decision', field]
-  if ((decision === 'rate_limit' || action === 'rate_limit') && forwarded !== true)
-    yield ['rate_limit', 'decision', decision === 'rate_limit' ? field : 'attributes.action']
+  const field = decision === attributes.decision ? 'attributes.decision' : 'attributes.action'
+  if ((refusals.has(decision) || decision === 'shadow_flag') && isLoopCode(reason_code))
+    yield ['loop', 'decision', field]
+  if (forwarded !== true && rateLimits.has(decision)) yield ['rate_limit', 'decision', field]
+  else if (forwarded !== true && rateLimits.has(action)) yield ['rate_limit', 'decision', 'attributes.action']
   if (isRefused(decision, reason_code, forwarded)) yield ['policy_block', 'decision', field]
 }
 

@@ -60,10 +60,19 @@ const failureTagIn = ({ failure_tag }: Shape): Edit => {
 }
 
 /** The pin state that a body asks for: none at all pins. Throws INVALID_TRACE. */
-export const pinnedIn = ({ pinned }: Shape): { pinned?: boolean } => {
+const pinnedIn = ({ pinned }: Shape): { pinned?: boolean } => {
   if (pinned === undefined) return {}
   if (typeof pinned === 'boolean') return { pinned }
   throw invalid('/pinned', '"pinned" must be true or false.')
+}
+
+/** Reads whether to pin; nothing says yes. Throws INVALID_TRACE with a pointer: what asks for something else must not pin. */
+export const readPin = (body: unknown): boolean => {
+  if (body === undefined || body === null) return true
+  if (!isShape(body)) throw invalid('', 'Send an object with "pinned", or nothing.')
+  const odd = Object.keys(body).find((key) => key !== 'pinned')
+  if (odd !== undefined) throw invalid(`/${odd}`, `"${odd}" means nothing here; only pinned does.`)
+  return pinnedIn(body).pinned ?? true
 }
 
 /** Changes a run by hand; safe from a power cut when it resolves. Throws RUN_NOT_FOUND, STORAGE_BUSY. */

@@ -10,6 +10,7 @@ describe('failure tag loop', () => {
       reason_code: 'LOOP_TOOL_CALL',
       forwarded: true,
     }),
+    'a block whose code is called a reason': decision({ decision: 'blocked', reason: 'LOOP_EXACT' }),
     'an event with the word': event('agent.loop'),
     'an event with the word in humps': event('LoopFound'),
     'a span named so': span({ name: 'loop.detected' }),
@@ -68,6 +69,7 @@ describe('failure tag timeout', () => {
 describe('failure tag rate_limit', () => {
   allAre('rate_limit', {
     'a decision': decision({ decision: 'rate_limit' }),
+    'a decision in the past tense': decision({ decision: 'rate_limited' }),
     'the action behind a refusal': decision({ decision: 'deny', action: 'rate_limit', forwarded: false }),
     'a status': span({ status: 'rate_limited' }),
     'an event': event('RateLimit.hit'),
@@ -101,6 +103,9 @@ describe('failure tag policy_block', () => {
     'a block for a limit': decision({ decision: 'block', reason_code: 'LIMIT_TOKENS' }),
     'a pause': decision({ decision: 'block', reason_code: 'PAUSED_SESSION', forwarded: false }),
     'a denied tool call': decision({ decision: 'deny' }),
+    'a block in the past tense': decision({ decision: 'blocked' }),
+    'a denial in the past tense': decision({ decision: 'denied' }),
+    'an action alone': decision({ action: 'block' }),
     'a span that was blocked': span({ attributes: { 'guard.decision': 'block', 'guard.reason': 'PAUSED_AGENT' } }),
     'a span with that status': span({ status: 'blocked' }),
     'a run with that status': { status: 'blocked' },
@@ -109,6 +114,8 @@ describe('failure tag policy_block', () => {
     'an event that blocks': event('on policy block'),
   })
   allAre(undefined, {
+    'not an action alone in shadow': decision({ action: 'deny', mode: 'shadow' }),
+    'not an action beside what was decided': decision({ decision: 'shadow_flag', action: 'block' }),
     'not a block after which it was forwarded': decision({
       decision: 'block',
       reason_code: 'LIMIT_TOKENS',
