@@ -1,4 +1,5 @@
 import {
+  type Arguments,
   applyEdits,
   argumentHash,
   type Edit,
@@ -6,6 +7,7 @@ import {
   type Gateway,
   memberIn,
   type PassedHeaders,
+  readJson,
   removeMembers,
   resultFrame,
   setMember,
@@ -240,8 +242,8 @@ const questionOf = (
     findings,
     message: messages.length === 0 ? null : messages.join(' '),
     policy_version,
-    arguments: call.arguments,
-    ...(sent === undefined ? {} : { sent: sent.arguments }),
+    arguments: readJson(call.text) as Arguments,
+    ...(sent === undefined ? {} : { sent: readJson(sent.text) as Arguments }),
     entry,
   }
 }

@@ -16,6 +16,8 @@ export const previewOf = (args: Readonly<Record<string, unknown>>, redact: Redac
 
 const shortened = (value: unknown, depth: number): unknown => {
   if (typeof value === 'string') return shortText(value)
+  // JSON has no word for what is beyond every number
+  if (value === Infinity || value === -Infinity) return String(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= MAX_DEPTH) return '…'
   if (Array.isArray(value)) {

@@ -24,6 +24,7 @@ export interface Question {
   /** The rules' own words. */
   readonly message: string | null
   readonly policy_version: string
+  /** With every digit of integers, as a person is shown them. */
   readonly arguments: Arguments
   /** The arguments to be forwarded, where a transform changes them. */
   readonly sent?: Arguments

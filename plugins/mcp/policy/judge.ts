@@ -128,7 +128,7 @@ const shown = (
   redact: Redactor,
 ): Verdict => {
   const messages = new Map(voices.map(({ rule }) => [rule.id, rule.document.message]))
-  const args = sent?.arguments ?? call.arguments
+  const text = sent?.text ?? call.text
   const cleaned = (finding: RuleFinding): RuleFinding => ({
     ...finding,
     pointer: shownReason(finding.pointer, redact),
@@ -140,7 +140,7 @@ const shown = (
       ...opinion,
       ...(opinion.reason === undefined ? {} : { reason: shownReason(opinion.reason, redact) }),
       ...(opinion.findings === undefined ? {} : { findings: opinion.findings.map(cleaned) }),
-      ...(message === undefined ? {} : { message: filledMessage(message, args, redact) }),
+      ...(message === undefined ? {} : { message: filledMessage(message, text, redact) }),
     }
   })
   const passes = sent !== undefined && (verdict.action === 'transform' || verdict.action === 'confirm')

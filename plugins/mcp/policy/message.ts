@@ -1,18 +1,29 @@
-import { type Arguments, cutBeforeRedaction, cutText, type Redactor, terminalLine } from 'guard-gateway/core'
+import {
+  type Arguments,
+  cutBeforeRedaction,
+  cutText,
+  type Redactor,
+  readJson,
+  terminalLine,
+  writeJson,
+} from 'guard-gateway/core'
 
 const PLACE = /\{arguments\.([^{}]+)\}/g
 const MAX_VALUE = 200
 const EXAMINED = 4_000
 
-/** The rule's words with `{arguments.key}` filled in: redacted, on one line, at most 200 characters each. */
-export const filledMessage = (message: string, args: Arguments, redact: Redactor): string =>
-  message.replace(PLACE, (_whole, key: string) =>
+/** The rule's words with `{arguments.key}` filled in: redacted, on one line, at most 200 characters each. `source`: JSON text of the arguments. */
+export const filledMessage = (message: string, source: string, redact: Redactor): string => {
+  if (message.search(PLACE) === -1) return message
+  const args = readJson(source) as Arguments
+  return message.replace(PLACE, (_whole, key: string) =>
     Object.hasOwn(args, key) ? valueText(key, args[key], redact) : '(none)',
   )
+}
 
 /** The name goes along, since some names make their value a secret. */
 const valueText = (key: string, value: unknown, redact: Redactor): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'object' ? writeJson(value) : String(value)
   const cleaned = redact.value({ [key]: cutBeforeRedaction(text, EXAMINED) })[key]
   const line = terminalLine(String(cleaned))
   return line.length > MAX_VALUE ? `${cutText(line, MAX_VALUE - 1)}…` : line

@@ -63,6 +63,18 @@ describe('calls of tools through the proxy', () => {
     assert.equal(service.upstream.calls('tools/call').length, 1)
   })
 
+  it('show the approver every digit of an integer', async () => {
+    await using service = await startMcp({ policy: POLICY })
+    const client = await service.session()
+    const args = '{"path":12345678901234567891,"to":[9007199254740993]}'
+    await client.post(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":${args}}}`,
+    )
+    const { json } = await service.gateway.request('GET', '/api/v1/mcp/approvals')
+    const [{ preview, message } = {}] = (json as { approvals: { preview?: string; message?: string }[] }).approvals
+    assert.deepEqual([preview, message], [args, 'Writes 12345678901234567891'])
+  })
+
   it('2.5: an approval is good for its session alone', async () => {
     await using service = await startMcp({ policy: POLICY })
     const [mine, others] = [await service.session(), await service.session()]

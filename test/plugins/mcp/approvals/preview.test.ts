@@ -31,6 +31,7 @@ describe('a preview', () => {
       assert.ok(previewOf(args, redact).length <= 4_000)
     assert.match(previewOf(many, redact), /…$/)
   })
+  it('shows numbers beyond every double', () => assert.equal(previewOf({ n: -Infinity }, redact), '{"n":"-Infinity"}'))
   it('keeps a member called __proto__', () =>
     assert.equal(previewOf(JSON.parse('{"__proto__":{"a":1}}'), redact), '{"__proto__":{"a":1}}'))
 })
