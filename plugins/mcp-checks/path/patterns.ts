@@ -18,14 +18,14 @@ export const rejectHome = (text: string, key: string): void => {
     throw new GuardError('INVALID_POLICY', `"${text}" begins with ~; write \${HOME} under vars instead.`, { path: key })
 }
 
+/** A folder of one name, and the step out of it. */
+const THERE_AND_BACK = /(?<=^|\/)(?!\.\.\/)[^/*?{}()[\]!+@]+\/\.\.\//
+
 /** A pattern without steps that lead nowhere: `./a`, `a//b`, `a/./b`, `a/x/../b`. What is in a folder is denied with it. */
 const straight = (pattern: string): string => {
-  const plain = `${pattern}/`
-    .replace(/\/(?:\.?\/)+/g, '/')
-    .replace(/^(?:\.\/)+/, '')
-    .replace(/(?<=^|\/)[\w-][\w.-]*\/\.\.\//g, '')
-    .replace(/(?<=.)\/$/, '')
-  return plain === '' ? '**' : plain
+  let plain = `${pattern}/`.replace(/\/(?:\.?\/)+/g, '/').replace(/^(?:\.\/)+/, '')
+  while (THERE_AND_BACK.test(plain)) plain = plain.replace(THERE_AND_BACK, '')
+  return plain.replace(/(?<=.)\/$/, '') || '**'
 }
 
 /** The folder that an absolute pattern names before anything in it stands for several names. */
