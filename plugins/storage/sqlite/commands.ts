@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { bytesText, type Command, GuardError, unwritable } from 'guard-gateway/core'
-import { isDamage, isFull } from './worker/failure.ts'
+import { isDamage, isFull } from './failure.ts'
 
 /** What can be done with the database file from the command line, whether or not a gateway uses it. */
 export const storageCommands = (file: string): readonly Command[] => [

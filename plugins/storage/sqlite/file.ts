@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { isFull } from './failure.ts'
 import type { Start } from './protocol.ts'
 import { Refusal } from './refusal.ts'
-import { isFull } from './worker/failure.ts'
 
 /** Marks our files among SQLite databases: "Grd1". */
 export const APPLICATION_ID = 0x47726431

@@ -45,6 +45,6 @@ export const sqlite = ({
 
 /** Where the gateway that has the database `file` was to answer; undefined if none has it. */
 export const holdersAddress = async (file: string): Promise<string | undefined> => {
-  const { holderOf } = await import('./worker/lock.ts')
+  const { holderOf } = await import('./lock.ts')
   return holderOf(file)?.address || undefined
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { isDamage } from '../failure.ts'
 import { APPLICATION_ID, createFile, damaged, inspect, isLarge, newer, SCHEMA_VERSION, unopened } from '../file.ts'
+import { holdLock } from '../lock.ts'
 import type { Start } from '../protocol.ts'
 import { Refusal } from '../refusal.ts'
-import { isDamage } from './failure.ts'
-import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { applySettings } from './settings.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
+import { isBusy, isTaken, messageOf, reasonOf } from '../failure.ts'
 import type { BatchValues, Failure, Start } from '../protocol.ts'
 import { type ReadyChange, runChange } from './changes.ts'
-import { isBusy, isTaken, messageOf, reasonOf } from './failure.ts'
 
 /** What became of a group: `done` is flat, id and 1 for written or 0 for a failed condition. */
 export interface Outcome {

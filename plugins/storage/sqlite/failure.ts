@@ -1,4 +1,4 @@
-import type { Failure } from '../protocol.ts'
+import type { Failure } from './protocol.ts'
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code)
 

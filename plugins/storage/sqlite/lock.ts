@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { createFile } from '../file.ts'
-import { Refusal } from '../refusal.ts'
 import { isBusy } from './failure.ts'
+import { createFile } from './file.ts'
+import { Refusal } from './refusal.ts'
 
 /** The process that has a database. */
 export interface Holder {
