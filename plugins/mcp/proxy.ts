@@ -5,12 +5,11 @@ import {
   type FrameFault,
   type Gateway,
   type McpReply,
-  memberIn,
   type PassedHeaders,
   type StreamEvent,
-  stringIn,
 } from 'guard-gateway/core'
 import { type Answer, type Outgoing, refusal } from './answer.ts'
+import { cursorOf } from './cursor.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'
 import { clientOf, withoutTasks } from './initialize.ts'
 import { isAnswer, type PendingRequest } from './pending.ts'
@@ -245,6 +244,3 @@ export class McpProxy {
     return this.#answer(await this.#session.link.post(frame), undefined, undefined)
   }
 }
-
-const cursorOf = ({ method, text, params }: Frame): string | undefined =>
-  method === 'tools/list' ? stringIn(text, memberIn(params, 'cursor')?.value) : undefined

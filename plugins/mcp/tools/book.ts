@@ -15,6 +15,8 @@ const MAX_PAGES = 1_000
 interface Generation {
   readonly names: Set<string>
   pages: number
+  /** Cursor of the page that goes on with it. */
+  next: string | undefined
 }
 
 /** The tools of one server as they were listed last, over all its sessions. */
@@ -37,20 +39,27 @@ export class ToolBook implements Tools {
 
   async observe(result: string, cursor?: string): Promise<string | undefined> {
     const page = readPage(result, (name) => this.#tools.get(name))
-    const generation = cursor === undefined ? { names: new Set<string>(), pages: 0 } : this.#generation
+    const generation = this.#begunOrGoneOn(cursor)
+    this.#generation = generation
     if (generation !== undefined) {
-      this.#generation = generation
       generation.pages++
+      generation.next = page.next
       for (const { name } of page.definitions) generation.names.add(name)
       const refused = tooMany(generation)
       if (refused !== undefined) return refused
     }
-    const isLast = !page.hasNext && generation !== undefined
+    const isLast = page.next === undefined && generation !== undefined
     // first the pins: no call may be judged by a definition that was not compared
     await this.#pins.saw(page.definitions, isLast)
     for (const definition of page.definitions) this.#tools.set(definition.name, definition)
     if (isLast) this.#end(generation)
     return undefined
+  }
+
+  /** The list that the page of a cursor is part of; none if a page was left out before it: such a list is not whole. */
+  #begunOrGoneOn(cursor: string | undefined): Generation | undefined {
+    if (cursor === undefined) return { names: new Set(), pages: 0, next: undefined }
+    return this.#generation?.next === cursor ? this.#generation : undefined
   }
 
   /** Forgets what a whole list did not name. */

@@ -27,7 +27,8 @@ export interface Definition {
 /** A page of a list of tools. */
 export interface Page {
   readonly definitions: readonly Definition[]
-  readonly hasNext: boolean
+  /** Cursor of the page behind it; undefined on the last one. */
+  readonly next: string | undefined
 }
 
 const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
@@ -35,13 +36,13 @@ const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', '
 /** Reads the result of a `tools/list`. `known` gives a definition that was read before, so that an unchanged one is not read again. */
 export const readPage = (result: string, known: (name: string) => Definition | undefined): Page => {
   const scan = scanJson(result)
-  if (isScanFault(scan)) return { definitions: [], hasNext: false }
-  const cursor = stringIn(result, memberIn(scan.root, 'nextCursor')?.value)
+  if (isScanFault(scan)) return { definitions: [], next: undefined }
+  const next = stringIn(result, memberIn(scan.root, 'nextCursor')?.value)
   const definitions = toolsIn(scan.root).flatMap((value) => {
     const name = nameOf(result, value)
     return name === undefined || name === '' ? [] : [definitionOf(name, sourceOf(result, value), known(name))]
   })
-  return { definitions, hasNext: cursor !== undefined }
+  return { definitions, next }
 }
 
 /** The entries of a list of tools. */

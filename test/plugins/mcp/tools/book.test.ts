@@ -29,6 +29,16 @@ describe('what the proxy knows of the tools of a server', () => {
     await book.observe(page(['c']), 'next')
     assert.deepEqual([...book.names()], ['a', 'b', 'c'], 'a list that mixes old and new forgets nothing')
   })
+  it('stays when a client leaves out pages', async () => {
+    const book = books.book()
+    await book.observe(page(['a'], 'two'))
+    await book.observe(page(['b'], 'three'), 'two')
+    for (let round = 0; round < 2; round++) {
+      await book.observe(page(['c']), 'three')
+      assert.deepEqual([...book.names()], ['a', 'b', 'c'])
+      await book.observe(page(['a'], 'two'))
+    }
+  })
   it('ends at 10,000 tools and 1,000 pages', async () => {
     const book = books.book()
     const many = Array.from({ length: 6000 }, (_, index) => `t${index}`)
