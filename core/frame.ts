@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { memberIn, sourceOf, stringIn } from './frame/edit.ts'
-import { byFold, lookAlikeAmong } from './frame/look-alike.ts'
+import { byFold, foldName, lookAlikeAmong } from './frame/look-alike.ts'
 import { isScanFault, type JsonScan, scanJson } from './frame/scan.ts'
 import type { JsonValue } from './frame/token.ts'
 
@@ -205,11 +205,11 @@ const shapeFault = (parts: Parts, from: 'client' | 'server'): string | undefined
   return id === undefined && !unplaced ? 'A response needs the "id" of its request.' : undefined
 }
 
-/** A lax server may carry out what it takes for a method that is judged. */
+/** A lax server may carry out what it takes for a method that is judged, blanks around it trimmed. */
 const methodFault = (name: string): string | undefined =>
-  lookAlikeAmong([{ name }], METHODS_MEANT) === undefined
-    ? undefined
-    : `Ambiguous JSON: the method ${JSON.stringify(name)} looks like another one.`
+  METHODS_MEANT.has(foldName(name).trim())
+    ? `Ambiguous JSON: the method ${JSON.stringify(name)} looks like another one.`
+    : undefined
 
 const bodyFault = ({ text, method = '', id, params }: Parts, from: 'client' | 'server'): string | undefined => {
   if (!METHODS.has(method)) return from === 'client' ? methodFault(method) : undefined

@@ -68,6 +68,7 @@ describe('readFrame', () => {
     ['{"jsonrpc":"2.0","method":"tools\\/call","params":{"name":"a"}}', /tools\/call needs an "id"/, undefined],
     ['{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{}}', /"Tools\/Call" looks like/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":"tools/ca\\u200bll"}', /looks like/, '1'],
+    ['{"jsonrpc":"2.0","id":1,"method":"\u00a0tools/call "}', /looks like/, '1'],
     ['{"jsonrpc":"2.0","id":1,"method":"ｐing"}', /looks like/, '1'],
     ['{"jsonrpc":"2.0","method":"initialize"}', /initialize needs an "id"/, undefined],
     ['{"jsonrpc":"2.0","id":1}', /"method", a "result"/, '1'],
