@@ -2,6 +2,7 @@ import { glob } from 'guard-gateway/core'
 import type { Action } from '../verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { type Placed, type PolicyPath, placed } from './fault.ts'
+import { numberLints } from './number-lints.ts'
 import { seenLints } from './seen-lints.ts'
 import type { SeenTool } from './seen-tool.ts'
 import { stricter, strictness } from './strictness.ts'
@@ -27,6 +28,7 @@ export const lintsOf = (
       ...whenOnDeny(rule),
       ...oddPatterns(rule),
       ...oddPlaces(rule),
+      ...numberLints(rule),
       ...ofChecks(rule),
       ...(tools === undefined ? [] : seenLints(rule, tools)),
     ]),

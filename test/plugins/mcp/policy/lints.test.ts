@@ -79,6 +79,19 @@ describe('a valid policy that promises less than it seems to', () => {
       'MESSAGE_TAKEN_LITERALLY /rules/0/message rule "p" shows {path} as it stands; only {arguments.name} is filled in',
     ])
   })
+  it('with integers that a double cannot hold', async () => {
+    const rounded = async (...rules: readonly object[]) =>
+      (await told({ rules })).filter((text) => text.startsWith('NUMBER_ROUNDED'))
+    const allOf = [{ properties: { id: { enum: [1, 2 ** 53 + 1, 0.5] } } }]
+    assert.deepEqual(await rounded(rule('w', 'confirm', ['a'], { when: { arguments: { allOf } } })), [
+      'NUMBER_ROUNDED /rules/0/when/arguments/allOf/0/properties/id/enum/1 rule "w" has an integer beyond 2^53, ' +
+        'which is rounded to 9007199254740992; so are the arguments that it meets',
+    ])
+    const transform = { arguments: [{ set: { '/id': -(2 ** 60), '/n': 2 ** 53 - 1 } }] }
+    const [first, ...more] = await rounded(rule('t', 'transform', ['a'], { transform }))
+    assert.match(first ?? '', /^NUMBER_ROUNDED \/rules\/0\/transform\/arguments\/0\/set\/~1id /)
+    assert.deepEqual(more, [])
+  })
   it('with a check that has something to say', async () => {
     assert.deepEqual(await told({ rules: [rule('s', 'allow', ['a'], { checks: [{ careful: {} }] })] }), [
       'SHELL_DENY_ONLY /rules/0/checks/0/careful rule "s": A list of denials is no boundary.',
