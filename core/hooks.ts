@@ -17,6 +17,8 @@ export const createHooks = () => {
     open: attributed(new AsyncSeriesHook<[]>([]), 'open'),
     /** Register routes. */
     http: attributed(new AsyncSeriesHook<[app: FastifyInstance]>(['app']), 'http'),
+    /** The gateway answers at this address from now on: `http://127.0.0.1:8787`. Isolated. */
+    listen: isolated(new SyncHook<[url: string]>(['url']), 'listen', fault),
     /** Fill in agent, project, session, mode and upstream. A tap that throws refuses the call; nothing is recorded. */
     request: attributed(new AsyncSeriesHook<[call: Call]>(['call']), 'request'),
     /** Amend the decision. A tap that throws refuses the call. */

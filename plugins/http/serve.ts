@@ -53,10 +53,12 @@ export const serve = async (
   }
   face.port = (app.server.address() as AddressInfo).port
   const name = listenHost.includes(':') ? `[${listenHost}]` : listenHost
+  const url = `http://${name}:${face.port}`
+  gateway.hooks.listen.call(url)
   let closed: Promise<void> | undefined
   face.stop = () => drain(face, app.server)
   return {
-    url: `http://${name}:${face.port}`,
+    url,
     host: listenHost,
     port: face.port,
     close: () => (closed ??= close(face, app, closeUnused)),

@@ -41,7 +41,6 @@ import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
-import { addressOf } from './place.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
 import { version } from './version.ts'
 
@@ -58,7 +57,7 @@ export const defaultPreset = (
   rules: ShippedPolicy = 'default',
   mode: () => Mode = () => config.default_mode,
 ): readonly Plugin[] => [
-  sqlite({ ...config.storage, address: addressOf(config) }),
+  sqlite(config.storage),
   memory(),
   responses,
   chatCompletions,

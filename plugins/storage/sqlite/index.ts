@@ -1,6 +1,7 @@
 import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
 import { storageCommands } from './commands.ts'
 import { openDriver } from './driver.ts'
+import { noteHolder } from './holder.ts'
 
 export interface SqliteOptions {
   /** `guard.db` if absent. */
@@ -9,8 +10,6 @@ export interface SqliteOptions {
   readonly synchronous?: 'normal' | 'full'
   /** Refuse to open while another gateway has the file; one that is opened to work beside it never does. True if absent. */
   readonly exclusive?: boolean
-  /** Where this gateway answers, told to a second one that is refused and to commands that look for it. */
-  readonly address?: string
 }
 
 /** One SQLite file, kept by one worker thread, so that the event loop never waits for a disk. */
@@ -18,32 +17,39 @@ export const sqlite = ({
   file = 'guard.db',
   synchronous = 'normal',
   exclusive = true,
-  address = '',
 }: SqliteOptions = {}): StorageBackend & Plugin => {
+  let isHeld = false
   const backend = storage({
     id: 'sqlite',
-    open: (tables, context) =>
-      openDriver(tables, context, {
+    async open(tables, context) {
+      const alone = exclusive && context.beside !== true
+      const driver = await openDriver(tables, context, {
         file,
         synchronous,
-        exclusive: exclusive && context.beside !== true,
-        address,
+        exclusive: alone,
         busy_ms: 5_000,
         max_pages: 0,
         slow_ms: 1_000,
         retry_ms: 1_000,
-      }),
+      })
+      isHeld = alone
+      return driver
+    },
   })
   return {
     ...backend,
     apply(gateway) {
       backend.apply(gateway)
       for (const command of storageCommands(file)) gateway.commands.add(command)
+      // told to a second gateway that is refused, and to commands that look for this one
+      gateway.hooks.listen.tap(backend.name, (url) => {
+        if (isHeld) noteHolder(file, url)
+      })
     },
   }
 }
 
-/** Where the gateway that has the database `file` was to answer; undefined if none has it. */
+/** Where the gateway that has the database `file` answers; undefined if none has it, or it listens nowhere. */
 export const holdersAddress = async (file: string): Promise<string | undefined> => {
   const { holderOf } = await import('./lock.ts')
   return holderOf(file)?.address || undefined

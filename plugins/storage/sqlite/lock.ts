@@ -2,26 +2,14 @@ import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { isBusy } from './failure.ts'
 import { createFile } from './file.ts'
+import { forgetHolder, type Holder, notedHolder, noteHolder } from './holder.ts'
 import { Refusal } from './refusal.ts'
 
-/** The process that has a database. */
-export interface Holder {
-  readonly pid: number
-  /** Where its gateway was to answer; empty if nobody said. */
-  readonly address: string
-}
-
-const written = (lock: Database): Holder | undefined => {
-  try {
-    return lock.prepare<[], Holder>('select pid, address from holder').get()
-  } catch {
-    return undefined
-  }
-}
+const nameOf = (file: string): string => `${file}.lock`
 
 /** Who has the database `file` for itself; undefined if nobody has, or nobody can tell. */
 export const holderOf = (file: string): Holder | undefined => {
-  const name = `${file}.lock`
+  const name = nameOf(file)
   if (!existsSync(name)) return undefined
   let lock: Database | undefined
   try {
@@ -29,40 +17,44 @@ export const holderOf = (file: string): Holder | undefined => {
     lock.exec('begin immediate; rollback')
     return undefined
   } catch (error) {
-    return lock !== undefined && isBusy(error) ? written(lock) : undefined
+    return lock !== undefined && isBusy(error) ? notedHolder(file) : undefined
   } finally {
     lock?.close()
   }
 }
 
-const told = (lock: Database): string => {
-  const { pid, address } = written(lock) ?? {}
+const told = (file: string): string => {
+  const { pid, address } = notedHolder(file) ?? {}
   if (pid === undefined) return 'another gateway'
   return `process ${pid}${address === '' ? '' : ` at ${address}`}`
 }
 
 /**
- * Holds `<file>.lock` for this process until the connection that it returns is closed or the process ends, however it ends.
- * The lock is a write transaction that stays open: it excludes every other one, but lets the next comer read who holds it.
+ * Holds `<file>.lock` for this process until what it returns is closed or the process ends, however it ends.
+ * The lock is a write transaction that stays open.
  * Throws DATABASE_LOCKED.
  */
-export const holdLock = (file: string, address: string): Database => {
-  const name = `${file}.lock`
+export const holdLock = (file: string): { close(): void } => {
+  const name = nameOf(file)
   createFile(name)
   const lock = new Sqlite(name, { timeout: 200 })
   try {
-    lock.exec('begin immediate; create table if not exists holder (pid integer, address text); delete from holder')
-    lock.prepare('insert into holder values (?, ?)').run(process.pid, address)
-    lock.exec('commit; begin immediate')
-    return lock
+    lock.exec('begin immediate')
+    // a thread that takes the place of one that died finds what its process has noted
+    if (notedHolder(file)?.pid !== process.pid) noteHolder(file, '')
   } catch (error) {
-    const busy = isBusy(error)
-    const who = busy ? told(lock) : ''
     lock.close()
-    if (!busy) throw new Refusal('DATABASE_UNWRITABLE', `The lock file ${name} cannot be used: ${String(error)}.`)
-    throw new Refusal(
-      'DATABASE_LOCKED',
-      `The database ${file} is in use by ${who}. Stop it, or name another file in storage.file.`,
-    )
+    if (isBusy(error))
+      throw new Refusal(
+        'DATABASE_LOCKED',
+        `The database ${file} is in use by ${told(file)}. Stop it, or name another file in storage.file.`,
+      )
+    throw new Refusal('DATABASE_UNWRITABLE', `The lock file ${name} cannot be used: ${String(error)}.`)
+  }
+  return {
+    close: () => {
+      forgetHolder(file)
+      lock.close()
+    },
   }
 }

@@ -8,8 +8,6 @@ export interface Start {
   readonly synchronous: 'normal' | 'full'
   /** Refuse to open while another gateway holds the file. */
   readonly exclusive: boolean
-  /** Where this gateway answers, for the message another one shows. */
-  readonly address: string
   /** Milliseconds that SQLite waits for another program's lock. */
   readonly busy_ms: number
   /** Pages the file may have; 0: as many as SQLite allows. */

@@ -27,7 +27,7 @@ describe('sqlite: a file too large to be read through before it is used', () => 
         checked_bytes,
         exclusive: true,
         synchronous: 'normal',
-        address: '',
+
         busy_ms: 100,
         max_pages: 0,
         slow_ms: 1_000,

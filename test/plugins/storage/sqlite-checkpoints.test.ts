@@ -18,7 +18,7 @@ const start = (name: string): Start => ({
   tables: [],
   synchronous: 'normal',
   exclusive: false,
-  address: '',
+
   busy_ms: 100,
   max_pages: 0,
 })

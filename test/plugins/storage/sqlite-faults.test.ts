@@ -7,7 +7,9 @@ import { after, describe, it } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { createStore, type Storage, type StorageState } from 'guard-gateway/core'
+import { holdersAddress } from 'guard-gateway/plugins/storage/sqlite'
 import { type DriverOptions, openDriver } from '../../../plugins/storage/sqlite/driver.ts'
+import { noteHolder } from '../../../plugins/storage/sqlite/holder.ts'
 import { conformanceTables, item } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-faults-'))
@@ -30,7 +32,7 @@ const open = async (name: string, options: Partial<DriverOptions> = {}) => {
   const driver = await openDriver(
     conformanceTables,
     { fault: (error) => faults.push(String(error)) },
-    { file, synchronous: 'normal', exclusive: true, address: '', ...delays, ...options },
+    { file, synchronous: 'normal', exclusive: true, ...delays, ...options },
   )
   const store = createStore(driver, conformanceTables, { redact: plain })
   const states: StorageState[] = []
@@ -136,7 +138,8 @@ describe('sqlite: a file locked by another program', () => {
 
 describe('sqlite: a worker that dies', () => {
   it('is replaced; what it had not answered is sent again', async () => {
-    const { store, workers, faults, close } = await open('dies.db')
+    const { file, store, workers, faults, close } = await open('dies.db')
+    noteHolder(file, 'http://127.0.0.1:8787')
     await store.put('conformance_items', item('g', 'before', { words: ['kept'] }))
     const writes = Array.from({ length: 30 }, (_, n) => store.put('conformance_items', item('g', String(n))))
     const read = store.find('conformance_items', { search: ['kept'] })
@@ -149,6 +152,7 @@ describe('sqlite: a worker that dies', () => {
     )
     assert.equal((await store.find('conformance_items', { where: { group: 'g' } })).rows.length, 31)
     assert.deepEqual([workers.length, faults.length, store.state], [2, 1, 'ok'])
+    assert.equal(await holdersAddress(file), 'http://127.0.0.1:8787')
     await close()
   })
 

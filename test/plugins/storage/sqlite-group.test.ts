@@ -20,7 +20,7 @@ const things: Table = { id: 'things', columns: { id: 'text', size: 'integer', na
 /** A group on a fresh file; `ran` tells the SQL that was run. */
 const opened = async (name: string) => {
   const start = { file: join(folder, name), tables: [things], synchronous: 'normal', exclusive: false } as const
-  const { db, close } = await openDatabase({ ...start, address: '', busy_ms: 100, max_pages: 0 })
+  const { db, close } = await openDatabase({ ...start, busy_ms: 100, max_pages: 0 })
   const shapes: Shape[] = []
   const encoder = new Encoder([things], (number, shape) => {
     shapes[number] = shape
@@ -37,7 +37,7 @@ const opened = async (name: string) => {
     }
     return statement
   }) as typeof db.prepare
-  const group = new Group(db, { ...start, address: '', busy_ms: 100, max_pages: 0 }, (number) => {
+  const group = new Group(db, { ...start, busy_ms: 100, max_pages: 0 }, (number) => {
     const shape = shapes[number]
     if (shape?.kind !== 'put' && shape?.kind !== 'patch') throw new TypeError(`no shape ${number}`)
     return readyChange(things, shape, statements)

@@ -18,7 +18,7 @@ const start = (name: string, tables: readonly Table[]) =>
     tables,
     synchronous: 'normal',
     exclusive: false,
-    address: '',
+
     busy_ms: 5_000,
     max_pages: 0,
   }) as const

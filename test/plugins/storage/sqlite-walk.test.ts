@@ -16,7 +16,7 @@ const start = (name: string, synchronous: 'normal' | 'full' = 'normal') => ({
   tables: conformanceTables,
   synchronous,
   exclusive: false,
-  address: '',
+
   busy_ms: 5_000,
   max_pages: 0,
 })

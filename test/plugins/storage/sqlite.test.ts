@@ -31,7 +31,7 @@ const written = async (name: string, rows = 50): Promise<string> => {
   return file
 }
 const start = (file: string, tables: readonly Table[] = conformanceTables) =>
-  ({ file, tables, synchronous: 'normal', exclusive: false, address: '', busy_ms: 5_000, max_pages: 0 }) as const
+  ({ file, tables, synchronous: 'normal', exclusive: false, busy_ms: 5_000, max_pages: 0 }) as const
 
 describe('sqlite: the file', () => {
   it('is for its owner alone, journal included, whatever the umask', async () => {
@@ -39,7 +39,7 @@ describe('sqlite: the file', () => {
     const file = path('mode.db')
     const store = await openPlain(sqlite({ file })).finally(() => process.umask(before))
     await store.put('conformance_items', item('g', 'a'))
-    for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}.lock`])
+    for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}.lock`, `${file}.holder`])
       assert.equal(statSync(name).mode & 0o777, 0o600, name)
     await store.close()
   })
@@ -220,22 +220,4 @@ describe('sqlite: files it refuses, untouched', () => {
       openPlain(sqlite({ file: path('none/guard.db') })),
       (error: Error & { code: string }) => error.code === 'DATABASE_UNWRITABLE' && error.message.includes(path('none')),
     ))
-})
-
-describe('sqlite: one gateway per file', () => {
-  it('refuses a second one and says who is first; programs beside it may open the file', async () => {
-    const file = path('shared.db')
-    const first = await openPlain(sqlite({ file, address: 'http://127.0.0.1:8787' }))
-    await assert.rejects(openPlain(sqlite({ file })), (error: Error & { code: string }) => {
-      assert.equal(error.code, 'DATABASE_LOCKED')
-      assert.match(error.message, new RegExp(`process ${process.pid} at http://127\\.0\\.0\\.1:8787`))
-      return true
-    })
-    const beside = await openPlain(sqlite({ file, exclusive: false }))
-    await Promise.all([first.put('conformance_items', item('g', 'a')), beside.put('conformance_items', item('g', 'b'))])
-    assert.equal((await first.find('conformance_items')).rows.length, 2)
-    await first.close()
-    const second = await openPlain(sqlite({ file }))
-    await Promise.all([second.close(), beside.close()])
-  })
 })

@@ -1,27 +1,16 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FakeProvider, fakeIo, startGateway } from 'guard-gateway/test'
 import { main } from '../../../presets/default/main.ts'
 import { refusingPort } from '../../kit/refusing-port.ts'
 
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** A gateway that a flag has sent to another port than its configuration says, and the command line beside it. */
+/** A gateway at a port that the system chose, none that its configuration says, and the command line beside it. */
 const sentElsewhere = async (context: TestContext) => {
   const refusing = await refusingPort()
-  const port = await freePort()
   const provider = await new FakeProvider().listen()
-  const config = `server: { port: ${port} }`
-  const gateway = await startGateway({ backend: 'sqlite', upstream: provider.url, port, config })
+  const gateway = await startGateway({ backend: 'sqlite', upstream: provider.url })
   context.after(async () => {
     await gateway.close()
     await provider.close()

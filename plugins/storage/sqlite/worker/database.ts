@@ -51,7 +51,7 @@ export const openDatabase = async (start: Start): Promise<Opened> => {
   const existed = existsSync(file)
   createFile(file)
   const kind = existed ? inspect(file) : 'new'
-  const lock = start.exclusive ? holdLock(file, start.address) : undefined
+  const lock = start.exclusive ? holdLock(file) : undefined
   let db: Database | undefined
   try {
     if (kind === 'ours') checkContents(start)
