@@ -89,7 +89,13 @@ export const createStore = (
   const plans = new Map(tables.map((table) => [table.id, planOf(table)]))
   const cleaning: Cleaning = { redact, cleaned }
   const queues = new Queues()
+  let closing: Promise<void> | undefined
+  let closed = false
+  const whileOpen = (): void => {
+    if (closed) throw new GuardError('STORAGE_UNAVAILABLE', 'The storage is closed.')
+  }
   const plan = (name: string): Plan => {
+    whileOpen()
     const found = plans.get(name)
     if (found === undefined)
       throw new GuardError(
@@ -168,8 +174,16 @@ export const createStore = (
     },
     exclusive: <T>(name: string, key: Key, work: (read: Reader) => Promise<readonly [T, readonly LooseChange[]]>) =>
       driver.exclusive === undefined ? queued(name, key, work) : locked(driver.exclusive, name, key, work),
-    bytes: () => driver.bytes(),
-    close: () => driver.close(),
+    bytes: async () => {
+      whileOpen()
+      return driver.bytes()
+    },
+    close: () => {
+      closing ??= driver.close().finally(() => {
+        closed = true
+      })
+      return closing
+    },
   }
   // names and columns are checked against the tables at run time, which no type of ours can say
   return store as unknown as Storage

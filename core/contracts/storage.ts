@@ -25,7 +25,7 @@ export type AnyRow = Readonly<Record<string, unknown>>
 
 type Scalar = string | number | bigint | boolean
 
-/** Equal to a value, null, not null, one of several, or within a half-open range. */
+/** Equal to a value, null, not null, one of several, or within a half-open range; one without ends holds every value, and null. */
 export type Test<V> =
   | NonNullable<V>
   | null
@@ -37,7 +37,7 @@ export type Test<V> =
 export type Where<R> = { readonly [K in keyof R as NonNullable<R[K]> extends Scalar ? K : never]?: Test<R[K]> }
 export type AnyWhere = Readonly<Record<string, Test<Scalar>>>
 
-/** `recorded` is the order of first put; it is the default, newest first. Nulls come last; ties go by `recorded`. */
+/** `recorded` is the order of first put; it is the default, newest first. Texts go by code points. Nulls come last; ties go by `recorded`. */
 export type Order<C extends string = string> = readonly [column: C | 'recorded', direction: 'asc' | 'desc']
 
 export interface Query<R> {
@@ -135,6 +135,7 @@ export interface Storage extends Reader {
   ): Promise<T>
   /** Bytes in use, about. */
   bytes(): Promise<number>
+  /** Resolves when what was written before is durable; may be called again. What comes later is refused with STORAGE_UNAVAILABLE. */
   close(): Promise<void>
 }
 

@@ -9,16 +9,36 @@ export interface Stored {
 
 type Value = string | number | bigint | boolean
 
-const compare = (a: Value, b: Value): number => (a < b ? -1 : a > b ? 1 : 0)
+/** The place of a code unit among code points: surrogates stand for what lies behind U+FFFF. */
+const rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
 
-const inRange = (value: Value, { gte, lt }: { readonly gte?: Value; readonly lt?: Value }): boolean =>
-  (gte === undefined || compare(value, gte) >= 0) && (lt === undefined || compare(value, lt) < 0)
+/** By code points, as a database compares the bytes of UTF-8. */
+const compareTexts = (a: string, b: string): number => {
+  const end = Math.min(a.length, b.length)
+  for (let at = 0; at < end; at++) {
+    const difference = rank(a.charCodeAt(at)) - rank(b.charCodeAt(at))
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+const compare = (a: Value, b: Value): number => {
+  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+type Range = { readonly gte?: Value; readonly lt?: Value }
+
+/** A range without ends holds everything, null too. */
+const inRange = (value: Value | null, { gte, lt }: Range): boolean => {
+  if (value === null) return gte === undefined && lt === undefined
+  return (gte === undefined || compare(value, gte) >= 0) && (lt === undefined || compare(value, lt) < 0)
+}
 
 const passes = (value: Value | null, test: AnyWhere[string]): boolean => {
-  if (test === null || value === null) return value === test
-  if (typeof test !== 'object') return value === test
-  if ('in' in test) return test.in.includes(value)
-  return 'not' in test || inRange(value, test)
+  if (test === null || typeof test !== 'object') return value === test
+  if ('in' in test) return value !== null && test.in.includes(value)
+  return 'not' in test ? value !== null : inRange(value, test)
 }
 
 /** Whether the row meets every test. */

@@ -46,6 +46,7 @@ export const findingTests = (desk: Desk): void => {
       assert.equal(await where({ total: { in: [0n, 6n] } }), 'ga')
       assert.equal(await where({ ratio: { lt: 1 } }), 'ba')
       assert.equal(await where({ name: { gte: 'C' }, done: true, count: 3 }), 'e')
+      assert.equal(await where({ count: {} }), 'gfedcba')
     })
 
     it('orders by a column, nulls last, ties by the order of first put', async () => {
@@ -55,6 +56,13 @@ export const findingTests = (desk: Desk): void => {
       assert.equal(await ordered('desc'), 'eadgbfc')
       assert.equal(ids(await find({ where: { group: 'find' }, order: ['recorded', 'asc'] })), 'abcdefg')
       assert.equal(ids(await find({ where: { group: 'find' }, order: ['id', 'desc'] })), 'gfedcba')
+    })
+
+    it('orders texts by code points, whatever their length in UTF-16', async () => {
+      for (const id of ['\u{1f600}', '\uffee', 'z', 'é', 'ab', 'a', '\ud7ff']) await put('texts', id)
+      const order = ['id', 'asc'] as const
+      assert.equal(ids(await find({ where: { group: 'texts' }, order })), 'aabzé\ud7ff\uffee\u{1f600}')
+      assert.equal(ids(await find({ where: { group: 'texts', id: { gte: '\uffee' } }, order })), '\uffee\u{1f600}')
     })
 
     const inPages = async (order: NonNullable<Asked['order']>, limit: number): Promise<string> => {
