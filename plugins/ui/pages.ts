@@ -10,9 +10,13 @@ const told = ({ id, path }: Page) => ({
   ...(path === '/' ? { exposeHeadRoute: false } : {}),
 })
 
-/** Serves every registered page. */
+/** Serves every registered page; a slash too many behind its path leads to it. */
 export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell): void => {
   for (const page of gateway.pages) {
+    if (page.path !== '/')
+      app.get(`${page.path}/`, told(page), (request, reply) =>
+        reply.redirect(request.url.replace(/\/(?=\?|$)/, ''), 308),
+      )
     app.get(page.path, told(page), async (request, reply) =>
       show(shell, page, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
     )

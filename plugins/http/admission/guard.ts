@@ -29,7 +29,7 @@ export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Rout
     routes.add(route.method, route.url)
     const kind = classOf(route.url)
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
-    route.onRequest = [routeGuard(face, kind), ...listed(route.onRequest)]
+    route.onRequest = [routeGuard(face, routes, kind), ...listed(route.onRequest)]
     if (!needsKey(kind)) route.onSend = [guardResponse(face, route.url, kind), ...listed(route.onSend)]
   })
 }
@@ -43,7 +43,7 @@ const keyed = (schema: FastifySchema): FastifySchema => ({
 const listed = <T>(hooks: T | T[] | undefined): T[] =>
   hooks === undefined ? [] : Array.isArray(hooks) ? hooks : [hooks]
 
-const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
+const routeGuard = (face: HttpFace, routes: Routes, kind: RouteClass): onRequestHookHandler => {
   // model routes see to keys, capacity and bodies themselves: they need to know whose key it is
   const isJudgedLater = kind === 'model'
   const keyed = needsKey(kind) && !isJudgedLater
@@ -53,6 +53,8 @@ const routeGuard = (face: HttpFace, kind: RouteClass): onRequestHookHandler => {
       admit(face, request.raw, kind)
       // a browser asks without a key whether it may send one
       if (keyed && !(kind === 'transport' && request.method === 'OPTIONS')) checkKey(face, request)
+      // the router lets a name be empty, which names nothing
+      if (Object.values(request.params as object).includes('')) throw routes.refusal(request)
     } catch (error) {
       return done(error as Error)
     }

@@ -63,6 +63,18 @@ test('a plugin adds a page and an entry in the navigation with its number', asyn
   assert.match(text, /data-key="n">Notes <span class="count">3<\/span>/)
 })
 
+test('a slash behind the path of a page leads to the page, with the query it came with', async () => {
+  for (const [path, location] of [
+    ['/sessions/', '/sessions'],
+    ['/mcp/?a=b/', '/mcp?a=b/'],
+    ['/notes/a%2F/?q=1', '/notes/a%2F?q=1'],
+  ] as const) {
+    const answer = await page(path)
+    assert.deepEqual([answer.status, answer.headers.get('location')], [308, location])
+  }
+  assert.equal((await page('//example.org/')).status, 404)
+})
+
 test('a document may load our own files alone, and nothing in it is inline', async () => {
   const answer = await page('/notes/a')
   const policy = answer.headers.get('content-security-policy') ?? ''

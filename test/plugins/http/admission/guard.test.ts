@@ -38,6 +38,10 @@ describe('what every request must pass', () => {
     assert.equal((await rawHttp(running.port, head(well))).status, 200)
   })
 
+  it('finds nothing under an empty name', async () => {
+    await refusedWith(`GET /api/things/?a=1 HTTP/1.1\r\n${host}\r\nconnection: close\r\n\r\n`, 404, 'NOT_FOUND')
+  })
+
   for (const target of [
     'http://evil.example/v1/chat/completions',
     'v1/chat/completions',
