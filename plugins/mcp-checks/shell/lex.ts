@@ -20,7 +20,8 @@ const SEPARATOR = /&&|\|\||\|&|[;|\n()]|&(?!>)/y
 const REDIRECT = /&>>|&>|<<<|<<|<&|<>|<|>>|>&|>\||>/y
 const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#[^\n]*/y
-const DESCRIPTOR = /[0-9]+(?=[<>])/y
+/** One digit: with more, some shells take the number for a word. */
+const DESCRIPTOR = /[0-9](?=[<>])/y
 const GROUP = /[{}!](?=[ \t\n;&|)]|$)/y
 /** Substitutions within one another. */
 const MAX_DEPTH = 8
@@ -121,7 +122,14 @@ class Lexer {
     const operator = matched(REDIRECT, this.#text, from)
     if (operator !== undefined) this.#redirect(from, operator)
     else if (this.#current.words.length === 0 && matched(GROUP, this.#text, this.at) !== undefined) this.at++
-    else this.#current.words.push(this.#word(this.at))
+    else this.#add(this.#word(this.at))
+  }
+
+  /** Only Bash knows `&>`: to others the command ends there, and what follows is the next one. */
+  #add(word: Word): void {
+    if (this.#current.redirects.some(({ operator }) => operator.startsWith('&>')))
+      throw new Unreadable('has words behind &>, which some shells take for a command of their own')
+    this.#current.words.push(word)
   }
 
   #word(start: number): Word {

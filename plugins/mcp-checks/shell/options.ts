@@ -69,8 +69,12 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   tshark: '-X',
 }
 
-/** Options with which built-ins evaluate the name of a variable. */
-export const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p' }
+/** Options with which built-ins evaluate the name of a variable, or make the shell read later words in another way. */
+export const BUILT_IN: Readonly<Record<string, string>> = { printf: '-v', test: '-v -R', wait: '-p', set: '-k -H' }
+
+/** Modes of a shell that change nothing of how it reads what follows; `keyword` and `history` do. */
+const NO_PLAIN_MODE =
+  /^(?!(?:allexport|errexit|errtrace|functrace|ignoreeof|monitor|noclobber|noexec|noglob|notify|nounset|physical|pipefail|posix|verbose|xtrace)$)[a-z]/i
 
 /** Options that act behind some subcommands alone. */
 export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: RegExp, option: RegExp])[]>> = {
@@ -93,6 +97,8 @@ export const BEHIND: Readonly<Record<string, readonly (readonly [subcommand: Reg
   gh: [[/^(?:codespace|cs)$/, /^(?:-[oFS]|.*proxycommand)/i]],
   cargo: [[/^watch$/, /^(?:-[a-z]*s|--shell)/]],
   puppet: [[/^apply$/, /^(?:-e|--ex)/]],
+  set: [[/^[-+][A-Za-z]*o$/, NO_PLAIN_MODE]],
+  shopt: [[/^-[a-z]*o/, NO_PLAIN_MODE]],
 }
 
 const COMPRESSORS =
