@@ -71,7 +71,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       if (event !== undefined) stream.eventKept(event)
     })
     gateway.hooks.tool.tap({ name: 'replay', stage: -100 }, (isRead, recording) => isRead || tools.take(recording))
-    gateway.hooks.trace.tap('replay', (fragment) => pricing.price(fragment))
+    gateway.hooks.trace.tapPromise('replay', (fragment) => pricing.price(fragment))
     gateway.hooks.keep.tapPromise({ name: 'replay', stage: -100 }, (fragments) => keeper.keep(fragments))
     gateway.hooks.keep.tap('replay', (fragments) => {
       if (!stream.wantsEvents) return

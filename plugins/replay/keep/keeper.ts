@@ -185,7 +185,8 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
     const changes = [...records, ...(fragment.rows ?? [])]
     if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
     if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
-    changes.push(runChange(run, run.ownWords !== ownWords || run.words.size !== words, now_ns))
+    const hasNewWords = prepared.rebuild || run.ownWords !== ownWords || run.words.size !== words
+    changes.push(runChange(run, hasNewWords, now_ns))
     return { fragment, run, created, row: run.row, changes }
   }
   return { run, finish }

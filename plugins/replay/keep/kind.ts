@@ -1,4 +1,5 @@
-import type { Attributes, SpanKind } from 'guard-gateway/core'
+import type { Attributes, SpanDraft, SpanKind } from 'guard-gateway/core'
+import type { SpanRow } from '../tables.ts'
 
 const OPERATIONS: ReadonlyMap<unknown, SpanKind> = new Map<unknown, SpanKind>([
   ['chat', 'model'],
@@ -28,6 +29,12 @@ export const kindOf = (name: string, attributes: Attributes): SpanKind => {
     NAMES.find(([pattern]) => pattern.test(name))?.[1] ??
     (operation === undefined && typeof attributes['gen_ai.request.model'] === 'string' ? 'model' : 'other')
   )
+}
+
+/** The kind of a span with what a writer says of it; `attributes` are those of both. One that only followed from the span follows anew. */
+export const mergedKind = (draft: SpanDraft, old: SpanRow | undefined, attributes: Attributes): SpanKind => {
+  const given = old === undefined || old.kind === kindOf(old.name, old.attributes) ? undefined : old.kind
+  return draft.kind ?? given ?? kindOf(draft.name, attributes)
 }
 
 const LABELS = ['gen_ai.tool.name', 'tool.name', 'gen_ai.request.model', 'model', 'process.command', 'command'] as const

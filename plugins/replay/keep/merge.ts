@@ -8,7 +8,7 @@ import {
   writeJson,
 } from 'guard-gateway/core'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
-import { kindOf, labelOf, modelUse } from './kind.ts'
+import { labelOf, mergedKind, modelUse } from './kind.ts'
 
 /** Who writes to which run, and when; nanoseconds since 1970. */
 export interface Moment {
@@ -42,7 +42,7 @@ export const mergeSpan = (
   path: string,
 ): Merged<SpanRow> => {
   const attributes = mergedAttributes(old?.attributes, draft.attributes)
-  const kind = draft.kind ?? old?.kind ?? kindOf(draft.name, attributes)
+  const kind = mergedKind(draft, old, attributes)
   const status = draft.status ?? old?.status ?? 'ok'
   const start_ns = draft.start_ns ?? old?.start_ns ?? draft.end_ns ?? moment.now_ns
   const end_ns = endOf(draft, old, status, start_ns, moment.now_ns)

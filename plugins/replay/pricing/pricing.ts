@@ -6,12 +6,14 @@ import {
   type Gateway,
   GuardError,
   inFile,
-  noUsage,
   type Settled,
   type SpanDraft,
   type Usage,
 } from 'guard-gateway/core'
-import { countOf, kindOf } from '../keep/kind.ts'
+import { countOf, mergedKind } from '../keep/kind.ts'
+import { mergedAttributes } from '../keep/merge.ts'
+import type { SpanRow } from '../tables.ts'
+import { modelsOf, storedHalves, unpriced, usageOf } from './priced-span.ts'
 import { costOf, type Prices, readPrices } from './prices.ts'
 
 const EVERY_MS = 1_000
@@ -102,27 +104,24 @@ export class Pricing {
     if (row !== undefined) row.cost_micro += settled.cost.cost_micro
   }
 
-  /** The fragment with its model spans priced; a price that a span brings along stays. */
-  price(fragment: Fragment): Fragment {
-    const spans = fragment.spans.map((span) => this.#span(span))
+  /** The fragment with its model spans priced; a price that a span brings along stays. Where a span says its use or its model alone, the other is what is stored of it. */
+  async price(fragment: Fragment): Promise<Fragment> {
+    const olds = await storedHalves(fragment, this.#gateway)
+    const spans = fragment.spans.map((span) => this.#span(span, olds.get(span.id)))
     return spans.every((span, index) => span === fragment.spans[index]) ? fragment : { ...fragment, spans }
   }
 
-  #span(span: SpanDraft): SpanDraft {
-    const { attributes = {} } = span
-    const usage = (span.kind ?? kindOf(span.name, attributes)) === 'model' ? usageOf(attributes) : undefined
+  #span(span: SpanDraft, old: SpanRow | undefined): SpanDraft {
+    const attributes = mergedAttributes(old && unpriced(old.attributes), span.attributes)
+    const usage = mergedKind(span, old, attributes) === 'model' ? usageOf(attributes) : undefined
     if (usage === undefined || countOf(attributes['guard.cost_micro']) !== null) return span
-    const names = ['gen_ai.response.model', 'gen_ai.request.model', 'model'].map((name) => attributes[name])
-    const { cost_micro, cost_source, price_version } = this.cost(
-      names.map((name) => (typeof name === 'string' ? name : null)),
-      usage,
-    )
+    const { cost_micro, cost_source, price_version } = this.cost(modelsOf(attributes), usage)
     const priced = {
       'guard.cost_micro': cost_micro,
       'guard.cost_source': cost_source,
       ...(price_version === null ? {} : { 'guard.price_version': price_version }),
     }
-    return { ...span, attributes: { ...attributes, ...priced } }
+    return { ...span, attributes: { ...span.attributes, ...priced } }
   }
 
   health(): PricingHealth {
@@ -132,22 +131,5 @@ export class Pricing {
     if (this.#error === undefined) return { status: 'ok', ...about }
     const { code, message } = errorBody(this.#error)
     return { status: 'error', ...about, error: { code, message } }
-  }
-}
-
-const usageOf = (attributes: Readonly<Record<string, unknown>>): Usage | undefined => {
-  const count = (name: string): number => Number(countOf(attributes[`gen_ai.usage.${name}`]) ?? 0n)
-  const all = countOf(attributes['gen_ai.usage.input_tokens'])
-  const output = countOf(attributes['gen_ai.usage.output_tokens'])
-  if (all === null && output === null) return undefined
-  const cache_read_tokens = count('cache_read.input_tokens')
-  const cache_write_tokens = count('cache_creation.input_tokens')
-  return {
-    ...noUsage,
-    input_tokens: Math.max(0, Number(all ?? 0n) - cache_read_tokens - cache_write_tokens),
-    cache_read_tokens,
-    cache_write_tokens,
-    output_tokens: Number(output ?? 0n),
-    reasoning_tokens: count('reasoning.output_tokens'),
   }
 }
