@@ -42,6 +42,8 @@ export interface Conversation {
   /** The same with system items left out. */
   readonly talk: readonly string[]
   readonly turns: readonly Turn[]
+  /** Positions of system items. */
+  readonly systems: readonly number[]
   /** Positions of `beside` items that hold text outside reminders. */
   readonly besides: readonly number[]
   /** SHA-256 of model, tools, tool choice, stateful ids and every item, hex. */

@@ -40,6 +40,7 @@ class LateReading implements Conversation {
   readonly chain: Conversation['chain']
   readonly talk: Conversation['talk']
   readonly turns: Conversation['turns']
+  readonly systems: Conversation['systems']
   readonly besides: Conversation['besides']
   readonly fingerprint: string
   readonly text_bytes: number
@@ -57,6 +58,7 @@ class LateReading implements Conversation {
     this.chain = folded.chain
     this.talk = folded.talk
     this.turns = folded.turns
+    this.systems = folded.systems
     this.besides = folded.besides
     this.fingerprint = fingerprint
     this.text_bytes = folded.text_bytes

@@ -141,12 +141,16 @@ const hasTip = (hashes: readonly string[], length: number, tip: string): boolean
 const isLonger = ({ chain, talk }: Conversation, row: Row): boolean =>
   hasTip(chain, row.items, row.chain_tip) ? chain.length > row.items : talk.length > row.talk_items
 
-/**
- * Where in this request the row's history ends. If only the talk is alike, the place of system items is not known:
- * the later of the two possible ends, since a turn that is taken for seen is missed, and one taken for new is counted twice.
- */
-const endIn = ({ chain, talk }: Conversation, row: Row): number =>
-  hasTip(chain, row.items, row.chain_tip) ? row.items : Math.max(row.items, row.talk_items + chain.length - talk.length)
+/** Where in this request the row's history ends. */
+const endIn = (conversation: Conversation, row: Row): number =>
+  hasTip(conversation.chain, row.items, row.chain_tip) ? row.items : endOfTalk(conversation, row.talk_items)
+
+/** How many items the first so many of the talk take, the system items among them included. */
+const endOfTalk = ({ systems }: Conversation, talk_items: number): number => {
+  let end = talk_items
+  for (const position of systems) if (position < end) end++
+  return end
+}
 
 /**
  * The turns; the last one counts as followed by a user message if a blocked request ended in it and this one has a text beside its
@@ -162,14 +166,11 @@ const withRefusal = ({ turns, besides }: Conversation, refused: readonly number[
 }
 
 /** Length of the longest beginning that a resume marked as seen. */
-const seenUpTo = ({ chain, talk }: Conversation, seen: ReadonlySet<string>): number => {
+const seenUpTo = (conversation: Conversation, seen: ReadonlySet<string>): number => {
   if (seen.size === 0) return 0
-  const systems = chain.length - talk.length
-  for (let index = chain.length - 1; index >= 0; index--) {
-    const talked = talk[index - systems]
-    if (seen.has(chain[index] ?? '') || (talked !== undefined && seen.has(talked))) return index + 1
-  }
-  return 0
+  const { chain, talk } = conversation
+  const isSeen = (tip: string): boolean => seen.has(tip)
+  return Math.max(chain.findLastIndex(isSeen) + 1, endOfTalk(conversation, talk.findLastIndex(isSeen) + 1))
 }
 
 /** Turns that stand at `item` or behind it. */

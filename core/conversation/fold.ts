@@ -16,6 +16,7 @@ export interface Mark {
   readonly turns: number
   readonly results: number
   readonly users: number
+  readonly systems: number
   readonly besides: number
   readonly loose: number
   readonly system: string
@@ -35,7 +36,7 @@ interface CallPlace {
 }
 
 /** A conversation's hashes and turns, and the tip that covers every item of it. */
-export type Folded = Pick<Conversation, 'chain' | 'talk' | 'turns' | 'besides' | 'loose_results' | 'text_bytes'> & {
+export type Folded = Pick<Conversation, 'chain' | 'talk' | 'turns' | 'systems' | 'besides' | 'loose_results' | 'text_bytes'> & {
   readonly full: string
 }
 
@@ -50,6 +51,7 @@ export class Fold {
   /** Which turn got each result, and each user message, in order. */
   readonly #results: ClosedTurn[] = []
   readonly #users: ClosedTurn[] = []
+  readonly #systems: number[] = []
   readonly #besides: number[] = []
   readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
   readonly #callIds = new Map<string, CallPlace>()
@@ -67,6 +69,7 @@ export class Fold {
       turns: this.#turns.length,
       results: this.#results.length,
       users: this.#users.length,
+      systems: this.#systems.length,
       besides: this.#besides.length,
       loose: this.#loose.length,
       system: this.#system,
@@ -87,6 +90,7 @@ export class Fold {
     this.#chain.length = mark.chain
     this.#talk.length = mark.talk
     this.#turns.length = mark.turns
+    this.#systems.length = mark.systems
     this.#besides.length = mark.besides
     this.#loose.length = mark.loose
     this.#system = mark.system
@@ -113,6 +117,7 @@ export class Fold {
       chain: this.#chain.slice(),
       talk: this.#talk.slice(),
       turns: this.#turns.map(asTurn),
+      systems: this.#systems.slice(),
       besides: this.#besides.slice(),
       loose_results: this.#loose.slice(),
       text_bytes: this.#bytes,
@@ -137,7 +142,8 @@ export class Fold {
     this.#append(piece.kind, piece.full, piece.chain)
     if (piece.chain === null) return
     const turn = this.#turns.at(-1)
-    if (piece.kind === 'beside') this.#besides.push(this.#chain.length - 1)
+    if (piece.kind === 'system') this.#systems.push(this.#chain.length - 1)
+    else if (piece.kind === 'beside') this.#besides.push(this.#chain.length - 1)
     else if (piece.kind === 'user' && turn !== undefined) {
       this.#users.push(turn)
       this.#changed(turn)

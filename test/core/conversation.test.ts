@@ -72,6 +72,7 @@ describe('a conversation as hashes', () => {
     assert.deepEqual(one.talk, two.talk)
     assert.equal(one.chain.length, 2)
     assert.equal(one.talk.length, 1)
+    assert.deepEqual(one.systems, [0])
   })
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { tipsOf } from 'guard-gateway/core'
 import { beside, called, type Item, keyOf, result, says, step, system, turn, user } from '../kit/conversation.ts'
 import { call } from '../kit/evidence.ts'
 import { Session } from '../kit/history.ts'
@@ -41,6 +42,18 @@ describe('a request among the rows of its session', () => {
       more.new_turns.map((one) => one.calls[0]?.tool),
       ['b'],
     )
+  })
+  it('knows them to the item where the clock is one of many system messages', () => {
+    const session = new Session()
+    const begun = [system('12:00'), user('fix it'), ...step('a'), system('hurry')]
+    session.add(call({ items: begun }))
+    const now = call({ items: [system('12:01'), ...begun.slice(1), ...step('b'), system('hurry')] })
+    const next = session.place(now)
+    assert.deepEqual([next.new_turns.length, next.keys], [1, [keyOf('b')]])
+    const bare = session.place(call({ items: [user('fix it'), ...step('a'), ...step('b')] }))
+    assert.deepEqual([bare.new_turns.length, bare.keys], [1, [keyOf('b')]])
+    session.seen = new Set(tipsOf(session.rows))
+    assert.deepEqual(session.place(now).turns, now.conversation.turns.slice(1))
   })
   it('prefers a row with the same system prompt to a newer one without', () => {
     const session = new Session()

@@ -42,6 +42,7 @@ export const conversation = (items: readonly Item[], extra = ''): Conversation =
     chain: chainOf(chained),
     talk: chainOf(talked),
     turns: items.flatMap((item, index) => (item.kind === 'turn' ? [turnOf(items, item.calls, index)] : [])),
+    systems: items.flatMap((item, index) => (item.kind === 'system' ? [index] : [])),
     besides: items.flatMap((item, index) => (item.kind === 'beside' ? [index] : [])),
     fingerprint: sha256(['request', extra, ...chained].join('\0')),
     opening: sha256(items.find((item) => item.kind === 'user')?.text ?? ''),

@@ -102,6 +102,7 @@ const conversationOf = ({ fingerprint, bytes_in }: CallRecord, turns: readonly T
   chain: [],
   talk: [],
   turns,
+  systems: [],
   besides: [],
   fingerprint,
   opening: '',
