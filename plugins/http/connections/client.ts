@@ -2,6 +2,8 @@ import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { type Call, type Client, headerOf } from 'guard-gateway/core'
 
+const NOTHING = Buffer.alloc(0)
+
 /** A client on the other end of an HTTP response. */
 export class HttpClient implements Client {
   gone = false
@@ -44,7 +46,7 @@ export class HttpClient implements Client {
         response.appendHeader(headers[index] ?? '', headers[index + 1] ?? '')
       response.writeHead(status)
     }
-    if (flush) response.flushHeaders()
+    if (flush) this.#sendHead()
   }
 
   write(chunk: Uint8Array): boolean {
@@ -80,7 +82,7 @@ export class HttpClient implements Client {
     const endIsMarked = response.chunkedEncoding || headerOf(this.#headers, 'content-length') !== undefined
     if (endIsMarked) {
       // the head waits for the first byte of the body, which may never have come
-      response.flushHeaders()
+      this.#sendHead()
       socket.destroySoon()
     }
     // for this client the end of the connection is the end of the reply, so only a reset looks broken
@@ -110,6 +112,11 @@ export class HttpClient implements Client {
     this.#leave()
     // it is still being asked: nothing is there to be recorded, and the rest of its body would be waited for
     if (this.call === undefined && this.status === 0) this.#response.destroy()
+  }
+
+  /** Sends the head alone. Not by `flushHeaders`, which writes it as UTF-8: values are bytes, and those beyond ASCII would become two. */
+  #sendHead(): void {
+    this.#response.write(NOTHING)
   }
 
   #leave(): void {

@@ -68,6 +68,19 @@ overEachClient((start) => {
       }
       assert.ok(got === 200 && got < whole.length)
     })
+    it('stand behind a head whose values keep their bytes, however it goes out', async () => {
+      await using running = await start()
+      const head = 'HTTP/1.1 200 OK\r\nx-odd: caf\xe9\r\n'
+      for (const rest of [
+        'content-length: 2\r\n\r\n{}',
+        'content-length: 2\r\n\r\n{',
+        'transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        '\r\n{}',
+      ]) {
+        running.provider.script({ raw: Buffer.from(head + rest, 'latin1') })
+        assert.equal((await ask(running.port, { body: chatBody })).headers['x-odd'], 'caf\xe9', rest)
+      }
+    })
     it('in an encoding nobody asked for pass untouched', async () => {
       await using running = await start()
       const odd = Buffer.from([0, 1, 2, 255])
