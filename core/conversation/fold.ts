@@ -36,7 +36,10 @@ interface CallPlace {
 }
 
 /** A conversation's hashes and turns, and the tip that covers every item of it. */
-export type Folded = Pick<Conversation, 'chain' | 'talk' | 'turns' | 'systems' | 'besides' | 'loose_results' | 'text_bytes'> & {
+export type Folded = Pick<
+  Conversation,
+  'chain' | 'talk' | 'turns' | 'systems' | 'besides' | 'loose_results' | 'text_bytes'
+> & {
   readonly full: string
 }
 
