@@ -89,7 +89,15 @@ export { keyOfId, roundedKey } from './frame/ids.ts'
 export { LineWriter } from './frame/line-writer.ts'
 export { type LineEnds, LineReader } from './frame/lines.ts'
 export { foldName } from './frame/look-alike.ts'
-export { objectionsTo, type Pointed, type PointedTexts, pointed, pointedTexts } from './frame/pointed.ts'
+export {
+  type Objection,
+  objectionsTo,
+  type Pointed,
+  type PointedTexts,
+  pointed,
+  pointedTexts,
+  TOOK_TOO_LONG,
+} from './frame/pointed.ts'
 export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './frame/scan.ts'
 export type { JsonMember, JsonValue } from './frame/token.ts'
 export { errorFrame, type Frame, type FrameFault, readFrame, resultFrame } from './frame.ts'

@@ -66,18 +66,28 @@ export const pointedTexts = (
 /** Time that a check may take for all the values of one call, milliseconds: nothing else happens meanwhile. */
 const MAX_MS = 250
 
-/** What a check objects to in values, one after the other. When the time for them is over, the next one cannot be told. */
+/** What a check has against one value. */
+export type Objection = Omit<CheckFinding, 'pointer'>
+
+/** For a value that the time of a check did not suffice for. */
+export const TOOK_TOO_LONG: Objection = { reason: 'cannot be judged: the check took too long', certain: false }
+
+/**
+ * What a check objects to in values, one after the other. When the time for them is over, the next one cannot be told.
+ * One that is judged in steps asks between them whether it is over, and answers `TOOK_TOO_LONG`.
+ */
 export const objectionsTo = <Value extends { readonly pointer: string }>(
   values: readonly Value[],
-  objection: (value: Value) => Omit<CheckFinding, 'pointer'> | undefined,
+  objection: (value: Value, isLate: () => boolean) => Objection | undefined,
 ): CheckFinding[] => {
   const until = performance.now() + MAX_MS
+  const isLate = (): boolean => performance.now() > until
   const findings: CheckFinding[] = []
   for (const value of values) {
-    const isLate = performance.now() > until
-    const found = isLate ? { reason: 'cannot be judged: the check took too long', certain: false } : objection(value)
+    const late = isLate()
+    const found = late ? TOOK_TOO_LONG : objection(value, isLate)
     if (found !== undefined) findings.push({ pointer: value.pointer, ...found })
-    if (isLate) break
+    if (late) break
   }
   return findings
 }

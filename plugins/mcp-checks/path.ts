@@ -1,5 +1,13 @@
 import { isAbsolute, resolve, sep } from 'node:path'
-import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
+import {
+  type CheckFinding,
+  mcpCheck,
+  type Objection,
+  objectionsTo,
+  plainSchema,
+  pointedTexts,
+  TOOK_TOO_LONG,
+} from 'guard-gateway/core'
 import { isInside } from './path/containment.ts'
 import { formsOf } from './path/forms.ts'
 import { patternLints } from './path/patterns.ts'
@@ -66,26 +74,37 @@ export const path = mcpCheck({
     const judge = (known: Roots): readonly CheckFinding[] => {
       const { texts, findings } = pointedTexts(args, options)
       const base = known.cwd ?? at.cwd ?? known.first
-      return [...findings, ...objectionsTo(texts, ({ text }) => objection(text, base, known, options.symlinks))]
+      const place = { base, roots: known, symlinks: options.symlinks ?? 'resolve' }
+      return [...findings, ...objectionsTo(texts, ({ text }, isLate) => objection(text, place, isLate))]
     }
     return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
   },
 })
 
-type Objection = Omit<CheckFinding, 'pointer'>
+/** What paths are held against. */
+interface Place {
+  /** Folder of relative paths. */
+  readonly base: string
+  readonly roots: Roots
+  readonly symlinks: Symlinks
+}
 
-const objection = (text: string, base: string, roots: Roots, symlinks: Symlinks = 'resolve'): Objection | undefined => {
+const objection = (text: string, place: Place, isLate: () => boolean): Objection | undefined => {
   if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
   const forms = formsOf(text)
   if (forms === undefined) return { reason: 'is percent-encoded over and over', certain: false }
   for (const form of forms) {
-    const reason = refusal(form, process.platform) ?? misplaced(form, form === text, base, roots)
-    if (reason !== undefined) return { reason, certain: true }
-    if (symlinks === 'ignore') continue
-    const found = followed(form, base, roots, symlinks)
+    const found = isLate() ? TOOK_TOO_LONG : against(form, form === text, place)
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** What there is against one form of a text. */
+const against = (form: string, asSent: boolean, place: Place): Objection | undefined => {
+  const reason = refusal(form, process.platform) ?? misplaced(form, asSent, place)
+  if (reason !== undefined) return { reason, certain: true }
+  return place.symlinks === 'ignore' ? undefined : followed(form, place)
 }
 
 const OUTSIDE = 'resolves outside the allowed folders'
@@ -93,32 +112,32 @@ const OUTSIDE = 'resolves outside the allowed folders'
 const matches = (pattern: string): string => `matches the denied pattern ${pattern}`
 
 /** The text alone, normalised. Forms other than the text itself are also held against other spellings of the folders. */
-const misplaced = (form: string, asSent: boolean, base: string, roots: Roots): string | undefined => {
-  const place = resolve(base, form)
-  if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, place))) return OUTSIDE
-  const pattern = roots.denied(place)
+const misplaced = (form: string, asSent: boolean, { base, roots }: Place): string | undefined => {
+  const normalised = resolve(base, form)
+  if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, normalised))) return OUTSIDE
+  const pattern = roots.denied(normalised)
   return pattern === undefined ? undefined : matches(pattern)
 }
 
 /** The text as the kernel follows it, and as a server does that normalises first. */
-const followed = (form: string, base: string, roots: Roots, symlinks: Symlinks): Objection | undefined => {
-  const normalised = resolve(base, form)
+const followed = (form: string, place: Place): Objection | undefined => {
+  const normalised = resolve(place.base, form)
   // another spelling of a folder is a text alone: what stands there is no concern of this server
-  if (!roots.folders.some((root) => isInside(root, normalised))) return undefined
-  const objection = ended(normalised, roots, symlinks)
-  if (objection !== undefined || !form.includes('..')) return objection
-  return ended(isAbsolute(form) ? form : base + sep + form, roots, symlinks)
+  if (!place.roots.folders.some((root) => isInside(root, normalised))) return undefined
+  const found = ended(normalised, normalised, place)
+  if (found !== undefined || !form.includes('..')) return found
+  return ended(isAbsolute(form) ? form : place.base + sep + form, normalised, place)
 }
 
-/** What is wrong with where a path ends, links followed. */
-const ended = (start: string, roots: Roots, symlinks: Symlinks): Objection | undefined => {
+/** What is wrong with where a path ends, links followed, if that is not where its text was judged already. */
+const ended = (start: string, judged: string, { roots, symlinks }: Place): Objection | undefined => {
   const walked = tried(start)
   if (walked === undefined) return { reason: 'cannot be followed to its end', certain: false }
   const isReal = (place: string): boolean => roots.real.some((root) => isInside(root, place))
   if (!isReal(walked.real)) return { reason: OUTSIDE, certain: true }
   if (symlinks === 'reject' && walked.links.some(isReal))
     return { reason: 'leads through a symbolic link', certain: true }
-  const pattern = roots.denied(walked.real)
+  const pattern = walked.real === judged ? undefined : roots.denied(walked.real)
   return pattern === undefined ? undefined : { reason: matches(pattern), certain: true }
 }
 

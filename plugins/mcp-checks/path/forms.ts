@@ -6,7 +6,7 @@ const ORDINARY = /^[!#-$&(-:<-_a-z|~][!-$&-:<-z|~]*(?<!["'` ])$/
 /**
  * Every text that a server might make of one before it opens a file: without blanks and quotes around it or invisible characters in it,
  * with look-alikes of slashes, backslashes and dots replaced, parameters and steps upwards taken out, in compatibility form, percent-decoded,
- * with each part of a list in braces alone. Undefined if this finds no end within three rounds, or more than 256 texts.
+ * with each part of a list in braces alone, with accents in one character and apart. Undefined if this finds no end within three rounds, or more than 256 texts.
  */
 export const formsOf = (text: string): ReadonlySet<string> | undefined => {
   const forms = new Set([text])
@@ -14,7 +14,8 @@ export const formsOf = (text: string): ReadonlySet<string> | undefined => {
   let fresh: ReadonlySet<string> | undefined = new Set(forms)
   for (let round = 0; round <= ROUNDS; round++) {
     fresh = beyond(forms, fresh)
-    if (fresh?.size === 0) return forms
+    if (fresh?.size === 0)
+      return new Set([...forms].flatMap((form) => [form, form.normalize('NFC'), form.normalize('NFD')]))
     if (fresh === undefined || forms.size + fresh.size > MAX_FORMS) return undefined
     for (const form of fresh) forms.add(form)
   }

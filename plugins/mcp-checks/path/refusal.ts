@@ -4,11 +4,15 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout
 /** A variable of the environment as the first folder: most are absolute. */
 const VARIABLE = /^(?:\$(?:env:)?[A-Z_][A-Z0-9_]*|\$\{[^/}]+\}|\$env:\w+|%[A-Za-z_]\w*(?:\([^/)]*\))?%)(?=[\\/]|$)/
 
+/** Longer than a file's; patterns may take time that grows with a power of it. */
+const LONG_NAME = /[^\\/]{256}/
+
 /** Why a text is no path that can be judged, as the end of a sentence about it; undefined if it is one. */
 export const refusal = (form: string, platform: NodeJS.Platform): string | undefined => {
   if (form === '') return 'is empty'
   if (/\p{Cc}/u.test(form)) return 'holds a control character'
   if (!form.isWellFormed()) return 'holds half of a character'
+  if (LONG_NAME.test(form)) return 'holds a name that is longer than a file can have'
   if (form.startsWith('~')) return 'begins with ~, which only a shell can resolve'
   if (VARIABLE.test(form)) return 'begins with a variable, which some programs put a folder in place of'
   if (form.includes('://') || /^file:/i.test(form)) return 'is a URL and not a path'

@@ -1,8 +1,11 @@
-import { lstatSync, readlinkSync } from 'node:fs'
-import { dirname, join, parse } from 'node:path'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { basename, dirname, parse, sep } from 'node:path'
 
 /** As many links as Linux follows. */
 const MAX_LINKS = 40
+
+/** What every common file system takes for a name. */
+const MAX_NAME_BYTES = 255
 
 export interface Walked {
   /** Where the path ends: no link in it, up to where nothing exists. */
@@ -13,29 +16,34 @@ export interface Walked {
 
 const SEPARATOR = process.platform === 'win32' ? /[\\/]+/ : /\/+/
 
+/** Links in here lead elsewhere for each process that follows them, and so do those that lead here, such as `/dev/fd`. */
+const PROCESSES = '/proc/'
+
 /**
  * Follows an absolute path as the kernel does, link by link, so that `..` behind a link leaves the folder that the link leads to.
  * What does not exist yet is taken as it is written; a link to nothing counts by its target.
- * Throws if there are too many links, or if a folder cannot be looked at.
+ * Throws if there are too many links, if one leads elsewhere for another process, or if a folder cannot be looked at.
  */
 export const walk = (path: string): Walked => {
   const links: string[] = []
   let real = parse(path).root
+  /** How many of the last segments do not exist; what is below them does not either. */
+  let missing = 0
   const ahead = segmentsOf(path)
   for (let segment = ahead.pop(); segment !== undefined; segment = ahead.pop()) {
-    if (segment === '' || segment === '.') continue
     if (segment === '..') {
       real = dirname(real)
+      missing = Math.max(0, missing - 1)
       continue
     }
-    const next = join(real, segment)
-    if (lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink() !== true) {
+    const next = real.endsWith(sep) ? real + segment : real + sep + segment
+    const found = missing > 0 ? undefined : entryAt(next)
+    if (found?.isSymbolicLink() !== true) {
+      missing += Number(found === undefined)
       real = next
       continue
     }
-    links.push(next)
-    if (links.length > MAX_LINKS) throw new Error(`${path} leads through more than ${MAX_LINKS} links`)
-    const target = readlinkSync(next)
+    const target = targetOf(next, links)
     const { root } = parse(target)
     if (root !== '') real = root
     ahead.push(...segmentsOf(target))
@@ -43,5 +51,29 @@ export const walk = (path: string): Walked => {
   return { real, links }
 }
 
-/** Last segment first. */
-const segmentsOf = (path: string): string[] => path.slice(parse(path).root.length).split(SEPARATOR).reverse()
+/** What stands at a path; undefined if nothing does. Throws if this cannot be told. */
+const entryAt = (path: string): Stats | undefined => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    // a file system that says so has nothing of such a name, and a path that is too long may still be reached from a folder on it
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENAMETOOLONG' && Buffer.byteLength(basename(path)) > MAX_NAME_BYTES) return undefined
+    throw error
+  }
+}
+
+/** Where a link leads. */
+const targetOf = (link: string, followed: string[]): string => {
+  if (followed.push(link) > MAX_LINKS) throw new Error(`${link} is behind more than ${MAX_LINKS} links`)
+  if (link.startsWith(PROCESSES)) throw new Error(`${link} leads elsewhere for another process`)
+  return readlinkSync(link)
+}
+
+/** Last segment first, without those that lead nowhere. */
+const segmentsOf = (path: string): string[] =>
+  path
+    .slice(parse(path).root.length)
+    .split(SEPARATOR)
+    .filter((segment) => segment !== '' && segment !== '.')
+    .reverse()

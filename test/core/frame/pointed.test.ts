@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
-import { objectionsTo, pointed, pointedTexts } from 'guard-gateway/core'
+import { objectionsTo, pointed, pointedTexts, TOOK_TOO_LONG } from 'guard-gateway/core'
 
 describe('a pointer into the arguments of a tool call', () => {
   const args = { path: 'a', paths: ['b', 'c'], 'x/y': { '~': 1 }, deep: [{ to: 'd' }, {}], none: [] }
@@ -70,6 +70,11 @@ describe('what a check objects to in values', () => {
       })
       const reason = 'cannot be judged: the check took too long'
       assert.deepEqual(findings, [{ pointer: '/c', reason, certain: false }])
+      const steps = objectionsTo(values.slice(1, 2), (_value, isLate) => {
+        while (!isLate()) now += 130
+        return TOOK_TOO_LONG
+      })
+      assert.deepEqual(steps, [{ pointer: '/b', reason, certain: false }])
     } finally {
       clock.mock.restore()
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, mock } from 'node:test'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
 import { attacks } from './path/attacks.ts'
@@ -155,6 +156,24 @@ describe('the options of a path check', () => {
     for (const inside of [[''], ['  '], ['~/project']])
       await assert.rejects(async () => path.compile?.({ ...options, inside }), { code: 'INVALID_POLICY' })
     await assert.rejects(async () => path.compile?.({ ...options, deny: ['~/.ssh/**'] }), { code: 'INVALID_POLICY' })
+  })
+  it('cannot tell where a link leads that is another one for each process', {
+    skip: !existsSync('/proc/self'),
+  }, async () => {
+    const inside = [root, process.cwd()]
+    for (const path of ['link-process', 'link-process/package.json'])
+      assert.deepEqual(await reasons({ inside }, { path }), ['/path cannot be followed to its end'])
+  })
+  it('cannot tell of a text with many readings when its time is over', async () => {
+    let now = 0
+    const clock = mock.method(performance, 'now', () => (now += 5))
+    try {
+      const list = Array.from({ length: 80 }, (_none, index) => index).join()
+      assert.deepEqual(await reasons({}, { path: `{${list.slice(0, 40)}}` }), [])
+      assert.deepEqual(await reasons({}, { path: `{${list}}` }), ['/path cannot be judged: the check took too long'])
+    } finally {
+      clock.mock.restore()
+    }
   })
   it('cannot tell where a path leads that the kernel does not follow either', async () => {
     const find = await loaded(path, options)

@@ -79,6 +79,8 @@ export const ordinary: readonly string[] = [
   '.github/workflows/ci.yml',
   'node_modules/.bin/x',
   'a'.repeat(255),
+  'é'.repeat(120),
+  '한'.repeat(85),
   `${'a/'.repeat(1000)}b`,
   'src/a.ts/..',
   'src/a.ts/../deep',

@@ -30,6 +30,9 @@ export const plantTree = (): { readonly base: string; remove(): void } => {
     'app/to-deep': 'src/deep',
     'app/there-and-back': '../app/src',
     'app/escape': '../outside/in',
+    'app/re\u0301sume\u0301': '../outside',
+    'app/éﬁ': '../outside',
+    'app/link-process': '/proc/self/cwd',
     alias: 'app',
   }
   for (const [place, target] of Object.entries(links)) symlinkSync(target, join(base, place))
