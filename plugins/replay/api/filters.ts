@@ -166,11 +166,11 @@ const tagTest = (text: string): Test<NonNullable<RunRow['failure_tag']>> => {
 const rangeTests = (query: RawQuery, now: number) => {
   const since = instant(query, 'since', now)
   const until = instant(query, 'until', now)
-  const least = integer(query, 'min_duration_ms')
-  const most = integer(query, 'max_duration_ms')
+  const least = milliseconds(query, 'min_duration_ms')
+  const most = milliseconds(query, 'max_duration_ms')
   return {
     ...range('start_ns', since, until),
-    ...range('duration_ns', least && least * NS_PER_MS, most && most * NS_PER_MS + 1n),
+    ...range('duration_ns', least, most === undefined ? undefined : most + 1n),
     ...range('cost_micro', integer(query, 'min_cost_micro'), undefined),
     ...range('total_tokens', integer(query, 'min_tokens'), undefined),
   }
@@ -186,6 +186,12 @@ const integer = (query: RawQuery, name: Name, wanted = 'an integer from 0'): big
   if (text === undefined) return undefined
   if (!/^\d{1,12}$/.test(text)) throw invalid(name, wanted)
   return BigInt(text)
+}
+
+/** Nanoseconds. */
+const milliseconds = (query: RawQuery, name: Name): bigint | undefined => {
+  const ms = integer(query, name)
+  return ms === undefined ? undefined : ms * NS_PER_MS
 }
 
 const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint | undefined => {

@@ -121,6 +121,7 @@ for (const backend of ['memory', 'sqlite'] as const) {
       assert.equal(first.next_cursor, null)
       const some = expecting<Page>(200, await bench.send('GET', '/api/v1/runs?limit=2'))
       await bench.send('POST', '/api/v1/traces', { trace_id: 'late' })
+      assert.deepEqual(await list('max_duration_ms=0'), ['late'])
       const rest = await list(`limit=2&cursor=${some.next_cursor}`)
       assert.deepEqual([...some.runs.map(({ trace_id }) => trace_id), ...rest], ['three', 'two', 'one'])
       const foreign = await bench.send('GET', `/api/v1/runs?limit=2&status=ok&cursor=${some.next_cursor}`)
