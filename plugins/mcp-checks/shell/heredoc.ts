@@ -21,17 +21,36 @@ export const heredocStart = (text: string, at: number): Heredoc | undefined => {
   return { delimiter: single ?? double ?? escaped ?? '', indented: dash === '-', end: at + whole.length }
 }
 
-/** Its text, which begins at an offset, and where the line behind it begins. Throws Unreadable if it has no end. */
+const withoutIndent = (line: string, { indented }: Heredoc): string => (indented ? line.replace(/^\t+/, '') : line)
+
+/**
+ * Whether a line before the last one could be the end within a substitution: there Bash takes one for it that only
+ * begins so, and before 4.4 joins what a backslash continues.
+ */
+const couldEndBefore = (body: string, heredoc: Heredoc): boolean =>
+  [body, body.replaceAll('\\\n', '')].some((read) =>
+    read.split('\n').some((line) => withoutIndent(line, heredoc).startsWith(heredoc.delimiter)),
+  )
+
+/**
+ * Its text, which begins at an offset, and where the line behind it begins. Throws Unreadable if it has no end, or
+ * could have another one.
+ */
 export const heredocBody = (
   text: string,
   from: number,
-  { delimiter, indented }: Heredoc,
+  heredoc: Heredoc,
+  isWithin: boolean,
 ): { readonly body: string; readonly end: number } => {
   for (let at = from; at <= text.length; ) {
     const next = text.indexOf('\n', at)
     const end = next === -1 ? text.length : next
-    const line = text.slice(at, end)
-    if ((indented ? line.replace(/^\t+/, '') : line) === delimiter) return { body: text.slice(from, at), end }
+    if (withoutIndent(text.slice(at, end), heredoc) === heredoc.delimiter) {
+      const body = text.slice(from, at)
+      if (isWithin && couldEndBefore(body, heredoc))
+        throw new Unreadable('holds a here-document in a substitution that some shells end earlier')
+      return { body, end }
+    }
     if (next === -1) break
     at = next + 1
   }

@@ -1,4 +1,5 @@
 import { type Heredoc, heredocBody, heredocStart } from './heredoc.ts'
+import { isPairedSo, type Substitution } from './paired.ts'
 import { readWord, Unreadable, type Word } from './word.ts'
 
 /** A file or descriptor that a command reads or writes. */
@@ -44,11 +45,14 @@ interface Draft extends Command {
 export const lex = (text: string): readonly Command[] => {
   const lexer = new Lexer(text, 0, 0)
   lexer.run()
+  if (!isPairedSo(text, lexer.substitutions))
+    throw new Unreadable('holds a substitution that Bash 3.2 (macOS) ends elsewhere than later versions do')
   return lexer.commands
 }
 
 class Lexer {
   readonly commands: Draft[] = []
+  readonly substitutions: Substitution[] = []
   at: number
   readonly #text: string
   /** 0 for the whole text, more inside of substitutions. */
@@ -109,7 +113,7 @@ class Lexer {
 
   #bodies(): void {
     for (const { command, ...heredoc } of this.#awaited) {
-      const { body, end } = heredocBody(this.#text, this.at, heredoc)
+      const { body, end } = heredocBody(this.#text, this.at, heredoc, this.#depth > 0)
       command.inputs.push(body)
       this.at = end
     }
@@ -147,6 +151,7 @@ class Lexer {
     if (!inner.commands.some(({ words }) => words.length > 0))
       throw new Unreadable('holds a substitution without a command')
     this.commands.push(...inner.commands)
+    this.substitutions.push({ start: at, end: inner.at, within: inner.substitutions })
     return inner.at
   }
 

@@ -24,6 +24,7 @@ export const attacks: readonly string[] = [
   ...lines('attacks.txt'),
   ...lines('attacks-programs.txt'),
   ...lines('attacks-syntax.txt'),
+  ...lines('attacks-substitutions.txt'),
   '',
   ' ',
   '\n',
