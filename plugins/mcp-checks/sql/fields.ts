@@ -2,18 +2,19 @@ import { isShape, listOf, type Shape } from 'guard-gateway/core'
 
 /** Functions of one argument that act, wait, or read what is no table. */
 const ACTING = new Set(
-  `brin_summarize_new_values current_setting currval dblink dblink_cancel_query dblink_close dblink_connect dblink_connect_u dblink_disconnect
-  dblink_exec dblink_get_result gin_clean_pending_list http_delete http_get http_head lo_close lo_creat lo_create lo_get lo_import lo_tell lo_tell64
+  `brin_summarize_new_values bt_index_parent_check compress_chunk crosstab2 crosstab3 crosstab4 current_setting currval dblink dblink_cancel_query
+  dblink_close dblink_connect dblink_connect_u dblink_disconnect dblink_exec dblink_get_notify dblink_get_result decompress_chunk delete_job
+  dropgeometrytable gin_clean_pending_list http_delete http_get http_head isn_weak lo_close lo_creat lo_create lo_get lo_import lo_tell lo_tell64
   lo_unlink nextval pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_shared pg_advisory_xact_lock
-  pg_advisory_xact_lock_shared pg_backup_start pg_backup_stop pg_cancel_backend pg_create_physical_replication_slot pg_create_restore_point
-  pg_current_logfile pg_drop_replication_slot pg_file_sync pg_file_unlink pg_import_system_collations pg_log_backend_memory_contexts pg_ls_dir
-  pg_ls_replslotdir pg_ls_tmpdir pg_prewarm pg_promote pg_read_binary_file pg_read_file pg_replication_origin_create pg_replication_origin_drop
-  pg_replication_origin_session_progress pg_replication_origin_session_setup pg_sleep pg_sleep_for pg_sleep_until pg_start_backup pg_stat_file
-  pg_stat_reset_replication_slot pg_stat_reset_shared pg_stat_reset_single_function_counters pg_stat_reset_single_table_counters
-  pg_stat_reset_slru pg_stat_reset_subscription_stats pg_stop_backup pg_terminate_backend pg_truncate_visibility_map pg_try_advisory_lock
-  pg_try_advisory_lock_shared pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared postgres_fdw_disconnect setseed ts_stat`.split(
-    /\s+/,
-  ),
+  pg_advisory_xact_lock_shared pg_backup_start pg_backup_stop pg_buffercache_evict pg_buffercache_evict_relation pg_cancel_backend
+  pg_create_physical_replication_slot pg_create_restore_point pg_current_logfile pg_drop_replication_slot pg_file_sync pg_file_unlink
+  pg_import_system_collations pg_log_backend_memory_contexts pg_ls_dir pg_ls_replslotdir pg_ls_tmpdir pg_prewarm pg_promote pg_read_binary_file
+  pg_read_file pg_replication_origin_create pg_replication_origin_drop pg_replication_origin_session_progress pg_replication_origin_session_setup
+  pg_sleep pg_sleep_for pg_sleep_until pg_start_backup pg_stat_file pg_stat_reset_backend_stats pg_stat_reset_replication_slot pg_stat_reset_shared
+  pg_stat_reset_single_function_counters pg_stat_reset_single_table_counters pg_stat_reset_slru pg_stat_reset_subscription_stats
+  pg_stat_statements_reset pg_stop_backup pg_terminate_backend pg_truncate_visibility_map pg_try_advisory_lock pg_try_advisory_lock_shared
+  pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared populate_geometry_columns postgis_extensions_upgrade postgres_fdw_disconnect set_limit
+  setseed ts_stat unlockrows`.split(/\s+/),
 )
 
 /** Whether `x.name` does something in a database that takes it for `name(x)` too. */

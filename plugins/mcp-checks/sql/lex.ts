@@ -1,4 +1,5 @@
 import { Unclear } from './operation.ts'
+import { isReadInTriples } from './triple-quotes.ts'
 
 /** A piece of SQL that every database splits off alike. */
 export interface Token {
@@ -10,10 +11,10 @@ export interface Token {
 export type PlainDialect = 'mysql' | 'sqlite' | 'generic'
 
 const BLANKS = /[ \t\n]+/y
-/** MySQL wants a blank behind the dashes. */
-const LINE_COMMENT = /--(?:[ \t][^\n]*)?(?:\n|$)/y
-/** Not what MySQL or MariaDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
-const BLOCK_COMMENT = /\/\*(?![!+]|M!)((?:(?!\/\*|\*\/).)*)\*\//sy
+/** MySQL wants a blank behind the dashes; Spark reads on in the next line behind a backslash. */
+const LINE_COMMENT = /--(?:[ \t](?:[^\n]*[^\n\\])?)?(?:\n|$)/y
+/** Not what MySQL, MariaDB or TiDB runs or Oracle obeys, and nothing nested, which PostgreSQL counts and others do not. */
+const BLOCK_COMMENT = /\/\*(?!\+|\w?!)((?:(?!\/\*|\*\/).)*)\*\//sy
 /** No letters that modify others: some drivers turn one of them into a quote. */
 const WORD = /[\p{Lu}\p{Ll}\p{Lo}_][\p{Lu}\p{Ll}\p{Lo}\p{M}\p{N}_]*/uy
 const NUMBER = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\p{L}\p{M}\p{N}_$])/uy
@@ -21,8 +22,8 @@ const STRING = /'(?:[^'\\]|'')*'/y
 const QUOTED = /"(?:[^"\\]|"")*"/y
 const BACKQUOTED = /`[^`\\\n]+`/y
 const PARAMETER = /\?|:[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+(?![\p{L}\p{M}\p{N}_$])/uy
-/** No `&` before a quote, which escapes belong to. */
-const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|[=<>+\-*/%|~^(),.;]/y
+/** No `&` before a quote, which escapes belong to, and no two slashes: they begin a comment for Snowflake and H2, and divide for DuckDB. */
+const MARK = /::|<=>|<>|<<|>>|<=|>=|!=|\|\||->>|->|&(?!['"])|\/(?!\/)|[=<>+\-*%|~^(),.;]/y
 
 const matched = (pattern: RegExp, text: string, at: number): string | undefined => {
   pattern.lastIndex = at
@@ -40,6 +41,8 @@ const KINDS: readonly (readonly [RegExp, Token['kind']])[] = [
 
 /** Splits SQL into tokens; throws Unclear at what one database reads otherwise than another. */
 export const lexSql = (sql: string, dialect: PlainDialect): readonly Token[] => {
+  if (dialect === 'generic' && isReadInTriples(sql))
+    throw new Unclear('holds three quotes in a row, which not every database reads alike')
   const tokens: Token[] = []
   for (let at = 0; at < sql.length; ) {
     const skipped = matched(BLANKS, sql, at) ?? matched(LINE_COMMENT, sql, at) ?? matched(BLOCK_COMMENT, sql, at)

@@ -1,7 +1,7 @@
 import { actsAsField } from './fields.ts'
 import type { Token } from './lex.ts'
 import { Unclear } from './operation.ts'
-import { endsExpression, NO_FUNCTION, textAt } from './tokens.ts'
+import { endsExpression, isParameter, NO_FUNCTION, textAt } from './tokens.ts'
 
 /** Words that are no functions behind the one that is named here. */
 const BEHIND: Readonly<Record<string, RegExp>> = {
@@ -30,6 +30,8 @@ const isNextValue = (tokens: readonly Token[], index: number): boolean =>
   textAt(tokens, index - 1) === 'next' && textAt(tokens, index) === 'value' && textAt(tokens, index + 1) === 'for'
 
 const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
+  // an alias or another branch for DuckDB and ClickHouse, which call what the colon stands before
+  if (isParameter(text)) return [text]
   if (kind !== 'word' && kind !== 'quoted') return []
   if (kind === 'word' && isNoFunction(tokens, index, text)) return []
   let first = index

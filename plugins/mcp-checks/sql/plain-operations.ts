@@ -77,8 +77,9 @@ const OPENING: Words = {
   commit: ['transaction'],
   rollback: ['transaction'],
   save: ['transaction'],
+  rename: ['alter'],
   ...others(
-    `setuser revert checkpoint readtext writetext updatetext raiserror throw receive disable enable send end move get add`,
+    `setuser revert checkpoint readtext writetext updatetext raiserror throw receive disable enable send end move get add open dump transfer`,
   ),
 }
 
@@ -93,6 +94,10 @@ const NEXT: Readonly<Record<string, RegExp>> = {
   move: /^conversation$/,
   get: /^conversation$/,
   add: /^(?:counter|signature|sensitivity)$/,
+  rename: /^(?:object|database)$/,
+  open: /^(?:symmetric|master)$/,
+  dump: /^(?:database|tran(?:saction)?)$/,
+  transfer: /^table$/,
 }
 
 /** Statements in which `set` belongs to the statement itself. */

@@ -1,5 +1,6 @@
 import type { Token } from './lex.ts'
 import { Unclear } from './operation.ts'
+import { isParameter } from './tokens.ts'
 
 /** In these brackets `from` parts arguments. */
 const PARTING = new Set(['extract', 'trim', 'substring', 'overlay', 'position'])
@@ -13,6 +14,13 @@ const BEHIND = new Set(
 
 /** The text of a path, an address, a pattern or a file's name. */
 const FILE = /[/\\:*?]|\.\w+"?`?$/
+
+/** DuckDB reads `data.csv` and Spark `csv.data`, of a schema that is none, from a file. */
+const FORMATS = /^(?:csv|json|parquet|avro|orc|text|binaryfile)$/
+const ENDINGS = /^(?:csv|tsv|json|jsonl|ndjson|parquet|avro|xlsx|gz|zst|shp|gpkg|fgb|geojson)$/
+
+/** Words before the name of a table; those of DuckDB's in brackets too. */
+const NAMING = /^(?:join|table|only|describe|desc|summarize|show|pivot|unpivot)$/
 
 /** SQLite's tables that need no brackets to do something: one reads any file, one an archive, one writes statistics. */
 const ACTING = new Set(['fsdir', 'zipfile', 'pragma_optimize'])
@@ -29,7 +37,7 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
   let here: Brackets = { parting: false, inTables: false }
   let expected = false
   for (const [index, token] of tokens.entries()) {
-    if (expected) refuseTable(token, tokens.slice(index + 1, index + 3))
+    if (expected || isBehindAlias(token, here)) refuseTable(nameAt(tokens, index))
     const before = tokens[index - 1]?.text ?? ''
     if (token.text === '(') {
       around.push(here)
@@ -39,15 +47,29 @@ export const refuseFiles = (tokens: readonly Token[]): void => {
   }
 }
 
+/** No database has names of more parts. */
+const MAX_PARTS = 8
+
+/** The parts of a name with dots. */
+const nameAt = (tokens: readonly Token[], first: number): readonly Token[] => {
+  const parts = tokens.slice(first, first + 1)
+  for (let dot = first + 1; tokens[dot]?.text === '.' && parts.length < MAX_PARTS; dot += 2)
+    parts.push(...tokens.slice(dot + 1, dot + 2))
+  return parts
+}
+
 const isFile = ({ kind, text }: Token): boolean => kind === 'string' || (kind === 'quoted' && FILE.test(text))
 
-const refuseTable = (named: Token, [dot, behind]: readonly Token[]): void => {
-  const name = dot?.text === '.' ? behind : named
-  if (isFile(named) || (name !== undefined && isFile(name)))
+const refuseTable = (name: readonly Token[]): void => {
+  const parts = name.map(({ text }) => text.replace(/[:"`]/g, '').toLowerCase())
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (name.some(isFile) || (name.length > 1 && (FORMATS.test(first) || ENDINGS.test(last))))
     throw new Unclear('names a table by text that some databases take for a file')
-  if (name !== undefined && ACTING.has(name.text.replace(/["`]/g, '').toLowerCase()))
-    throw new Unclear('names a table that acts when it is read')
+  if (ACTING.has(last)) throw new Unclear('names a table that acts when it is read')
 }
+
+/** DuckDB's `from x :t`. */
+const isBehindAlias = ({ text }: Token, { inTables }: Brackets): boolean => inTables && isParameter(text)
 
 /** SQLite's `x in t`, without brackets. */
 const isIn = ({ kind, text }: Token, next: Token | undefined, { parting }: Brackets): boolean =>
@@ -59,6 +81,6 @@ const opensTable = ({ kind, text }: Token, before: string, here: Brackets): bool
   if (kind !== 'word') return false
   if (BEHIND.has(text)) here.inTables = false
   if (text === 'from' && before !== 'distinct' && !here.parting) here.inTables = true
-  else return /^(?:join|table|describe|desc)$/.test(text)
+  else return NAMING.test(text)
   return true
 }

@@ -3,6 +3,9 @@ import type { Token } from './lex.ts'
 /** The text of a token, empty where there is none. */
 export const textAt = (tokens: readonly Token[], index: number): string => tokens[index]?.text ?? ''
 
+/** Whether this is `:name`. */
+export const isParameter = (text: string): boolean => /^:\w/.test(text)
+
 /** Words before a bracket that are no functions. */
 export const NO_FUNCTION = new Set(
   `all and any as between by case check constraint cross default distinct else except exists explain filter foreign from full group having in index

@@ -177,6 +177,17 @@ describe('SQL operations, databases without a grammar of ours', () => {
     assert.deepEqual(await reasons({ ...reading, dialect: 'mysql' }, 'select `a b`, `größe` from `t-1`'), [])
     assert.equal((await reasons(reading, 'select `a` from t')).length, 1)
   })
+  it('refuse quotes in a row that end texts elsewhere for BigQuery', async () => {
+    for (const text of [
+      `select '''' , '''; drop table t; select '''' , '''`,
+      'select """" , """ , evil() , """" , """',
+      `select 'a''''' , ''', evil() , '''' , '''`,
+      `select "#", '''' , ''', evil(), '''' , '''`,
+    ]) {
+      assert.match(String(await reasons(reading, text)), /^holds three quotes in a row/, text)
+      assert.deepEqual(await reasons({ ...reading, dialect: 'mysql' }, text), [])
+    }
+  })
   it('look at a list of calls once, however long it is', async () => {
     const before = process.cpuUsage()
     assert.equal((await reasons(reading, `select ${'f(),'.repeat(65_000)}1`)).length, 1)
