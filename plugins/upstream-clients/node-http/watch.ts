@@ -9,14 +9,14 @@ class ConnectTimeout extends Error {
 /** The reply that a connection carries. */
 const replies = new WeakMap<Socket, IncomingMessage>()
 
-/** Remembers which reply a connection carries, so that silence on it can end the reply. */
+/** Remembers which reply a connection carries, so that its silence or its break can end the reply. */
 export const carries = (reply: IncomingMessage): void => {
   replies.set(reply.socket, reply)
 }
 
 /**
- * Watches every connection that an agent makes, once for its life: it must be made in time, and its replies must not fall silent.
- * Requests then need no timers of their own for either.
+ * Watches every connection that an agent makes, once for its life: it must be made in time, and its replies must neither fall silent
+ * nor end with a break. Requests then need no timers of their own.
  */
 export const watchConnections = (agent: Agent, { secure, connect_ms, idle_ms }: UpstreamAddress): void => {
   // one agent serves one address, so its connections need no name to be told apart
@@ -32,6 +32,7 @@ export const watchConnections = (agent: Agent, { secure, connect_ms, idle_ms }: 
     const made = () => clearTimeout(late)
     socket.once(ready, made).once('close', made)
     socket.on('timeout', () => silent(socket, idle_ms))
+    socket.on('error', (error) => broke(socket, error))
     return socket
   }
 }
@@ -42,4 +43,10 @@ const silent = (socket: Socket, idleMs: number): void => {
   // held back because the client is slow: that is not the upstream's silence
   if (reply.isPaused()) socket.setTimeout(idleMs)
   else reply.destroy(new Error(`the upstream was silent for ${idleMs} ms`))
+}
+
+/** Heard before Node hears it, which takes any end of the connection for that of a reply of no announced length. */
+const broke = (socket: Socket, error: Error): void => {
+  const reply = replies.get(socket)
+  if (reply?.complete === false) reply.destroy(error)
 }

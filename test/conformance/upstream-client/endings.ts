@@ -9,6 +9,7 @@ import { refusingPort } from '../../kit/refusing-port.ts'
 import { connectTo, hear, readBody, send } from '../../kit/upstream-client.ts'
 
 const FOUR = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n'
+const ENDLESS = 'HTTP/1.1 200 OK\r\n\r\n'
 
 export const endsExchanges = (client: UpstreamClient): void => {
   describe('a request without an answer', () => {
@@ -69,15 +70,16 @@ export const endsExchanges = (client: UpstreamClient): void => {
   })
 
   describe('a body', () => {
-    for (const [name, ending] of [
-      ['whose connection is reset', (socket: Socket) => socket.resetAndDestroy()],
-      ['whose server says no more', (socket: Socket) => socket.end()],
+    for (const [name, head, ending] of [
+      ['whose connection is reset', FOUR, (socket: Socket) => socket.resetAndDestroy()],
+      ['of no length whose connection is reset', ENDLESS, (socket: Socket) => socket.resetAndDestroy()],
+      ['whose server says no more', FOUR, (socket: Socket) => socket.end()],
     ] as const)
       it(`${name} is cut, also for one who reads it later`, async () => {
         await using server = await rawServer()
         const connections = connectTo(client, server.port)
         for (const isLate of [false, true]) {
-          server.script(`${FOUR}ok`)
+          server.script(`${head}ok`)
           const asked = send(connections)
           const ended = await endedBy(ending, server, (await asked.response).body, isLate)
           assert.equal(ended, 'cut')
