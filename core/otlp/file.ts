@@ -7,7 +7,7 @@ import { type FoundRecord, outlined, readingOf } from '../import/reading.ts'
 import { elementsOf, recordAt } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'
 import { collect, noRecords } from './map.ts'
-import { foreignRun, ownRun, tellingOfRun, textFrom } from './read-run.ts'
+import { foreignNames, foreignRun, ownRun, tellingOfRun, textFrom } from './read-run.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, withoutContent } from './read-span.ts'
 import { fromKeyValues } from './values.ts'
 
@@ -179,7 +179,8 @@ const runOf = (
 ): RunDraft => {
   if (root !== undefined) return ownRun(root, resources.get(root.group) ?? {})
   const about: Attributes = Object.assign(Object.create(null), ...[...groups].map((group) => resources.get(group)))
-  return foreignRun(traceId, [{ attributes: telling }], withoutContent(about, drop))
+  const resource = withoutContent(about, drop)
+  return foreignRun(traceId, foreignNames([{ attributes: telling }], resource), resource)
 }
 
 function* recordsOf(

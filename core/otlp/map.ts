@@ -5,13 +5,15 @@ import { elementsOf, type Placed, recordAt } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'
 import { isContentEvent } from './names.ts'
 import { eventsFromOtlp } from './read-events.ts'
-import { foreignRun, ownRun } from './read-run.ts'
+import { foreignNames, foreignRun, ownRun, type RunNames } from './read-run.ts'
 import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp, withoutContent } from './read-span.ts'
 import { fromKeyValues } from './values.ts'
 
 /** What OTLP data says of one trace, in our records. */
 export interface OtlpRun {
   readonly run: RunDraft
+  /** Where another program wrote it: the names that the ids of the run were made of. */
+  readonly names: RunNames
   readonly place: Place
   readonly spans: readonly Placed<SpanDraft>[]
   readonly events: readonly Placed<EventDraft>[]
@@ -112,10 +114,11 @@ const runOf = (
   const root = kept.find((span) => span.root)
   const place = root?.place ?? found[0]?.place ?? top
   const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
-  if (own !== undefined) return { run: own, place, ...collected }
+  if (own !== undefined) return { run: own, names: {}, place, ...collected }
   const about: Attributes = Object.assign(Object.create(null), ...found.map(({ resource }) => resource))
-  const run = foreignRun(traceId, kept, options.keepsContent(false) ? about : withoutContent(about, dropped))
-  return { run, place, ...collected }
+  const resource = options.keepsContent(false) ? about : withoutContent(about, dropped)
+  const names = foreignNames(kept, resource)
+  return { run: foreignRun(traceId, names, resource), names, place, ...collected }
 }
 
 /** Adds what a span tells; `drop` is there if its events must not tell what people and models said, and counts what goes. */

@@ -7,8 +7,7 @@ import type { OtlpSpan } from './read-span.ts'
 const NO_ID = /[^A-Za-z0-9._:@/+=-]/g
 
 /** A text from outside as an id: what ids cannot hold becomes `_`, at most 128 characters. */
-const idFrom = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.replace(NO_ID, '_').slice(0, 128) : undefined
+const idFrom = (name: unknown): string | undefined => textFrom(name)?.replace(NO_ID, '_').slice(0, 128)
 
 /** A text that says something. */
 export const textFrom = (value: unknown): string | undefined =>
@@ -51,17 +50,32 @@ export const ownRun = ({ attributes, place }: Pick<OtlpSpan, 'attributes' | 'pla
 /** Attributes of a span that may say who made a run. */
 export const tellingOfRun = [semconv.session, semconv.conversation, semconv.agentId, semconv.agentName] as const
 
-/** The run that spans of other programs belong to: who and where it is stands on the resource or on any of them. */
-export const foreignRun = (
-  traceId: string,
-  spans: readonly Pick<OtlpSpan, 'attributes'>[],
-  resource: Attributes,
-): RunDraft => {
+/** Whose a run is, in the words of its writer, which need not be ids. */
+export interface RunNames {
+  readonly project_id?: string | undefined
+  readonly session_id?: string | undefined
+  readonly agent_id?: string | undefined
+  readonly agent_name?: string | undefined
+}
+
+/** What spans of other programs say of their run: it stands on the resource or on any of them. */
+export const foreignNames = (spans: readonly Pick<OtlpSpan, 'attributes'>[], resource: Attributes): RunNames => {
   const first = (name: string): unknown => spans.find(({ attributes }) => textFrom(attributes[name]))?.attributes[name]
-  const project_id = idFrom(resource[guardNames.project]) ?? idFrom(resource[semconv.service])
-  const session_id = idFrom(first(semconv.session) ?? resource[semconv.session]) ?? idFrom(first(semconv.conversation))
-  const agent_id = idFrom(first(semconv.agentId))
-  const agent_name = textFrom(first(semconv.agentName)) ?? textFrom(resource[semconv.service])
+  const service = textFrom(resource[semconv.service])
+  return {
+    project_id: textFrom(resource[guardNames.project]) ?? service,
+    session_id: textFrom(first(semconv.session) ?? resource[semconv.session]) ?? textFrom(first(semconv.conversation)),
+    agent_id: textFrom(first(semconv.agentId)),
+    agent_name: textFrom(first(semconv.agentName)) ?? service,
+  }
+}
+
+/** The run that spans of other programs belong to. */
+export const foreignRun = (traceId: string, names: RunNames, resource: Attributes): RunDraft => {
+  const { agent_name } = names
+  const project_id = idFrom(names.project_id)
+  const session_id = idFrom(names.session_id)
+  const agent_id = idFrom(names.agent_id)
   return {
     trace_id: traceId,
     ...(project_id === undefined ? {} : { project_id }),

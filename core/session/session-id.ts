@@ -1,5 +1,6 @@
 import type { Reader } from '../contracts/storage.ts'
 import { GuardError } from '../errors.ts'
+import { derivedId } from '../ids.ts'
 import type { SessionRow } from '../session.ts'
 
 declare module '../contracts/storage.ts' {
@@ -31,3 +32,17 @@ export const sessionById = async (storage: Reader, id: string): Promise<SessionR
 
 /** How many ids an error about an ambiguous one lists. */
 const MAX_NAMED = 10
+
+/** As in the headers of model requests. */
+const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
+/** What records hold as an id. */
+const RECORD_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+/** 1 to 512 printable characters, not all blank. */
+export const isSessionName = (name: string): boolean => NAME.test(name) && name.trim() !== ''
+
+/** The id that records bear of a session which a client calls `name`: that of the session where there is one, or would be one if the name is no id. It begins none. */
+export const namedSession = async (storage: Reader, project_id: string, name: string): Promise<string> => {
+  const id = derivedId('ses_', project_id, name)
+  return RECORD_ID.test(name) && (await storage.get('sessions', id)) === undefined ? name : id
+}

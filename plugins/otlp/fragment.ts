@@ -20,7 +20,8 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
   }
   const base = { owner: 'client', origin: 'otlp', run } as const
   const { trace_id, project_id, session_id, agent_id } = run
-  if (!fits({ trace_id, project_id, session_id, agent_id }))
+  const ids = { trace_id, project_id, session_id, agent_id }
+  if (!(fits(ids) && fits(writtenNames(found, run))))
     return { fragment: { ...base, spans: [], events: [], artifacts: [] }, lost_spans: found.spans.length, notes }
   const spans = found.spans.map(({ record }) => record).filter(({ id, parent_id }) => fits({ id, parent_id }))
   const kept = new Set(spans.map(({ id }) => id))
@@ -35,6 +36,15 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
   const fragment = { ...base, spans: lastOf(spans), events: lastOf(events), artifacts: lastOf(artifacts) }
   return { fragment, lost_spans: found.spans.length - spans.length, notes }
 }
+
+/** The names that ids of the run were made of: blanks may have kept a secret from being one. */
+const writtenNames = (
+  { run, names: { agent_name: _shown, project_id, ...names } }: OtlpRun,
+  { project_id: used }: FragmentRun,
+) => ({
+  ...names,
+  project_id: run.project_id === used ? project_id : undefined,
+})
 
 /** The last record of each id, where the first stood. */
 const lastOf = <R extends { readonly id: string }>(records: readonly R[]): readonly R[] => {

@@ -1,14 +1,16 @@
 import {
-  derivedId,
   type FragmentRun,
   fromOtlp,
   type Gateway,
   GuardError,
   guardNames,
   ImportFault,
+  isSessionName,
   isShape,
   listOf,
+  namedSession,
   type OtlpReading,
+  type OtlpRun,
   pointerOf,
   type RunDraft,
   semconv,
@@ -40,7 +42,7 @@ export const receive = async (receiving: Receiving, data: unknown): Promise<Part
   let lost = sent - runs.reduce((sum, { spans }) => sum + spans.length, 0)
   for (const found of runs) {
     const shown = keepsContent ? withPreviews(found, gateway.redact) : found
-    const made = fragmentOf(shown, await runOf(receiving, shown.run), gateway.redact)
+    const made = fragmentOf(shown, await runOf(receiving, shown), gateway.redact)
     notes.push(...made.notes)
     lost += made.lost_spans
     const { spans, events, artifacts } = made.fragment
@@ -115,12 +117,11 @@ const withGuessedAgent = (draft: RunDraft): FragmentRun => {
   return isService ? { ...run, default_agent_name: agent_name } : draft
 }
 
-const runOf = async ({ gateway, project_id }: Receiving, draft: RunDraft): Promise<FragmentRun> => {
+const runOf = async ({ gateway, project_id }: Receiving, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
   const project = project_id ?? draft.project_id
   const about = withGuessedAgent(draft)
   const run = project === undefined ? about : { ...about, project_id: project }
-  if (typeof run.session_id !== 'string') return run
-  // a session that the gateway knows by this name; data from outside begins none
-  const id = derivedId('ses_', project ?? 'default', run.session_id)
-  return (await gateway.storage.get('sessions', id)) === undefined ? run : { ...run, session_id: id }
+  const { session_id: named = run.session_id } = names
+  if (typeof named !== 'string' || !isSessionName(named)) return run
+  return { ...run, session_id: await namedSession(gateway.storage, project ?? 'default', named) }
 }

@@ -1,11 +1,12 @@
 import {
-  derivedId,
   type Fragment,
   type FragmentRun,
   type FragmentWarning,
   type Gateway,
   GuardError,
+  isSessionName,
   isShape,
+  namedSession,
   newTraceId,
   type RunSummary,
   runDraft,
@@ -89,7 +90,7 @@ export const readRun = async (
   const project = draft.project_id ?? project_id
   const named = labelIn(label)
   records.checkId(named, ROOT, 'session_id')
-  const session = await sessionOf(gateway, project ?? 'default', named)
+  const session = named && (await namedSession(gateway.storage, project ?? 'default', named))
   return {
     ...draft,
     ...(project === undefined ? {} : { project_id: project }),
@@ -99,26 +100,9 @@ export const readRun = async (
   }
 }
 
-/** As in the headers of model requests. */
-const LABEL = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
-/** What records hold as an id. */
-const RECORD_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
-
 const labelIn = (label: unknown): string | undefined => {
-  if (label === undefined) return undefined
-  if (typeof label === 'string' && LABEL.test(label) && label.trim() !== '') return label
+  if (label === undefined || (typeof label === 'string' && isSessionName(label))) return label
   throw new GuardError('INVALID_ID', '"session_id" must be 1 to 512 printable characters.', { path: '/session_id' })
-}
-
-/** The session that an external id stands for, where there is one, or would stand for where the label is no id; ingest begins none. */
-const sessionOf = async (
-  { storage }: Gateway,
-  project_id: string,
-  named: string | undefined,
-): Promise<string | undefined> => {
-  if (named === undefined) return undefined
-  const id = derivedId('ses_', project_id, named)
-  return RECORD_ID.test(named) && (await storage.get('sessions', id)) === undefined ? named : id
 }
 
 const MAX_TAGS = 64

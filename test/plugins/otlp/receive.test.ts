@@ -93,17 +93,17 @@ describe('traces received', () => {
     assert.deepEqual([run.status, run.span_count, run.event_count, spans[1]?.name], ['ok', 2, 1, 'late'])
   })
 
-  it('name the session that the gateway knows by that name', async () => {
-    const known = newTrace()
-    await modelRequest(newTrace(), { 'x-guard-session-id': 'talk' })
-    await receiver.taken(resourceSpans([span({ traceId: known, attributes: pairs({ 'session.id': 'talk' }) })]))
-    const { json } = await receiver.started.request('GET', '/api/sessions/talk')
-    assert.equal((await receiver.run(known)).run.session_id, (json as { session: { id: string } }).session.id)
-    const unknown = newTrace()
-    await receiver.taken(resourceSpans([span({ traceId: unknown, attributes: pairs({ 'session.id': 'else' }) })]))
-    assert.equal((await receiver.run(unknown)).run.session_id, 'else')
-    assert.equal((await receiver.started.request('GET', '/api/sessions/else')).status, 404)
-  })
+  for (const name of ['talk', 'night talk'])
+    it(`name the session that the gateway knows by that name: ${name}`, async () => {
+      const [known, unknown] = [newTrace(), newTrace()]
+      const named = (traceId: string, id: string) => span({ traceId, attributes: pairs({ 'session.id': id }) })
+      await modelRequest(newTrace(), { 'x-guard-session-id': name })
+      await receiver.taken(resourceSpans([named(known, name), named(unknown, 'else')]))
+      const { json } = await receiver.started.request('GET', `/api/sessions/${encodeURIComponent(name)}`)
+      assert.equal((await receiver.run(known)).run.session_id, (json as { session: { id: string } }).session.id)
+      assert.equal((await receiver.run(unknown)).run.session_id, 'else')
+      assert.equal((await receiver.started.request('GET', '/api/sessions/else')).status, 404)
+    })
 
   it('join a run of the gateway without changing whose it is', async () => {
     const trace = newTrace()
@@ -215,8 +215,10 @@ describe('traces received', () => {
     assert.deepEqual([answer.rejectedSpans, answer.errorMessage.includes(secret)], ['1', false])
     assert.match(answer.errorMessage, /"id" looks like a secret/)
     assert.equal((await receiver.run(trace)).spans.length, 2)
-    const whole = resourceSpans([span({ traceId: newTrace(), attributes: pairs({ 'session.id': secret }) })])
-    assert.match(partialOf(await receiver.taken(whole)).errorMessage, /"session_id" looks like a secret/)
+    for (const id of [secret, `Bearer ${'Ab1'.repeat(20)}`]) {
+      const whole = resourceSpans([span({ traceId: newTrace(), attributes: pairs({ 'session.id': id }) })])
+      assert.match(partialOf(await receiver.taken(whole)).errorMessage, /"session_id" looks like a secret/)
+    }
   })
 
   it('of one native id in two traces are kept one after the other', async () => {
