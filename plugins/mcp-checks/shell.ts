@@ -2,6 +2,7 @@ import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointed } from 
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { withoutFirstBackslash } from './shell/heredoc.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
+import { isPairedSo } from './shell/paired.ts'
 import { printedBy } from './shell/printed.ts'
 import { programName } from './shell/program.ts'
 import { allowsAny, type CommandRules, rulesOf, withoutEnd } from './shell/rules.ts'
@@ -81,10 +82,12 @@ export const shell = mcpCheck({
       })),
   ],
 
-  find(args, options): readonly CheckFinding[] {
+  find(args, options, { cwd }): readonly CheckFinding[] {
     const rules = compiledRules(options)
     const values = options.args.flatMap((pointer) => pointed(args, pointer))
-    return objectionsTo(values, ({ value }) => objection(value, options, rules))
+    // a server whose folder is not known may run on another machine
+    const mayBeOld = cwd === undefined || process.platform === 'darwin'
+    return objectionsTo(values, ({ value }) => objection(value, options, rules, mayBeOld))
   },
 })
 
@@ -93,9 +96,9 @@ type Objection = Omit<CheckFinding, 'pointer'>
 const certainly = (reason: string | undefined): Objection | undefined =>
   reason === undefined ? undefined : { reason, certain: true }
 
-const objection = (value: unknown, options: Options, rules: CommandRules): Objection | undefined => {
+const objection = (value: unknown, options: Options, rules: CommandRules, mayBeOld: boolean): Objection | undefined => {
   if (value === undefined) return options.optional === true ? undefined : certainly('is missing')
-  if (typeof value === 'string') return ofText(value, options, rules)
+  if (typeof value === 'string') return ofText(value, options, rules, mayBeOld)
   if (!Array.isArray(value)) return certainly('must be a string or a list of strings')
   return certainly(ofWords(value, rules))
 }
@@ -109,10 +112,10 @@ const ofWords = (words: readonly unknown[], rules: CommandRules): string | undef
   return words.some((word) => CONTROL.test(word)) ? 'holds a control character' : rules(words)
 }
 
-const ofText = (text: string, options: Options, rules: CommandRules): Objection | undefined => {
+const ofText = (text: string, options: Options, rules: CommandRules, mayBeOld: boolean): Objection | undefined => {
   if (CONTROL.test(text)) return certainly('holds a control character')
   if (text.length > MAX_LENGTH) return { reason: `is over ${MAX_LENGTH} characters long`, certain: false }
-  const commands = read(text)
+  const commands = read(text, mayBeOld)
   if (typeof commands === 'string') return { reason: commands, certain: false }
   if (!commands.some(({ words }) => words.length > 0)) return certainly('holds no command')
   const readers = readersOf(text.includes('|') ? commands.flatMap(printedBy) : [])
@@ -123,10 +126,12 @@ const ofText = (text: string, options: Options, rules: CommandRules): Objection 
   return undefined
 }
 
-/** Commands in which two readings agree: that of Bash's grammar and that of its splitting into words. */
-const read = (text: string): readonly Command[] | string => {
+/** Commands in which two readings agree: that of Bash's grammar and that of its splitting into words. Old is Bash 3.2, the `sh` of macOS. */
+const read = (text: string, mayBeOld: boolean): readonly Command[] | string => {
   try {
-    const commands = lex(text)
+    const { commands, substitutions } = lex(text)
+    if (mayBeOld && !isPairedSo(text, substitutions))
+      return 'holds a substitution that Bash 3.2 (macOS) ends elsewhere than later versions do'
     return agrees(commands, text) ? commands : 'is not wholly known before it runs'
   } catch (error) {
     if (error instanceof Unreadable) return error.message

@@ -1,5 +1,5 @@
 import { type Heredoc, heredocBody, heredocStart } from './heredoc.ts'
-import { isPairedSo, type Substitution } from './paired.ts'
+import type { Substitution } from './paired.ts'
 import { readWord, Unreadable, type Word } from './word.ts'
 
 /** A file or descriptor that a command reads or writes. */
@@ -38,19 +38,22 @@ interface Draft extends Command {
   readonly inputs: string[]
 }
 
+interface Lexed {
+  readonly commands: readonly Command[]
+  readonly substitutions: readonly Substitution[]
+}
+
 /**
  * Every command of a text, in order, those inside of substitutions included. A second reading beside the grammar's: it knows words
  * and separators alone, and refuses what it does not know by throwing Unreadable.
  */
-export const lex = (text: string): readonly Command[] => {
+export const lex = (text: string): Lexed => {
   const lexer = new Lexer(text, 0, 0)
   lexer.run()
-  if (!isPairedSo(text, lexer.substitutions))
-    throw new Unreadable('holds a substitution that Bash 3.2 (macOS) ends elsewhere than later versions do')
-  return lexer.commands
+  return lexer
 }
 
-class Lexer {
+class Lexer implements Lexed {
   readonly commands: Draft[] = []
   readonly substitutions: Substitution[] = []
   at: number

@@ -16,8 +16,8 @@ const METACHARACTER = /[ \t\n;&|()<>]/
 
 const PARAMETER = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/y
 
-/** A dollar before one of these stands for itself. */
-const LONE_DOLLAR = /[ \t\n"/.,:;)|&<>=%+\]^~]/
+/** A dollar before one of these stands for itself; a line that goes on behind a backslash could name a parameter. */
+const LONE_DOLLAR = /^(?:[ \t\n"/.,:;)|&<>=%+\]^~]|\\(?!\n))/
 
 /** Letters, marks and digits beyond ASCII. */
 const LETTERS = /^(?:(?=[^\0-~])[\p{L}\p{M}\p{N}])+/u
@@ -156,7 +156,10 @@ class WordReader {
       this.at += found[0].length
       return
     }
-    if (next !== undefined && !(LONE_DOLLAR.test(next) && !(outside && next === '"')))
+    if (
+      next !== undefined &&
+      !(LONE_DOLLAR.test(this.text.slice(this.at + 1, this.at + 3)) && !(outside && next === '"'))
+    )
       throw new Unreadable('holds an expansion or substitution')
     this.value += '$'
     this.at++

@@ -178,6 +178,12 @@ describe('the options of a shell check', () => {
     ])
       assert.equal((await reasons({ redirects }, command)).length, 1, command)
   })
+  it('count with Bash 3.2 where the shell may be that of macOS', async () => {
+    const command = `git log --grep "$(cat <<'E'\nit's (one), isn't) \`two\`\nE\n)"`
+    const local = await loaded(shell, options, { cwd: '/' })
+    assert.equal((await local({ command })).length, process.platform === 'darwin' ? 1 : 0)
+    assert.match((await reasons({}, command)).join(), /Bash 3\.2/)
+  })
   it('name no variable unless they do', async () => {
     assert.deepEqual(await reasons({ variables: [] }, 'ls $PWD'), ['uses the variable PWD, which is not allowed'])
   })
