@@ -6,11 +6,12 @@ const GNU =
 const VERSIONED =
   /^(python|pip|pypy|ruby|perl|php|lua|node|nodejs|java|gcc|g\+\+|cc|cpp|clang|clang\+\+|bash|zsh|ksh|fish)-?[0-9][0-9.]*$/
 
-/** The name of a program without its folder, version and Windows extension, lower case. */
+/** The name of a program without its folder, version and Windows extension, lower case; zsh takes `=rm` for the path of `rm`. */
 export const programName = (word: string): string =>
   word
     .slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1)
     .toLowerCase()
+    .replace(/^=/, '')
     .replace(/\.(?:exe|cmd|bat|com)$/, '')
     .replace(VERSIONED, '$1')
     .replace(GNU, '')

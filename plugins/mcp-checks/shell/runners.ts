@@ -17,7 +17,7 @@ const RUNNERS = new Set(
   run-parts run-mailcap start-stop-daemon daemonize socat nc ncat netcat entr fzf rlwrap unbuffer wsl nix-shell
   flatpak-spawn firejail proot fakeroot dbus-run-session xvfb-run capsh choom prlimit numactl logsave aa-exec setarch distrobox toolbox
   linux32 linux64 i386 x86_64 cpulimit torsocks torify proxychains proxychains4 faketime ghci gnuplot dc m4 bpftrace
-  noglob nocorrect repeat foreach sched emulate setopt unsetopt zmodload autoload - view rview rvim gvim vimdiff pico joe jed mc ranger vifm lynx w3m most lftp ftp smbclient sftp telnet xterm
+  noglob nocorrect repeat foreach sched emulate setopt unsetopt zmodload autoload - not and or begin view rview rvim gvim vimdiff pico joe jed mc ranger vifm lynx w3m most lftp ftp smbclient sftp telnet xterm
   hyperfine concurrently cross-env-shell cargo-watch tsc-watch chokidar iex jjs ansible ansible-console salt salt-call pssh pdsh clush sbatch qsub psexec launchctl sqlplus hive beeline impala-shell
   if then else elif do while until for case select function`.split(/\s+/),
 )
