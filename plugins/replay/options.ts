@@ -10,7 +10,7 @@ export interface ReplayOptions {
   readonly retention?: Retention
 }
 
-/** How much is kept; null: without limit. */
+/** How much is kept; null: without limit. Pinned runs stay, and so do those somebody may still write to: written within the hour, or running and written within the day. */
 export interface Retention {
   /** Days since a run was recorded; 30 if absent. */
   readonly days?: number | null

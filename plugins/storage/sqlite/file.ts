@@ -85,13 +85,19 @@ const readHeader = (file: string): { header: Buffer; size: number } => {
   }
 }
 
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+
 /**
  * Looks at the first bytes of a file without opening it as a database: `new` if it is empty, else `ours`.
- * Throws DATABASE_DAMAGED for a file that is no database, another program's, or shorter than it says; DATABASE_NEWER for a newer version's.
+ * Throws DATABASE_DAMAGED for a file that is no database, another program's, shorter than it says, or empty beside its journal; DATABASE_NEWER for a newer version's.
  */
 export const inspect = (file: string): 'new' | 'ours' => {
   const { header, size } = readHeader(file)
-  if (size === 0) return 'new'
+  if (size === 0) {
+    // opened as a new one, it would have its journal thrown away
+    if (sizeOf(`${file}-wal`) > 0) throw damaged(file, 'is empty, and its journal is not')
+    return 'new'
+  }
   if (header.length < 100 || header.toString('latin1', 0, 16) !== MAGIC)
     throw damaged(file, 'is not an SQLite database')
   const application = header.readUInt32BE(68)

@@ -32,18 +32,19 @@ const told = (file: string): string => {
 /**
  * Holds `<file>.lock` for this process until what it returns is closed or the process ends, however it ends.
  * The lock is a write transaction that stays open.
- * Throws DATABASE_LOCKED.
+ * Throws DATABASE_LOCKED, and DATABASE_UNWRITABLE where the lock file is of no use.
  */
 export const holdLock = (file: string): { close(): void } => {
   const name = nameOf(file)
   createFile(name)
-  const lock = new Sqlite(name, { timeout: 200 })
+  let lock: Database | undefined
   try {
+    lock = new Sqlite(name, { timeout: 200 })
     lock.exec('begin immediate')
     // a thread that takes the place of one that died finds what its process has noted
     if (notedHolder(file)?.pid !== process.pid) noteHolder(file, '')
   } catch (error) {
-    lock.close()
+    lock?.close()
     if (isBusy(error))
       throw new Refusal(
         'DATABASE_LOCKED',
@@ -51,10 +52,11 @@ export const holdLock = (file: string): { close(): void } => {
       )
     throw new Refusal('DATABASE_UNWRITABLE', `The lock file ${name} cannot be used: ${String(error)}.`)
   }
+  const held = lock
   return {
     close: () => {
       forgetHolder(file)
-      lock.close()
+      held.close()
     },
   }
 }

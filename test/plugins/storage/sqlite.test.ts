@@ -165,6 +165,21 @@ describe('sqlite: files it refuses, untouched', () => {
     await refused(file, 'DATABASE_DAMAGED', /cut off/)
   })
 
+  it('an empty file whose journal holds what was written', async () => {
+    const file = await written('emptied.db')
+    truncateSync(file, 0)
+    writeFileSync(`${file}-wal`, 'frames')
+    await refused(file, 'DATABASE_DAMAGED', /is empty, and its journal is not/)
+    assert.equal(readFileSync(`${file}-wal`, 'utf8'), 'frames')
+  })
+
+  it('one whose lock cannot be had', async () => {
+    const file = await written('lock.db')
+    rmSync(`${file}.lock`)
+    mkdirSync(`${file}.lock`)
+    await refused(file, 'DATABASE_UNWRITABLE', /lock file .*lock\.db\.lock cannot be used/)
+  })
+
   it('overwritten and zeroed pages', async () => {
     for (const fill of [0x00, 0x5a]) {
       const file = await written(`filled${fill}.db`)
