@@ -22,9 +22,12 @@ interface Start {
   readonly port?: number
 }
 
-// by its address: what is imported by name is checked against the types of a page, and a gateway is none
-const { startGateway } = (await import(new URL('../kit/gateway.ts', import.meta.url).href)) as {
-  startGateway(options: Start): Promise<Running>
+const startGateway = async (options: Start): Promise<Running> => {
+  // by its address: what is imported by name is checked against the types of a page, and a gateway is none
+  const kit = (await import(new URL('../kit/gateway.ts', import.meta.url).href)) as {
+    startGateway(options: Start): Promise<Running>
+  }
+  return kit.startGateway(options)
 }
 
 /** What an administration endpoint answered. */

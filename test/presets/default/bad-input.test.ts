@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
@@ -7,7 +8,7 @@ import { main } from '../../../presets/default/main.ts'
 import { type CommandHome, commandHome, type Told } from '../../kit/command-home.ts'
 import { fakeIo } from '../../kit/io.ts'
 
-const overview = await readFile(join(import.meta.dirname, '../../../presets/default/help.txt'), 'utf8')
+const overview = readFileSync(join(import.meta.dirname, '../../../presets/default/help.txt'), 'utf8')
 
 /** Every command of the overview, with its first argument where it needs one. */
 const commands = [...overview.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?)(?: (<[^>]+>|\[[^\]]+\]))* /gm)].map(
