@@ -76,12 +76,18 @@ const actsBehind = (program: string, args: Words): boolean =>
 /** An address whose host some programs take for an option. */
 const OPTION_AS_HOST = /^[a-z][a-z+]*:\/\/(?:[^/@]*@)?-/i
 
+/** Built-ins that take numbers, with which ksh and zsh compute, and an index that runs a command when they do. */
+const COMPUTING = new Set(['test', '[', 'printf', 'print', 'return', 'break', 'continue', 'exit', 'shift'])
+const RUNNING_INDEX = /\w\[.*(?:\$\(|`)/s
+
+const isActing = (program: string, word: string): boolean =>
+  readsCommands(program, word) || OPTION_AS_HOST.test(word) || (COMPUTING.has(program) && RUNNING_INDEX.test(word))
+
 /** Whether arguments make a program run commands of its caller, write or delete. `args` holds undefined for what is not known. */
 export const actsOn = (program: string, all: Words): boolean => {
   const args = withoutUsual(program, all)
   if (hasOption(program, args) || actsBehind(program, args)) return true
-  if (args.some((word) => word !== undefined && (readsCommands(program, word) || OPTION_AS_HOST.test(word))))
-    return true
+  if (args.some((word) => word !== undefined && isActing(program, word))) return true
   return actsItself(program, args)
 }
 
