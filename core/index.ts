@@ -2,7 +2,7 @@ export type { Call, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from
 export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
 export { RecentHashes } from './conversation/recent-hashes.ts'
-export type { Known, RepliedCall } from './conversation/stateful.ts'
+export { isContinued, type Known, type RepliedCall } from './conversation/stateful.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export {
   callOf,

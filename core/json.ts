@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Code } from './errors/catalogue.ts'
 import { GuardError } from './errors.ts'
+import { parseJson, type Reviver } from './json/parse.ts'
 import { lineAndColumn, syntaxErrorAt } from './json/syntax.ts'
 
 declare global {
@@ -13,15 +14,13 @@ declare global {
 /** A number of 16 digits or more where a value may stand: only such text can hold an integer that a double cannot. */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/
 
-type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 const exact: Reviver = (_key, value, { source }) =>
   typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
     ? BigInt(source)
     : value
 
 /** Parses JSON; an integer beyond 2^53 becomes a bigint with every digit. Throws SyntaxError; check the depth of outside text first. */
-export const readJson = (text: string): unknown =>
-  LONG_NUMBER.test(text) ? JSON.parse(text, exact as (key: string, value: unknown) => unknown) : JSON.parse(text)
+export const readJson = (text: string): unknown => parseJson(text, LONG_NUMBER.test(text) ? exact : undefined)
 
 /** Writes JSON, bigints as integers; what has no JSON form (undefined, a function) is `null`. */
 export const writeJson = (value: unknown): string =>

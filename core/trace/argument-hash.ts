@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { parseJson } from '../json/parse.ts'
 import { readJson } from '../json.ts'
 
 const MAX_DEPTH = 256
@@ -14,7 +15,7 @@ const canonicalText = (args: unknown): string => {
   if (text === '') return '{}'
   if (text[0] !== '{' && text[0] !== '[') return text
   try {
-    return canonicalJson(MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactNumber) : readJson(text))
+    return canonicalJson(MAY_LOSE_DIGITS.test(text) ? parseJson(text, exactNumber) : readJson(text))
   } catch {
     return text
   }

@@ -1,4 +1,4 @@
-import { type Arguments, type Frame, memberIn, sourceOf, stringIn } from 'guard-gateway/core'
+import { type Arguments, type Frame, memberIn, parseJson, sourceOf, stringIn } from 'guard-gateway/core'
 import { type Answer, refusal } from './answer.ts'
 import type { Session } from './session.ts'
 import type { ToolCall } from './tool-call.ts'
@@ -13,7 +13,7 @@ export const callIn = ({ text, params }: Frame, session: Session, at: number): T
   const given = memberIn(params, 'arguments')?.value
   const source = given === undefined ? '{}' : sourceOf(text, given)
   if (source.charCodeAt(0) !== BRACE) return '"arguments" must be an object.'
-  const args = JSON.parse(source) as Arguments
+  const args = parseJson(source) as Arguments
   const { id: session_id, server } = session
   const cwd = server.command === undefined ? undefined : (server.cwd ?? process.cwd())
   return {

@@ -1,4 +1,4 @@
-import { type Arguments, GuardError } from 'guard-gateway/core'
+import { type Arguments, GuardError, parseJson } from 'guard-gateway/core'
 import { type Replace, removeAt, replaceAt, type Segments, segmentsOf, setAt } from './changes.ts'
 
 /** One change of a policy's `transform`, as its file has it. Keys are JSON pointers. */
@@ -22,7 +22,7 @@ export interface Changed {
 /** Applies the changes in order; undefined if they change nothing. */
 export const transformed = (text: string, changes: readonly Change[]): Changed | undefined => {
   const sent = changes.reduce((so_far, change) => change(so_far), text)
-  return sent === text ? undefined : { text: sent, arguments: JSON.parse(sent) as Arguments }
+  return sent === text ? undefined : { text: sent, arguments: parseJson(sent) as Arguments }
 }
 
 /** Makes a change ready for use. Throws what the pattern engine says of a pattern that it cannot run, and GuardError INVALID_POLICY for one that matches everywhere. */

@@ -63,6 +63,19 @@ describe('calls of tools through the proxy', () => {
     assert.equal(service.upstream.calls('tools/call').length, 1)
   })
 
+  it('are judged by the names of their arguments as they are written, whatever came before', async () => {
+    await using service = await startMcp({ policy: POLICY })
+    const client = await service.session()
+    const messages: string[] = []
+    for (const [id, name] of ['pat\\\\', 'pat\\u0068'].entries()) {
+      const params = `{"name":"write_file","arguments":{"of_two_calls":1,"${name}":"a.txt"}}`
+      const asked = await client.post(`{"jsonrpc":"2.0","id":${id + 10},"method":"tools/call","params":${params}}`)
+      messages.push(textOf(asked))
+    }
+    assert.match(messages[0] ?? '', / Writes \(none\)$/)
+    assert.match(messages[1] ?? '', / Writes a\.txt$/)
+  })
+
   it('show the approver every digit of an integer', async () => {
     await using service = await startMcp({ policy: POLICY })
     const client = await service.session()

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { parseJson } from 'guard-gateway/core'
 import { type ChangeSource, compileChange, transformed } from '../../../../plugins/mcp/actions/transform.ts'
 
 /** The text after these changes; undefined if they change nothing. */
 const sent = async (text: string, ...sources: readonly ChangeSource[]): Promise<string | undefined> => {
   const changed = transformed(text, await Promise.all(sources.map(compileChange)))
-  if (changed !== undefined) assert.deepEqual(changed.arguments, JSON.parse(changed.text))
+  if (changed !== undefined) assert.deepEqual(changed.arguments, parseJson(changed.text))
   return changed?.text
 }
 const changes = (
@@ -106,14 +107,14 @@ describe('a list of changes', () => {
         const path = segments.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
         const text = JSON.stringify(value, null, 1)
         const removed = await sent(text, { remove: path })
-        const gone = structuredClone(JSON.parse(text))
+        const gone = parseJson(text)
         const holder = segments.slice(0, -1).reduce<unknown>(child, gone)
         const last = segments.at(-1) ?? ''
         if (child(holder, last) === undefined) assert.equal(removed, undefined)
         else {
           if (Array.isArray(holder)) holder.splice(Number(last), 1)
           else delete (holder as Record<string, unknown>)[last]
-          assert.deepEqual(JSON.parse(removed ?? ''), gone)
+          assert.deepEqual(parseJson(removed ?? ''), gone)
         }
       }),
       { numRuns: 300, seed: 7 },
