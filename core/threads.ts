@@ -1,5 +1,13 @@
 import type { Call, Conversation, Turn } from './call.ts'
-import { earlierTurns, type Known, ownTurns, sameTurn } from './conversation/stateful.ts'
+import {
+  conversationThread,
+  earlierTurns,
+  isContinued,
+  type Known,
+  ownTurns,
+  referenceTip,
+  sameTurn,
+} from './conversation/stateful.ts'
 import type { Row } from './decision.ts'
 import { sha256 } from './ids.ts'
 
@@ -37,12 +45,15 @@ export const place = (call: Call, known: Known): Place => {
   return previous_response_id === null && conversation === null ? byChain(call, known) : byReference(call, known)
 }
 
-/** Tips of the newest row of each thread: what a resume marks as seen. `rows` are newest first, blocked ones included. */
+/**
+ * Tips of the newest row of each thread, and of every blocked one, since conversations that began alike share a thread:
+ * what a resume marks as seen. `rows` are newest first.
+ */
 export const tipsOf = (rows: readonly Row[]): string[] => {
   const threads = new Set<string>()
   const tips = new Set<string>()
   for (const row of rows) {
-    if (threads.has(row.thread)) continue
+    if (threads.has(row.thread) && row.decision !== 'block') continue
     threads.add(row.thread)
     for (const tip of [row.chain_tip, row.talk_tip]) if (tip !== '') tips.add(tip)
   }
@@ -194,7 +205,7 @@ const byReference = (call: Call, known: Known): Place => {
   const parent = referred(call, known.rows, suffix)
   const thread = parent?.thread ?? beginning(call) + suffix
   const tip = referenceTip(call)
-  const own = ownTurns(conversation, known)
+  const own = ownTurns(conversation, known, parent !== undefined)
   const counted = known.seen.has(tip) ? NONE : own
   const last = counted.at(-1)
   const quiet =
@@ -211,7 +222,7 @@ const byReference = (call: Call, known: Known): Place => {
     parent,
     turns: parent === undefined ? counted : [...earlierTurns(parent, known), ...counted],
     keys: quiet ? NONE : keysOf(last),
-    new_turns: own.slice(-known.limit),
+    new_turns: counted.slice(-known.limit),
   }
 }
 
@@ -222,22 +233,11 @@ const referred = ({ envelope }: Call, rows: readonly Row[], suffix: string): Row
   }
   if (conversation === null) return undefined
   const thread = conversationThread(conversation) + suffix
-  return rows.find((row) => row.thread === thread && row.decision !== 'block')
+  return rows.find((row) => row.thread === thread && row.decision !== 'block' && isContinued(row))
 }
 
 const beginning = ({ id, envelope }: Call): string =>
   envelope.conversation === null ? id : conversationThread(envelope.conversation)
-
-/** Ids of an unusual form are hashed, since threads are recorded. */
-const conversationThread = (id: string): string => (/^[\w.-]{1,96}$/.test(id) ? id : sha256(id))
-
-/** The items of such a body are part of a history only together with what they refer to. */
-const referenceTip = ({ envelope, conversation }: Call): string => {
-  const answered = conversation.loose_results.map((one) => one.id)
-  return sha256(
-    [envelope.previous_response_id ?? envelope.conversation, ...answered, conversation.chain.at(-1)].join('\0'),
-  )
-}
 
 const subagentSuffix = ({ headers }: Call): string => {
   const id = headers['x-claude-code-agent-id']

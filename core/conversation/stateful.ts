@@ -1,5 +1,6 @@
-import type { Conversation, ToolCall, Turn } from '../call.ts'
+import type { Call, Conversation, ToolCall, Turn } from '../call.ts'
 import type { Row } from '../decision.ts'
+import { sha256 } from '../ids.ts'
 
 /** What a session knows when a request is placed. Rows are newest first. */
 export interface Known {
@@ -22,20 +23,34 @@ export interface Known {
 /** A tool call that a model asked for. */
 export type RepliedCall = Pick<ToolCall, 'key' | 'tool'>
 
-/** The turns of a body that leaves its history out; results whose calls are known from replies are one more turn before them. */
-export const ownTurns = (conversation: Conversation, { replied }: Known): readonly Turn[] => {
+/** Position of a turn that a body answers without holding it. */
+const ELSEWHERE = -1
+
+/**
+ * The turns of a body that leaves its history out. Before them stands the turn that it answers, with those of its calls that are known
+ * from replies; `continues` says that there is one even if none are, for example a turn of words.
+ */
+export const ownTurns = (
+  conversation: Conversation,
+  { replied }: Pick<Known, 'replied'>,
+  continues: boolean,
+): readonly Turn[] => {
   const { loose_results, turns } = conversation
   const calls = new Map<string, ToolCall>()
   for (const { id, result, error } of loose_results) {
     const call = replied.get(id)
     if (call !== undefined) calls.set(call.key, { ...call, id, result, error })
   }
-  if (calls.size === 0) return turns
+  if (calls.size === 0 && (turns.length > 0 || !continues)) return turns
   // Beside system items and results such a body holds user messages only, unless it has turns of its own.
   const user_after = turns.length === 0 && conversation.talk.length > loose_results.length
   const sorted = [...calls.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
-  return [{ calls: sorted, item: -1, user_after }, ...turns]
+  return [{ calls: sorted, item: ELSEWHERE, user_after }, ...turns]
 }
+
+/** Whether later requests go on from this one: what the provider was to keep of a request that failed is not kept. */
+export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_turns'>): boolean =>
+  outcome === null || outcome === 'ok' || new_turns[0]?.item !== ELSEWHERE
 
 /** The turns of the rows that lead up to `parent`, it included, oldest first; only what came after the last resume. */
 export const earlierTurns = (parent: Row, { rows, fresh, parents, limit }: Known): readonly Turn[] => {
@@ -59,3 +74,14 @@ export const sameTurn = (one: Turn | undefined, other: Turn): boolean =>
   one.calls.every(
     (call, index) => call.id !== null && call.id === other.calls[index]?.id && call.key === other.calls[index]?.key,
   )
+
+/** The thread of a conversation that the provider keeps. Ids of an unusual form are hashed, since threads are recorded. */
+export const conversationThread = (id: string): string => (/^[\w.-]{1,96}$/.test(id) ? id : sha256(id))
+
+/** The tip of a body that refers to its history: its items are part of one only together with what they refer to. */
+export const referenceTip = ({ envelope, conversation }: Call): string => {
+  const answered = conversation.loose_results.map((one) => one.id)
+  return sha256(
+    [envelope.previous_response_id ?? envelope.conversation, ...answered, conversation.chain.at(-1)].join('\0'),
+  )
+}

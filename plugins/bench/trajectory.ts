@@ -1,4 +1,4 @@
-import type { CallRecord, SessionRow, Turn } from 'guard-gateway/core'
+import { type CallRecord, isContinued, type SessionRow, type Turn } from 'guard-gateway/core'
 
 /** A conversation of a stored session as `bench.trajectory.v1`: tools, hashes and flags, no text. */
 export interface StoredTrajectory {
@@ -31,7 +31,7 @@ interface StoredStep {
 
 /** The conversations of a session, its requests given oldest first; those without a tool call are left out. */
 export const trajectoriesOf = (session: SessionRow, records: readonly CallRecord[]): StoredTrajectory[] => {
-  const counted = records.filter(({ decision, retry }) => decision !== 'block' && !retry)
+  const counted = records.filter((record) => record.decision !== 'block' && !record.retry && isContinued(record))
   return [...Map.groupBy(counted, ({ thread }) => thread)]
     .map(([thread, members]) => trajectory(session, thread, members))
     .filter(({ steps }) => steps.some(({ calls }) => calls.length > 0))

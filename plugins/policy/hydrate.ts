@@ -1,4 +1,4 @@
-import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
+import { type CallRecord, type Gateway, isContinued, type Row, rowOf, type Session } from 'guard-gateway/core'
 import { BLOCKED_ROWS, History } from './history.ts'
 import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
@@ -111,7 +111,7 @@ const restore = (history: History, rows: readonly Row[], resumedAt: number): voi
   const remember = (row: Row) => {
     history.append(row, row.root ? undefined : newest.get(row.thread))
     if (row.decision === 'block') return
-    newest.set(row.thread, row)
+    if (isContinued(row)) newest.set(row.thread, row)
     const used = history.usedBy(row.thread)
     used.requests++
     if (hasFailed(row)) used.failed++

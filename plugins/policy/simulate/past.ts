@@ -1,4 +1,12 @@
-import type { CallRecord, Place, Row, Session, SessionRow, Turn } from 'guard-gateway/core'
+import {
+  type CallRecord,
+  isContinued,
+  type Place,
+  type Row,
+  type Session,
+  type SessionRow,
+  type Turn,
+} from 'guard-gateway/core'
 import { History } from '../history.ts'
 import type { Policy } from '../policy.ts'
 import { hasFailed, isUnpriced } from '../settle.ts'
@@ -54,8 +62,10 @@ export class Past {
   add(record: CallRecord, row: Row, { parent, turns }: Place): void {
     this.history.append(row, parent)
     if (row.decision === 'block') return
-    this.#turns.set(row.thread, turns.slice(-this.history.limit))
-    this.#newest.set(row.thread, row)
+    if (isContinued(record)) {
+      this.#turns.set(row.thread, turns.slice(-this.history.limit))
+      this.#newest.set(row.thread, row)
+    }
     this.session.row.requests++
     const used = this.history.usedBy(row.thread)
     used.requests++

@@ -33,6 +33,16 @@ describe('a request that names the response it continues', () => {
     const place = new Session().place(after(7))
     assert.equal(place.root, true)
   })
+  it('follows a turn of words where it answers no call: the call before is not its last turn', () => {
+    const said = call({ items: [user('thanks, now the other')], envelope: { previous_response_id: 'resp_1' } })
+    const session = talk('a', 'b')
+    const place = session.place(said)
+    assert.deepEqual(tools(place), ['a', undefined])
+    assert.deepEqual([place.turns.at(-1)?.user_after, place.keys], [true, []])
+    session.add(said, { response_id: 'resp_2' })
+    session.replied.set('call_2', { tool: 'c', key: keyOf('c') })
+    assert.deepEqual(tools(session.place(after(2))), ['a', undefined, 'c'])
+  })
   it('gets its last turn back from the calls of the reply', () => {
     const place = talk('a').place(after(0))
     const [only] = place.turns
@@ -98,6 +108,17 @@ describe('a request that names a conversation', () => {
     const second = session.place(said('two'))
     assert.deepEqual([second.thread, second.root], ['conv_1', false])
   })
+  it('goes on from the last request that succeeded: what a failed one brought is brought again', () => {
+    const answer = (id: string, more: readonly Item[] = []) =>
+      call({ items: [result(id, 'done'), ...more], envelope: { conversation: 'conv_1' } })
+    const session = new Session()
+    session.add(said('one'), { outcome: 'ok' })
+    for (const id of ['call_0', 'call_1']) session.replied.set(id, { tool: 'a', key: keyOf('a') })
+    session.add(answer('call_0'), { outcome: 'ok' })
+    session.add(answer('call_1'), { outcome: 'upstream_error' })
+    session.add(answer('call_1', [user('still there?')]), { outcome: 'truncated' })
+    assert.deepEqual(tools(session.place(answer('call_1'))), ['a', 'a'])
+  })
   it('records an id of an unusual form as its hash', () => {
     assert.match(new Session().place(said('one', 'a ~ b')).thread, /^[0-9a-f]{64}$/)
   })
@@ -135,6 +156,16 @@ describe('what a resume marked as seen', () => {
     session.add(after(1), { decision: 'block' })
     assert.deepEqual(tools(resumed(session).place(after(1))), [])
     assert.deepEqual(tools(session.place(after(1, [user('again')]))), ['b'])
+    session.add(after(1), { response_id: 'resp_2' })
+    session.replied.set('call_2', { tool: 'b', key: keyOf('b') })
+    assert.deepEqual(tools(session.place(after(2))), ['b'])
+  })
+  it('holds every conversation that was refused, also where one that began alike came later', () => {
+    const session = new Session()
+    session.add(call({ items: begin }))
+    session.add(call({ items: looped }), { decision: 'block' })
+    session.add(call({ items: [...begin, ...step('b')] }))
+    assert.deepEqual(resumed(session).place(call({ items: looped })).turns, [])
   })
   it('is the newest row of each thread, blocked or not', () => {
     const row = (thread: string, tip: string, decision: 'allow' | 'block' = 'allow') =>
