@@ -155,7 +155,8 @@ const note = (state: State, call: Call): void => {
   const fresh = isReferring(call) ? Number.POSITIVE_INFINITY : turns.length - state.turns
   const texts = fresh > 0 ? (conversation.resultTexts?.(fresh) ?? []) : []
   const first = turns.length - texts.length
-  let added = ''
+  // without results it answers words
+  let added = texts.length === 0 && isReferring(call) ? 't' : ''
   for (const [index, results] of texts.entries()) added += verdictOf(state, turns[first + index], results)
   state.verdicts = (state.verdicts + added).slice(-VERDICTS)
   state.turns = turns.length

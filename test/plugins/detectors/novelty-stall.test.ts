@@ -148,16 +148,14 @@ describe('novelty_stall in a session as it grows', () => {
   }
   it('reads results that come without their calls', () => {
     const memory = new Map<string, unknown>()
-    const next = (n: number, text: string) =>
+    const next = (n: number, item: Item) =>
       noveltyStall.measure?.(
-        call({
-          conversation: conversation([result(`call_${n}`, text)], `${n}`),
-          envelope: { previous_response_id: `r${n}` },
-        }),
+        call({ conversation: conversation([item], `${n}`), envelope: { previous_response_id: `r${n}` } }),
         memory,
       )
-    next(1, 'one')
-    next(2, 'two')
-    assert.equal(next(3, 'one'), 'NNS')
+    next(1, result('call_1', 'one'))
+    next(2, result('call_2', 'two'))
+    next(3, user('and then?'))
+    assert.equal(next(4, result('call_4', 'one')), 'NNtS')
   })
 })
