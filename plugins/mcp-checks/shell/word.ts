@@ -14,7 +14,8 @@ export interface Word {
 /** What ends a word outside of quotes. */
 const METACHARACTER = /[ \t\n;&|()<>]/
 
-const PARAMETER = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/y
+/** A name may go on in the next line, behind a backslash; such a one is not read. */
+const PARAMETER = /\$(?:([A-Za-z_]\w*)(?!\w|(?:\\\n)+\w)|\{([A-Za-z_]\w*)\})/y
 
 /** A dollar before one of these stands for itself; a line that goes on behind a backslash could name a parameter. */
 const LONE_DOLLAR = /^(?:[ \t\n"/.,:;)|&<>=%+\]^~]|\\(?!\n))/
