@@ -1,4 +1,4 @@
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import type { Meter } from '../contracts/api-style.ts'
 import { isPlain } from '../request-body/inflate.ts'
 import type { Reading } from '../settled.ts'
@@ -24,13 +24,18 @@ export const noReading: Reading = Object.freeze({
 /** The reading of a reply that came and could not be read here: nobody can tell from it how the reply ended. */
 export const unread: Reading = Object.freeze({ ...noReading })
 
-const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress() as never,
-  zstd: () => createZstdDecompress() as never,
-}
+type Decoder = ReturnType<typeof createGunzip>
+
+/** Decoders by content coding; some need the first byte to know what they are to read. */
+const decoders: ReadonlyMap<string, (first: number) => Decoder> = new Map<string, (first: number) => Decoder>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  // it means the zlib form, but some servers leave that out, and clients read both
+  ['deflate', (first) => ((first & 0x0f) === ZLIB ? createInflate() : createInflateRaw())],
+  ['br', () => createBrotliDecompress() as never],
+  ['zstd', () => createZstdDecompress() as never],
+])
+const ZLIB = 8
 
 type Fault = (error: unknown) => void
 
@@ -38,19 +43,29 @@ type Fault = (error: unknown) => void
 export const createTap = (meter: Meter, encoding: string | undefined, fault: Fault): Tap => {
   const watched = guarded(meter, fault)
   if (isPlain(encoding)) return watched
-  const name = encoding?.toLowerCase() ?? ''
-  const decoder = Object.hasOwn(decoders, name) ? decoders[name]?.() : undefined
-  if (decoder === undefined) return { push: () => {}, end: () => unread }
-  decoder.on('data', (chunk: Uint8Array) => watched.push(chunk))
-  const decoded = new Promise<void>((resolve) => {
-    decoder.once('end', resolve)
-    decoder.once('error', () => resolve())
-  })
+  const open = decoders.get(encoding?.toLowerCase() ?? '')
+  return open === undefined ? { push: () => {}, end: () => unread } : decoding(watched, open)
+}
+
+/** Shows a tap what it can read of a coded reply. */
+const decoding = (watched: Tap, open: (first: number) => Decoder): Tap => {
+  let decoder: Decoder | undefined
+  const decoded = Promise.withResolvers<void>()
   return {
-    push: (chunk) => void decoder.write(chunk),
+    push: (chunk) => {
+      const [first] = chunk
+      if (first === undefined) return
+      decoder ??= open(first)
+        .on('data', (bytes: Uint8Array) => watched.push(bytes))
+        .once('end', decoded.resolve)
+        .once('error', () => decoded.resolve())
+      decoder.write(chunk)
+    },
     end: async () => {
-      decoder.end()
-      await decoded
+      if (decoder !== undefined) {
+        decoder.end()
+        await decoded.promise
+      }
       return watched.end()
     },
   }
