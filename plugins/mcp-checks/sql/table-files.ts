@@ -5,11 +5,9 @@ import { isParameter } from './tokens.ts'
 /** In these brackets `from` parts arguments. */
 const PARTING = new Set(['extract', 'trim', 'substring', 'overlay', 'position'])
 
-/** Clauses behind the list of tables. */
+/** Clauses behind the list of tables; for DuckDB `set` and `values` are names there. */
 const BEHIND = new Set(
-  `where group order having limit offset fetch window qualify union except intersect select set values returning for`.split(
-    /\s+/,
-  ),
+  `where group order having limit offset fetch window qualify union except intersect select returning for`.split(/\s+/),
 )
 
 /** The text of a path, an address, a pattern or a file's name. */
@@ -75,11 +73,14 @@ const isBehindAlias = ({ text }: Token, { inTables }: Brackets): boolean => inTa
 const isIn = ({ kind, text }: Token, next: Token | undefined, { parting }: Brackets): boolean =>
   kind === 'word' && text === 'in' && next?.text !== '(' && !parting
 
+const endsTables = (word: string, before: string): boolean =>
+  word === 'values' ? before === '(' : BEHIND.has(word) && before !== 'as'
+
 /** Whether a table is named next. Notes in `here` where the list of tables begins and ends. */
 const opensTable = ({ kind, text }: Token, before: string, here: Brackets): boolean => {
   if (kind === 'mark') return text === ',' && here.inTables
   if (kind !== 'word') return false
-  if (BEHIND.has(text)) here.inTables = false
+  if (endsTables(text, before)) here.inTables = false
   if (text === 'from' && before !== 'distinct' && !here.parting) here.inTables = true
   else return NAMING.test(text)
   return true
