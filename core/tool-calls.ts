@@ -1,7 +1,6 @@
 import { contentHash } from './conversation/content-hash.ts'
 import { canonical, inArguments, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
-import { parseJson } from './json/parse.ts'
 
 /** Deeper argument text is compared as text. */
 const DEPTH_LIMIT = 128
@@ -17,7 +16,7 @@ export const argumentText = (args: unknown): string => {
   if (text[0] !== '{' && text[0] !== '[') return text
   if (deep(text)) return text
   try {
-    return canonical(parseJson(text), inArguments)
+    return canonical(JSON.parse(text), inArguments)
   } catch {
     return text
   }
@@ -80,7 +79,7 @@ const hint = /"(?:isError|success|exit_?[cC]ode|returncode)"/
 const failedByJson = (text: string): boolean => {
   if (!hint.test(text) || deep(text)) return false
   try {
-    const value = parseJson(text)
+    const value: unknown = JSON.parse(text)
     return (Array.isArray(value) ? value : [value]).some(failedRecord)
   } catch {
     return false

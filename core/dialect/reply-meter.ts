@@ -1,5 +1,4 @@
 import type { Meter } from '../contracts/api-style.ts'
-import { parseJson } from '../json/parse.ts'
 import type { Reading, Usage } from '../settled.ts'
 import { EventSplitter } from '../sse.ts'
 import { isShape, type Shape, shapeOf, wordOf } from './shape.ts'
@@ -99,7 +98,7 @@ const bodyText = (chunks: readonly Uint8Array[]): string =>
 /** The JSON value of a text; undefined if it is none. */
 const parsed = (text: string): unknown => {
   try {
-    return parseJson(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }

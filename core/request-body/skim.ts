@@ -1,5 +1,4 @@
 import { GuardError } from '../errors.ts'
-import { parseJson } from '../json/parse.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -135,7 +134,7 @@ export const skimArray = (json: Buffer, at: number, element: (at: number) => num
 /** The parsed value of the bytes from `start` to `end`. */
 export const parseSlice = (json: Buffer, start: number, end: number): unknown => {
   try {
-    return parseJson(json.toString('utf8', start, end))
+    return JSON.parse(json.toString('utf8', start, end)) as unknown
   } catch {
     throw broken(start, 'a value cannot be parsed')
   }
