@@ -1,7 +1,7 @@
 import { GuardError } from '../errors.ts'
 
-/** Members that a request may hold once only, beside the conversation itself: two readers of doubles could see two requests. */
-const single = new Set(['model', 'system', 'tools', 'tool_choice'])
+/** Members that a request of any dialect may hold once only: two readers of doubles could see two requests. */
+const single = new Set(['model', 'messages', 'input', 'system', 'tools', 'tool_choice'])
 
 /** Watches the members of one body for doubles. */
 export class SingleMembers {

@@ -95,6 +95,7 @@ describe('request bodies', () => {
     ['a doubled model', '{"model":"m","messages":[],"model":"n"}'],
     ['a doubled model, once in escapes', '{"model":"m","messages":[],"\\u006dodel":"n"}'],
     ['doubled tools', '{"model":"m","tools":[],"tools":[]}'],
+    ["another dialect's conversation twice", '{"model":"m","messages":[],"input":"a","input":"b"}'],
     ['a single-quoted text', "{'model':'m'}"],
     ['deep nesting', `{"model":"m","x":${'['.repeat(600)}${']'.repeat(600)}}`],
   ] as const) {
