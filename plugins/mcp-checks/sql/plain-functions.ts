@@ -20,14 +20,24 @@ export const functionsOf = (tokens: readonly Token[]): readonly string[] =>
     if (textAt(tokens, index + 1) === '(') return calledName(tokens, token, index)
     if (/^(?:dbms|utl)_/.test(token.text) && textAt(tokens, index + 1) === '.') return [token.text]
     if (textAt(tokens, index - 1) === '.' && actsAsField(bare(token.text))) return [bare(token.text)]
+    if (isApplied(tokens, index)) return [token.text]
     return isNextValue(tokens, index) ? ['nextval'] : []
   })
 
 const bare = (name: string): string => name.replace(/["`]/g, '').toLowerCase()
 
-/** `next value for s`. */
-const isNextValue = (tokens: readonly Token[], index: number): boolean =>
-  textAt(tokens, index - 1) === 'next' && textAt(tokens, index) === 'value' && textAt(tokens, index + 1) === 'for'
+/** `next value for s`, and Db2's `nextval for s`. */
+const isNextValue = (tokens: readonly Token[], index: number): boolean => {
+  if (textAt(tokens, index + 1) !== 'for') return false
+  const word = textAt(tokens, index)
+  return word === 'nextval' || (word === 'value' && textAt(tokens, index - 1) === 'next')
+}
+
+/** ClickHouse's `* apply f`. */
+const isApplied = (tokens: readonly Token[], index: number): boolean => {
+  if (textAt(tokens, index - 1) !== 'apply' || NO_FUNCTION.has(textAt(tokens, index))) return false
+  return textAt(tokens, index - 2) === ')' || isAllColumns(tokens, index - 2)
+}
 
 const calledName = (tokens: readonly Token[], { kind, text }: Token, index: number): readonly string[] => {
   // an alias or another branch for DuckDB and ClickHouse, which call what the colon stands before
@@ -61,22 +71,26 @@ const isAllColumns = (tokens: readonly Token[], star: number): boolean =>
 const isOuterJoin = (tokens: readonly Token[], open: number): boolean =>
   textAt(tokens, open + 1) === '+' && textAt(tokens, open + 2) === ')'
 
-/** `create table if not exists x (`, `create index i on x (` and `with x (…) as`. */
+/** `create table if not exists x (` and `create index i on x (`. */
 const isNewTable = (tokens: readonly Token[], at: number): boolean => {
   const [before, earlier] = [textAt(tokens, at - 1), textAt(tokens, at - 2)]
   if (before === 'exists') return earlier === 'not' && textAt(tokens, at - 3) === 'if'
-  if (before === 'on') return textAt(tokens, 0) === 'create'
-  return before === 'with' || before === 'recursive'
+  return before === 'on' && textAt(tokens, 0) === 'create'
 }
 
-/** `… as x (a, b)` outside of definitions, and the second of `with x as (…), y (a, b) as (select …)`; behind a function that gives records stand columns. */
+/** `… as x (a, b)` outside of definitions, and both names in `with x (a) as (…), y (b) as (select …)`; behind a function that gives records stand columns. */
 const isWithColumns = (tokens: readonly Token[], first: number, last: number): boolean => {
   const before = textAt(tokens, first - 1)
   if (before === 'as') return !/^(?:create|alter)$/.test(textAt(tokens, 0))
-  if (before !== ',') return false
+  if (before === ',') return /^\( (?:select|with)$/.test(queryBehind(tokens, last))
+  return /^(?:with|recursive)$/.test(before) && queryBehind(tokens, last) !== ''
+}
+
+/** The first two tokens of the query that the name before brackets stands for, empty where it stands for none. */
+const queryBehind = (tokens: readonly Token[], last: number): string => {
   // names alone, so that no bracket is looked for behind another
   let close = last + 2
   while (tokens[close] !== undefined && !/^[().;]$/.test(textAt(tokens, close))) close++
   const behind = [1, 2, 3, 4, 5].map((step) => textAt(tokens, close + step)).join(' ')
-  return /^as (?:(?:not )?materialized )?\( (?:select|with)\b/.test(behind)
+  return /^as (?:(?:not )?materialized )?(\( \S+)/.exec(behind)?.[1] ?? ''
 }

@@ -123,11 +123,18 @@ export const operationsOf = (tokens: readonly Token[]): readonly Operation[] => 
 const inside = (tokens: readonly Token[], index: number, word: string): readonly Operation[] => {
   if (word === 'into' && !/^(?:insert|replace|merge|ignore)$/.test(textAt(tokens, index - 1)))
     return ['create', 'other']
+  if (word === 'using' && isProgram(tokens, index + 1)) return ['other']
   if (isShown(tokens, index)) return []
   // a function or column of that name, unless it opens a statement of its own
   if (word === 'replace' && textAt(tokens, index + 1) !== '(') return ['insert', 'delete']
   if (word === 'truncate') return textAt(tokens, index + 1) === '(' ? [] : ['truncate']
   return textAt(tokens, index - 1) === '.' ? [] : ofWord(tokens, index, word)
+}
+
+/** Hive runs `map a using 'sh'`; a quoted name may be a table that is merged or deleted from. */
+const isProgram = (tokens: readonly Token[], index: number): boolean => {
+  const kind = tokens[index]?.kind
+  return kind === 'string' || (kind === 'quoted' && !/^(?:merge|delete)$/.test(textAt(tokens, 0)))
 }
 
 const ofWord = (tokens: readonly Token[], index: number, word: string): readonly Operation[] => {
