@@ -13,11 +13,15 @@ const SECOND: Readonly<Record<string, RegExp>> = {
   xxd: /^-(?:[cglnos]|cols|len|seek)$/,
 }
 
-const writesSecond = (args: Words, valued = /^/): boolean =>
-  args.filter((word, at) => {
+const writesSecond = (args: Words, valued = /^/): boolean => {
+  const end = args.indexOf('--')
+  const plain = args.filter((word, at) => {
+    if (end !== -1 && at >= end) return at > end
     const isOption = word !== undefined && /^-./.test(word)
     return !isOption && !valued.test(args[at - 1] ?? '')
-  }).length > 1
+  })
+  return plain.length > 1
+}
 
 /** Whether a word, as far as it is known, is one of a program's options. */
 const isOption = (word: string, option: string): boolean => {

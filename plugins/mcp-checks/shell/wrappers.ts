@@ -84,7 +84,7 @@ const SHELLED = new Set([
 
 /** Whether an option of a wrapper holds a text that is a whole command. */
 const holdsCommand = (args: Words, at: number): boolean => {
-  const [, option, attached] = /^(-[A-Za-z]*[Sc]|--(?:sp|ca|com)[a-z-]*)(.*)$/s.exec(args[at] ?? '') ?? []
+  const [, option, attached] = /^(-[A-Za-z]*[Sc]|--(?:s(?![a-z])|sp|ca|com)[a-z-]*)(.*)$/s.exec(args[at] ?? '') ?? []
   if (option === undefined) return false
   return (attached !== '' && !/^-[A-Za-z]*c/.test(option)) || !/^[\w./@:=,+-]*$/.test(args[at + 1] ?? '')
 }
