@@ -147,10 +147,10 @@ export class OpenRun {
       start_ns,
       end_ns: ended,
       duration_ns: ended === null ? null : ended - start_ns,
-      input_tokens: sums.input,
-      output_tokens: sums.output,
-      total_tokens: sums.input + sums.output,
-      cost_micro: sums.cost,
+      input_tokens: capped(sums.input),
+      output_tokens: capped(sums.output),
+      total_tokens: capped(sums.input + sums.output),
+      cost_micro: capped(sums.cost),
       span_count: this.spans.size + (this.row.root_auto ? 1 : 0),
       event_count: this.#events,
       artifact_count: this.#artifacts,
@@ -196,6 +196,10 @@ export class OpenRun {
 /** Runs that the gateway or the MCP proxy began: what they are about is not for clients to say. */
 export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
   origin === 'gateway' || origin === 'mcp' || origin === 'playground'
+
+/** The most that a column holds: thousands of spans that each claim the utmost come to more. */
+const MAX_SUM = 2n ** 63n - 1n
+const capped = (sum: bigint): bigint => (sum > MAX_SUM ? MAX_SUM : sum)
 
 type Instant = bigint | null | undefined
 const least = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a < b ? a : b)
