@@ -61,6 +61,7 @@ const NAMES = `abs acos acosd acosh age any_value array_agg array_append array_c
   pg_stat_get_db_temp_files pg_stat_get_db_temp_bytes pg_stat_get_wal_senders current_query convert cash_words pg_lsn pg_trigger_depth
   pg_lock_status pg_prepared_xact pg_listening_channels pg_notification_queue_usage pg_jit_available pg_encoding_max_length
   pg_collation_actual_version pg_relation_filepath pg_relation_is_publishable pg_tablespace_location has_parameter_privilege
-  pg_settings_get_flags pg_last_committed_xact oidvectortypes`
+  pg_settings_get_flags pg_last_committed_xact oidvectortypes pg_input_is_valid pg_input_error_info jsonb_populate_record_valid pg_basetype
+  to_regtypemod xmltext unicode_version unicode_assigned icu_unicode_version pg_get_acl has_largeobject_privilege`
 
 export const harmlessInPostgres: ReadonlySet<string> = new Set(NAMES.split(/\s+/))
