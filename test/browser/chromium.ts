@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { chromiumPath } from '../../bench/pages/chromium.ts'
 
@@ -38,7 +39,8 @@ export const leaveBrowser = (): void => {
 const launched = async (): Promise<Browser> => {
   if (found === undefined) throw new Error('There is no Chromium, and GUARD_BROWSER_TESTS=required.')
   return chromium.launch({
-    executablePath: found,
+    executablePath: join(import.meta.dirname, 'chromium.sh'),
+    env: { ...process.env, CHROMIUM: found },
     args: [
       '--no-sandbox',
       '--disable-gpu',
