@@ -13,8 +13,9 @@ describe('the row of a run', () => {
   let session: Session
   let batches: (readonly Change[])[]
   let calls = 0
+  /** In memory, or with the database of a folder: to open one takes longer than most of what is tested here. */
   const start = async (folder?: string): Promise<void> => {
-    bench = await startReplay({ backend: 'sqlite', ...(folder === undefined ? {} : { folder }) })
+    bench = await startReplay(folder === undefined ? {} : { folder })
     const { storage } = bench.gateway
     const { write } = storage
     batches = []
