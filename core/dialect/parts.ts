@@ -36,7 +36,7 @@ export const contentOf = (content: unknown): Content => {
 /** Adds one block to what was read. */
 export const addBlock = (read: Content, block: unknown): void => {
   if (typeof block === 'string') {
-    if (block !== '') read.texts.push(block)
+    if (!isBlank(block)) read.texts.push(block)
     return
   }
   const shape = shapeOf(block)
@@ -44,9 +44,12 @@ export const addBlock = (read: Content, block: unknown): void => {
   const call = genericCall(shape)
   const texts = textsIn(shape)
   if (call !== undefined) read.calls.push(call)
-  else if (texts !== undefined) read.texts.push(...texts.filter((text) => text !== ''))
+  else if (texts !== undefined) read.texts.push(...texts.filter((text) => !isBlank(text)))
   else read.blocks.push(mediaTypes.has(shape.type) ? (sourceOf(shape) ?? block) : block)
 }
+
+/** White space as texts are hashed without it: one that has no more says nothing. */
+const isBlank = (text: string): boolean => /^[\t-\r ]*$/.test(text)
 
 /** The texts of a block that is text; undefined for another block. */
 const textsIn = (block: Shape): string[] | undefined => {

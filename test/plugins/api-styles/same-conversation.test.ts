@@ -171,6 +171,19 @@ const expected = [
 describe('one conversation in every style', () => {
   for (const [style, body] of bodies) {
     it(`gives the same parts in ${style.id}`, () => assert.deepEqual(plain(partsOf(style, body)), expected))
+    it(`says nothing by white space alone in ${style.id}`, () => {
+      for (const content of [
+        '',
+        ' \n',
+        [{ type: 'text', text: '' }],
+        [
+          { type: 'text', text: '\n' },
+          { type: 'text', text: ' ' },
+        ],
+      ])
+        for (const role of ['system', 'user', 'assistant'])
+          assert.deepEqual(style.parts({ role, content }), [], JSON.stringify({ role, content }))
+    })
   }
 })
 
