@@ -32,7 +32,8 @@ const orderValue = (plain: unknown, kind: Column): Position['value'] | undefined
   const type = typeof plain
   if (type !== TYPES[kind]) return undefined
   if (!Array.isArray(plain)) return type === 'object' ? undefined : (plain as string | number | boolean)
-  return typeof plain[0] === 'string' && /^-?\d{1,19}$/.test(plain[0]) ? BigInt(plain[0]) : undefined
+  const exact = typeof plain[0] === 'string' && /^-?\d{1,19}$/.test(plain[0]) ? BigInt(plain[0]) : undefined
+  return exact !== undefined && BigInt.asIntN(64, exact) === exact ? exact : undefined
 }
 
 const parse = (cursor: string): unknown => {

@@ -12,7 +12,7 @@ import {
 } from 'guard-gateway/core'
 import { facet } from '../keep/words.ts'
 import type { RunRow } from '../tables.ts'
-import { NS_PER_MS } from '../time.ts'
+import { NS_PER_MS, withinNs } from '../time.ts'
 
 /** A query string as it is parsed: a parameter that stands several times is a list. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -197,11 +197,11 @@ const milliseconds = (query: RawQuery, name: Name): bigint | undefined => {
 const instant = (query: RawQuery, name: 'since' | 'until', now: number): bigint | undefined => {
   const text = one(query, name)
   if (text === undefined) return undefined
-  if (/^\d{10,19}$/.test(text)) return BigInt(text)
+  if (/^\d{10,19}$/.test(text)) return withinNs(BigInt(text))
   const ms = instantOf(text, now)
   if (ms === undefined)
     throw invalid(name, 'a time like 2026-01-31T12:00:00Z, nanoseconds since 1970, or an age like 24h')
-  return BigInt(ms) * NS_PER_MS
+  return withinNs(BigInt(ms) * NS_PER_MS)
 }
 
 const orderOf = (query: RawQuery): Order<keyof RunRow & string> => {

@@ -152,5 +152,14 @@ export const findingTests = (desk: Desk): void => {
       await assert.rejects(find({ where: { group: 'find' }, cursor: 'x' }), refused)
       assert.equal(ids(await find({ where: { group: 'find' }, limit: 2, cursor })), 'fe')
     })
+
+    it('refuses a cursor whose value no column holds', async () => {
+      const asked = { where: { group: 'find' }, order: ['total', 'asc'], limit: 1 } as const
+      const { next_cursor } = await find(asked)
+      const [print, recorded] = JSON.parse(Buffer.from(String(next_cursor), 'base64url').toString())
+      const forged = JSON.stringify([print, recorded, ['9999999999999999999']])
+      const cursor = Buffer.from(forged).toString('base64url')
+      await assert.rejects(find({ ...asked, cursor }), { code: 'INVALID_CURSOR' })
+    })
   })
 }

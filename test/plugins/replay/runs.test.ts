@@ -94,6 +94,8 @@ for (const backend of ['memory', 'sqlite'] as const) {
       ['q=three', ['three']],
       ['q=absent', []],
       ['since=30s', ['two', 'one']],
+      ['since=0001-01-01&until=9999-12-31', ['three', 'two', 'one']],
+      ['since=9999999999999999999', []],
       ['min_duration_ms=30', ['two']],
       ['max_duration_ms=10', ['one']],
       ['min_duration_ms=10&max_duration_ms=10', ['one']],
