@@ -121,7 +121,7 @@ const restore = (history: History, rows: readonly Row[], resumedAt: number): voi
   for (const row of rows) if (row.at <= resumedAt) remember(row)
   history.clear()
   for (const row of rows) if (row.at > resumedAt) remember(row)
-  const finished = rows.filter((row) => row.at > resumedAt && row.decision !== 'block')
+  const finished = rows.filter((row) => endOf(row) > resumedAt && row.decision !== 'block')
   for (const row of finished.sort((a, b) => endOf(a) - endOf(b))) {
     const { id, outcome, error_fingerprint } = row
     if (outcome !== null) history.ended({ id, ended_at: endOf(row), outcome, error_fingerprint })

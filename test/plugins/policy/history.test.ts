@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { History } from '../../../plugins/policy/history.ts'
 import { type Item, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
-import { aReading, aRow } from '../../kit/settled.ts'
+import { aRow } from '../../kit/settled.ts'
 import { busy, defaultRules, newSession, restarted, resume, startBench } from './kit.ts'
 
 const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enforce' })
@@ -121,6 +121,21 @@ describe('a restart', () => {
       assert.equal((await bench.send(call({ session: later, items, at: bench.clock.now() }))).decision, 'allow')
     }
   })
+  it('counts an error that came after a resume, whenever its request began', async () => {
+    const bench = await enforced()
+    const session = newSession()
+    const { now } = bench.clock
+    const long = call({ session, at: now(), items: [user('long')] })
+    const decision = await bench.ask(long)
+    bench.clock.advance(1000)
+    resume(session, now())
+    bench.clock.advance(1000)
+    await bench.end(long, decision, busy)
+    for (let n = 0; n < 4; n++) await bench.send(call({ session, at: now(), items: [user(`${n}`)] }), busy)
+    const next = (within: typeof session) => bench.send(call({ session: within, at: now(), items: [user('z')] }))
+    assert.equal((await next(restarted(session))).reason, 'LOOP_ERROR_RETRY')
+    assert.equal((await next(session)).reason, 'LOOP_ERROR_RETRY')
+  })
   it('reads once, however many requests come first', async () => {
     const bench = await enforced()
     const session = newSession()
@@ -208,29 +223,5 @@ describe('what a session remembers', () => {
     }
     assert.deepEqual([history.rows.length, history.window.length, history.outcomes.length], [64, 64, 64])
     assert.deepEqual([history.parents.size, history.replied.size, history.replied.has('call_87')], [64, 512, false])
-  })
-})
-
-describe('a history that the provider keeps', () => {
-  it('is judged by the turns of its rows and the calls of the replies', async () => {
-    const bench = await enforced()
-    const session = newSession()
-    const decisions = []
-    for (let n = 0; n < 4; n++) {
-      const items: Item[] =
-        n === 0 ? [user('go')] : [{ kind: 'result', id: `call_${n - 1}`, text: 'same', error: false }]
-      const envelope = { previous_response_id: n === 0 ? null : `resp_${n - 1}` }
-      const reading = aReading({
-        response_id: `resp_${n}`,
-        calls: [{ id: `call_${n}`, tool: 'poll', args: '{"id": 7}' }],
-      })
-      decisions.push(await bench.send(call({ session, items, envelope }), { reading }))
-    }
-    assert.deepEqual(
-      decisions.map((one) => one.reason),
-      [null, null, null, 'LOOP_TOOL_CALL'],
-    )
-    assert.equal(decisions.at(-1)?.matches[0]?.evidence, 'history')
-    assert.equal(decisions.at(-1)?.matches[0]?.results_equal, true)
   })
 })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Session } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { trajectoriesOf } from '../../../plugins/bench/trajectory.ts'
-import { result, user } from '../../kit/conversation.ts'
+import { type Item, result, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
 import { aReading } from '../../kit/settled.ts'
 import { busy, newSession, restarted, startApi } from './kit.ts'
@@ -56,5 +56,29 @@ describe('what a failed request brought to a conversation that the provider keep
     const { rows } = await gateway.storage.find('calls', { order: ['recorded', 'asc'] })
     const [kept] = trajectoriesOf(session.row, rows)
     assert.deepEqual([kept?.steps.length, kept?.tokens.length], [2, 3])
+  })
+})
+
+describe('a history that the provider keeps', () => {
+  it('is judged by the turns of its rows and the calls of the replies', async () => {
+    const bench = await startApi({ defaults: rules, default_mode: 'enforce' })
+    const session = newSession()
+    const decisions = []
+    for (let n = 0; n < 4; n++) {
+      const items: Item[] =
+        n === 0 ? [user('go')] : [{ kind: 'result', id: `call_${n - 1}`, text: 'same', error: false }]
+      const envelope = { previous_response_id: n === 0 ? null : `resp_${n - 1}` }
+      const reading = aReading({
+        response_id: `resp_${n}`,
+        calls: [{ id: `call_${n}`, tool: 'poll', args: '{"id": 7}' }],
+      })
+      decisions.push(await bench.send(call({ session, items, envelope }), { reading }))
+    }
+    assert.deepEqual(
+      decisions.map((one) => one.reason),
+      [null, null, null, 'LOOP_TOOL_CALL'],
+    )
+    assert.equal(decisions.at(-1)?.matches[0]?.evidence, 'history')
+    assert.equal(decisions.at(-1)?.matches[0]?.results_equal, true)
   })
 })
