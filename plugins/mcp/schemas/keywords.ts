@@ -1,17 +1,22 @@
 import type { Ajv, KeywordCxt } from 'ajv'
 import { canonicalJson } from 'guard-gateway/core'
 import { burn, type Fuel } from './fuel.ts'
+import { sizeWeight, weightOf } from './weight.ts'
 
-/** Units of fuel that an evaluation takes: by what the keyword holds, or by the value it is asked about. */
-type Cost = { readonly held: (held: unknown) => number } | { readonly value: (value: unknown) => number }
+/** Units of fuel that an evaluation takes: by what the keyword holds, or by the value it is asked about and what each part of it takes. */
+type Cost =
+  | { readonly held: (held: unknown) => number }
+  | { readonly value: (value: unknown, each: number) => number; readonly each?: (held: unknown) => number }
 
 const count = (parts: unknown): number =>
   typeof parts === 'object' && parts !== null ? (Array.isArray(parts) ? parts : Object.keys(parts)).length : 1
 
 const perBranch: Cost = { held: (held) => 1 + count(held) / 2 }
 const perPart: Cost = { held: (held) => count(held) / 64 }
-const perElement: Cost = { value: (value) => count(value) / 4 }
-const perMember: Cost = { value: count }
+const perSchema: Cost = { held: weightOf }
+const perElement: Cost = { value: (value, each) => count(value) * (1 / 4 + each), each: weightOf }
+const perMember: Cost = { value: (value, each) => count(value) * (1 + each), each: weightOf }
+const perName: Cost = { held: (held) => count(held) / 25 }
 const perCharacter: Cost = { value: (value) => String(value).length / 128 }
 
 /** What hostile schemas can make costly: references that call one another, branches that all fail, lists walked for every part of a schema. */
@@ -23,11 +28,11 @@ const COSTS: Readonly<Record<string, Cost>> = {
   oneOf: perBranch,
   not: perBranch,
   if: perBranch,
-  allOf: perPart,
+  allOf: perSchema,
   properties: perPart,
   items: perElement,
   additionalItems: perElement,
-  prefixItems: perPart,
+  prefixItems: perSchema,
   contains: perMember,
   unevaluatedItems: perElement,
   additionalProperties: perMember,
@@ -36,6 +41,10 @@ const COSTS: Readonly<Record<string, Cost>> = {
   unevaluatedProperties: perMember,
   maxLength: perCharacter,
   minLength: perCharacter,
+  maxProperties: { value: count },
+  minProperties: { value: count },
+  required: perName,
+  const: { held: sizeWeight },
 }
 
 /** Bounds what a hostile schema can make a validation cost. */
@@ -63,7 +72,8 @@ export const boundKeywords = (ajv: Ajv, code: typeof import('ajv')._, fuel: Fuel
     type: 'object',
     schemaType: 'object',
     error: { message: 'must have the properties that others of its properties require' },
-    validate: (needed: Readonly<Record<string, readonly string[]>>, members: object) => hasNeeded(needed, members),
+    validate: (needed: Readonly<Record<string, readonly string[]>>, members: object) =>
+      hasNeeded(needed, members, fuel),
   })
 }
 
@@ -72,12 +82,17 @@ const charge = (ajv: Ajv, keyword: string, cost: Cost, code: typeof import('ajv'
   if (typeof rule !== 'object' || !('code' in rule.definition)) return
   const { definition } = rule
   const generate = definition.code
-  const step = 'held' in cost ? (units: number) => burn(fuel, units) : (value: unknown) => burn(fuel, cost.value(value))
+  const step =
+    'held' in cost
+      ? (units: number) => burn(fuel, units)
+      : (each: number, value: unknown) => burn(fuel, cost.value(value, each))
   rule.definition = {
     ...definition,
     code: (cxt: KeywordCxt, type?: string) => {
-      const about = 'held' in cost ? cost.held(cxt.schema) : cxt.data
-      cxt.gen.code(code`${cxt.gen.scopeValue('func', { ref: step })}(${about})`)
+      const spend = cxt.gen.scopeValue('func', { ref: step })
+      const units = 'held' in cost ? cost.held(cxt.schema) : (cost.each?.(cxt.schema) ?? 0)
+      if (!('held' in cost)) cxt.gen.code(code`${spend}(${units}, ${cxt.data})`)
+      else if (units > 0) cxt.gen.code(code`${spend}(${units})`)
       generate(cxt, type)
     },
   }
@@ -103,7 +118,8 @@ const oneOf = (allowed: readonly unknown[], fuel: Fuel): ((value: unknown) => bo
     isContainer(value) ? containers.size > 0 && containers.has(textOf(value, fuel)) : scalars.has(value)
 }
 
-const hasNeeded = (needed: Readonly<Record<string, readonly string[]>>, members: object): boolean =>
-  Object.entries(needed).every(
-    ([name, others]) => !Object.hasOwn(members, name) || others.every((other) => Object.hasOwn(members, other)),
-  )
+const hasNeeded = (needed: Readonly<Record<string, readonly string[]>>, members: object, fuel: Fuel): boolean =>
+  Object.entries(needed).every(([name, others]) => {
+    burn(fuel, others.length / 25)
+    return !Object.hasOwn(members, name) || others.every((other) => Object.hasOwn(members, other))
+  })

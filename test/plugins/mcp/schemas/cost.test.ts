@@ -31,6 +31,23 @@ const costly: readonly (readonly [what: string, schema: object, value: unknown])
   ['members', { allOf: times(300, () => ({ additionalProperties: { type: 'number' } })) }, members(20_000, Number)],
   ['names', { allOf: times(300, () => ({ propertyNames: { minLength: 1 } })) }, members(20_000, Number)],
   ['lengths', { allOf: times(600, () => ({ maxLength: 1_000_000 })) }, 'x'.repeat(250_000)],
+  ['bounds', { items: { allOf: times(300, () => ({ minimum: 0, maximum: 1e9, multipleOf: 1 })) } }, numbers],
+  ['numbers of members', { allOf: times(300, () => ({ minProperties: 1 })) }, members(20_000, Number)],
+  [
+    'names that are needed',
+    { items: { allOf: times(300, () => ({ required: ['a', 'b'] })) } },
+    times(60_000, () => ({ a: 1, b: 2 })),
+  ],
+  [
+    'equal lists',
+    { $defs: { s: { const: times(10_000, Number) } }, items: { allOf: times(300, () => ({ $ref: '#/$defs/s' })) } },
+    times(100, () => times(10_000, Number)),
+  ],
+  [
+    'names that others need',
+    { items: { allOf: times(300, () => ({ dependentRequired: { b: times(40, (index) => `k${index}`) } })) } },
+    times(30_000, () => ({ a: 1 })),
+  ],
   ['patterns', { allOf: times(600, () => ({ pattern: '^[a-z]*$' })) }, 'x'.repeat(250_000)],
 ]
 
