@@ -16,18 +16,29 @@ const COLON = /\s*:/y
 export const parseJson = (text: string, reviver?: Reviver): unknown => {
   if (!text.includes('\\') || !ESCAPED_NAME.test(text)) return parse(text, reviver)
   JSON.parse(text)
-  const mark = crypto.randomUUID()
-  const names = new Map<string, string>()
-  const value = parse(withMarks(text, mark, names), reviver)
-  const known = new Map([...names].map(([written, marked]) => [marked, JSON.parse(written) as string]))
-  return renamed(value, (name) => (name.startsWith(mark) ? known.get(name) : undefined))
+  const { text: marked, names, mark } = withoutEscapes(text)
+  const value = parse(marked, reviver)
+  return names.size === 0 ? value : renamed(value, (name) => (name.startsWith(mark) ? names.get(name) : undefined))
 }
 
 const parse = (text: string, reviver?: Reviver): unknown =>
   reviver === undefined ? JSON.parse(text) : JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 
-/** JSON in which names without escapes stand for those with. `names` gets them, as they are written. */
-const withMarks = (text: string, mark: string, names: Map<string, string>): string => {
+/** A name that can stand in JSON as it is. */
+const PLAIN = /^[^"\\\p{Cc}]*$/u
+
+/** JSON whose names hold no escapes. Names that cannot do without are told by what stands for them, which begins with `mark`. */
+const withoutEscapes = (text: string) => {
+  const mark = crypto.randomUUID()
+  const marks = new Map<string, string>()
+  const names = new Map<string, string>()
+  const standIn = (name: string): string => {
+    if (PLAIN.test(name)) return name
+    const known = marks.get(name) ?? mark + marks.size
+    marks.set(name, known)
+    names.set(known, name)
+    return known
+  }
   const pieces: string[] = []
   let from = 0
   for (let open = text.indexOf('"'); open !== -1; ) {
@@ -35,14 +46,12 @@ const withMarks = (text: string, mark: string, names: Map<string, string>): stri
     const written = text.slice(open, end)
     COLON.lastIndex = end
     if (written.includes('\\') && COLON.test(text)) {
-      const marked = names.get(written) ?? mark + names.size
-      names.set(written, marked)
-      pieces.push(text.slice(from, open), `"${marked}"`)
+      pieces.push(text.slice(from, open), `"${standIn(JSON.parse(written) as string)}"`)
       from = end
     }
     open = text.indexOf('"', end)
   }
-  return pieces.join('') + text.slice(from)
+  return { text: pieces.join('') + text.slice(from), names, mark }
 }
 
 /** The value with the names that some in it stand for. Does not recurse. */
