@@ -28,17 +28,23 @@ export const burn = (fuel: Fuel, units: number): void => {
   if (fuel.left < 0) throw new FuelSpent('out of fuel')
 }
 
+/** What a member or an item counts for, beside the characters of its name and its text. */
+const PER_MEMBER = 12
+
 /** Characters of strings and names, and members. Does not recurse. */
 const sizeOf = (value: unknown): number => {
   let size = 0
-  const waiting = [value]
+  const waiting: object[] = []
+  const take = (part: unknown): void => {
+    if (typeof part === 'string') size += part.length
+    else if (typeof part === 'object' && part !== null) waiting.push(part)
+  }
+  take(value)
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (typeof next === 'string') size += next.length
-    if (typeof next !== 'object' || next === null) continue
-    for (const [name, member] of Object.entries(next)) {
-      size += 8 + name.length
-      if (member !== undefined) waiting.push(member)
-    }
+    const parts = Array.isArray(next) ? next : Object.values(next)
+    size += parts.length * PER_MEMBER
+    if (parts !== next) for (const name of Object.keys(next)) size += name.length
+    for (const part of parts) take(part)
   }
   return size
 }
