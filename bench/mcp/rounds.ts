@@ -57,8 +57,8 @@ const callAll = async ({ clients }: McpTarget, count: number): Promise<readonly 
   return waits
 }
 
-const used = async ({ gateway }: McpTarget, server: McpStage['server']) => {
-  const proxy = await gateway?.ask('usage', null)
+const used = async (target: McpTarget, server: McpStage['server']) => {
+  const proxy = await target.proxy?.ask('usage', null)
   const { user, system } = process.cpuUsage()
   return { proxy, server: await server.ask('usage', null), own_us: user + system }
 }

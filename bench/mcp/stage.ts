@@ -6,8 +6,8 @@ import { guardProgram, programFile } from '../programs.ts'
 import { BenchClient } from './client.ts'
 import { type BenchCall, policy } from './policy.ts'
 
-/** How clients get to the server: straight, or through a gateway with this storage. */
-export type Way = 'direct' | 'memory' | 'sqlite'
+/** How clients get to the server: straight, through a proxy that does nothing but pass on, or through a gateway with this storage. */
+export type Way = 'direct' | 'raw' | 'memory' | 'sqlite'
 
 /** What clients and server are made of: as little as may be, or the official SDK, whose servers answer in event streams or, if told so, in JSON. */
 export type Peers = 'lean' | 'official' | 'official_json'
@@ -24,12 +24,12 @@ export interface CallingClient {
 /** Open clients on one way. */
 export interface McpTarget {
   readonly way: Way
-  /** Of the way through it. */
-  readonly gateway: Child | undefined
+  /** What stands on the way. */
+  readonly proxy: Child | undefined
   readonly clients: readonly CallingClient[]
 }
 
-/** A server in another process, and all ways to it. */
+/** A server in another process, and all ways to it, the direct one first. */
 export interface McpStage {
   readonly server: Child
   readonly targets: readonly McpTarget[]
@@ -37,7 +37,6 @@ export interface McpStage {
 }
 
 const KEY = 'bench-gateway-key-0123456789'
-const WAYS = ['direct', 'memory', 'sqlite'] as const
 
 const servers: Readonly<Record<Peers, readonly [program: string, ...args: string[]]>> = {
   lean: ['bench/mcp/upstream'],
@@ -45,7 +44,7 @@ const servers: Readonly<Record<Peers, readonly [program: string, ...args: string
   official_json: ['bench/mcp/sdk-server', 'json'],
 }
 
-/** Starts the server and the gateways in processes of their own; opens so many clients on each way. */
+/** Starts the server and the proxies in processes of their own; opens so many clients on each way. */
 export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> => {
   await using opened = new AsyncDisposableStack()
   const [program, ...args] = servers[peers]
@@ -53,13 +52,18 @@ export const mcpStage = async (peers: Peers, count: number): Promise<McpStage> =
   const address = await server.line()
   const clientAt = await makerOf(peers)
   const targets: McpTarget[] = []
-  for (const way of WAYS) {
-    const { gateway, url } = way === 'direct' ? { gateway: undefined, url: address } : await start(opened, way, address)
+  const ways: readonly WayIn[] = [
+    { way: 'direct', proxy: undefined, url: address },
+    await startRaw(opened, address),
+    await start(opened, 'memory', address),
+    await start(opened, 'sqlite', address),
+  ]
+  for (const { way, proxy, url } of ways) {
     const clients = Array.from({ length: count }, () =>
       opened.adopt(clientAt(url), async (client) => void (await client.close())),
     )
     for (const client of clients) await client.open()
-    targets.push({ way, gateway, clients })
+    targets.push({ way, proxy, clients })
   }
   const kept = opened.move()
   return { server, targets, close: () => kept.disposeAsync() }
@@ -72,8 +76,21 @@ const makerOf = async (peers: Peers): Promise<(url: string) => CallingClient> =>
   return (url) => new SdkBenchClient(url, KEY)
 }
 
+/** A way before clients take it. */
+interface WayIn extends Omit<McpTarget, 'clients'> {
+  readonly url: string
+}
+
+/** The load bench's reference. */
+const startRaw = async (opened: AsyncDisposableStack, target: string): Promise<WayIn> => {
+  const { port: upstream, pathname } = new URL(target)
+  const proxy = opened.adopt(new Child('raw', programFile('bench/load/passthrough')), (child) => child.stop())
+  const port = await proxy.ask('listen', { upstream: Number(upstream) })
+  return { way: 'raw', proxy, url: `http://127.0.0.1:${port}${pathname}` }
+}
+
 /** `guard mcp serve` as users start it. */
-const start = async (opened: AsyncDisposableStack, backend: string, target: string) => {
+const start = async (opened: AsyncDisposableStack, backend: 'memory' | 'sqlite', target: string): Promise<WayIn> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-mcp-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const config = join(folder, 'guard-config.yml')
@@ -83,8 +100,8 @@ const start = async (opened: AsyncDisposableStack, backend: string, target: stri
   await writeFile(config, JSON.stringify(sections), { mode: 0o600 })
   await writeFile(join(folder, 'policy.yml'), JSON.stringify(policy))
   await writeFile(join(folder, 'package.json'), '{}')
-  const gateway = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
-  opened.defer(() => gateway.stop())
-  const { url } = JSON.parse(await gateway.line()) as { readonly url: string }
-  return { gateway, url: `${url}/mcp/bench` }
+  const proxy = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
+  opened.defer(() => proxy.stop())
+  const { url } = JSON.parse(await proxy.line()) as { readonly url: string }
+  return { way: backend, proxy, url: `${url}/mcp/bench` }
 }

@@ -74,6 +74,7 @@ describe('npm run bench', () => {
       mcp.map(({ setting, way, calls_per_s, proxy_us }) => [setting, way, calls_per_s > 0, proxy_us > 0]),
       [
         ['lean_1', 'direct', true, false],
+        ['lean_1', 'raw', true, true],
         ['lean_1', 'memory', true, true],
         ['lean_1', 'sqlite', true, true],
       ],
