@@ -1,6 +1,5 @@
-import { GuardError, type Input, terminalLine } from 'guard-gateway/core'
+import { GuardError, type Input, isSessionName, terminalLine } from 'guard-gateway/core'
 
-const SESSION = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 
 /** The text of a flag; undefined where it was not given. Throws USAGE for an empty one. */
@@ -20,6 +19,6 @@ export const nameFlag = (input: Pick<Input, 'options'>, name: string): string | 
 /** A flag that names a session. Throws USAGE for a text with which the gateway would refuse every request. */
 export const sessionFlag = (input: Pick<Input, 'options'>): string | undefined => {
   const value = textFlag(input, 'session')
-  if (value === undefined || (SESSION.test(value) && value.trim() !== '')) return value
+  if (value === undefined || isSessionName(value)) return value
   throw new GuardError('USAGE', `--session takes 1 to 512 printable characters, not "${terminalLine(value)}".`)
 }

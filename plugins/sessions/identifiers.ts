@@ -1,8 +1,7 @@
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError, isSessionName } from 'guard-gateway/core'
 
 /** Without the names that browsers take for folders in the path of an address. */
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
-const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
 
 /** Tells which identifiers from outside may be used. */
 export interface Identifiers {
@@ -15,7 +14,7 @@ export interface Identifiers {
 /** What looks like a credential is no identifier: identifiers are stored and shown. */
 export const identifiers = (gateway: Gateway): Identifiers => ({
   isName: (text) => NAME.test(text) && !gateway.redact.looksSecret(text),
-  isExternal: (text) => PRINTABLE.test(text) && text.trim() !== '' && !gateway.redact.looksSecret(text),
+  isExternal: (text) => isSessionName(text) && !gateway.redact.looksSecret(text),
 })
 
 /** For a header whose value cannot name a project or an agent; the value itself may be a secret and is not repeated. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Identity, isSessionName } from 'guard-gateway/core'
 import { NAME, type SessionAbout } from '../session.ts'
 
-const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u
+const isName = (text: string): boolean => NAME.test(text)
 
 /** Whose key opened a session: sessions of one agent key are nobody else's. */
 export const ownerOf = (identity: Identity | undefined): string => identity?.key_id ?? 'gateway'
@@ -13,10 +13,10 @@ export const aboutOf = async (
   headers: IncomingHttpHeaders,
   identity: Identity | undefined,
 ): Promise<SessionAbout> => {
-  const named = (header: string, form: RegExp): string | undefined => {
+  const named = (header: string, isAllowed: (text: string) => boolean): string | undefined => {
     const value = headers[header]
     if (value === undefined) return
-    if (typeof value === 'string' && form.test(value) && !gateway.redact.looksSecret(value)) return value
+    if (typeof value === 'string' && isAllowed(value) && !gateway.redact.looksSecret(value)) return value
     throw new GuardError('INVALID_HEADER', `The header ${header} cannot be used as an id.`, { path: header })
   }
   const known = identity?.agent_id ?? null
@@ -25,9 +25,10 @@ export const aboutOf = async (
     door: 'http',
     merged: false,
     owner: ownerOf(identity),
-    project_id: named('x-guard-project-id', NAME) ?? agent?.project_id ?? 'default',
-    agent_id: known ?? named('x-guard-agent-id', NAME) ?? null,
-    external_session_id: named('x-guard-session-id', PRINTABLE) ?? named('x-client-session-id', PRINTABLE) ?? null,
+    project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',
+    agent_id: known ?? named('x-guard-agent-id', isName) ?? null,
+    external_session_id:
+      named('x-guard-session-id', isSessionName) ?? named('x-client-session-id', isSessionName) ?? null,
     notice: (text) => gateway.fault(new Error(text), 'mcp'),
     stderr: () => {},
   }

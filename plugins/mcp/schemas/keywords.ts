@@ -1,7 +1,7 @@
 import type { Ajv, KeywordCxt } from 'ajv'
 import { canonicalJson } from 'guard-gateway/core'
 import { burn, type Fuel } from './fuel.ts'
-import { sizeWeight, weightOf } from './weight.ts'
+import { namesWeight, sizeWeight, weightOf } from './weight.ts'
 
 /** Units of fuel that an evaluation takes: by what the keyword holds, or by the value it is asked about and what each part of it takes. */
 type Cost =
@@ -16,7 +16,7 @@ const perPart: Cost = { held: (held) => count(held) / 64 }
 const perSchema: Cost = { held: weightOf }
 const perElement: Cost = { value: (value, each) => count(value) * (1 / 4 + each), each: weightOf }
 const perMember: Cost = { value: (value, each) => count(value) * (1 + each), each: weightOf }
-const perName: Cost = { held: (held) => count(held) / 25 }
+const perName: Cost = { held: (held) => namesWeight(count(held)) }
 const perCharacter: Cost = { value: (value) => String(value).length / 128 }
 
 /** What hostile schemas can make costly: references that call one another, branches that all fail, lists walked for every part of a schema. */
@@ -120,6 +120,6 @@ const oneOf = (allowed: readonly unknown[], fuel: Fuel): ((value: unknown) => bo
 
 const hasNeeded = (needed: Readonly<Record<string, readonly string[]>>, members: object, fuel: Fuel): boolean =>
   Object.entries(needed).every(([name, others]) => {
-    burn(fuel, others.length / 25)
+    burn(fuel, namesWeight(others.length))
     return !Object.hasOwn(members, name) || others.every((other) => Object.hasOwn(members, other))
   })

@@ -16,6 +16,9 @@ const stepsOf = (schema: unknown): number => {
   return named.reduce<number>((sum, part) => sum + stepsOf(part) / ABSENT, 1 + Object.keys(schema).length)
 }
 
+/** Units of fuel to look for so many names. */
+export const namesWeight = (names: number): number => names / PER_UNIT
+
 /** Units of fuel to compare a value with this one, which may be equal. */
 export const sizeWeight = (value: unknown): number => {
   let parts = 0

@@ -208,6 +208,13 @@ describe('the HTTP transport', () => {
     }
   })
 
+  it('refuses a session of a name that is all blank, as model requests do', async () => {
+    for (const header of ['x-guard-session-id', 'x-client-session-id']) {
+      const { status, text } = await service.post(initialize(), { [header]: '\u00a0\u00a0' })
+      assert.deepEqual([status, codeIn(text).data.code], [400, 'INVALID_HEADER'])
+    }
+  })
+
   it('refuses a header that stands twice', async () => {
     const answer = await raw(
       `POST /mcp/up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nmcp-session-id: a\r\nmcp-session-id: b`,
