@@ -7,13 +7,20 @@ import { Refusal } from './refusal.ts'
 
 const nameOf = (file: string): string => `${file}.lock`
 
+/** A lock file as a database; nothing is written to it, so that it needs no journal beside it. */
+const openLock = (name: string, timeout: number): Database => {
+  const lock = new Sqlite(name, { timeout })
+  lock.pragma('journal_mode = memory')
+  return lock
+}
+
 /** Who has the database `file` for itself; undefined if nobody has, or nobody can tell. */
 export const holderOf = (file: string): Holder | undefined => {
   const name = nameOf(file)
   if (!existsSync(name)) return undefined
   let lock: Database | undefined
   try {
-    lock = new Sqlite(name, { timeout: 0 })
+    lock = openLock(name, 0)
     lock.exec('begin immediate; rollback')
     return undefined
   } catch (error) {
@@ -39,7 +46,7 @@ export const holdLock = (file: string): { close(): void } => {
   createFile(name)
   let lock: Database | undefined
   try {
-    lock = new Sqlite(name, { timeout: 200 })
+    lock = openLock(name, 200)
     lock.exec('begin immediate')
     // a thread that takes the place of one that died finds what its process has noted
     if (notedHolder(file)?.pid !== process.pid) noteHolder(file, '')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -29,6 +29,15 @@ describe('sqlite: one gateway per file', () => {
     await first.close()
     const second = await openPlain(sqlite({ file }))
     await Promise.all([second.close(), beside.close()])
+  })
+
+  it('leaves nothing but the lock and the note of its holder beside the file, and the note as long as it has it', async () => {
+    const file = path('beside.db')
+    const beside = () => readdirSync(folder).filter((name) => /^beside\.db(?!-wal|-shm)./.test(name))
+    const storage = await openPlain(sqlite({ file }))
+    const held = beside()
+    await storage.close()
+    assert.deepEqual([held, beside()], [['beside.db.holder', 'beside.db.lock'], ['beside.db.lock']])
   })
 
   it('tells where it answers as soon as it listens, and as long as it has the file', async () => {
