@@ -12,11 +12,12 @@ const gatewayIdentity: Identity = Object.freeze({ agent_id: null, key_id: null }
 
 /** The keys that open the model proxy: the gateway's own, and those of agents. */
 export class Keys {
+  /** The digest in hex. */
   #gateway: Buffer | undefined
   readonly #agents = new Map<string, AgentKey>()
 
   setGateway(key: string): void {
-    this.#gateway = hash('sha256', key, 'buffer')
+    this.#gateway = Buffer.from(hash('sha256', key, 'hex'), 'latin1')
   }
   add(key: AgentKey): void {
     this.#agents.set(key.hash, key)
@@ -31,15 +32,24 @@ export class Keys {
   identify(credentials: readonly string[]): Identity | undefined {
     let found: Identity | undefined
     for (const credential of credentials) {
-      const digest = hash('sha256', credential, 'buffer')
-      const agent = this.#agents.size === 0 ? undefined : this.#agents.get(digest.toString('hex'))
+      const digest = hash('sha256', credential, 'hex')
+      const agent = this.#agents.size === 0 ? undefined : this.#agents.get(digest)
       if (agent !== undefined) {
         if (found !== undefined && found.agent_id !== null && found.agent_id !== agent.agent_id) return undefined
         found = { agent_id: agent.agent_id, key_id: agent.id }
-      } else if (this.#gateway !== undefined && timingSafeEqual(digest, this.#gateway)) {
+      } else if (this.#isGateway(digest)) {
         found ??= gatewayIdentity
       }
     }
     return found
   }
+
+  #isGateway(digest: string): boolean {
+    if (this.#gateway === undefined) return false
+    compared.write(digest, 'latin1')
+    return timingSafeEqual(compared, this.#gateway)
+  }
 }
+
+/** A digest in hex on its way through a comparison. */
+const compared = Buffer.alloc(64)

@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
@@ -15,20 +15,23 @@ export interface FileUse {
   readonly fault: (error: unknown, where: string) => void
 }
 
-/** Tells one content of a file from another without reading it. */
-type Print = string
-
-const printOf = (stat: BigIntStats | undefined): Print =>
-  stat === undefined ? 'absent' : `${stat.mtimeNs} ${stat.ctimeNs} ${stat.size} ${stat.ino}`
+/** Tells one content of a file from another without reading it; undefined: the file is not there. Times as doubles, finer than file systems keep them. */
+type Print = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'> | undefined
 
 /** The file's print now; a file that cannot be looked at counts as absent. */
 const lookAt = (file: string): Print => {
   try {
-    return printOf(statSync(file, { bigint: true, throwIfNoEntry: false }))
+    return statSync(file, { throwIfNoEntry: false })
   } catch {
-    return 'absent'
+    return undefined
   }
 }
+
+const isSame = (one: Print, other: Print): boolean =>
+  one?.mtimeMs === other?.mtimeMs &&
+  one?.ctimeMs === other?.ctimeMs &&
+  one?.size === other?.size &&
+  one?.ino === other?.ino
 
 /** Keeps the policy of a file in force: looks before each call whether the file changed, and keeps the last good one. */
 export class PolicyFile implements Policies {
@@ -58,7 +61,7 @@ export class PolicyFile implements Policies {
   current(): Policy | Promise<Policy> {
     if (this.#loading === undefined) {
       const print = lookAt(this.#file)
-      if (print === this.#print) return this.#policy
+      if (isSame(print, this.#print)) return this.#policy
       this.#loading = this.#load(print).finally(() => {
         this.#loading = undefined
       })
@@ -122,7 +125,7 @@ const wholeContent = async (
   for (let reads = 1; ; reads++) {
     const content = await contentOf(file)
     const print = lookAt(file)
-    if (print === before || reads === READS) return { content, print: before }
+    if (isSame(print, before) || reads === READS) return { content, print: before }
     before = print
   }
 }
