@@ -24,7 +24,19 @@ let counter = 0
 /** `prefix` + 26 characters that sort by time of making: 9 of milliseconds, 5 of a counter, 12 of this process. */
 export const newId = (prefix: string, now: number): string => {
   counter = (counter + 1) % 33554432
-  return prefix + ordered(now, 9) + ordered(counter, 5) + process_prefix
+  return prefix + timePart(now) + ordered(counter, 5) + process_prefix
+}
+
+let last_time = 0
+let last_part = ''
+
+/** Many ids are made in one millisecond. */
+const timePart = (now: number): string => {
+  if (now !== last_time || last_part === '') {
+    last_part = ordered(now, 9)
+    last_time = now
+  }
+  return last_part
 }
 
 const ordered = (value: number, length: number): string => {

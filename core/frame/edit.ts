@@ -1,5 +1,5 @@
 import { isScanFault, type ScanOptions, scanJson } from './scan.ts'
-import type { JsonMember, JsonValue } from './token.ts'
+import { type JsonMember, type JsonValue, QUOTE, stringBetween } from './token.ts'
 
 /** Puts `text` in the place of the characters from `start` to `end`. */
 export interface Edit {
@@ -28,8 +28,8 @@ export const sourceOf = (text: string, value: JsonValue): string => text.slice(v
 
 /** The string that a value is; undefined if it is none. */
 export const stringIn = (text: string, value: JsonValue | undefined): string | undefined =>
-  value !== undefined && text.charCodeAt(value.start) === 0x22
-    ? (JSON.parse(sourceOf(text, value)) as string)
+  value !== undefined && text.charCodeAt(value.start) === QUOTE
+    ? stringBetween(text, value.start, value.end)
     : undefined
 
 /** Takes some members of an object, or some items of an array, out of the text, each with one comma. */

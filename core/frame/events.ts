@@ -2,7 +2,6 @@ const LF = 10
 const CR = 13
 const COLON = 58
 const SPACE = 32
-const BOM = 0xfeff
 
 /** One event of a stream: its bytes as they came, the blank line included, and what of it matters here. */
 export interface RawEvent {
@@ -91,24 +90,25 @@ export class EventReader {
   }
 }
 
-/** Every line with its place: `end` is where its line end begins, `next` where the next line does. */
-function* linesOf(raw: Buffer): Generator<{ start: number; end: number; next: number }> {
+/** Tells every line by its place: `end` is where its line end begins, `next` where the next line does. */
+const eachLine = (raw: Buffer, tell: (start: number, end: number, next: number) => void): void => {
   let start = 0
   for (let at = 0; at < raw.length; at++) {
     const byte = raw[at]
     if (byte !== LF && byte !== CR) continue
     const end = at
     if (byte === CR && raw[at + 1] === LF) at++
-    yield { start, end, next: at + 1 }
+    tell(start, end, at + 1)
     start = at + 1
   }
-  if (start < raw.length) yield { start, end: raw.length, next: raw.length }
+  if (start < raw.length) tell(start, raw.length, raw.length)
 }
 
 /** Where the value of a line of this field begins; -1 if it is another line. */
 const fieldValue = (raw: Buffer, start: number, end: number, field: string): number => {
   const colon = start + field.length
-  if (colon > end || raw.toString('latin1', start, colon) !== field) return -1
+  if (colon > end) return -1
+  for (let at = start; at < colon; at++) if (raw[at] !== field.charCodeAt(at - start)) return -1
   if (colon === end) return end
   if (raw[colon] !== COLON) return -1
   return raw[colon + 1] === SPACE && colon + 1 < end ? colon + 2 : colon + 1
@@ -118,7 +118,7 @@ const fieldsOf = (raw: Buffer, first: boolean) => {
   const lines: Buffer[] = []
   let identified = false
   let type = ''
-  for (const { start, end } of linesOf(raw)) {
+  eachLine(raw, (start, end) => {
     const from = first && start === 0 ? behindMark(raw) : start
     const data = fieldValue(raw, from, end, 'data')
     if (data >= 0) lines.push(raw.subarray(data, end))
@@ -126,7 +126,7 @@ const fieldsOf = (raw: Buffer, first: boolean) => {
       identified ||= fieldValue(raw, from, end, 'id') >= 0
       type = typeIn(raw, from, end) ?? type
     }
-  }
+  })
   // the last line that names a type counts, and an empty name is none
   return { lines: type === '' || type === 'message' ? lines : [], identified }
 }
@@ -137,19 +137,19 @@ const typeIn = (raw: Buffer, start: number, end: number): string | undefined => 
   return at < 0 ? undefined : raw.toString('utf8', at, end)
 }
 
-const behindMark = (raw: Buffer): number => (raw.toString('utf8', 0, 3).charCodeAt(0) === BOM ? 3 : 0)
+const behindMark = (raw: Buffer): number => (raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0)
 
 /** The event with other data: every other line stays as it was. */
 export const withData = (raw: Buffer, data: string): Buffer => {
   const parts: (Buffer | string)[] = []
   let written = false
-  for (const { start, end, next } of linesOf(raw)) {
+  eachLine(raw, (start, end, next) => {
     if (fieldValue(raw, start, end, 'data') < 0) parts.push(raw.subarray(start, next))
     else if (!written) {
       written = true
       parts.push(dataLines(data, raw.toString('latin1', end, next)))
     }
-  }
+  })
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
 }
 

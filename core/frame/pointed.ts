@@ -7,7 +7,8 @@ export interface Pointed {
   readonly value: unknown
 }
 
-const unescaped = (segment: string): string => segment.replaceAll('~1', '/').replaceAll('~0', '~')
+const unescaped = (segment: string): string =>
+  segment.includes('~') ? segment.replaceAll('~1', '/').replaceAll('~0', '~') : segment
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 const INDEX = /^(0|[1-9][0-9]{0,9})$/
@@ -29,6 +30,9 @@ const child = (value: unknown, name: string): unknown => {
  * There is always at least one answer: where nothing stands, its value is undefined, and false behind a text or number.
  */
 export const pointed = (args: Arguments, pointer: string): readonly Pointed[] => {
+  // most name a member of the arguments themselves
+  if (pointer.lastIndexOf('/') === 0 && pointer !== '/*')
+    return [{ pointer, value: child(args, unescaped(pointer.slice(1))) }]
   let met: readonly Pointed[] = [{ pointer: '', value: args }]
   for (const segment of pointer.split('/').slice(1)) {
     met = met.flatMap((one): readonly Pointed[] => {

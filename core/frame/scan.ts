@@ -1,4 +1,14 @@
-import { isClose, isContainer, type JsonMember, type JsonValue, numberEnd, QUOTE, stringEnd, wordEnd } from './token.ts'
+import {
+  isClose,
+  isContainer,
+  type JsonMember,
+  type JsonValue,
+  numberEnd,
+  QUOTE,
+  stringBetween,
+  stringEnd,
+  wordEnd,
+} from './token.ts'
 
 /** Why a text is no JSON: what was wanted at which character. */
 export interface ScanFault {
@@ -202,8 +212,7 @@ class Scanner {
     const open = this.at
     if (this.#text.charCodeAt(open) !== QUOTE) throw new Wanted('a member name')
     const end = this.#end(stringEnd(this.#text, open), 'a member name')
-    const written = this.#text.slice(open + 1, end - 1)
-    level.name = written.includes('\\') ? (JSON.parse(this.#text.slice(open, end)) as string) : written
+    level.name = stringBetween(this.#text, open, end)
     level.name_at = open
     if (!level.take(level.name)) this.#doubled ??= this.#pointer()
     this.at = end

@@ -33,6 +33,12 @@ export const stringEnd = (text: string, open: number): number => {
   }
 }
 
+/** What the string between these places says; both quotes are inside. */
+export const stringBetween = (text: string, start: number, end: number): string => {
+  const written = text.slice(start + 1, end - 1)
+  return written.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : written
+}
+
 const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
 
 const escapeEnd = (text: string, at: number): number => {

@@ -46,12 +46,12 @@ export class Relay {
   /** What the client gets of an event; undefined: nothing. */
   async take({ frame, fault, raw, resumable = false }: StreamEvent): Promise<Outgoing | undefined> {
     this.#session.touch()
-    const event = raw === undefined ? {} : { event: raw }
     if (fault !== undefined) return this.#faulty(fault)
     if (frame === undefined) return raw === undefined ? undefined : { event: raw, resumable }
     const passed = await (frame.kind === 'response' ? this.#paired(frame, resumable) : this.#unasked(frame, resumable))
     if (passed === undefined) return
-    if (passed === frame) return { message: frame.raw, ...event, resumable }
+    if (passed === frame)
+      return raw === undefined ? { message: frame.raw, resumable } : { message: frame.raw, event: raw, resumable }
     const text = typeof passed === 'string' ? passed : passed.text
     return { message: text, ...(raw === undefined ? {} : { event: withData(raw, text) }), resumable }
   }

@@ -41,6 +41,7 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   const folders = [...new Set([...written, ...real])]
   const patterns = await matchersOf(deny)
   const denied = (path: string): string | undefined => {
+    if (patterns.length === 0) return undefined
     for (const root of folders.filter((one) => isInside(one, path))) {
       const found = patterns.find(({ matches }) => withParents(relative(root, path)).some(matches))
       if (found !== undefined) return found.pattern

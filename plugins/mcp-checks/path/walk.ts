@@ -14,7 +14,7 @@ export interface Walked {
   readonly links: readonly string[]
 }
 
-const SEPARATOR = process.platform === 'win32' ? /[\\/]+/ : /\/+/
+const SEPARATOR = process.platform === 'win32' ? /[\\/]+/ : '/'
 
 /** Links in here lead elsewhere for each process that follows them, and so do those that lead here, such as `/dev/fd`. */
 const PROCESSES = '/proc/'
@@ -26,7 +26,7 @@ const PROCESSES = '/proc/'
  */
 export const walk = (path: string): Walked => {
   const links: string[] = []
-  let real = parse(path).root
+  let real = rootOf(path)
   /** How many of the last segments do not exist; what is below them does not either. */
   let missing = 0
   const ahead = segmentsOf(path)
@@ -44,7 +44,7 @@ export const walk = (path: string): Walked => {
       continue
     }
     const target = targetOf(next, links)
-    const { root } = parse(target)
+    const root = rootOf(target)
     if (root !== '') real = root
     ahead.push(...segmentsOf(target))
   }
@@ -70,10 +70,14 @@ const targetOf = (link: string, followed: string[]): string => {
   return readlinkSync(link)
 }
 
+/** Where an absolute path begins; empty for another one. */
+const rootOf = (path: string): string =>
+  process.platform === 'win32' ? parse(path).root : path.startsWith('/') ? '/' : ''
+
 /** Last segment first, without those that lead nowhere. */
 const segmentsOf = (path: string): string[] =>
   path
-    .slice(parse(path).root.length)
+    .slice(rootOf(path).length)
     .split(SEPARATOR)
     .filter((segment) => segment !== '' && segment !== '.')
     .reverse()

@@ -17,7 +17,6 @@ import { type AuditEvent, eventRow } from './event-row.ts'
 import type { CallFacts, Judgement } from './judgement.ts'
 import { type End, PassingCall } from './passing.ts'
 import { decisionRow, endOf, recordsOf, runOf, type Told } from './records.ts'
-import type { AuditRow } from './tables.ts'
 import type { Outcome } from './words.ts'
 
 /** A session that made so many calls goes on in a new run. */
@@ -39,10 +38,6 @@ export class AuditBook {
   #seq = 0
   #trace_id: string | undefined
   #calls = 0
-  /** Calls that were forwarded and have no outcome yet, by how they are on record. */
-  readonly #running = new WeakMap<Entry, AuditRow>()
-  /** Those whose records are on their way. */
-  readonly #passing = new WeakMap<Entry, PassingCall>()
   /** The run that the last call named, if calls may join it. */
   #joinable: string | undefined
 
@@ -99,7 +94,7 @@ export class AuditBook {
     const changes = approval?.changes ?? []
     const conditional = changes.length > 0
     const { span, event } = recordsOf(row, entry.join_refused)
-    if (judgement.forwarded) this.#running.set(entry, row)
+    if (judgement.forwarded) entry.running = row
     const piece = {
       origin: this.#origin,
       run: runOf(entry, this.#told),
@@ -113,7 +108,7 @@ export class AuditBook {
       await this.#audit.keep(piece, true)
       return true
     } catch (error) {
-      this.#running.delete(entry)
+      entry.running = undefined
       if (conditional && error instanceof GuardError && error.code === 'STORAGE_BUSY') return false
       throw error
     }
@@ -129,28 +124,28 @@ export class AuditBook {
     if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
     const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
     const call = new PassingCall(this.#origin, runOf(entry, this.#told), row)
-    this.#passing.set(entry, call)
+    entry.passing = call
     this.#audit.passing.add(call)
   }
 
   /** Takes up the end of a forwarded call. Resolves when its decision is durable, so that it may be answered; rejects if it cannot be. */
   ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
-    const call = this.#passing.get(entry)
+    const call = entry.passing
     if (call === undefined) {
       void this.outcome(entry, outcome, result_bytes)
       return undefined
     }
-    this.#passing.delete(entry)
+    entry.passing = undefined
     this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
     return call.decided.promise
   }
 
   /** Puts the end of a call whose decision is durable on record with the next batch; resolves when it is, too. What fails is a fault, nobody's error; of a call that is not on record, nothing. */
   async outcome(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> {
-    const row = this.#running.get(entry)
+    const row = entry.running
     // of a call that could not be recorded there is nothing to end
     if (row === undefined) return
-    this.#running.delete(entry)
+    entry.running = undefined
     const patch: End = endOf(outcome, this.#since(entry), result_bytes)
     const piece = {
       origin: this.#origin,

@@ -1,3 +1,6 @@
+import type { PassingCall } from './passing.ts'
+import type { AuditRow } from './tables.ts'
+
 /** The MCP session that records belong to, and how its run in Replay is labelled. */
 export interface AuditSession {
   /** `mcp_…`, the proxy's own. */
@@ -29,4 +32,8 @@ export interface Entry {
   readonly joined: boolean
   /** The caller named a run of another project. */
   readonly join_refused: boolean
+  /** Its record as it was written, while the call is forwarded and has no outcome. */
+  running?: AuditRow | undefined
+  /** Its record on its way. */
+  passing?: PassingCall | undefined
 }

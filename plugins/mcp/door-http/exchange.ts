@@ -75,7 +75,7 @@ export class Exchange {
   async #taken({ session, proxy }: RunningSession, frame: Frame): Promise<Answer> {
     const { raw } = this.#reply
     const leave = session.use()
-    raw.once('close', leave)
+    raw.on('close', leave)
     try {
       return await proxy.take(frame, this.#passed())
     } finally {

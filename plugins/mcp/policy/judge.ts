@@ -78,13 +78,18 @@ const verdictOf = (
   voices: readonly Voice[],
   more: readonly Opinion[],
 ): Verdict => {
-  const said = voices.map(({ opinion }) => opinion)
-  const base = said.length === 0 ? [byDefault(policy, call)] : said
-  const { action, winners } = strictest([...base, ...more])
-  const others = [...base, ...more].filter((opinion) => !winners.includes(opinion))
-  const findings = [...winners, ...others].flatMap((opinion) => opinion.findings ?? [])
+  const said = voices.length === 0 ? [byDefault(policy, call)] : voices.map(({ opinion }) => opinion)
+  const opinions = more.length === 0 ? said : [...said, ...more]
+  const { action, winners } = strictest(opinions)
+  const findings = opinions.some((opinion) => opinion.findings !== undefined) ? findingsIn(opinions, winners) : NOTHING
   return { action, mode: policy.mode, winners, findings, policy_version: policy.version }
 }
+
+const NOTHING: readonly RuleFinding[] = []
+
+/** Those of the winners first. */
+const findingsIn = (opinions: readonly Opinion[], winners: readonly Opinion[]): readonly RuleFinding[] =>
+  [...winners, ...opinions.filter((opinion) => !winners.includes(opinion))].flatMap(({ findings = [] }) => findings)
 
 const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): Opinion => ({
   rule_id: 'default',
@@ -127,7 +132,12 @@ const shown = (
   voices: readonly Voice[],
   redact: Redactor,
 ): Verdict => {
-  const messages = new Map(voices.map(({ rule }) => [rule.id, rule.document.message]))
+  const messageOf = ({ message, rule_id }: Opinion): string | undefined =>
+    message ?? voices.find(({ rule }) => rule.id === rule_id)?.rule.document.message
+  const passes = sent !== undefined && (verdict.action === 'transform' || verdict.action === 'confirm')
+  const isMute =
+    verdict.findings.length === 0 && verdict.winners.every((one) => saysNothing(one) && messageOf(one) === undefined)
+  if (isMute && !passes) return verdict
   const text = sent?.text ?? call.text
   const cleaned = (finding: RuleFinding): RuleFinding => ({
     ...finding,
@@ -135,7 +145,7 @@ const shown = (
     reason: shownReason(finding.reason, redact),
   })
   const winners = verdict.winners.map((opinion): Opinion => {
-    const message = opinion.message ?? messages.get(opinion.rule_id)
+    const message = messageOf(opinion)
     return {
       ...opinion,
       ...(opinion.reason === undefined ? {} : { reason: shownReason(opinion.reason, redact) }),
@@ -143,9 +153,10 @@ const shown = (
       ...(message === undefined ? {} : { message: filledMessage(message, text, redact) }),
     }
   })
-  const passes = sent !== undefined && (verdict.action === 'transform' || verdict.action === 'confirm')
   return { ...verdict, winners, findings: verdict.findings.map(cleaned), ...(passes ? { sent } : {}) }
 }
+
+const saysNothing = ({ reason, findings }: Opinion): boolean => reason === undefined && findings === undefined
 
 /** How a call that a person let through meets the limits of the rules that speak about it. */
 export const usesOf = async (call: ToolCall, rules: readonly CompiledRule[]): Promise<readonly LimitUse[]> => {

@@ -43,7 +43,7 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
   const asking = new Map<string, boolean>()
 
   const rulesFor = (server_id: string, tool: string): readonly CompiledRule[] => {
-    const key = JSON.stringify([server_id, tool])
+    const key = `${server_id}\0${tool}`
     const kept = known.get(key)
     if (kept !== undefined) return kept
     const rules = compiled.rules.filter((rule) => rule.names(server_id, tool))

@@ -102,7 +102,8 @@ class HeadFields {
   }
 
   #setConnection(value: string): void {
-    const tokens = tokensOf(value)
+    // what nearly every server says
+    const tokens = value === 'keep-alive' ? [value] : tokensOf(value)
     this.#closes ||= tokens.includes('close')
     this.#keeps ||= tokens.includes('keep-alive')
   }
