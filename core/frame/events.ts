@@ -139,12 +139,13 @@ const typeIn = (raw: Buffer, start: number, end: number): string | undefined => 
 
 const behindMark = (raw: Buffer): number => (raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0)
 
-/** The event with other data: every other line stays as it was. */
+/** The event with other data: every other line stays as it was. A byte order mark before data is left out with it. */
 export const withData = (raw: Buffer, data: string): Buffer => {
   const parts: (Buffer | string)[] = []
   let written = false
   eachLine(raw, (start, end, next) => {
-    if (fieldValue(raw, start, end, 'data') < 0) parts.push(raw.subarray(start, next))
+    const from = start === 0 ? behindMark(raw) : start
+    if (fieldValue(raw, from, end, 'data') < 0) parts.push(raw.subarray(start, next))
     else if (!written) {
       written = true
       parts.push(dataLines(data, raw.toString('latin1', end, next)))

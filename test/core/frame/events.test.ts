@@ -123,6 +123,12 @@ describe('withData', () => {
     assert.equal(`${withData(raw, '{"new":1}')}`, 'id: 1\r\ndata: {"new":1}\r\nevent: message\r\n\r\n')
     assert.equal(`${withData(raw, 'a\nb')}`, 'id: 1\r\ndata: a\r\ndata: b\r\nevent: message\r\n\r\n')
   })
+
+  it('replaces data behind a byte order mark, which it leaves out', () => {
+    assert.equal(`${withData(Buffer.from('\ufeffdata: {\ndata: }\n\n'), '{"new":1}')}`, 'data: {"new":1}\n\n')
+    assert.equal(`${withData(Buffer.from('\ufeffid: 1\ndata: {}\n\n'), 'a')}`, '\ufeffid: 1\ndata: a\n\n')
+  })
+
   it('is read back as what was put in', () => {
     const [event] = read([withData(Buffer.from('id: 1\ndata: x\n\n'), '{\n"a":1\r\n}')])
     assert.equal(`${event?.data}`, '{\n"a":1\n}')
