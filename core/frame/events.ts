@@ -141,17 +141,19 @@ const behindMark = (raw: Buffer): number => (raw[0] === 0xef && raw[1] === 0xbb 
 
 /** The event with other data: every other line stays as it was. A byte order mark before data is left out with it. */
 export const withData = (raw: Buffer, data: string): Buffer => {
-  const parts: (Buffer | string)[] = []
-  let written = false
+  const parts: Buffer[] = []
+  let place = 0
+  let lineEnd = '\n'
   eachLine(raw, (start, end, next) => {
     const from = start === 0 ? behindMark(raw) : start
     if (fieldValue(raw, from, end, 'data') < 0) parts.push(raw.subarray(start, next))
-    else if (!written) {
-      written = true
-      parts.push(dataLines(data, raw.toString('latin1', end, next)))
+    else {
+      // where the last one stood: the CR of another line would make a CRLF with what follows
+      place = parts.length
+      lineEnd = raw.toString('latin1', end, next)
     }
   })
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+  return Buffer.concat(parts.toSpliced(place, 0, Buffer.from(dataLines(data, lineEnd))))
 }
 
 const dataLines = (data: string, lineEnd: string): string =>

@@ -129,6 +129,13 @@ describe('withData', () => {
     assert.equal(`${withData(Buffer.from('\ufeffid: 1\ndata: {}\n\n'), 'a')}`, '\ufeffid: 1\ndata: a\n\n')
   })
 
+  it('ends the event however its lines end', () => {
+    for (const raw of ['data: {\rdata: }\n\n', 'data: {\nid: 1\rdata: }\n\n', 'data: {\r\ndata: }\r\r']) {
+      const [event] = read([withData(Buffer.from(raw), '{"new":1}')])
+      assert.equal(`${event?.data}`, '{"new":1}', JSON.stringify(raw))
+    }
+  })
+
   it('is read back as what was put in', () => {
     const [event] = read([withData(Buffer.from('id: 1\ndata: x\n\n'), '{\n"a":1\r\n}')])
     assert.equal(`${event?.data}`, '{\n"a":1\n}')
