@@ -1,3 +1,4 @@
+import { isShape } from '../dialect/shape.ts'
 import { GuardError } from '../errors.ts'
 import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
@@ -9,21 +10,21 @@ const MAX_DEPTH = 32
 const VALUE_CHARS = 8_192
 const ALL_CHARS = 65_536
 
-/** The value with every text passed through `map`; itself where nothing changed. */
+/** The value with every text passed through `map`, after `enter` had each part; itself where nothing changed. */
 const mapped = (
-  value: unknown,
+  given: unknown,
   map: (text: string, path: string) => string,
   path: string,
-  check: (value: unknown, depth: number, path: string) => void,
+  enter: (part: unknown, depth: number, path: string) => unknown,
   depth = 0,
 ): unknown => {
-  check(value, depth, path)
+  const value = enter(given, depth, path)
   if (typeof value === 'string') return map(value, path)
   if (typeof value !== 'object' || value === null) return value
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
   let copy: object | undefined
   for (const [key, part] of entries) {
-    const result = mapped(part, map, `${path}/${pointerPart(key)}`, check, depth + 1)
+    const result = mapped(part, map, `${path}/${pointerPart(key)}`, enter, depth + 1)
     if (Object.is(result, part)) continue
     copy ??= Array.isArray(value) ? [...value] : { ...value }
     Object.defineProperty(copy, key, { value: result, enumerable: true, configurable: true, writable: true })
@@ -40,16 +41,17 @@ export const checkedAttributes = (attributes: Attributes, path: string): Attribu
   if (keys.length > MAX_KEYS) throw tooMany(`${keys.length} attributes; a record may have ${MAX_KEYS}`, path)
   if (keys.some((key) => key.length > KEY_CHARS))
     throw tooMany(`an attribute's name is longer than ${KEY_CHARS} characters`, path)
-  const formed = keys.every((key) => sanitise(key) === key)
-    ? attributes
-    : Object.fromEntries(Object.entries(attributes).map(([key, value]) => [sanitise(key), value]))
-  return mapped(formed, (text) => cutBeforeRedaction(sanitise(text)), path, refuseOdd) as Attributes
+  return mapped(attributes, (text) => cutBeforeRedaction(sanitise(text)), path, formed) as Attributes
 }
 
-const refuseOdd = (value: unknown, depth: number, path: string): void => {
+/** The part with its names well-formed. Throws for one that is too deep or no finite number. */
+const formed = (part: unknown, depth: number, path: string): unknown => {
   if (depth > MAX_DEPTH) throw new GuardError('TOO_DEEP', `Attributes nest deeper than ${MAX_DEPTH} levels.`, { path })
-  if (typeof value === 'number' && !Number.isFinite(value))
+  if (typeof part === 'number' && !Number.isFinite(part))
     throw new GuardError('INVALID_TRACE', 'A number is not finite. Send a finite number, or a text.', { path })
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
+  if (Object.keys(part).every((key) => sanitise(key) === key)) return part
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [sanitise(key), value]))
 }
 
 const tooMany = (what: string, path: string): GuardError =>
@@ -68,7 +70,11 @@ export const cutAttributes = (
     chars += kept.length
     return kept
   }
-  const short = mapped(attributes, shorten, path, () => {}) as Attributes
+  const countNames = (part: unknown, depth: number): unknown => {
+    if (depth > 0 && isShape(part)) for (const name of Object.keys(part)) chars += name.length
+    return part
+  }
+  const short = mapped(attributes, shorten, path, countNames) as Attributes
   if (chars > ALL_CHARS) throw tooMany(`${chars} characters of attributes; a record may have ${ALL_CHARS}`, path)
   return short
 }

@@ -23,6 +23,12 @@ describe('a fragment is cleaned', () => {
     assert.deepEqual(spans, [{ id: 's', name: 'a\ufffdb\ufffd', attributes: { 'k\ufffd': ['\ufffd'] } }])
   })
 
+  it('well-formed in the names of every level', async () => {
+    const attributes = { a: [{ 'n\0': { '\udfff': 1 } }] }
+    const [span] = (await clean({ spans: [{ id: 's', name: 'n', attributes }] })).fragment.spans
+    assert.equal(JSON.stringify(span?.attributes), '{"a":[{"n\ufffd":{"\ufffd":1}}]}')
+  })
+
   it('redacted before it is cut, so that no half of a secret stays', async () => {
     const secret = `sk-ant-api03-${'aB3'.repeat(31)}AA`
     const name = `${'x'.repeat(230)} ${secret}`
@@ -51,6 +57,8 @@ describe('a fragment is cleaned', () => {
   it('refused where more is said than is kept', async () => {
     const attributes = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`a${n}`, 'z '.repeat(4_096)]))
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes } }), { code: 'TOO_MANY_ATTRIBUTES' })
+    const names = { a: [{ ['k'.repeat(40_000)]: 1 }, { ['l'.repeat(30_000)]: 1 }] }
+    await assert.rejects(() => clean({ run: { trace_id: 't', attributes: names } }), { code: 'TOO_MANY_ATTRIBUTES' })
     const long = { ['k'.repeat(257)]: 1 }
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes: long } }), { code: 'TOO_MANY_ATTRIBUTES' })
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes: { n: Number.NaN } } }), {
