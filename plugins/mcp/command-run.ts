@@ -120,8 +120,7 @@ const tellChange = ({ kind, state: { version, mode, error } }: PolicyChange, io:
 const serve = async (running: RunningSession, io: Io, asked: Promise<void>): Promise<number> => {
   const { link } = running.session
   const door = new StdioDoor({ in: io.in ?? process.stdin, out: io.out }, running)
-  const served = door.serve().then(() => door.taken())
-  const over = Promise.race([served, door.left, asked]).then(() => undefined)
+  const over = Promise.race([door.serve(), door.left, asked]).then(() => undefined)
   const gone = await Promise.race([over, link.lost])
   if (gone !== undefined && gone.exit_code !== 0) say(io, gone.reason)
   await running.end('the client ended it')

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { PassThrough, pipeline } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { errorFrame, LineReader, LineWriter, readFrame } from 'guard-gateway/core'
 import type { Answer, Outgoing } from './answer.ts'
 import type { RunningSession } from './running-session.ts'
@@ -17,6 +20,11 @@ export class StdioDoor {
   /** What the client sends is taken up in order; calls are judged side by side. */
   readonly #under = new Set<Promise<void>>()
   #relayed: Promise<void> = Promise.resolve()
+  /** Resolves when all of an input that has ended is taken up. */
+  #read: Promise<void> = Promise.resolve()
+  #ended = false
+  /** When something was taken up last; monotonic, milliseconds. */
+  #moved = 0
 
   constructor(pipes: Pipes, running: RunningSession) {
     this.#in = pipes.in
@@ -34,27 +42,45 @@ export class StdioDoor {
     return this.#out.over
   }
 
-  /** Relays until the client has ended its input; resolves then. */
+  /** Relays until the client has ended its input and what it sent is taken up, or the server takes none of it. */
   async serve(): Promise<void> {
     const { session, proxy } = this.#running
     session.listen((out) => void this.#write(out))
     this.#relayed = this.#pump(await proxy.listen(undefined))
-    for await (const chunk of this.#in) {
-      this.#lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    // the end of the input is seen behind messages that wait
+    const held = new PassThrough({ highWaterMark: session.frame_bytes })
+    pipeline(this.#in, held, () => {})
+    this.#read = this.#readAll(held)
+    await Promise.race([this.#read, this.#stuck()])
+  }
+
+  async #readAll(input: PassThrough): Promise<void> {
+    for await (const chunk of input) {
+      this.#lines.push(chunk)
       await this.#out.room
       while (this.#under.size > MAX_UNDER) await Promise.race(this.#under)
     }
     this.#lines.end()
+    await this.#taken()
   }
 
-  /** Resolves when everything that the client sent has been taken up. */
-  async taken(): Promise<void> {
+  /** Resolves when the input has ended and nothing of it is taken up any more. */
+  async #stuck(): Promise<void> {
+    await once(this.#in, 'end')
+    this.#ended = true
+    this.#moved = performance.now()
+    for (let left = STUCK_MS; left > 0; left = this.#moved + STUCK_MS - performance.now())
+      await setTimeout(left, undefined, { ref: false })
+  }
+
+  /** Resolves when everything in hand has been taken up. */
+  async #taken(): Promise<void> {
     await Promise.all([...this.#under])
   }
 
   /** The server is gone: passes on what it still said, and answers everything that waits with the reason. */
   async abandon(reason: string): Promise<void> {
-    await this.taken()
+    await (this.#ended ? this.#read : this.#taken())
     await this.#relayed
     for (const out of this.#running.proxy.abandon(reason)) await this.#write(out)
   }
@@ -83,10 +109,17 @@ export class StdioDoor {
   }
 
   #follow(work: Promise<void>): void {
-    const followed = work.catch(() => {}).finally(() => this.#under.delete(followed))
+    const followed = work
+      .catch(() => {})
+      .finally(() => {
+        this.#under.delete(followed)
+        this.#moved = performance.now()
+      })
     this.#under.add(followed)
   }
 }
 
 /** From so many messages in hand on, nothing more is read. */
 const MAX_UNDER = 256
+/** For how long the server may take up nothing of what is left of an input that has ended. */
+const STUCK_MS = 1_000
