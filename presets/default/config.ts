@@ -77,7 +77,7 @@ const complete = async (
   validator ??= compiled()
   const validate = await validator
   const given = isShape(value) && value.upstreams === undefined ? { ...value, upstreams: upstreamsFrom(env) } : value
-  return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? []) }
+  return { value: given, faults: validate(given) ? [] : schemaFaults(validate.errors ?? [], given) }
 }
 
 let validator: Promise<ValidateFunction> | undefined

@@ -15,10 +15,10 @@ export const at = (path: Path, message: string | undefined): ConfigFault[] =>
   message === undefined ? [] : [{ path, message }]
 
 /** What a schema says about a configuration, in words and without the values, which may be secret. */
-export const schemaFaults = (errors: readonly ErrorObject[]): readonly ConfigFault[] => errors.map(schemaFault)
+export const schemaFaults = (errors: readonly ErrorObject[], value: unknown): readonly ConfigFault[] =>
+  errors.map((error) => schemaFault(error, segments(error.instancePath, value)))
 
-const schemaFault = (error: ErrorObject): ConfigFault => {
-  const path = segments(error.instancePath)
+const schemaFault = (error: ErrorObject, path: Path): ConfigFault => {
   const { keyword, params, parentSchema } = error
   if (keyword === 'additionalProperties') {
     const key = String(params.additionalProperty)
@@ -68,12 +68,19 @@ const foundType = (data: unknown): string => {
   return typeof data === 'string' ? 'text' : typeof data === 'boolean' ? 'true or false' : 'a number'
 }
 
-/** The keys of a JSON pointer; digits are positions, since no key of a configuration's own is a number. */
-const segments = (pointer: string): (string | number)[] =>
-  pointer
+/** The keys of a JSON pointer into `value`, and the positions where it passes a list. */
+const segments = (pointer: string, value: unknown): Path => {
+  let around = value as Readonly<Record<string, unknown>>
+  return pointer
     .split('/')
     .slice(1)
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))
+    .map((part) => {
+      const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      const segment = Array.isArray(around) ? Number(key) : key
+      around = around[key] as typeof around
+      return segment
+    })
+}
 
 /** `server.port`, `upstreams[0].name`; a key that is no plain word stands in quotes. */
 export const dotted = (path: Path): string =>

@@ -114,6 +114,12 @@ describe('a configuration is refused, with file, line and column', () => {
       'guard-config.yml:2:1: storage: expected a map of keys, found nothing',
     ])
   })
+  it('within a key that is a number in quotes as within any other', async () => {
+    assert.deepEqual(await refusal(`${key}mcp:\n  servers:\n    "8":\n      insecure: 1\n      targt: x`), [
+      'guard-config.yml:6:7: mcp.servers.8.targt: unknown key. Did you mean "target"?',
+      'guard-config.yml:5:7: mcp.servers.8.insecure: expected true or false, found a number',
+    ])
+  })
   it('for a value out of bounds or out of a choice', async () => {
     assert.deepEqual(await refusal(`${key}server: { port: 70000 }`), [
       'guard-config.yml:2:11: server.port: expected at most 65535',
