@@ -16,11 +16,21 @@ export const keyFault = (key: string): string | undefined => {
     return 'the key holds a blank or a character outside printable ASCII, which no client can send in a header'
 }
 
+/** What is wrong with an approver key, never the key itself. */
+const approverFault = ({ gateway_key, mcp: { approver_key } }: Config): string | undefined => {
+  if (approver_key === '' || /^sha256:[0-9a-f]{64}$/i.test(approver_key)) return undefined
+  if (/^sha256:/i.test(approver_key)) return 'expected 64 hexadecimal digits behind sha256:'
+  if (approver_key === gateway_key) return 'is the gateway key, which every agent has'
+  if (!/^[\x21-\x7e]+( +[\x21-\x7e]+)*$/.test(approver_key))
+    return 'begins or ends with a blank, or holds a character outside printable ASCII, which no client can send in a header'
+}
+
 /** What a schema cannot say: the faults of a configuration that has the right form. */
 export const configFaults = (config: Config): readonly ConfigFault[] => {
   const names = config.upstreams.map(({ name }) => name)
   return [
     ...at(['gateway_key'], keyFault(config.gateway_key)),
+    ...at(['mcp', 'approver_key'], approverFault(config)),
     ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
     ...mcpFaults(config),
   ]

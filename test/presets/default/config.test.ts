@@ -156,6 +156,22 @@ describe('a configuration is refused, with file, line and column', () => {
       assert.ok(!line.includes(bad))
     }
   })
+  it('for an approver key that nobody could show, or every agent can, never telling it', async () => {
+    const approver = (value: string) => `${key}mcp:\n  approver_key: ${JSON.stringify(value)}\n`
+    for (const [bad, message] of [
+      [`sha256:${'0'.repeat(63)}`, /expected 64 hexadecimal digits behind sha256:$/],
+      ['guard_0123456789abcdef', /is the gateway key/],
+      ['only-a-person ', /begins or ends with a blank/],
+      ['schlüssel', /outside printable ASCII/],
+    ] as const) {
+      const [line = ''] = await refusal(approver(bad))
+      assert.match(line, /^guard-config\.yml:3:3: mcp\.approver_key: /)
+      assert.match(line, message)
+      assert.ok(!line.includes(bad))
+    }
+    for (const good of [`SHA256:${'A'.repeat(64)}`, 'correct horse  battery', 'x'])
+      assert.equal((await parse(approver(good))).mcp.approver_key, good)
+  })
   it('for upstreams that cannot work', async () => {
     const upstream = (more: string) =>
       `${key}upstreams:\n  - { name: a, base_url: "http://h/v1", styles: [messages], ${more} }\n`
