@@ -5,7 +5,7 @@ export interface Input {
   readonly args: readonly string[]
   /** Flags by camelCase name, those for every command included; a value is text as it was typed. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Everything behind `--`, untouched. */
+  /** Everything behind `--`, untouched, of a command whose `args` are `[-- command...]`; elsewhere that is part of `args`. */
   readonly rest: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'guard-gateway/core'
-import { globalFlags } from './argv.ts'
+import { globalFlags } from './flags.ts'
 
 /** What a help text is about; nothing named is everything. */
 export interface HelpSubject {

@@ -1,7 +1,7 @@
 export type { AskStream as Ask } from 'guard-gateway/core'
-export { begins } from './argv.ts'
 export { asking, type Work } from './ask.ts'
 export { nearest, suggestion } from './nearest.ts'
+export { begins } from './parse.ts'
 export { cli } from './plugin.ts'
 export { exits, paint, printError, printNotice, printWarning } from './print.ts'
 export { type Place, reached, running } from './reach.ts'

@@ -65,8 +65,7 @@ export const printError = (
   }
   const code = known ? ` (${error.code})` : ''
   io.err.write(`${paint('red', 'error:', options, io)} ${terminalText(message)}${message.includes('\n') ? '' : code}\n`)
-  if ((options.verbose === true || options.debug === true) && error instanceof Error)
-    io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
+  if (options.verbose === true && error instanceof Error) io.err.write(`${terminalText(redact(error.stack ?? ''))}\n`)
 }
 
 const failure = (error: unknown): string => {

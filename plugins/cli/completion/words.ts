@@ -1,5 +1,5 @@
 import type { Command } from 'guard-gateway/core'
-import { globalFlags } from '../argv.ts'
+import { globalFlags } from '../flags.ts'
 
 /** A flag as it is typed. */
 export interface CompletedFlag {

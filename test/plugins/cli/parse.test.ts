@@ -52,10 +52,25 @@ describe('a command line', () => {
     assert.equal(ran('replay', 'export', 'abc', '--output', '-').options.output, '-')
   })
   it('leaves what follows -- untouched', () => {
-    const { args, rest, options } = ran('setup', 'a', '--', 'npx', '-y', '--port', '007', '--', '--json')
-    assert.deepEqual(args, ['a'])
+    const { args, rest, options } = ran('wrap', '--', 'npx', '-y', '--port', '007', '--', '--json')
+    assert.deepEqual(args, [])
     assert.deepEqual(rest, ['npx', '-y', '--port', '007', '--', '--json'])
     assert.equal(options.json, undefined)
+  })
+  it('takes what follows -- as arguments where no command belongs', () => {
+    const { args, rest } = ran('setup', 'a', '--', '-b', '--json', '--')
+    assert.deepEqual([args, rest], [['a', '-b', '--json', '--'], []])
+    assert.equal(said('gateway', 'run', '--', 'now'), '"guard gateway run" does not take "now".')
+  })
+  it('takes flags for every command between its two words, and no others', () => {
+    assert.equal(ran('gateway', '--json', '--config', 'x', 'run').id, 'gateway run')
+    assert.equal(said('gateway', '--port', 'run'), '"gateway" needs one more word: run.')
+    assert.equal(said('--port', '1', 'gateway', 'run'), 'Unknown option --port.')
+  })
+  it('leaves words behind a flag without a value as they were typed', () => {
+    for (const word of ['true', '007', '1e3', ''])
+      assert.deepEqual(ran('setup', '--json', word), { id: 'setup', args: [word], options: { json: true }, rest: [] })
+    assert.deepEqual(ran('setup', '--json', '--json').options, { json: true })
   })
   it('knows short flags and flags of two words', () => {
     assert.equal(ran('gateway', 'run', '-q').options.quiet, true)
@@ -93,18 +108,36 @@ describe('a wrong command line', () => {
     assert.equal(said('--verison'), 'Unknown option --verison. Did you mean "--version"?')
     assert.equal(said('gateway', 'run', '-x'), 'Unknown option -x for "gateway run".')
   })
+  it('names a flag in another spelling than its own as it was typed', () => {
+    for (const [typed, meant] of [
+      ['--allowRemote', '--allow-remote'],
+      ['--Port', '--port'],
+      ['-port', '--port'],
+      ['--port.x', '--port'],
+      ['--no-json', '--json'],
+      ['--color', '--no-color'],
+    ] as const)
+      assert.equal(said('gateway', 'run', typed), `Unknown option ${typed} for "gateway run". Did you mean "${meant}"?`)
+    for (const typed of ['--__proto__', '--constructor', '--constructor.prototype.x', '--toString'])
+      assert.equal(said('setup', `${typed}=1`), `Unknown option ${typed} for "setup".`)
+  })
   it('says that a flag needs a value, takes none, or is there twice', () => {
     assert.equal(said('gateway', 'run', '--port'), '--port needs a value.')
     assert.equal(said('gateway', 'run', '--port', '--json'), '--port needs a value.')
     assert.equal(said('gateway', 'run', '--port', '1', '--port', '2'), '--port is given twice.')
+    assert.equal(said('gateway', 'run', '--port', '-1'), '--port needs a value.')
     assert.equal(said('--config'), '--config needs a value.')
+    assert.equal(said('setup', '--json=true'), '--json takes no value.')
+    assert.equal(said('setup', '-q=1'), '-q takes no value.')
+    assert.equal(said(''), 'Unknown command "".')
   })
 })
 
 describe('help and version', () => {
   it('are flags, short flags and words', () => {
     for (const argv of [['--help'], ['-h'], ['help'], []]) assert.equal(parse(commands, argv).kind, 'help')
-    for (const argv of [['--version'], ['-v'], ['version']]) assert.equal(parse(commands, argv).kind, 'version')
+    for (const argv of [['--version'], ['-v'], ['version'], ['gateway', 'run', '-v'], ['setup', '-qv']])
+      assert.equal(parse(commands, argv).kind, 'version')
   })
   it('help about one command, before its arguments are checked', () => {
     for (const argv of [

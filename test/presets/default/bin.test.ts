@@ -123,7 +123,7 @@ describe('the binary', () => {
     assert.equal(code, 0)
     assert.match(out, /Usage: guard gateway run/)
     const packages = new Set([...err.matchAll(/node_modules\/((?:@[\w-]+\/)?[\w-]+)/g)].map(([, name]) => name))
-    assert.ok(packages.has('cac'), 'the log of loaded modules works')
+    assert.ok(packages.has('tapable'), 'the log of loaded modules works')
     for (const heavy of ['fastify', 'kysely', 'better-sqlite3', 'yaml', 'ajv', 're2js'])
       assert.ok(!packages.has(heavy), `${heavy} is loaded`)
     assert.deepEqual(await readdir(folder), [])

@@ -1,0 +1,120 @@
+import type { Command, Input } from 'guard-gateway/core'
+import { suggestion } from './nearest.ts'
+
+/** Flags that every command takes, with what they mean. */
+export const globalFlags: Readonly<Record<string, string>> = {
+  '--config <file>': 'configuration file; else GUARD_CONFIG, else ./guard-config.yml',
+  '--json': 'one JSON document instead of text; errors too',
+  '--no-color': 'no colours',
+  '--no-progress': 'no progress line',
+  '-q, --quiet': 'no hints and no warnings',
+  '--verbose, --debug': 'stack traces with errors',
+  '-h, --help': 'show this',
+  '-v, --version': 'show the version',
+}
+
+/** `--port <number>` is called `port` and takes a value. */
+interface Flag {
+  readonly name: string
+  /** `-q`, `--quiet`. */
+  readonly spellings: readonly string[]
+  readonly valued: boolean
+  /** May be given several times. */
+  readonly many: boolean
+}
+
+/** A word, or a flag with its value, as they were typed. */
+type Token =
+  | { readonly word: string }
+  | {
+      readonly word?: undefined
+      readonly text: string
+      readonly flag: Flag | undefined
+      readonly value?: string | undefined
+    }
+
+/** The words before the first flag that only a command can know. */
+export const leadingWords = (argv: readonly string[]): readonly string[] => {
+  const tokens = tokensIn(argv, flagsOf())
+  const end = tokens.findIndex((token) => token.word === undefined && token.flag === undefined)
+  return tokens.slice(0, end < 0 ? tokens.length : end).flatMap(({ word }) => word ?? [])
+}
+
+/** The words and the flags that were typed, and what is wrong with the first flag that cannot be used. */
+export const read = (
+  argv: readonly string[],
+  command?: Command,
+): { readonly args: readonly string[]; readonly options: Input['options']; readonly fault: string | undefined } => {
+  const flags = flagsOf(command)
+  const tokens = tokensIn(argv, flags)
+  const given = new Map<string, unknown>()
+  let fault: string | undefined
+  for (const token of tokens) {
+    if (token.word !== undefined) continue
+    const { text, flag, value } = token
+    if (flag === undefined) fault ??= unknownFlag(text, flags, command)
+    else {
+      const before = given.get(flag.name)
+      fault ??= valueFault(text, flag, value, before !== undefined)
+      given.set(flag.name, flag.valued ? joined(before, value ?? '', flag) : !text.startsWith('--no-'))
+    }
+  }
+  return { args: tokens.flatMap(({ word }) => word ?? []), options: Object.fromEntries(given), fault }
+}
+
+/** A flag that is there several times gives a list. */
+const joined = (before: unknown, value: string, { many }: Flag): unknown =>
+  many && before !== undefined ? [before, value].flat() : value
+
+/** The flags that a command takes, those of every command among them. */
+const flagsOf = (command?: Command): readonly Flag[] =>
+  Object.keys({ ...globalFlags, ...command?.options }).map((spelled) => {
+    const spellings = spelled.split('<', 1)[0]?.match(/-{1,2}[A-Za-z][\w-]*/g) ?? []
+    const long = spellings.find((text) => text.startsWith('--')) ?? spellings[0] ?? ''
+    return {
+      name: long.replace(/^--no-|^-+/, '').replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
+      spellings,
+      valued: spelled.includes('<'),
+      many: spelled.includes('...'),
+    }
+  })
+
+const tokensIn = (argv: readonly string[], flags: readonly Flag[]): readonly Token[] => {
+  const tokens: Token[] = []
+  const waiting = argv.flatMap((argument) => apart(argument, flags))
+  for (let typed = waiting.shift(); typed !== undefined; typed = waiting.shift()) {
+    if (isWord(typed)) tokens.push({ word: typed })
+    else {
+      const [, text = typed, value] = /^(--?[^-=][^=]*)=(.*)$/s.exec(typed) ?? []
+      const flag = flagCalled(text, flags)
+      tokens.push({ text, flag, value: value ?? (flag?.valued === true ? wordOf(waiting) : undefined) })
+    }
+  }
+  return tokens
+}
+
+const isWord = (argument: string): boolean => argument === '-' || !argument.startsWith('-')
+
+/** Takes the next argument if it is a word. */
+const wordOf = (waiting: string[]): string | undefined => (isWord(waiting[0] ?? '--') ? waiting.shift() : undefined)
+
+const flagCalled = (text: string, flags: readonly Flag[]): Flag | undefined =>
+  flags.find(({ spellings }) => spellings.includes(text))
+
+/** `-qh` is `-q` and `-h`. */
+const apart = (argument: string, flags: readonly Flag[]): readonly string[] => {
+  const letters = /^-(\w{2,})$/.exec(argument)?.[1] ?? ''
+  const short = [...letters].map((letter) => `-${letter}`)
+  return letters !== '' && short.every((text) => flagCalled(text, flags)?.valued === false) ? short : [argument]
+}
+
+const valueFault = (text: string, { valued, many }: Flag, value: string | undefined, again: boolean) => {
+  if (!valued) return value === undefined ? undefined : `${text} takes no value.`
+  if (value === undefined) return `${text} needs a value.`
+  return again && !many ? `${text} is given twice.` : undefined
+}
+
+const unknownFlag = (text: string, flags: readonly Flag[], command?: Command): string => {
+  const known = flags.flatMap(({ spellings }) => spellings)
+  return `Unknown option ${text}${command === undefined ? '' : ` for "${command.id}"`}.${suggestion(text, known)}`
+}
