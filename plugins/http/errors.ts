@@ -41,7 +41,7 @@ export const sendError = (
 
 /** The client left, or was too slow, while its body was read: that is no fault of ours. */
 const brokeOff = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
-  !raw.complete && raw.destroyed && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET'
+  thrown === raw.errored && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET'
 
 /** A browser asks for a document, not a program for an answer. */
 const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
