@@ -63,28 +63,60 @@ interface Interceptable {
   intercept(interceptor: { register: <T extends { name: string; type: string; fn: unknown }>(tap: T) => T }): void
 }
 
-type Run = (...args: unknown[]) => unknown
+/** A hook whose `tapPromise` takes taps that answer at once, too, where they need not wait. */
+type Prompt<H> = H extends {
+  tapPromise(options: infer O, fn: (...args: infer A) => Promise<infer R>): void
+}
+  ? Omit<H, 'tapPromise'> & { tapPromise(options: O, fn: (...args: A) => R | Promise<R>): void }
+  : H
 
-/** Wraps every tap: what it throws is noted as thrown by it. A promise is given on as it is. */
-const attributed = <H>(hook: H, name: string): H => {
+type Run = (...args: unknown[]) => unknown
+type Done = (error?: unknown, value?: unknown) => void
+
+/** Wraps every tap: what it throws is noted as thrown by it. */
+const attributed = <H>(hook: H, name: string): Prompt<H> => {
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
     const run = tap.fn as Run
     const who = `${name}:${tap.name}`
-    const note = (error: unknown) => noteThrower(error, who)
-    const sync: Run = (...args) => thrownBy(who, () => run(...args))
-    const promise: Run = (...args) => {
-      const work = thrownBy(who, () => run(...args))
-      if (work instanceof Promise) work.catch(note)
-      return work
+    if (tap.type !== 'promise') return { ...tap, fn: (...args: unknown[]) => thrownBy(who, () => run(...args)) }
+    const failed = (error: unknown, done: Done) => {
+      noteThrower(error, who)
+      done(thrown(error))
     }
-    return { ...tap, fn: tap.type === 'promise' ? promise : sync }
+    return { ...tap, type: 'async', fn: awaited(run, failed) }
   }
   ;(hook as Interceptable).intercept({ register })
-  return hook
+  return hook as Prompt<H>
 }
 
+/** A tap that answers with a promise as one that calls back: every further promise on the way of a request costs. What is no promise is the value itself. */
+const awaited =
+  (run: Run, failed: (error: unknown, done: Done) => void) =>
+  (...args: unknown[]): void => {
+    const done = args.pop() as Done
+    let work: unknown
+    try {
+      work = run(...args)
+    } catch (error) {
+      failed(error, done)
+      return
+    }
+    if (!isThenable(work)) done(null, work)
+    else
+      work.then(
+        (value) => done(null, value),
+        (error: unknown) => failed(error, done),
+      )
+  }
+
+const isThenable = (work: unknown): work is PromiseLike<unknown> =>
+  typeof (work as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
+
+/** Whoever is called back takes what is falsy for no error. */
+const thrown = (error: unknown): unknown => (error ? error : new Error(`rejected with ${String(error)}`))
+
 /** Wraps every tap: what it throws goes to `fault` with the tap's name, and the other taps still run. */
-const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, where: string]>): H => {
+const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, where: string]>): Prompt<H> => {
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
     const run = tap.fn as Run
     const report = (error: unknown) => fault.call(error, throwerOf(error) ?? `${name}:${tap.name}`)
@@ -95,16 +127,14 @@ const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, whe
         report(error)
       }
     }
-    const promise = async (...args: unknown[]) => {
-      try {
-        return await run(...args)
-      } catch (error) {
-        report(error)
-      }
-    }
     if (tap.type === 'async') throw new TypeError(`hook ${name} takes tap and tapPromise, not tapAsync`)
-    return { ...tap, fn: tap.type === 'promise' ? promise : sync }
+    if (tap.type !== 'promise') return { ...tap, fn: sync }
+    const failed = (error: unknown, done: Done) => {
+      report(error)
+      done()
+    }
+    return { ...tap, type: 'async', fn: awaited(run, failed) }
   }
   ;(hook as Interceptable).intercept({ register })
-  return hook
+  return hook as Prompt<H>
 }

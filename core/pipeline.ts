@@ -21,12 +21,14 @@ const SETTLE_LIMIT_MS = 5_000
  * Throws only before anything was decided; nothing is recorded or sent then.
  */
 export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
-  await within(TAP_LIMIT_MS, gateway.hooks.request.promise(call), 'request')
+  await within<void>(TAP_LIMIT_MS, 'request', (done) => gateway.hooks.request.callAsync(call, done))
   if (!recordable(gateway, call)) call.notes.recorded = false
   const { session } = call
   if (session !== null) session.open++
   try {
-    const decision = await within(TAP_LIMIT_MS, gateway.hooks.decision.promise(undecided, call), 'decision')
+    const decision = await within<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
+      gateway.hooks.decision.callAsync(undecided, call, done),
+    )
     if (decision.decision === 'block') await refuse(gateway, call, decision, client)
     else await exchange(gateway, call, decision, client)
   } finally {
@@ -68,9 +70,9 @@ const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: 
     bytes_out: relayed?.bytes ?? ending.bytes ?? 0,
     head: relayed?.head ?? EMPTY,
   }
-  const recorded = within(SETTLE_LIMIT_MS, gateway.hooks.settle.promise(settled), 'settle').catch((error) =>
-    gateway.fault(error, 'settle'),
-  )
+  const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) =>
+    gateway.hooks.settle.callAsync(settled, done),
+  ).catch((error) => gateway.fault(error, 'settle'))
   if (call.notes.recorded !== false) await recorded
 }
 
@@ -126,7 +128,7 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   }
   client.head(
     reply.status,
-    reply.headers.concat(guardHeaders(call, decision)),
+    guardHeaders(call, decision, [...reply.headers]),
     headerOf(reply.headers, 'content-length') === undefined,
   )
   const style = styleOf(gateway, call)
@@ -208,8 +210,9 @@ const isOpenEnded = ({ headers }: Reply): boolean =>
   headerOf(headers, 'content-length') === undefined &&
   (headerOf(headers, 'content-encoding') ?? 'identity') === 'identity'
 
-const guardHeaders = (call: Call, decision: Decision): string[] => {
-  const headers = ['x-guard-request-id', call.id, 'x-guard-decision', decision.decision]
+/** Our own headers, behind those that are there. */
+const guardHeaders = (call: Call, decision: Decision, headers: string[] = []): string[] => {
+  headers.push('x-guard-request-id', call.id, 'x-guard-decision', decision.decision)
   if (decision.reason !== null) headers.push('x-guard-reason', decision.reason)
   if (call.session !== null) headers.push('x-guard-session-id', call.session.row.id)
   if (call.trace !== undefined) headers.push('x-guard-trace-id', call.trace.trace_id)

@@ -90,12 +90,12 @@ export class Fold {
       const turn = this.#changed(this.#users.pop())
       if (turn !== undefined) turn.users--
     }
-    this.#chain.length = mark.chain
-    this.#talk.length = mark.talk
-    this.#turns.length = mark.turns
-    this.#systems.length = mark.systems
-    this.#besides.length = mark.besides
-    this.#loose.length = mark.loose
+    cut(this.#chain, mark.chain)
+    cut(this.#talk, mark.talk)
+    cut(this.#turns, mark.turns)
+    cut(this.#systems, mark.systems)
+    cut(this.#besides, mark.besides)
+    cut(this.#loose, mark.loose)
     this.#system = mark.system
     this.#full = mark.full
     this.#bytes = mark.bytes
@@ -212,4 +212,9 @@ export class Fold {
     if (turn !== undefined) turn.made = null
     return turn
   }
+}
+
+/** Setting a length costs, even to what it is. */
+const cut = (list: unknown[], length: number): void => {
+  if (list.length > length) list.length = length
 }

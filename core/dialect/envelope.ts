@@ -31,12 +31,12 @@ export const conversationId = (members: Shape): string | null =>
 
 const hintsIn = (members: Shape): Record<string, string> => {
   const hints: Record<string, string> = {}
-  const found = {
-    'metadata.user_id': wordOf(shapeOf(members.metadata).user_id),
-    prompt_cache_key: wordOf(members.prompt_cache_key),
-    conversation: conversationId(members),
+  const note = (source: string, id: string | null): void => {
+    if (id !== null) hints[source] = id
   }
-  for (const [source, id] of Object.entries(found)) if (id !== null) hints[source] = id
+  note('metadata.user_id', wordOf(shapeOf(members.metadata).user_id))
+  note('prompt_cache_key', wordOf(members.prompt_cache_key))
+  note('conversation', conversationId(members))
   return hints
 }
 

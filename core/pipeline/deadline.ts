@@ -37,20 +37,19 @@ const leave = (one: Waiting): void => {
   last.place = one.place
 }
 
-/** The work's value; after `limit` milliseconds, give or take a quarter of a second, it counts as thrown. */
-export const within = <T>(limit: number, work: Promise<T>, what: string): Promise<T> =>
+/** Begins work that calls back, and gives its value; after `limit` milliseconds, give or take a quarter of a second, it counts as thrown. */
+export const within = <T>(
+  limit: number,
+  what: string,
+  begin: (done: (error: unknown, value?: T) => void) => void,
+): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const one: Waiting = { place: waiting.length, due: performance.now() + limit, what, limit, reject }
     waiting.push(one)
     timer ??= setInterval(look, LOOK_MS)
-    work.then(
-      (value) => {
-        leave(one)
-        resolve(value)
-      },
-      (error: unknown) => {
-        leave(one)
-        reject(error)
-      },
-    )
+    begin((error, value) => {
+      leave(one)
+      if (error) reject(error)
+      else resolve(value as T)
+    })
   })

@@ -31,6 +31,8 @@ export class Log {
   readonly #target: LogTarget
   readonly #now: () => number
   #text = ''
+  #at = Number.NaN
+  #shown = ''
   #timer: NodeJS.Timeout | undefined
 
   constructor(target: LogTarget, now: () => number) {
@@ -39,9 +41,19 @@ export class Log {
   }
 
   line(level: Level, fields: LogFields): void {
-    this.#text += `${JSON.stringify({ time: new Date(this.#now()).toISOString(), level, ...fields })}\n`
+    this.#text += `${JSON.stringify({ time: this.#time(), level, ...fields })}\n`
     if (level === 'error' || this.#text.length > GATHER_CHARS) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
+  }
+
+  /** Many lines are written in one millisecond. */
+  #time(): string {
+    const now = this.#now()
+    if (now !== this.#at) {
+      this.#at = now
+      this.#shown = new Date(now).toISOString()
+    }
+    return this.#shown
   }
 
   flush(): void {

@@ -1,8 +1,10 @@
-import type { Gateway, Mode, Plugin, Rule } from 'guard-gateway/core'
+import type { Call, Decision, Gateway, Mode, Plugin, Rule } from 'guard-gateway/core'
 import { decide } from './decide.ts'
 import { readRuleList } from './document.ts'
+import type { History } from './history.ts'
 import { Histories } from './hydrate.ts'
 import { Policies } from './policies.ts'
+import type { Policy } from './policy.ts'
 import { settle } from './settle.ts'
 import { tables } from './tables.ts'
 
@@ -59,17 +61,28 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
   const histories = new Histories(gateway, options.history_bytes)
   gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
 
-  gateway.hooks.request.tapPromise({ name: 'policy', stage: 10 }, async (call) => {
-    const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
+  const setMode = (call: Call, found: Policy): void => {
     call.mode = call.mode_override ?? found.mode ?? options.default_mode ?? 'shadow'
+  }
+  // both answer at once where nothing has to be read: each further promise on the way of a request costs
+  gateway.hooks.request.tapPromise({ name: 'policy', stage: 10 }, (call) => {
+    const found = policies.at(call.project_id)
+    return found === undefined
+      ? policies.load(call.project_id).then((read) => setMode(call, read))
+      : setMode(call, found)
   })
 
-  gateway.hooks.decision.tapPromise('policy', async (decision, call) => {
+  gateway.hooks.decision.tapPromise('policy', (decision, call) => {
     const { session } = call
     if (session === null) return decision
-    const found = policies.at(call.project_id) ?? (await policies.load(call.project_id))
-    const history = histories.at(session) ?? (await histories.read(session, found.reach))
-    return decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles.get(call.style))
+    const judged = (found: Policy, history: History): Decision =>
+      decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles.get(call.style))
+    const found = policies.at(call.project_id)
+    const history = histories.at(session)
+    if (found !== undefined && history !== undefined) return judged(found, history)
+    return policies
+      .load(call.project_id)
+      .then(async (read) => judged(read, histories.at(session) ?? (await histories.read(session, read.reach))))
   })
 
   gateway.hooks.settle.tap('policy', (settled) => {

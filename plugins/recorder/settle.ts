@@ -43,21 +43,27 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
     )
   }
 
-  const record = async (settled: Settled): Promise<void> => {
-    const previews = full_content_logging ? await previewsOf(gateway, settled) : NO_PREVIEWS
-    return inTurn(settled.call.session, () => write(settled, previews))
+  const record = (settled: Settled): Promise<void> => {
+    const writeWith = (previews: Previews) => inTurn(settled.call.session, () => write(settled, previews))
+    return full_content_logging ? previewsOf(gateway, settled).then(writeWith) : writeWith(NO_PREVIEWS)
   }
 
-  return async (settled: Settled): Promise<void> => {
+  const recorded = (settled: Settled): Promise<void> => {
     const { call, decision } = settled
-    if (decision.repeats !== null) {
-      await blocks.get(decision.repeats)?.catch(() => {})
-      if (await countRepeat(gateway, settled, decision.repeats)) return
-    }
-    const recorded = record(settled)
-    if (decision.decision !== 'block') return recorded
-    blocks.set(call.id, recorded)
-    return recorded.finally(() => blocks.delete(call.id))
+    const writing = record(settled)
+    if (decision.decision !== 'block') return writing
+    blocks.set(call.id, writing)
+    return writing.finally(() => blocks.delete(call.id))
+  }
+
+  const repeated = async (settled: Settled, first: string): Promise<void> => {
+    await blocks.get(first)?.catch(() => {})
+    if (!(await countRepeat(gateway, settled, first))) await recorded(settled)
+  }
+
+  return (settled: Settled): Promise<void> => {
+    const { repeats } = settled.decision
+    return repeats === null ? recorded(settled) : repeated(settled, repeats)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import type { Decision, Gateway, Plugin, Recording } from 'guard-gateway/core'
 import { Automatic } from './automatic/automatic.ts'
 import { hashKey, repliedTools } from './automatic/installation.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'
@@ -53,22 +53,28 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       keeper.late.begin()
       await upkeep.begin()
     })
-    // behind the policy, which counts the request
-    gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, async (decision, call) => {
-      const joining = automatic.join(call)
-      if (joining !== undefined) await joining
+    const begun = (decision: Decision): Decision => {
       stream.callBegun()
       return decision
+    }
+    // behind the policy, which counts the request
+    gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, (decision, call) => {
+      const joining = automatic.join(call)
+      if (joining !== undefined) return joining.then(() => begun(decision))
+      return begun(decision)
     })
     // before the recorder, whose row holds both
     gateway.hooks.settle.tap({ name: 'replay', stage: -10 }, (settled) => {
       pricing.settle(settled)
       if (settled.call.trace !== undefined) settled.tool_calls = repliedTools(settled, key, gateway)
     })
-    gateway.hooks.record.tapPromise('replay', async (recording) => {
-      await automatic.record(recording)
-      const event = stream.wantsEvents && recording.attempt === 0 ? decisionOf(recording.record) : undefined
+    const told = ({ attempt, record }: Recording): void => {
+      const event = stream.wantsEvents && attempt === 0 ? decisionOf(record) : undefined
       if (event !== undefined) stream.eventKept(event)
+    }
+    gateway.hooks.record.tapPromise('replay', (recording) => {
+      const recorded = automatic.record(recording)
+      return recorded === undefined ? told(recording) : recorded.then(() => told(recording))
     })
     gateway.hooks.tool.tap({ name: 'replay', stage: -100 }, (isRead, recording) => isRead || tools.take(recording))
     gateway.hooks.trace.tapPromise('replay', (fragment) => pricing.price(fragment))

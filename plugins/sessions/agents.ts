@@ -18,6 +18,11 @@ export class Agents {
     return this.#agents.size
   }
 
+  /** The agent of this id, if it is in memory. */
+  at(id: string): AgentRow | undefined {
+    return this.#agents.get(id)
+  }
+
   find(id: string): Promise<AgentRow | undefined> {
     return this.#agents.load(id, () => this.#gateway.storage.get('agents', id))
   }

@@ -55,11 +55,14 @@ export class LiveSessions {
    * The session that a project knows by an external id, begun if there is none.
    * Projects never share one: an id that another project holds is passed over for the next one derived from both names.
    */
-  async named(named: ExternalId, beginning: Omit<SessionBeginning, keyof ExternalId>): Promise<Session> {
+  named(named: ExternalId, beginning: Omit<SessionBeginning, keyof ExternalId>): Session | Promise<Session> {
+    const known = this.#sessions.get(this.#candidate(beginning.project_id, named.external_id, 0))
+    return known?.row.project_id === beginning.project_id ? known : this.#obtained(named, beginning)
+  }
+
+  async #obtained(named: ExternalId, beginning: Omit<SessionBeginning, keyof ExternalId>): Promise<Session> {
     for (let turn = 0; ; turn++) {
       const id = this.#candidate(beginning.project_id, named.external_id, turn)
-      const known = this.#sessions.get(id)
-      if (known?.row.project_id === beginning.project_id) return known
       const session = await this.#sessions.obtain(
         id,
         () => this.#read(id),

@@ -19,8 +19,14 @@ export class Openings {
   }
 
   /** The session that the call goes on with, or a new one. Project and agent of the call must be known. */
-  async session(call: Call): Promise<Session> {
+  session(call: Call): Session | Promise<Session> {
     const opening = openingParts(call).join('\0')
+    const current = this.#current.get(opening)
+    const session = current === undefined ? undefined : this.#live.at(current.id)
+    return session === undefined || this.#isOver(session, call.at) ? this.#next(call, opening) : session
+  }
+
+  async #next(call: Call, opening: string): Promise<Session> {
     const current = this.#current.get(opening) ?? (await this.#begun(call, opening))
     for (;;) {
       const { id } = current

@@ -14,6 +14,7 @@ import {
 } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
 import { knownBy } from './resolve.ts'
+import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
 /** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. */
@@ -74,14 +75,20 @@ const HISTORY = 1000
 /** Turns what a paused session or agent sends into a block, whatever the mode. */
 export const pauses =
   (agents: Agents) =>
-  async (decision: Decision, call: Call): Promise<Decision> => {
+  (decision: Decision, call: Call): Decision | Promise<Decision> => {
     if (call.session?.row.paused === true) {
       call.notes.paused = 'session'
       return paused('PAUSED_SESSION', sessionPaused(call.session.row.id))
     }
-    if (call.agent_id === null || (await agents.find(call.agent_id))?.paused !== true) return decision
-    call.notes.paused = 'agent'
-    return paused('PAUSED_AGENT', agentPaused(call.agent_id))
+    const { agent_id } = call
+    if (agent_id === null) return decision
+    const judged = (agent: AgentRow | undefined): Decision => {
+      if (agent?.paused !== true) return decision
+      call.notes.paused = 'agent'
+      return paused('PAUSED_AGENT', agentPaused(agent_id))
+    }
+    const known = agents.at(agent_id)
+    return known === undefined ? agents.find(agent_id).then(judged) : judged(known)
   }
 
 /** Refuses what a paused session or agent sends beside guarded calls. What only reads, such as a list of models, passes. */

@@ -18,24 +18,32 @@ export interface Finders {
   readonly responses: Responses
 }
 
-/** Fills in agent, project and session of a call, beginning what is not known yet. Throws INVALID_HEADER. */
+/** Fills in agent, project and session of a call, beginning what is not known yet; at once where all of it is in memory. Throws or rejects with INVALID_HEADER. */
 export const resolver =
   ({ ids, agents, live, openings, responses }: Finders) =>
-  async (call: Call): Promise<void> => {
+  (call: Call): void | Promise<void> => {
     const named = agentHeader(call.headers, call.identity, ids)
     if (named.ignored) call.notes.agent_header_ignored = true
     const project = projectHeader(call.headers, ids)
     const external = externalId({ headers: call.headers, hints: call.envelope.hints }, ids)
+    const join = (session: Session): void => {
+      session.row.last_seen_at = Math.max(session.row.last_seen_at, call.at)
+      call.session = session
+    }
+    const find = (agent: AgentRow | undefined): void | Promise<void> => {
+      call.agent_id = named.id
+      call.project_id = project ?? agent?.project_id ?? DEFAULT_PROJECT
+      const session = external === undefined ? unnamed() : live.named(external, beginning(call))
+      return session instanceof Promise ? session.then(join) : join(session)
+    }
+    const unnamed = (): Session | Promise<Session> =>
+      call.envelope.previous_response_id === null
+        ? openings.session(call)
+        : continued(call, live, responses).then((session) => session ?? openings.session(call))
     // from here on nothing refuses the call, so that a bad header registers no agent
-    const agent = named.id === null ? undefined : await agents.seen(named.id, call.at)
-    call.agent_id = named.id
-    call.project_id = project ?? agent?.project_id ?? DEFAULT_PROJECT
-    const session =
-      external === undefined
-        ? ((await continued(call, live, responses)) ?? (await openings.session(call)))
-        : await live.named(external, beginning(call))
-    session.row.last_seen_at = Math.max(session.row.last_seen_at, call.at)
-    call.session = session
+    if (named.id === null) return find(undefined)
+    const agent = agents.at(named.id)
+    return agent === undefined ? agents.seen(named.id, call.at).then(find) : find(agent)
   }
 
 const beginning = ({ project_id, agent_id, client, at }: Call) => ({ project_id, agent_id, client, at })

@@ -1,11 +1,11 @@
 import {
   type Call,
+  type CallTrace,
   type Gateway,
   newSpanId,
   newTraceId,
   type Recording,
   readTraceparent,
-  type Settled,
 } from 'guard-gateway/core'
 import type { Keeper } from '../keep/keeper.ts'
 import { isGuarded, OpenRun } from '../keep/open-run.ts'
@@ -20,6 +20,14 @@ const MAX_SESSIONS = 10_000
 /** Runs of a session that are looked at for one to go on with. */
 const RECENT_RUNS = 5
 
+/** Where a call stands, and what became of it there. */
+interface Placed extends CallTrace {
+  /** The run that it was last added to, to tell who has to read it again. */
+  used?: OpenRun
+  /** Its run is written later, so that it has no part in what the storage may refuse. */
+  isLate?: true
+}
+
 /** Gives every model request its place in a run: the one its caller names, else that of its session, else a new one. */
 export class Automatic {
   readonly #gateway: Gateway
@@ -27,10 +35,6 @@ export class Automatic {
   readonly #idle_ms: number
   /** The run that each session goes on with. */
   readonly #sessions = new Map<string, string>()
-  /** The run that a call was last added to, to tell who has to read it again. */
-  readonly #used = new WeakMap<Settled, OpenRun>()
-  /** Calls whose run is written later, so that they have no part in what the storage may refuse. */
-  readonly #late = new WeakSet<Settled>()
   readonly #isWatched: () => boolean
 
   /** `isWatched`: somebody wants to be told of every change of a run. */
@@ -74,22 +78,32 @@ export class Automatic {
     this.#remember(id, run.row.trace_id)
   }
 
-  /** Adds a settled call to its run, and the change of the run to what is written. */
-  async record({ settled, record, attempt, batch }: Recording): Promise<void> {
-    const { call } = settled
-    const { trace } = call
-    if (trace === undefined || this.#late.has(settled)) return
-    const { runs, late } = this.#keeper
-    if (attempt > 0 && runs.peek(trace.trace_id) === this.#used.get(settled)) runs.drop(trace.trace_id)
-    const known = runs.peek(trace.trace_id) ?? (await runs.get(trace.trace_id))
-    // another call of the run may have waited for the same reading and begun it anew
-    const run = known ?? runs.peek(trace.trace_id) ?? this.#begin(call, trace.trace_id)
-    this.#used.set(settled, run)
+  /** Adds a settled call to its run, and the change of the run to what is written; undefined if it did so at once. */
+  record(recording: Recording): Promise<void> | undefined {
+    const { call } = recording.settled
+    const trace: Placed | undefined = call.trace
+    if (trace === undefined || trace.isLate === true) return undefined
+    const { runs } = this.#keeper
+    if (recording.attempt > 0 && runs.peek(trace.trace_id) === trace.used) runs.drop(trace.trace_id)
+    const known = runs.peek(trace.trace_id)
+    if (known === undefined)
+      return runs.get(trace.trace_id).then((read) => {
+        // another call of the run may have waited for the same reading and begun it anew
+        const run = read ?? runs.peek(trace.trace_id) ?? this.#begin(call, trace.trace_id)
+        this.#add(recording, trace, run)
+      })
+    this.#add(recording, trace, known)
+    return undefined
+  }
+
+  #add({ record, batch }: Recording, trace: Placed, run: OpenRun): void {
+    const { late } = this.#keeper
+    trace.used = run
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
     if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
       run.lateRecords.push({ record, trace })
-      this.#late.add(settled)
+      trace.isLate = true
       late.add(run)
       return
     }

@@ -2,22 +2,26 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { within } from '../../../core/pipeline/deadline.ts'
 
-const never = () => new Promise<never>(() => {})
+const never = () => {}
+const from =
+  <T>(work: Promise<T>) =>
+  (done: (error: unknown, value?: T) => void): void =>
+    void work.then((value) => done(null, value), done)
 
 describe('a deadline', () => {
   it('lets through what ends in time, values and errors alike', async () => {
-    assert.equal(await within(1000, Promise.resolve(1), 'x'), 1)
-    await assert.rejects(within(1000, Promise.reject(new Error('mine')), 'x'), /mine/)
+    assert.equal(await within(1000, 'x', from(Promise.resolve(1))), 1)
+    await assert.rejects(within(1000, 'x', from(Promise.reject(new Error('mine')))), /mine/)
   })
   it('throws for what never ends, and names it', async () => {
-    await assert.rejects(within(1, never(), 'decision'), { code: 'INTERNAL', message: /"decision"/ })
+    await assert.rejects(within(1, 'decision', never), { code: 'INTERNAL', message: /"decision"/ })
   })
   it('keeps watch over all that waits, in whatever order it ends', async () => {
     const late = Promise.withResolvers<string>()
-    const overdue = within(1, late.promise, 'late')
+    const overdue = within(1, 'late', from(late.promise))
     const others = Array.from({ length: 5 }, () => Promise.withResolvers<number>())
-    const watched = others.map(({ promise }) => within(60_000, promise, 'other'))
-    const lost = within(1, never(), 'lost')
+    const watched = others.map(({ promise }) => within(60_000, 'other', from(promise)))
+    const lost = within(1, 'lost', never)
     await assert.rejects(overdue, /"late"/)
     await assert.rejects(lost, /"lost"/)
     late.resolve('too late')
