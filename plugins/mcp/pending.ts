@@ -8,6 +8,8 @@ export interface PendingRequest {
   readonly id: string
   /** Of a `tools/list`: the cursor it asked for. */
   readonly cursor?: string | undefined
+  /** Of a `tools/list` that was answered: the hash of its page. */
+  page?: string
   /** Of a `tools/call`: which tool, and its place among the records from when it is forwarded until it has ended. */
   tool?: string
   entry?: Entry | undefined

@@ -9,6 +9,7 @@ import {
   readFrame,
   type StreamEvent,
   setMember,
+  sha256,
   sourceOf,
   withData,
 } from 'guard-gateway/core'
@@ -17,14 +18,11 @@ import { type McpHooks, mcpHooks } from './hooks.ts'
 import { isAmbiguous, serverFacts, versions, withoutTasks } from './initialize.ts'
 import { outcomeOf } from './outcome.ts'
 import type { PendingRequest } from './pending.ts'
-import type { Session } from './session.ts'
+import { type Session, withText } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const INTERNAL = -32603
 const UNRECORDED = 'The call was forwarded, but cannot be recorded, so its result is withheld.'
-
-/** Requests whose answers change what the proxy goes by: an old one must not come to count again. */
-const READ: ReadonlySet<string> = new Set(['initialize', 'tools/list'])
 
 const isDone = () => true
 const isNotDone = () => false
@@ -89,8 +87,9 @@ export class Relay {
     this.#around.heard()
     try {
       const passed = await this.#answered(this.#hooks.frame.isUsed() ? await this.#hooked(came) : came, request)
-      // a client that has missed it may fetch it again; what is withheld or was read here is not taken anew
-      if (resumable && typeof passed !== 'string' && !READ.has(request.method)) calls.answered(came.key ?? '', request)
+      // a client that has missed it may fetch it again, unless it is withheld
+      if (resumable && typeof passed !== 'string' && request.method !== 'initialize')
+        calls.answered(came.key ?? '', request)
       return passed
     } catch (error) {
       this.#gateway.fault(error, 'mcp:relay')
@@ -161,14 +160,20 @@ export class Relay {
     return text === frame.text ? frame : text
   }
 
-  async #listed(frame: Frame, { id, cursor }: PendingRequest): Promise<Frame | string> {
+  async #listed(frame: Frame, request: PendingRequest): Promise<Frame | string> {
+    const { id, cursor, state, page: known } = request
     const { result, text } = frame
     if (result === undefined || isAmbiguous(frame)) return this.#noList(id, 'Upstream sent ambiguous JSON')
     const page = sourceOf(text, result)
-    const refused = await this.#around.tools.observe(page, cursor)
-    if (refused !== undefined) return this.#noList(id, refused)
+    request.page = sha256(page)
+    // one that comes again is an old one, which must not come to count
+    if (state !== 'answered') {
+      const refused = await this.#around.tools.observe(page, cursor)
+      if (refused !== undefined) return this.#noList(id, refused)
+    } else if (request.page !== known) return this.#noList(id, 'Upstream sent two lists in answer to one request')
     const told = await this.#around.retold(page)
-    return told === page ? frame : applyEdits(text, [{ start: result.start, end: result.end, text: told }])
+    if (told === page) return frame
+    return withText(frame, applyEdits(text, [{ start: result.start, end: result.end, text: told }]))
   }
 
   #noList(id: string, reason: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
+import { type McpClient, type McpService, resultOf, startMcp } from '../../../kit/mcp.ts'
 import { beginEvents } from '../../../kit/mcp-upstream.ts'
 
 describe('streams through the HTTP door', () => {
@@ -79,7 +79,7 @@ describe('streams through the HTTP door', () => {
     assert.match(await second.text(), /"after":"1-7"/)
   })
 
-  it('resume a stream of which the client has missed what the gateway has seen; a list of tools does not count again', async () => {
+  it('resume a stream of which the client has missed what the gateway has seen', async () => {
     const session = await service.session()
     const asked = 'id: 2\ndata: {"jsonrpc":"2.0","id":"ask","method":"elicitation/create","params":{}}\n\n'
     const answer = 'id: 3\ndata: {"jsonrpc":"2.0","id":"call","result":{"content":[]}}\n\n'
@@ -97,10 +97,36 @@ describe('streams through the HTTP door', () => {
     assert.equal(await send('list', 'tools/list', {}), list)
     for (const again of ['first', 'second']) {
       const stream = await session.fetch('GET', undefined, { 'last-event-id': '1' })
-      assert.equal(await stream.text(), asked + answer, again)
+      assert.equal(await stream.text(), asked + answer + list, again)
     }
     const { status } = await session.post({ jsonrpc: '2.0', id: 'ask', result: { action: 'accept' } })
     assert.equal(status, 202)
+  })
+
+  it('bring a list of tools again as the client is to see it, which does not count again', async () => {
+    await using hiding = await startMcp({
+      policy: 'version: 1\ndefault: allow\nhide_denied_tools: true\nrules: [{ id: no, tools: [rm], action: deny }]\n',
+    })
+    const session = await hiding.session()
+    const listed = (id: number, required: string) =>
+      `id: ${id}\ndata: {"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"ls","inputSchema":{"type":"object","required":[${required}]}},{"name":"rm"}]}}\n\n`
+    const told = listed(1, '"path"').replace(',{"name":"rm"}', '')
+    let first = listed(1, '"path"')
+    hiding.upstream.answering = ({ method, message }, response) => {
+      if (method !== 'GET' && message?.method !== 'tools/list') return false
+      beginEvents(response).end(message?.id === 2 ? listed(2, '') : first)
+      return true
+    }
+    const list = async (id: number) =>
+      (await session.fetch('POST', JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' }))).text()
+    assert.equal(await list(1), told)
+    await list(2)
+    const again = async () => (await session.fetch('GET', undefined, { 'last-event-id': '0' })).text()
+    assert.equal(await again(), told)
+    first = listed(1, '"another"')
+    assert.match(await again(), /"id":1,"error":\{"code":-32603,"message":"Upstream sent two lists/)
+    resultOf(await session.call('ls'))
+    assert.equal(hiding.upstream.calls('tools/call').length, 1)
   })
 
   it('get their answer behind events that are no messages, which pass as they are', async () => {
