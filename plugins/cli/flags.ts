@@ -1,4 +1,4 @@
-import type { Command, Input } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/core'
 import { suggestion } from './nearest.ts'
 
 /** Flags that every command takes, with what they mean. */
@@ -14,8 +14,10 @@ export const globalFlags: Readonly<Record<string, string>> = {
 }
 
 /** `--port <number>` is called `port` and takes a value. */
-interface Flag {
+export interface Flag {
   readonly name: string
+  /** The long one, which cac knows it by. */
+  readonly long: string
   /** `-q`, `--quiet`. */
   readonly spellings: readonly string[]
   readonly valued: boolean
@@ -24,7 +26,7 @@ interface Flag {
 }
 
 /** A word, or a flag with its value, as they were typed. */
-type Token =
+export type Token =
   | { readonly word: string }
   | {
       readonly word?: undefined
@@ -44,27 +46,22 @@ export const leadingWords = (argv: readonly string[]): readonly string[] => {
 export const read = (
   argv: readonly string[],
   command?: Command,
-): { readonly args: readonly string[]; readonly options: Input['options']; readonly fault: string | undefined } => {
+): { readonly tokens: readonly Token[]; readonly fault: string | undefined } => {
   const flags = flagsOf(command)
   const tokens = tokensIn(argv, flags)
-  const given = new Map<string, unknown>()
+  const given = new Set<string>()
   let fault: string | undefined
   for (const token of tokens) {
     if (token.word !== undefined) continue
     const { text, flag, value } = token
     if (flag === undefined) fault ??= unknownFlag(text, flags, command)
     else {
-      const before = given.get(flag.name)
-      fault ??= valueFault(text, flag, value, before !== undefined)
-      given.set(flag.name, flag.valued ? joined(before, value ?? '', flag) : !text.startsWith('--no-'))
+      fault ??= valueFault(text, flag, value, given.has(flag.name))
+      given.add(flag.name)
     }
   }
-  return { args: tokens.flatMap(({ word }) => word ?? []), options: Object.fromEntries(given), fault }
+  return { tokens, fault }
 }
-
-/** A flag that is there several times gives a list. */
-const joined = (before: unknown, value: string, { many }: Flag): unknown =>
-  many && before !== undefined ? [before, value].flat() : value
 
 /** The flags that a command takes, those of every command among them. */
 const flagsOf = (command?: Command): readonly Flag[] =>
@@ -72,6 +69,7 @@ const flagsOf = (command?: Command): readonly Flag[] =>
     const spellings = spelled.split('<', 1)[0]?.match(/-{1,2}[A-Za-z][\w-]*/g) ?? []
     const long = spellings.find((text) => text.startsWith('--')) ?? spellings[0] ?? ''
     return {
+      long,
       name: long.replace(/^--no-|^-+/, '').replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
       spellings,
       valued: spelled.includes('<'),

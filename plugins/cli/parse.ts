@@ -1,4 +1,5 @@
 import type { Command, Input } from 'guard-gateway/core'
+import { readByCac } from './cac.ts'
 import { leadingWords, read } from './flags.ts'
 import type { HelpSubject } from './help.ts'
 import { suggestion } from './nearest.ts'
@@ -17,7 +18,8 @@ export const parse = (commands: readonly Command[], argv: readonly string[]): Pa
   const { before, behind } = parted(argv)
   const words = leadingWords(before)
   const { command, length } = commandIn(words, commands)
-  const { args, options, fault } = read(before, command)
+  const { tokens, fault } = read(before, command)
+  const { args, options } = readByCac(tokens, command)
   if (options.version === true) return { kind: 'version', options }
   if (command === undefined) return withoutCommand(words, options, fault, commands)
   if (options.help === true) return { kind: 'help', topic: command, options }
