@@ -193,7 +193,7 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
     return session.book.judged(entry, facts, { ...judgement, ...sent, ...said, forwarded: granted }, part)
   }
   try {
-    const decided = await approvals.decide(questionOf(found, verdict, session), commit)
+    const decided = await approvals.decide(questionOf(parts, found, verdict), commit)
     if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
     if (decided.state === 'denied') return result(frame, deniedByUserResult(decided.approval.id))
     return result(frame, confirmResult(askedAs(parts, found, verdict, decided)))
@@ -225,10 +225,11 @@ const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, 
 })
 
 const questionOf = (
+  parts: JudgeParts,
   { call, facts, entry }: Case,
   { winners, findings, sent, policy_version }: Verdict,
-  session: Session,
 ) => {
+  const { session } = parts
   const messages = winners.flatMap(({ message }) => message ?? [])
   return {
     server_id: call.server_id,
@@ -244,6 +245,7 @@ const questionOf = (
     policy_version,
     arguments: readJson(call.text) as Arguments,
     ...(sent === undefined ? {} : { sent: readJson(sent.text) as Arguments }),
+    ...sentHash(parts, sent),
     entry,
   }
 }

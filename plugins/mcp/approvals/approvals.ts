@@ -2,7 +2,7 @@ import { type Change, type Found, type Gateway, GuardError, Queues, type Where }
 import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
 import { Deadlines } from './deadlines.ts'
 import { changeApproval } from './ending.ts'
-import { asked, openKey, type Question, sentPreviewOf } from './question.ts'
+import { asked, openKey, type Question } from './question.ts'
 import type { ApprovalRow } from './tables.ts'
 
 const ATTEMPTS = 5
@@ -100,7 +100,7 @@ export class Approvals {
     // consent to one rule is none to another that asks meanwhile
     if (!question.rule_ids.every((id) => row.rule_ids.includes(id))) return 'rules_changed'
     // nor is a yes to what was shown one to what another transform makes of it
-    const isShown = row.status === 'denied' || row.sent_preview === sentPreviewOf(question, this.#gateway.redact)
+    const isShown = row.status === 'denied' || row.sent_argument_hash === (question.sent_argument_hash ?? null)
     return isShown ? undefined : 'transform_changed'
   }
 

@@ -26,8 +26,9 @@ export interface Question {
   readonly policy_version: string
   /** With every digit of integers, as a person is shown them. */
   readonly arguments: Arguments
-  /** The arguments to be forwarded, where a transform changes them. */
+  /** The arguments to be forwarded, where a transform changes them, and their hash. */
   readonly sent?: Arguments
+  readonly sent_argument_hash?: string
   readonly entry: Entry
 }
 
@@ -39,10 +40,6 @@ export const openKey = ({
   argument_hash,
 }: Pick<Question, 'server_id' | 'session_id' | 'tool' | 'argument_hash'>): string =>
   sha256(JSON.stringify([server_id, session_id, tool, argument_hash]))
-
-/** What a yes forwards, as the approver sees it; null where nothing is changed. */
-export const sentPreviewOf = ({ sent }: Question, redact: Redactor): string | null =>
-  sent === undefined ? null : previewOf(sent, redact)
 
 /** The approval that asks a question, pending. */
 export const asked = (question: Question, now: number, timeout_ms: number, redact: Redactor): ApprovalRow => ({
@@ -62,7 +59,8 @@ export const asked = (question: Question, now: number, timeout_ms: number, redac
   message: question.message === null ? null : cutText(question.message, MESSAGE_CHARS),
   findings: question.findings.slice(0, MAX_FINDINGS),
   preview: previewOf(question.arguments, redact),
-  sent_preview: sentPreviewOf(question, redact),
+  sent_preview: question.sent === undefined ? null : previewOf(question.sent, redact),
+  sent_argument_hash: question.sent_argument_hash ?? null,
   policy_version: question.policy_version,
   trace_id: question.entry.trace_id,
   span_id: question.entry.span_id,

@@ -27,6 +27,7 @@ export interface ApprovalRow {
   readonly preview: string | null
   /** The same as they would be forwarded, where a transform changes them. */
   readonly sent_preview: string | null
+  readonly sent_argument_hash: string | null
   readonly policy_version: string
   /** Of the call that asked. */
   readonly trace_id: string
@@ -68,6 +69,7 @@ const approvals = table<'mcp_approvals'>({
     findings: 'json',
     preview: 'text',
     sent_preview: 'text',
+    sent_argument_hash: 'text',
     policy_version: 'text',
     trace_id: 'text',
     span_id: 'text',
@@ -90,6 +92,7 @@ const approvals = table<'mcp_approvals'>({
     'server_id',
     'session_id',
     'argument_hash',
+    'sent_argument_hash',
     'tool_fingerprint',
     'policy_version',
     'trace_id',

@@ -26,6 +26,7 @@ export const approval = Type.Object({
   sent_preview: Type.Union([Type.String(), Type.Null()], {
     description: 'The same as they will be forwarded, where a transform changes them.',
   }),
+  sent_argument_hash: textOrNull,
   policy_version: text,
   trace_id: text,
   span_id: text,

@@ -76,6 +76,17 @@ describe('calls of tools through the proxy', () => {
     assert.match(messages[1] ?? '', / Writes a\.txt$/)
   })
 
+  it('2.5: pass after a yes in another spelling of the same arguments, also where a rule transforms them', async () => {
+    await using service = await startMcp({ policy: POLICY.replace('tools: [write_file]', 'tools: [mail]') })
+    const client = await service.session()
+    const asked = await client.call('mail', { to: 'a', n: 9 })
+    const { approval_id } = resultOf(asked).structuredContent as { approval_id: string }
+    await service.gateway.request('POST', `/api/v1/mcp/approvals/${approval_id}`, { action: 'allow' })
+    const params = '{"name":"mail","arguments":{"n":9.0, "to":"\\u0061"}}'
+    const retry = await client.post(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":${params}}`)
+    assert.equal(retry.json?.result?.isError, undefined, retry.text)
+  })
+
   it('show the approver every digit of an integer', async () => {
     await using service = await startMcp({ policy: POLICY })
     const client = await service.session()

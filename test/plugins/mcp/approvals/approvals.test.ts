@@ -117,15 +117,15 @@ describe('asking for consent', () => {
     assert.equal((await ask({ question: { rule_ids: ['r3'] } })).state, 'granted')
   })
   it('asks anew when a yes would forward other arguments than those that were shown', async () => {
-    const sent = { path: 'a', dry: true }
-    const { approval } = await ask({ question: { sent } })
+    const changed = { sent: { path: 'a', dry: true }, sent_argument_hash: 'h1' }
+    const { approval } = await ask({ question: changed })
     await decide(approval.id, 'allow')
-    const other = await ask({ question: { sent: { path: 'b' } } })
+    const other = await ask({ question: { sent: { path: 'b' }, sent_argument_hash: 'h2' } })
     assert.equal(other.state, 'asked')
     const plain = await ask()
     assert.equal(new Set([approval.id, other.approval.id, plain.approval.id]).size, 3)
     await decide(plain.approval.id, 'deny')
-    assert.equal((await ask({ question: { sent } })).state, 'denied')
+    assert.equal((await ask({ question: changed })).state, 'denied')
   })
   it('leaves the approval untouched where the record of the call is not written', async () => {
     const { approval } = await ask()
