@@ -48,9 +48,7 @@ export class Approvals {
 
   /** Begins to write down every 30 s what has expired. */
   begin(): void {
-    this.#timer ??= setInterval(() => {
-      this.sweep().catch((error: unknown) => this.#gateway.fault(error, 'mcp:approvals'))
-    }, SWEEP_MS).unref()
+    this.#timer ??= setInterval(() => void this.sweep(), SWEEP_MS).unref()
   }
 
   end(): void {
@@ -161,9 +159,13 @@ export class Approvals {
     )
   }
 
-  /** Writes down what has expired. */
+  /** Writes down what has expired; a write that fails is a fault, and tried again the next time. */
   async sweep(): Promise<void> {
-    await this.#expireAll({}, (row) => (this.#deadlines.isOver(row) ? 'timeout' : undefined))
+    try {
+      await this.#expireAll({}, (row) => (this.#deadlines.isOver(row) ? 'timeout' : undefined))
+    } catch (error) {
+      this.#gateway.fault(error, 'mcp:approvals')
+    }
   }
 
   async #expireAll(

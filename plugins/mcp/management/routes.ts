@@ -64,6 +64,8 @@ export const managementRoutes =
     }
     app.get('/approvals', { schema: list }, async ({ query }) => {
       knownOnly(query, approvalsQuery)
+      // those whose time is over are found by this status once it is written down
+      if (query.status === 'expired') await approvals.sweep()
       const found = await gateway.storage.find('mcp_approvals', approvalQuery(query))
       const shown = found.rows.map((row) => shownAs(approvals, row))
       const wanted = query.status === undefined ? shown : shown.filter(({ status }) => status === query.status)

@@ -138,6 +138,7 @@ describe('approvals over the API', () => {
         ['expired', null],
       ],
     )
+    assert.equal(await ids('?status=expired'), 2)
     refused(400, 'INVALID_REQUEST', await api.send('GET', '/approvals?status=open'))
     refused(400, 'UNKNOWN_FILTER', await api.send('GET', '/approvals?state=open'))
   })
