@@ -111,14 +111,17 @@ export class ToolBook implements Tools {
   }
 
   validate(tool: string, args: Arguments): Validated | Promise<Validated> {
-    // a person may have trusted it through another process
-    if (!this.#pins.loaded || this.pin(tool) !== 'known') return this.#validateAnew(tool, args)
-    return this.#validate(tool, args)
+    return this.#pins.loaded && this.#isKnown(tool) ? this.#validate(tool, args) : this.#validateAnew(tool, args)
+  }
+
+  /** Whether nothing that happened in another process makes a difference: it may have listed the tool, or been told to trust it. */
+  #isKnown(tool: string): boolean {
+    return this.#tools.has(tool) && this.pin(tool) === 'known'
   }
 
   async #validateAnew(tool: string, args: Arguments): Promise<Validated> {
     await this.#pins.load()
-    if (this.pin(tool) !== 'known') await this.#pins.refresh(tool)
+    if (!this.#isKnown(tool)) await this.#pins.refresh(tool)
     return this.#validate(tool, args)
   }
 

@@ -192,6 +192,15 @@ describe('pins', () => {
     assert.equal(unlisted.pin('late'), 'known')
     await other.kit.close()
   })
+  it('hold for what another process was told of, though it was never listed here', async () => {
+    const [here, there] = [books.book(), books.book()]
+    await there.observe(page(['a']))
+    await here.validate('b', {})
+    assert.equal(here.pin('b'), 'known')
+    await there.observe(page(['a', 'b']))
+    await here.validate('b', {})
+    assert.equal(here.pin('b'), 'new')
+  })
   it('of two processes agree on what was first', async () => {
     const other = await startBooks()
     const [one, two] = [other.book(), other.book()]
