@@ -152,6 +152,7 @@ export class Mcp {
       audit: this.audit,
       tools: place.tools,
       key: await this.#key,
+      isHere: (session_id) => this.sessions.has(session_id),
       failed: (reason) => {
         place.last_error = this.gateway.redact.text(reason)
       },

@@ -22,6 +22,8 @@ export interface ServerContext {
   readonly tools: Tools
   /** What arguments are hashed with. */
   readonly key: string
+  /** Whether a session is one of this process: what others list says nothing of it. */
+  isHere(session_id: string): boolean
   /** No session came about. */
   failed(reason: string): void
   met(facts: ServerFacts): void
@@ -32,6 +34,9 @@ const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_change
 
 /** The page of a server's list that was told last, and what a policy made of it: sessions mostly ask for the same. */
 const lists = new WeakMap<Tools, { readonly policy: Policy; readonly page: string; readonly told: string }>()
+
+/** What the tools of a server were when they were listed last. */
+const listed = new WeakMap<Tools, string | null>()
 
 const toldBefore = (tools: Tools, policy: Policy, page: string): string | undefined => {
   const last = lists.get(tools)
@@ -45,8 +50,6 @@ export class RunningSession {
   readonly #context: ServerContext
   readonly #relay: Relay
   #ending: Promise<void> | undefined
-  /** What the server's tools were when they were listed last. */
-  #listed: string | null = null
 
   private constructor(
     context: ServerContext,
@@ -118,12 +121,12 @@ export class RunningSession {
 
   /** Nobody may say yes any more to a call of a tool that is another one by now. */
   async #expireChanged(): Promise<void> {
-    const { gateway, server, approvals, tools } = this.#context
-    const listed = tools.serverFingerprint()
-    if (listed === this.#listed) return
-    this.#listed = listed
+    const { gateway, server, approvals, tools, isHere } = this.#context
+    const fingerprint = tools.serverFingerprint()
+    if (fingerprint === listed.get(tools)) return
+    listed.set(tools, fingerprint)
     try {
-      await approvals.expireTools(server.id, (tool) => tools.fingerprint(tool))
+      await approvals.expireTools(server.id, isHere, (tool) => tools.fingerprint(tool))
     } catch (error) {
       gateway.fault(error, 'mcp:approvals')
     }

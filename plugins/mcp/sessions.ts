@@ -45,6 +45,10 @@ export class Sessions {
     return running
   }
 
+  has(id: string): boolean {
+    return this.#running.has(id)
+  }
+
   /** The session of an id, for whoever opened it at this server; undefined for everybody else. */
   find(id: string, owner: string, server_id: string): RunningSession | undefined {
     const running = this.#running.get(id)

@@ -152,10 +152,14 @@ export class Approvals {
     return this.#expireAll({ session_id }, () => 'session_ended')
   }
 
-  /** The tools of a server were listed: consent to definitions other than those is void. */
-  expireTools(server_id: string, fingerprintOf: (tool: string) => string | null): Promise<void> {
-    return this.#expireAll({ server_id }, (row) =>
-      row.tool_fingerprint === fingerprintOf(row.tool) ? undefined : 'tool_changed',
+  /** The tools of a server were listed to these sessions: their consent to definitions other than those is void. */
+  expireTools(
+    server_id: string,
+    isListed: (session_id: string) => boolean,
+    fingerprintOf: (tool: string) => string | null,
+  ): Promise<void> {
+    return this.#expireAll({ server_id }, ({ session_id, tool, tool_fingerprint }) =>
+      isListed(session_id) && tool_fingerprint !== fingerprintOf(tool) ? 'tool_changed' : undefined,
     )
   }
 

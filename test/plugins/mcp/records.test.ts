@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { readJson } from 'guard-gateway/core'
 import type { ApprovalView } from '../../../plugins/mcp/management/approval-schemas.ts'
 import type { AuditEventView } from '../../../plugins/mcp/management/event-schemas.ts'
-import { type McpClient, type McpService, startMcp } from '../../kit/mcp.ts'
+import { type McpClient, type McpService, resultOf, startMcp } from '../../kit/mcp.ts'
 import { sendJson } from '../../kit/mcp-upstream.ts'
 
 const CANARY = 'canary-51ce-of-an-ordinary-argument'
@@ -106,9 +106,19 @@ describe('the records of calls through the proxy', () => {
       [outer, own],
     )
   })
-  it('a definition that changes between question and yes ends the question', async () => {
-    const asked = await client.call('write_file', { path: '/srv/c' })
-    const { approval_id } = (asked.json?.result?.structuredContent ?? {}) as { readonly approval_id?: string }
+  it('a definition that changes between question and yes ends the question, also back to one that was listed before', async () => {
+    const other = await service.session()
+    const question = async () => {
+      const asked = await other.call('write_file', { path: '/srv/c' })
+      return (resultOf(asked).structuredContent as { readonly approval_id: string }).approval_id
+    }
+    const isVoid = async (id: string) => {
+      const late = await api('POST', `/approvals/${id}`, { action: 'allow' })
+      assert.equal(late.status, 409)
+      assert.match(late.text, /"APPROVAL_EXPIRED".*tool_changed/)
+    }
+    await client.request('tools/list')
+    const first = await question()
     service.upstream.answering = ({ message }, response) =>
       message?.method === 'tools/list' &&
       sendJson(
@@ -119,12 +129,13 @@ describe('the records of calls through the proxy', () => {
           result: { tools: [{ name: 'write_file', description: 'another', inputSchema: { type: 'object' } }] },
         }),
       )
-    await client.request('tools/list')
+    await other.request('tools/list')
+    await isVoid(first)
+    const second = await question()
     service.upstream.answering = () => false
-    const late = await api('POST', `/approvals/${approval_id}`, { action: 'allow' })
-    assert.equal(late.status, 409)
-    assert.match(late.text, /"APPROVAL_EXPIRED".*tool_changed/)
     await client.request('tools/list')
+    await isVoid(second)
+    await other.fetch('DELETE')
   })
   it('the end of the session ends its questions', async () => {
     const other = await service.session()
