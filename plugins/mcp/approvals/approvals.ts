@@ -66,8 +66,8 @@ export class Approvals {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const decided = await this.#meet(question, key)
         if (!(await commit(decided))) continue
-        const { part, approval } = decided
-        if (part.changes.length > 0 && decided.state === 'granted') this.#deadlines.forget(approval.id)
+        const { approval } = decided
+        if (approval.status === 'consumed') this.#deadlines.forget(approval.id)
         return decided
       }
       throw new GuardError('STORAGE_BUSY', 'The approval of this call changed again and again. Repeat the call.')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { SESSION_SCOPE_MS } from '../../../../plugins/mcp/approvals/approvals.ts'
 import { approvalById, decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
 import { callNeedingConsent, type Kit, recordsOf, spansOf, startKit, TIMEOUT_MS } from '../records-kit.ts'
 
@@ -98,6 +99,12 @@ describe('expiry', () => {
     kit.clock.advance(TIMEOUT_MS)
     assert.equal((await ask()).state, 'asked')
     assert.equal(await statusOf(approval.id), 'expired')
+    const session = await ask({ args: { c: 1 } })
+    await decide(session.approval.id, 'allow', 'session')
+    assert.equal((await ask({ args: { c: 1 } })).state, 'granted')
+    kit.clock.jump(-SESSION_SCOPE_MS)
+    kit.clock.advance(SESSION_SCOPE_MS)
+    assert.equal((await ask({ args: { c: 1 } })).state, 'asked')
     const other = await ask({ args: { b: 1 } })
     kit.clock.jump(TIMEOUT_MS)
     assert.equal(await statusOf(other.approval.id), 'expired')
