@@ -24,11 +24,9 @@ export interface Limits {
   endSession(session_id: string): void
 }
 
-/** The times that still count, oldest first. Any window of `per_ms` holds at most `calls` of them. */
-export const within = (times: readonly number[], { per_ms }: LimitUse, at: number): readonly number[] => {
-  const first = times.findIndex((time) => time > at - per_ms)
-  return first === -1 ? [] : times.slice(first)
-}
+/** The times that still count, oldest first. Any window of `per_ms` holds at most `calls` of them. What lies more than that ahead was counted before the clock was set back. */
+export const within = (times: readonly number[], { per_ms }: LimitUse, at: number): readonly number[] =>
+  times.filter((time) => time > at - per_ms && time <= at + per_ms)
 
 /** The times with one more. A clock that was set back must not disturb their order. */
 export const withCall = (times: readonly number[], at: number): readonly number[] => [

@@ -45,6 +45,14 @@ describe('limits', () => {
       assert.equal(await wait(1001), 899)
       assert.equal(await wait(1900), 0)
     })
+    it(`${name} hold nobody up for longer than two periods where the clock is set back`, async () => {
+      const limits = make()
+      const one = [use({ kind, key: fresh(), calls: 1 })]
+      await limits.take(one, 10_000)
+      assert.equal((await limits.take(one, 9_500))?.wait_ms, 1_500)
+      assert.equal(await limits.take(one, 8_999), undefined)
+      assert.equal((await limits.take(one, 9_000))?.wait_ms, 999)
+    })
     it(`${name} never let more calls into any period than they say`, async () => {
       const gaps = fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 25 })
       await fc.assert(
