@@ -235,6 +235,29 @@ describe('calls of tools through the proxy', () => {
     assert.deepEqual((json as { approvals: unknown[] }).approvals, [])
   })
 
+  it('whose session ends while they are judged leave no question behind', async () => {
+    await using service = await startMcp({ policy: POLICY })
+    const client = await service.session()
+    const { promise: judging, resolve: begun } = Promise.withResolvers<void>()
+    const { promise: go, resolve: release } = Promise.withResolvers<void>()
+    mcpHooks(service.gateway.gateway).call.tapPromise('test', async () => {
+      begun()
+      await go
+      return undefined
+    })
+    const call = client.call('write_file', { path: 'a' })
+    await judging
+    await client.fetch('DELETE')
+    release()
+    await call
+    const { json } = await service.gateway.request('GET', '/api/v1/mcp/approvals')
+    const { approvals } = json as { approvals: { status: string; reason: string }[] }
+    assert.deepEqual(
+      approvals.map(({ status, reason }) => [status, reason]),
+      [['expired', 'session_ended']],
+    )
+  })
+
   it('4.5: are on record in a run of Replay, with the end of what was forwarded', async () => {
     await using service = await startMcp({ policy: POLICY })
     const client = await service.session({ 'x-guard-project-id': 'tools', 'x-guard-session-id': 's1' })
