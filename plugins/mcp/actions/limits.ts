@@ -14,12 +14,12 @@ export interface Exceeded {
   readonly wait_ms: number
 }
 
-/** Counts calls that are forwarded. `at` is milliseconds since 1970. */
+/** Counts calls that are forwarded, when they are. */
 export interface Limits {
   /** Those that have no room now; counts nothing. */
-  exceeded(uses: readonly LimitUse[], at: number): Promise<readonly Exceeded[]>
+  exceeded(uses: readonly LimitUse[]): Promise<readonly Exceeded[]>
   /** Counts one call against all of them, or against none if one has no room; gives that one. */
-  take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined>
+  take(uses: readonly LimitUse[]): Promise<Exceeded | undefined>
   /** Forgets what was counted for a session. */
   endSession(session_id: string): void
 }
@@ -43,13 +43,20 @@ export const waitFor = (times: readonly number[], { calls, per_ms }: LimitUse, a
 /** Limits of one process: those of sessions, and all of them where no call is really forwarded. */
 export class MemoryLimits implements Limits {
   readonly #times = new Map<string, Map<string, readonly number[]>>()
+  readonly #now: () => number
 
-  async exceeded(uses: readonly LimitUse[], at: number): Promise<readonly Exceeded[]> {
-    return this.#full(uses, at)
+  /** `now`: milliseconds since 1970. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  async exceeded(uses: readonly LimitUse[]): Promise<readonly Exceeded[]> {
+    return this.#full(uses, this.#now())
   }
 
   /** Looks and counts in one step, so that no other call comes in between. */
-  async take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
+  async take(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
+    const at = this.#now()
     const [first] = this.#full(uses, at)
     if (first !== undefined) return first
     for (const use of uses) this.#write(use, withCall(this.#read(use, at), at))

@@ -17,27 +17,29 @@ interface Read {
 /** Limits of sessions in memory, those of servers and tools in table `mcp_limits`, which processes share. */
 export class StoredLimits implements Limits {
   readonly #gateway: Gateway
-  readonly #sessions = new MemoryLimits()
+  readonly #sessions: MemoryLimits
   readonly #queues = new Queues()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
+    this.#sessions = new MemoryLimits(() => gateway.clock.now())
   }
 
-  async exceeded(uses: readonly LimitUse[], at: number): Promise<readonly Exceeded[]> {
-    const own = await this.#sessions.exceeded(uses.filter(isOwn), at)
+  async exceeded(uses: readonly LimitUse[]): Promise<readonly Exceeded[]> {
+    const own = await this.#sessions.exceeded(uses.filter(isOwn))
+    const at = this.#gateway.clock.now()
     const shared = await Promise.all(uses.filter(isShared).map((use) => this.#read(use, at)))
     return [...own, ...shared.flatMap((read) => full(read, at))]
   }
 
-  async take(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
+  async take(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
     const own = uses.filter(isOwn)
     const shared = uses.filter(isShared)
-    if (shared.length === 0) return this.#sessions.take(own, at)
+    if (shared.length === 0) return this.#sessions.take(own)
     // One at a time in this process, so that races are lost to other processes alone.
     return this.#queues.run('', async () => {
-      const [first] = await this.#sessions.exceeded(own, at)
-      return first ?? (await this.#takeShared(shared, at)) ?? this.#sessions.take(own, at)
+      const [first] = await this.#sessions.exceeded(own)
+      return first ?? (await this.#takeShared(shared)) ?? this.#sessions.take(own)
     })
   }
 
@@ -45,8 +47,9 @@ export class StoredLimits implements Limits {
     this.#sessions.endSession(session_id)
   }
 
-  async #takeShared(uses: readonly LimitUse[], at: number): Promise<Exceeded | undefined> {
+  async #takeShared(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
     for (let tried = 0; tried < TRIES; tried++) {
+      const at = this.#gateway.clock.now()
       const read = await Promise.all(uses.map((use) => this.#read(use, at)))
       const [first] = read.flatMap((one) => full(one, at))
       if (first !== undefined) return first

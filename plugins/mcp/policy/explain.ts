@@ -32,7 +32,7 @@ export interface Explanation {
 export const explainCall = async (gateway: Gateway, policy: CompiledPolicy, call: ToolCall): Promise<Explanation> => {
   const { redact } = gateway
   const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
-  const verdict = await judge(policy, call, [], { rules, limits: new MemoryLimits(), redact })
+  const verdict = await judge(policy, call, [], { rules, limits: new MemoryLimits(() => call.at), redact })
   const winners = new Set(verdict.winners.map(({ rule_id }) => rule_id))
   const accounts: RuleAccount[] = []
   const wait = patience()

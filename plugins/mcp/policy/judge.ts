@@ -35,7 +35,7 @@ export const judge = async (
   try {
     const all = await heard(context.rules, call, at, wait)
     const uses = limitUses(all, call)
-    const voices = uses.length === 0 ? all : withExceeded(all, await context.limits.exceeded(uses, call.at))
+    const voices = uses.length === 0 ? all : withExceeded(all, await context.limits.exceeded(uses))
     const first = verdictOf(policy, call, voices, more)
     const changed = changesOf(policy, call, voices, first)
     const against = changed === undefined ? [] : await objectionsTo(changed, voices, at, wait, context)
@@ -43,7 +43,7 @@ export const judge = async (
     const sent = against.length === 0 ? changed : undefined
     const spent = forwards.has(verdict.action) ? limitUses(voices, call) : []
     // if another call took the last room in between, the limit speaks after all
-    const lost = spent.length === 0 ? undefined : await context.limits.take(spent, call.at)
+    const lost = spent.length === 0 ? undefined : await context.limits.take(spent)
     const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
     return shown(last, sent, call, voices, context.redact)
   } finally {

@@ -85,7 +85,7 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
       judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
     async take(call) {
       const uses = await usesOf(call, rulesFor(call.server_id, call.tool))
-      const lost = uses.length === 0 ? undefined : await limits.take(uses, call.at)
+      const lost = uses.length === 0 ? undefined : await limits.take(uses)
       if (lost === undefined) return undefined
       const { use, wait_ms } = lost
       const text = compiled.rules.find(({ id }) => id === use.rule_id)?.limit?.text ?? ''

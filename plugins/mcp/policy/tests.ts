@@ -40,7 +40,7 @@ export const runTests = async (policy: CompiledPolicy, redact: Redactor): Promis
 const runTest = async (policy: CompiledPolicy, test: TestDocument, redact: Redactor): Promise<TestResult> => {
   const call = callOf(test)
   const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
-  const context = { rules, limits: new MemoryLimits(), redact }
+  const context = { rules, limits: new MemoryLimits(() => AT), redact }
   let verdict = await judge(policy, call, [], context)
   for (let again = 1; again < (test.repeat ?? 1); again++) {
     if (again % CALLS_AT_ONCE === 0) await setImmediate()

@@ -6,6 +6,7 @@ import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type Limits, type LimitUse, MemoryLimits } from '../../../../plugins/mcp/actions/limits.ts'
 import { StoredLimits } from '../../../../plugins/mcp/actions/stored-limits.ts'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
+import { fakeClock } from '../../../kit/clock.ts'
 
 const use = (more: Partial<LimitUse> = {}): LimitUse => ({
   rule_id: 'r',
@@ -15,20 +16,29 @@ const use = (more: Partial<LimitUse> = {}): LimitUse => ({
   per_ms: 1000,
   ...more,
 })
+const clock = fakeClock(0)
+const takeAt = (limits: Limits, uses: readonly LimitUse[], at: number) => {
+  clock.jump(at - clock.now())
+  return limits.take(uses)
+}
+const exceededAt = (limits: Limits, uses: readonly LimitUse[], at: number) => {
+  clock.jump(at - clock.now())
+  return limits.exceeded(uses)
+}
 let made = 0
 const fresh = (): string => `key${++made}`
 
 describe('limits', () => {
   let gateway: Gateway
   before(async () => {
-    gateway = new Gateway().use(memory())
+    gateway = new Gateway({ clock }).use(memory())
     gateway.tables.add(limitTable)
     await gateway.open()
   })
   after(() => gateway.close())
 
   const kinds: readonly (readonly [string, LimitUse['kind'], () => Limits])[] = [
-    ['in memory', 'session', () => new MemoryLimits()],
+    ['in memory', 'session', () => new MemoryLimits(() => clock.now())],
     ['of a session', 'session', () => new StoredLimits(gateway)],
     ['of a server', 'server', () => new StoredLimits(gateway)],
     ['of a tool', 'tool', () => new StoredLimits(gateway)],
@@ -37,7 +47,7 @@ describe('limits', () => {
     it(`${name} slide: a call fits as soon as the oldest one that counts is a period old`, async () => {
       const limits = make()
       const one = [use({ kind, key: fresh() })]
-      const wait = async (at: number) => (await limits.take(one, at))?.wait_ms ?? 0
+      const wait = async (at: number) => (await takeAt(limits, one, at))?.wait_ms ?? 0
       assert.deepEqual([await wait(0), await wait(900)], [0, 0])
       assert.equal(await wait(901), 99)
       assert.equal(await wait(999), 1)
@@ -48,10 +58,10 @@ describe('limits', () => {
     it(`${name} hold nobody up for longer than two periods where the clock is set back`, async () => {
       const limits = make()
       const one = [use({ kind, key: fresh(), calls: 1 })]
-      await limits.take(one, 10_000)
-      assert.equal((await limits.take(one, 9_500))?.wait_ms, 1_500)
-      assert.equal(await limits.take(one, 8_999), undefined)
-      assert.equal((await limits.take(one, 9_000))?.wait_ms, 999)
+      await takeAt(limits, one, 10_000)
+      assert.equal((await takeAt(limits, one, 9_500))?.wait_ms, 1_500)
+      assert.equal(await takeAt(limits, one, 8_999), undefined)
+      assert.equal((await takeAt(limits, one, 9_000))?.wait_ms, 999)
     })
     it(`${name} never let more calls into any period than they say`, async () => {
       const gaps = fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 25 })
@@ -63,11 +73,11 @@ describe('limits', () => {
           let at = 0
           for (const gap of waits) {
             at += gap
-            const lost = await limits.take(one, at)
+            const lost = await takeAt(limits, one, at)
             const inPeriod = forwarded.filter((time) => time > at - 1000).length
             assert.equal(lost === undefined, inPeriod < 3)
             if (lost === undefined) forwarded.push(at)
-            else assert.equal((await limits.exceeded(one, at + lost.wait_ms)).length, 0)
+            else assert.equal((await exceededAt(limits, one, at + lost.wait_ms)).length, 0)
           }
         }),
         { numRuns: 25, seed: 3 },
@@ -76,30 +86,30 @@ describe('limits', () => {
     it(`${name} count nothing where they are only asked`, async () => {
       const limits = make()
       const one = [use({ kind, key: fresh(), calls: 1 })]
-      assert.deepEqual([await limits.exceeded(one, 0), await limits.exceeded(one, 0)], [[], []])
-      await limits.take(one, 0)
-      assert.equal((await limits.exceeded(one, 1))[0]?.wait_ms, 999)
+      assert.deepEqual([await exceededAt(limits, one, 0), await exceededAt(limits, one, 0)], [[], []])
+      await takeAt(limits, one, 0)
+      assert.equal((await exceededAt(limits, one, 1))[0]?.wait_ms, 999)
     })
     it(`${name} count against all of several, or against none`, async () => {
       const limits = make()
       const wide = use({ kind, key: fresh(), calls: 5 })
       const narrow = use({ kind, key: wide.key, rule_id: 'narrow', calls: 1 })
-      await limits.take([wide, narrow], 0)
-      assert.equal((await limits.take([wide, narrow], 1))?.use.rule_id, 'narrow')
-      for (let call = 0; call < 4; call++) assert.equal(await limits.take([wide], 2), undefined)
-      assert.equal((await limits.take([wide], 3))?.use.rule_id, 'r')
+      await takeAt(limits, [wide, narrow], 0)
+      assert.equal((await takeAt(limits, [wide, narrow], 1))?.use.rule_id, 'narrow')
+      for (let call = 0; call < 4; call++) assert.equal(await takeAt(limits, [wide], 2), undefined)
+      assert.equal((await takeAt(limits, [wide], 3))?.use.rule_id, 'r')
     })
     it(`${name} hold when all calls come at once`, async () => {
       const limits = make()
       const one = [use({ kind, key: fresh(), calls: 7 })]
-      const taken = await Promise.all(Array.from({ length: 50 }, () => limits.take(one, 5)))
+      const taken = await Promise.all(Array.from({ length: 50 }, () => takeAt(limits, one, 5)))
       assert.equal(taken.filter((lost) => lost === undefined).length, 7)
     })
   }
   it('of servers hold between processes that share the storage', async () => {
     const one = [use({ key: fresh(), calls: 4 })]
     const processes = [new StoredLimits(gateway), new StoredLimits(gateway), new StoredLimits(gateway)]
-    const taken = await Promise.all(processes.flatMap((limits) => [limits.take(one, 1), limits.take(one, 1)]))
+    const taken = await Promise.all(processes.flatMap((limits) => [takeAt(limits, one, 1), takeAt(limits, one, 1)]))
     assert.ok(taken.filter((lost) => lost === undefined).length <= 4)
     const row = (await gateway.storage.find('mcp_limits')).rows[0]
     assert.equal(row?.times.length, taken.filter((lost) => lost === undefined).length)
@@ -114,7 +124,7 @@ describe('limits', () => {
       return false
     }
     try {
-      assert.equal((await limits.take(one, 1))?.wait_ms, 1000)
+      assert.equal((await takeAt(limits, one, 1))?.wait_ms, 1000)
       assert.equal(tried, 5)
     } finally {
       gateway.storage.write = write
@@ -124,10 +134,10 @@ describe('limits', () => {
     const limits = new StoredLimits(gateway)
     const own = [use({ kind: 'session', key: 'mcp_9', calls: 1 })]
     const shared = [use({ key: fresh(), calls: 1 })]
-    await limits.take(own, 0)
-    await limits.take(shared, 0)
+    await takeAt(limits, own, 0)
+    await takeAt(limits, shared, 0)
     limits.endSession('mcp_9')
-    assert.equal(await limits.take(own, 1), undefined)
-    assert.equal((await limits.take(shared, 1))?.wait_ms, 999)
+    assert.equal(await takeAt(limits, own, 1), undefined)
+    assert.equal((await takeAt(limits, shared, 1))?.wait_ms, 999)
   })
 })

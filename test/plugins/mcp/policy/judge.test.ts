@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type CheckFinding, type Gateway, mcpCheck } from 'guard-gateway/core'
+import { type CheckFinding, Gateway, mcpCheck } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
 import { Type } from 'typebox'
+import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
 import type { ToolCall } from '../../../../plugins/mcp/tool-call.ts'
 import type { Opinion, Verdict } from '../../../../plugins/mcp/verdict.ts'
+import { fakeClock } from '../../../kit/clock.ts'
 import { aCall, openGateway, policyOf } from './kit.ts'
 
 const schema = Type.Object({})
@@ -16,6 +19,33 @@ const failing = mcpCheck({
 })
 const rejecting = mcpCheck({ id: 'rejecting', schema, find: () => Promise.reject(new Error('secret inside')) })
 const endless = mcpCheck({ id: 'endless', schema, find: () => new Promise<readonly CheckFinding[]>(() => undefined) })
+
+describe('a limit', () => {
+  it('counts a call when it is let through, however long that took', async () => {
+    const clock = fakeClock()
+    const slow = mcpCheck({
+      id: 'slow',
+      schema,
+      find: async ({ ms }) => {
+        clock.advance(Number(ms))
+        return []
+      },
+    })
+    const gateway = new Gateway({ clock }).use(memory(), slow)
+    gateway.tables.add(limitTable)
+    await gateway.open()
+    for (const key of ['session', 'server']) {
+      const limit = { calls: 1, per: '1s', key }
+      const rules = [{ id: `by-${key}`, tools: ['t'], action: 'rate_limit', limit, checks: [{ slow: {} }] }]
+      const policy = await policyOf(gateway, rules)
+      const action = async (ms: number) => (await policy.judge(aCall('t', { ms }, { at: clock.now() }), [])).action
+      assert.equal(await action(900), 'allow')
+      clock.advance(200)
+      assert.equal(await action(0), 'rate_limit')
+    }
+    await gateway.close()
+  })
+})
 
 describe('judging a call', () => {
   let gateway: Gateway
