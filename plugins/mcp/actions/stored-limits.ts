@@ -35,7 +35,6 @@ export class StoredLimits implements Limits {
   async take(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
     const own = uses.filter(isOwn)
     const shared = uses.filter(isShared)
-    if (shared.length === 0) return this.#sessions.take(own)
     // One at a time in this process, so that races are lost to other processes alone.
     return this.#queues.run('', async () => {
       const [first] = await this.#sessions.exceeded(own)
@@ -48,6 +47,8 @@ export class StoredLimits implements Limits {
   }
 
   async #takeShared(uses: readonly LimitUse[]): Promise<Exceeded | undefined> {
+    const [use] = uses
+    if (use === undefined) return undefined
     for (let tried = 0; tried < TRIES; tried++) {
       const at = this.#gateway.clock.now()
       const read = await Promise.all(uses.map((use) => this.#read(use, at)))
@@ -55,7 +56,7 @@ export class StoredLimits implements Limits {
       if (first !== undefined) return first
       if (await this.#gateway.storage.write(read.map((one) => taken(one, at)))) return undefined
     }
-    return uses[0] === undefined ? undefined : { use: uses[0], wait_ms: RETRY_MS }
+    return { use, wait_ms: RETRY_MS }
   }
 
   async #read(use: LimitUse, at: number): Promise<Read> {

@@ -114,6 +114,14 @@ describe('limits', () => {
     const row = (await gateway.storage.find('mcp_limits')).rows[0]
     assert.equal(row?.times.length, taken.filter((lost) => lost === undefined).length)
   })
+  it('of servers count nothing where that of the session gives its last room away meanwhile', async () => {
+    const limits = new StoredLimits(gateway)
+    const own = use({ kind: 'session', key: fresh(), calls: 1 })
+    const shared = use({ key: fresh(), calls: 1 })
+    const [first, second] = await Promise.all([limits.take([own, shared]), limits.take([own])])
+    assert.deepEqual([first?.use, second?.use], [undefined, own])
+    assert.equal((await limits.exceeded([shared])).length, 1)
+  })
   it('refuse a call after five lost races', async () => {
     const limits = new StoredLimits(gateway)
     const one = [use({ key: fresh(), calls: 100 })]
