@@ -179,6 +179,7 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
   const { approvals, session } = parts
   const { call, entry, facts, policy, request, frame } = found
   const judgement = fromVerdict(verdict)
+  const sent = sentHash(parts, verdict.sent)
   let taken = false
   const commit = async ({ state, part }: Decided): Promise<boolean> => {
     if (request.state === 'cancelled') throw new Stopped()
@@ -188,12 +189,11 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
       if (limit !== undefined) throw new Stopped(limit)
       taken = true
     }
-    const sent = granted ? sentHash(parts, verdict.sent) : {}
     const said = state === 'denied' ? { denied_by_user: true } : {}
-    return session.book.judged(entry, facts, { ...judgement, ...sent, ...said, forwarded: granted }, part)
+    return session.book.judged(entry, facts, { ...judgement, ...(granted ? sent : said), forwarded: granted }, part)
   }
   try {
-    const decided = await approvals.decide(questionOf(parts, found, verdict), commit)
+    const decided = await approvals.decide({ ...questionOf(found, verdict, session), ...sent }, commit)
     // what was written behind the end of the session was not found when it ended
     if (session.ended) await approvals.expireSession(session.id)
     if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
@@ -227,27 +227,22 @@ const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, 
 })
 
 const questionOf = (
-  parts: JudgeParts,
   { call, facts, entry }: Case,
   { winners, findings, sent, policy_version }: Verdict,
-) => {
-  const { session } = parts
-  const messages = winners.flatMap(({ message }) => message ?? [])
-  return {
-    server_id: call.server_id,
-    session_id: call.session_id,
-    project_id: session.about.project_id,
-    client: session.client,
-    tool: call.tool,
-    argument_hash: facts.argument_hash,
-    tool_fingerprint: facts.tool_fingerprint,
-    rule_ids: winners.map(({ rule_id }) => rule_id),
-    findings,
-    message: messages.length === 0 ? null : messages.join(' '),
-    policy_version,
-    arguments: readJson(call.text) as Arguments,
-    ...(sent === undefined ? {} : { sent: readJson(sent.text) as Arguments }),
-    ...sentHash(parts, sent),
-    entry,
-  }
-}
+  session: Session,
+) => ({
+  server_id: call.server_id,
+  session_id: call.session_id,
+  project_id: session.about.project_id,
+  client: session.client,
+  tool: call.tool,
+  argument_hash: facts.argument_hash,
+  tool_fingerprint: facts.tool_fingerprint,
+  rule_ids: winners.map(({ rule_id }) => rule_id),
+  findings,
+  message: winners.flatMap(({ message }) => message ?? []).join(' ') || null,
+  policy_version,
+  arguments: readJson(call.text) as Arguments,
+  ...(sent === undefined ? {} : { sent: readJson(sent.text) as Arguments }),
+  entry,
+})
