@@ -59,6 +59,7 @@ export {
   priceMark,
   spellMark,
 } from './display/marks.ts'
+export { outputOf } from './display/output.ts'
 export { type ListedSession, sessionLines } from './display/session-table.ts'
 export { type Code, catalogue } from './errors/catalogue.ts'
 export { errorIn } from './errors/error-answer.ts'

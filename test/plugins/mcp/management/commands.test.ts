@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { type Code, type ErrorBody, GuardError } from 'guard-gateway/core'
 import { parse } from '../../../../plugins/cli/parse.ts'
 import { approvalStates } from '../../../../plugins/mcp/approvals/tables.ts'
 import type { Asking } from '../../../../plugins/mcp/management/asking.ts'
+import { exportAudit } from '../../../../plugins/mcp/management/command-export.ts'
 import { mcpCommands } from '../../../../plugins/mcp/management/commands.ts'
 import { type FakeIo, fakeIo } from '../../../kit/io.ts'
 import { callNeedingConsent, withFolder } from '../records-kit.ts'
@@ -199,4 +200,18 @@ describe('guard mcp pins and export', () => {
       await assert.rejects(run(io, 'export', '--since', 'yesterday'), { code: 'INVALID_FILTER' })
       await assert.rejects(run(io, 'export', '--output', 'no/such/folder.json'), usage)
     }))
+  it('export is written as fast as its reader takes it', async () => {
+    let asked = 0
+    const pieces = function* () {
+      for (; asked < 100; asked++) yield 'piece'
+    }
+    const ask = async () => Readable.from(pieces(), { highWaterMark: 1 })
+    const out = new Writable({ highWaterMark: 1, write: () => {} })
+    const exporting = exportAudit({ ask, input: { args: [], options: {}, rest: [] }, io: { ...fakeIo(), out } })
+    await new Promise(setImmediate)
+    assert.ok(asked < 5, `${asked} pieces wait for a reader`)
+    out.on('error', () => {})
+    out.destroy(Object.assign(new Error('the reader has left'), { code: 'EPIPE' }))
+    assert.equal(await exporting, 0)
+  })
 })
