@@ -160,10 +160,6 @@ export class Gateway {
 
   /** Reports a failure that nobody waits for, as that of the plugin that threw it where one is known. */
   readonly fault = (error: unknown, where: string): void => {
-    try {
-      this.hooks.fault.call(error, throwerOf(error) ?? where)
-    } catch {
-      // a failing reporter has nobody left to report to
-    }
+    this.hooks.fault.call(error, throwerOf(error) ?? where)
   }
 }

@@ -11,7 +11,7 @@ import type { ToolRecording } from './trace/tool-record.ts'
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
 export const createHooks = () => {
-  const fault = new SyncHook<[error: unknown, where: string]>(['error', 'where'])
+  const fault = silent(new SyncHook<[error: unknown, where: string]>(['error', 'where']))
   return Object.freeze({
     /** Acquire what is needed, before anything listens. A tap that throws stops the start. */
     open: attributed(new AsyncSeriesHook<[]>([]), 'open'),
@@ -49,7 +49,7 @@ export const createHooks = () => {
     trace: attributed(new AsyncSeriesWaterfallHook<[fragment: Fragment]>(['fragment']), 'trace'),
     /** Redacted fragments that are kept together or not at all. What a tap throws reaches the writer; watchers come behind the store. */
     keep: attributed(new AsyncSeriesHook<[fragments: readonly Fragment[]]>(['fragments']), 'keep'),
-    /** Something failed that nobody waits for. */
+    /** Something failed that nobody waits for. What a tap throws is lost. */
     fault,
     /** Release what was acquired. Isolated. */
     close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault),
@@ -114,6 +114,21 @@ const isThenable = (work: unknown): work is PromiseLike<unknown> =>
 
 /** Whoever is called back takes what is falsy for no error. */
 const thrown = (error: unknown): unknown => (error ? error : new Error(`rejected with ${String(error)}`))
+
+/** Wraps every tap: what it throws is lost, since a reporter that fails has nobody left to report to, and the other taps still run. */
+const silent = <H>(hook: H): H => {
+  const register = <T extends { fn: unknown }>(tap: T): T => {
+    const run = tap.fn as Run
+    const quiet = (...args: unknown[]) => {
+      try {
+        run(...args)
+      } catch {}
+    }
+    return { ...tap, fn: quiet }
+  }
+  ;(hook as Interceptable).intercept({ register })
+  return hook
+}
 
 /** Wraps every tap: what it throws goes to `fault` with the tap's name, and the other taps still run. */
 const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, where: string]>): Prompt<H> => {

@@ -58,10 +58,13 @@ describe('a hook whose taps throw to whoever calls it', () => {
 })
 
 describe('a hook whose taps are isolated', () => {
-  it('runs the others when one throws or rejects, and reports it by name', async () => {
+  it('runs the others when one throws or rejects, and reports it by name, whatever a reporter does', async () => {
     const { settle, fault } = createHooks()
     const faults: string[] = []
     const ran: string[] = []
+    fault.tap('broken', () => {
+      throw new Error('nobody hears of it')
+    })
     fault.tap('test', (error, where) => void faults.push(`${where} ${String(error)}`))
     settle.tapPromise('one', rejected(new Error('late')))
     settle.tapPromise('two', (() => {
