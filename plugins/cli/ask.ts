@@ -22,14 +22,23 @@ export type Work<T> = (ask: AskStream, address: string | undefined) => Promise<T
 /** Lets `work` ask the gateway that runs, else the storage through one opened for it. Throws STORAGE_UNAVAILABLE where neither can be asked, and UNAUTHORIZED as `reached` does. */
 export const asking = async <T>(gateway: Gateway, { place, durable }: AskOptions, work: Work<T>): Promise<T> => {
   const address = place && (await reached(place))
-  if (address !== undefined) return work(overHttp(address), address)
+  if (address !== undefined) return work(named(overHttp(address)), address)
   if (!durable)
     throw new GuardError(
       'STORAGE_UNAVAILABLE',
       `No gateway answers${place === undefined ? '' : ` at ${place.address}`}, and storage.backend is memory. Start it with "guard gateway run".`,
     )
-  return inProcess(gateway, work)
+  return inProcess(gateway, (ask) => work(named(ask), undefined))
 }
+
+/** Throws USAGE for a dot where a path names something: what is written so never arrives. */
+const named =
+  (ask: AskStream): AskStream =>
+  async (method, path, body, headers) => {
+    const [, dots] = /^[^?]*\/(\.{1,2})(?:[/?]|$)/.exec(path) ?? []
+    if (dots !== undefined) throw new GuardError('USAGE', `"${dots}" is the name of nothing.`)
+    return ask(method, path, body, headers)
+  }
 
 const overHttp =
   (address: string): AskStream =>

@@ -35,6 +35,8 @@ const served: readonly Row[] = [
   ['replay show nope', 1, /There is no run "nope".*RUN_NOT_FOUND/],
   ['replay pin nope', 1, /There is no run "nope".*RUN_NOT_FOUND/],
   ['replay unpin nope', 1, /RUN_NOT_FOUND/],
+  ['replay show .', 2, /"\." is the name of nothing/],
+  ['sessions pause ..', 2, /"\.\." is the name of nothing/],
   ['replay compare a b', 1, /There is no run "a".*RUN_NOT_FOUND/],
   ['replay export nope', 1, /There is no run "nope"/],
   ['replay export nope --format xml', 1, /no format "xml"; there is json, jsonl, otel/],
