@@ -17,8 +17,13 @@ export const nameFlag = (input: Pick<Input, 'options'>, name: string): string | 
 }
 
 /** A flag that names a session. Throws USAGE for a text with which the gateway would refuse every request. */
-export const sessionFlag = (input: Pick<Input, 'options'>): string | undefined => {
-  const value = textFlag(input, 'session')
+export const sessionFlag = (input: Pick<Input, 'options'>): string | undefined => printableFlag(input, 'session')
+
+/** A flag that names a model. Throws USAGE for a text that not every form of profile can hold. */
+export const modelFlag = (input: Pick<Input, 'options'>): string | undefined => printableFlag(input, 'model')
+
+const printableFlag = (input: Pick<Input, 'options'>, name: string): string | undefined => {
+  const value = textFlag(input, name)
   if (value === undefined || isSessionName(value)) return value
-  throw new GuardError('USAGE', `--session takes 1 to 512 printable characters, not "${terminalLine(value)}".`)
+  throw new GuardError('USAGE', `--${name} takes 1 to 512 printable characters, not "${terminalLine(value)}".`)
 }

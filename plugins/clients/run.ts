@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { type Command, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
 import { runChild } from './child.ts'
-import { nameFlag, sessionFlag, textFlag } from './flags.ts'
+import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { startOwn } from './own-gateway.ts'
 import type { Launch, Profile } from './profile.ts'
@@ -31,7 +31,7 @@ export const runAgent = (options: ClientsOptions): Command => ({
 
 const run = async (options: ClientsOptions, input: Input, io: Io): Promise<number> => {
   const [command, ...args] = input.rest
-  if (command === undefined)
+  if (!command)
     throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
   const profile = profileFor(command, textFlag(input, 'as'))
   const launch = launchOf(profile)
@@ -82,7 +82,7 @@ const settingOf = async (options: ClientsOptions, profile: Profile, input: Input
     address: options.address,
     project: nameFlag(input, 'project') ?? (await projectName(io.cwd)),
     agent: nameFlag(input, 'agent') ?? profile.id,
-    model: textFlag(input, 'model'),
+    model: modelFlag(input),
     ...(session === undefined ? {} : { session: session === 'new' ? newId('ses_', Date.now()) : session }),
     ...(mode === undefined ? {} : { mode }),
     guard: options.guard,

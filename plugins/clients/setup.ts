@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { APPROVER_FLAG, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { keyFile, storeAgentKey } from './agent-key.ts'
-import { nameFlag, textFlag } from './flags.ts'
+import { modelFlag, nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { MARK, type Profile } from './profile.ts'
 import { profiles } from './profiles/index.ts'
@@ -87,7 +87,7 @@ const settingOf = (options: ClientsOptions, input: Input, io: Io): Setting => {
     address: options.address,
     project: nameFlag(input, 'project'),
     agent,
-    model: textFlag(input, 'model'),
+    model: modelFlag(input),
     guard: options.guard,
     config: options.config,
     folder: resolve(io.cwd, textFlag(input, 'dir') ?? 'profiles'),

@@ -130,7 +130,7 @@ test('wrong use is told in one line', async (context) => {
       assert.match(error.message, text)
       return true
     })
-  await refused({}, [], 'USAGE', /needs a command behind "--"/)
+  for (const none of [[], ['', '-p']]) await refused({}, none, 'USAGE', /needs a command behind "--"/)
   await refused({ mode: 'strict' }, ['claude'], 'USAGE', /shadow or enforce/)
   await refused({ as: 'nosuch' }, ['claude'], 'USAGE', /no client "nosuch"; --as takes claude-code, codex, /)
   await refused({ session: 'a\nx-guard-key: b' }, ['claude'], 'USAGE', /--session takes 1 to 512 printable characters/)

@@ -55,6 +55,7 @@ test('what the gateway would refuse of every request, or nobody meant, is writte
     [{ agent: 'x y' }, /^--agent takes .*not "x y"\.$/],
     [{ project: '' }, /^--project needs a value\.$/],
     [{ model: '' }, /^--model needs a value\.$/],
+    [{ model: 'a\u007f' }, /^--model takes 1 to 512 printable characters, /],
     [{ dir: '' }, /^--dir needs a value\.$/],
   ] as const)
     await assert.rejects(command('setup', ['codex'], flags), (error: GuardError) => {
