@@ -48,12 +48,7 @@ const runCommand = (gateway: Gateway, options: RunOptions): Command => ({
 
 const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io): Promise<number> => {
   const { host, port } = options.server
-  if (!isLoopback(host) && input.options.allowRemote !== true) {
-    throw new GuardError(
-      'HOST_NOT_LOOPBACK',
-      `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or add --allow-remote.`,
-    )
-  }
+  checkHost(host, input.options)
   await checkPort(host, port)
   const server = await start(gateway, options, io)
   const ended = untilStopped(server, gateway, io)
@@ -62,13 +57,23 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
   return ended
 }
 
+/** Throws HOST_NOT_LOOPBACK for an address that other machines can reach, unless that is asked for. */
+export const checkHost = (host: string, { allowRemote }: Input['options']): void => {
+  if (isLoopback(host) || allowRemote === true) return
+  throw new GuardError(
+    'HOST_NOT_LOOPBACK',
+    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or add --allow-remote.`,
+  )
+}
+
 const start = async (gateway: Gateway, { server: { host, port } }: RunOptions, io: Io) => {
   const { serve } = await import('./serve.ts')
   try {
     return await serve(gateway, { host, port, log: io.err })
   } catch (cause) {
+    const { syscall = '' } = cause as NodeJS.ErrnoException
     // somebody may have taken the port since it was checked
-    throw (cause as NodeJS.ErrnoException).syscall === 'listen' ? await listenError(cause, host, port) : cause
+    throw ['listen', 'getaddrinfo'].includes(syscall) ? await listenError(cause, host, port) : cause
   }
 }
 

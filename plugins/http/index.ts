@@ -8,7 +8,7 @@ import type { ServeOptions, Serving } from './serve.ts'
 
 export { isLoopback } from './admission/loopback.ts'
 export { type AsFastifyPluginOptions, asFastifyPlugin } from './as-fastify-plugin.ts'
-export { gatewayRun, type RunOptions } from './commands.ts'
+export { checkHost, gatewayRun, type RunOptions } from './commands.ts'
 export { checkPort } from './connections/port.ts'
 export type { Health } from './health.ts'
 export type { LogTarget } from './log.ts'

@@ -4,6 +4,7 @@ import {
   type AskJson,
   type Command,
   type Gateway,
+  GuardError,
   type Input,
   type Io,
   readJson,
@@ -11,13 +12,14 @@ import {
 import { bench } from 'guard-gateway/plugins/bench'
 import { asking, type Place, printNotice, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'
-import { gatewayRun } from 'guard-gateway/plugins/http'
+import { checkHost, gatewayRun } from 'guard-gateway/plugins/http'
 import { mcpCommands } from 'guard-gateway/plugins/mcp'
 import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playground'
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
+import { mcpFaults } from './config/checks-mcp.ts'
 import { emptyConfig } from './config/defaults.ts'
 import { overridden } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
@@ -39,6 +41,9 @@ export const configured = async (options: Input['options'], command: Command | u
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await configFor(command, options, io)
   const config = overridden(loaded.config, options, io.cwd, command?.id)
+  // those of the file were checked with it
+  const [fault] = mcpFaults(config)
+  if (fault !== undefined) throw new GuardError('USAGE', `--server ${String(fault.path[2])}: ${fault.message}.`)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
   const gateway = await withRun({ config, builtIn: loaded.builtIn, file, command, first, approver_key }, io)
@@ -53,7 +58,7 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
   const { file, named } = located(options, io)
   if (options.init !== true && (named || (await exists(file)))) return undefined
   // flags that cannot be used leave nothing behind
-  overridden(emptyConfig(), options, io.cwd)
+  checkHost(overridden(emptyConfig(), options, io.cwd).server.host, options)
   const first = await writeFirstConfig(file)
   io.err.write(`${firstRunText(first, io.cwd)}\n`)
   return first

@@ -10,23 +10,27 @@ export const overridden = (
   { host, port, data, policy, server }: Input['options'],
   cwd: string,
   command = '',
-): Config => ({
-  ...config,
-  preset: presets.get(command) ?? config.preset,
-  mcp: presets.has(command)
-    ? {
-        ...config.mcp,
-        ...(typeof policy === 'string' ? { policy: resolve(cwd, policy) } : {}),
-        servers: { ...config.mcp.servers, ...serversIn([server ?? []].flat().map(String)) },
-      }
-    : config.mcp,
-  server: {
-    ...config.server,
-    ...(typeof host === 'string' ? { host } : {}),
-    ...(typeof port === 'string' ? { port: portOf(port) } : {}),
-  },
-  storage: { ...config.storage, ...(typeof data === 'string' ? { file: databaseAt(data, cwd) } : {}) },
-})
+): Config => {
+  for (const [name, value] of Object.entries({ host, data, policy }))
+    if (value === '') throw new GuardError('USAGE', `--${name} needs a value.`)
+  return {
+    ...config,
+    preset: presets.get(command) ?? config.preset,
+    mcp: presets.has(command)
+      ? {
+          ...config.mcp,
+          ...(typeof policy === 'string' ? { policy: resolve(cwd, policy) } : {}),
+          servers: { ...config.mcp.servers, ...serversIn([server ?? []].flat().map(String)) },
+        }
+      : config.mcp,
+    server: {
+      ...config.server,
+      ...(typeof host === 'string' ? { host } : {}),
+      ...(typeof port === 'string' ? { port: portOf(port) } : {}),
+    },
+    storage: { ...config.storage, ...(typeof data === 'string' ? { file: databaseAt(data, cwd) } : {}) },
+  }
+}
 
 /** Commands that serve a part of what there is. */
 const presets: ReadonlyMap<string, Config['preset']> = new Map([
@@ -34,8 +38,13 @@ const presets: ReadonlyMap<string, Config['preset']> = new Map([
   ['mcp serve', 'mcp-serve'],
 ])
 
-const serversIn = (given: readonly string[]): Config['mcp']['servers'] =>
-  Object.fromEntries(given.map((text) => serverIn(text)))
+const serversIn = (given: readonly string[]): Config['mcp']['servers'] => {
+  const servers = given.map((text) => serverIn(text))
+  const ids = servers.map(([id]) => id)
+  const twice = ids.find((id, index) => ids.indexOf(id) < index)
+  if (twice !== undefined) throw new GuardError('USAGE', `--server names "${twice}" twice.`)
+  return Object.fromEntries(servers)
+}
 
 const serverIn = (text: string): [string, Config['mcp']['servers'][string]] => {
   const [, id, target] = /^([A-Za-z0-9._-]{1,64})=(https?:\/\/.+)$/.exec(text) ?? []

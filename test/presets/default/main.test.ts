@@ -110,14 +110,38 @@ describe('the command line', () => {
     assert.equal(code, 2)
     assert.match(err, /--port takes a number from 0 to 65535, not "99999"\. \(USAGE\)/)
   })
+  it('refuses an address that nobody can listen on with 78', async () => {
+    await configure(`${key}storage: { backend: memory }`)
+    for (const port of ['0', '18787']) {
+      const { code, err } = await guard('gateway', 'run', '--host', '[::1]', '--port', port, '-q')
+      assert.equal(code, 78)
+      assert.match(err, /^error: The gateway cannot listen on [^\n]*: ENOTFOUND\. \(INVALID_CONFIG\)\n$/)
+    }
+  })
+  it('refuses the address of an MCP server in a flag as in the file', async () => {
+    await configure(key)
+    for (const [target, says] of [
+      ['http://mcp.example/', /^error: --server docs: would be reached without encryption; [^\n]* \(USAGE\)\n$/],
+      ['https://u:p@mcp.example/', /^error: --server docs: holds a user name or password; /],
+    ] as const) {
+      const { code, err } = await guard('mcp', 'serve', '--server', `docs=${target}`, '-q')
+      assert.equal(code, 2)
+      assert.match(err, says)
+    }
+  })
   it('writes no configuration for a start that its flags forbid', async () => {
-    const { code, err } = await guard('gateway', 'run', '--port', 'x')
-    assert.equal(code, 2)
-    assert.match(err, /^error: --port takes [^\n]*\n$/)
-    assert.deepEqual(await readdir(cwd), [])
+    for (const [flag, value, expected, says] of [
+      ['--port', 'x', 2, /^error: --port takes [^\n]*\n$/],
+      ['--host', '0.0.0.0', 78, /^error: server\.host is 0\.0\.0\.0, [^\n]*\n$/],
+    ] as const) {
+      const { code, err } = await guard('gateway', 'run', flag, value)
+      assert.equal(code, expected)
+      assert.match(err, says)
+      assert.deepEqual(await readdir(cwd), [])
+    }
   })
   it('writes the file that --config names with --init, and leaves one that is there', async () => {
-    const first = await guard('gateway', 'run', '--config', 'mine.yml', '--init', '--host', '0.0.0.0')
+    const first = await guard('gateway', 'run', '--config', 'mine.yml', '--init', '--data', '/nowhere/x.db')
     assert.match(
       first.err,
       /^Wrote mine\.yml with a new gateway key, readable by you only; the key is in line 3, gateway_key\.\n/,

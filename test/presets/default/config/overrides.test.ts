@@ -30,6 +30,17 @@ describe('flags of the command line', () => {
     for (const port of ['65536', '-1', '80a', '', '1e3'])
       assert.throws(() => overridden(emptyConfig(), { port }, folder), { code: 'USAGE' })
   })
+  it('need a value, an empty one names nothing', () => {
+    for (const name of ['host', 'data', 'policy'])
+      assert.throws(() => overridden(emptyConfig(), { [name]: '' }, folder, 'mcp serve'), {
+        code: 'USAGE',
+        message: `--${name} needs a value.`,
+      })
+  })
+  it('refuse two servers of one name', () => {
+    const server = ['a=http://127.0.0.1:1/', 'b=http://127.0.0.1:2/', 'a=http://127.0.0.1:3/']
+    assert.throws(() => overridden(emptyConfig(), { server }, folder, 'mcp serve'), /--server names "a" twice/)
+  })
   it('put the database into a folder, or take a file', async () => {
     await mkdir(join(folder, 'there'))
     assert.equal(fileOf('there'), join(folder, 'there', 'guard.db'))
