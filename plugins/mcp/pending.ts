@@ -61,6 +61,11 @@ export class Pending {
     return request === undefined || isSent(request) ? this.take(key) : undefined
   }
 
+  /** The same for one that still waits for its answer. */
+  takeWaiting(key: string): PendingRequest | undefined {
+    return this.#requests.has(key) ? this.takeSent(key) : undefined
+  }
+
   /** The request of a key, which is over with that. */
   take(key: string): PendingRequest | undefined {
     const requests = this.#requests.has(key) ? this.#requests : this.#over
@@ -122,10 +127,10 @@ export class Pending {
     return left
   }
 
-  /** The key of the only request that was sent; undefined if there are none or several. */
-  only(): string | undefined {
-    const [key, ...more] = this.#sent()
-    return more.length === 0 ? key : undefined
+  /** The key of the only request that was sent; undefined if there are none or several. `loose`: of those that no stream in hand will answer. */
+  only(loose: boolean): string | undefined {
+    const [only, ...more] = [...this.#requests].filter(([, request]) => isSent(request) && (request.loose || !loose))
+    return more.length === 0 ? only?.[0] : undefined
   }
 
   /** The keys of what the server has got. */

@@ -177,44 +177,45 @@ export class McpProxy {
   async #whole(events: readonly StreamEvent[], key: string | undefined): Promise<readonly Outgoing[]> {
     const outs: Outgoing[] = []
     for (const event of events) {
-      const out = await this.#relay.take(event)
+      const out = await this.#relay.take(event, key)
       if (out !== undefined) outs.push(out)
     }
-    return outs.concat(
-      this.#owed(
-        key,
-        events.some(({ resumable }) => resumable === true),
-      ),
-    )
+    const resumable = events.some((event) => event.resumable === true)
+    const fault = events.find((event) => event.fault !== undefined)?.fault
+    return outs.concat(this.#owed(key, resumable && fault === undefined, fault?.message))
   }
 
   /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
   async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<Outgoing> {
     let resumable = false
-    let why = ''
+    let unusable = false
+    let why: string | undefined
     try {
       for await (const event of events) {
-        const out = await this.#relay.take(event)
+        const out = await this.#relay.take(event, key)
         resumable ||= event.resumable === true
+        unusable ||= event.fault !== undefined
+        why ??= event.fault?.message
         if (out !== undefined) yield out
       }
     } catch (error) {
       this.#session.dropped('stream_broken')
-      if (error instanceof RangeError) resumable = false
-      if (error instanceof Error) why = ` ${error.message}`
+      unusable ||= error instanceof RangeError
+      if (error instanceof Error) why = error.message
     }
-    yield* this.#owed(key, resumable, why)
+    yield* this.#owed(key, resumable && !unusable, why)
   }
 
   /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
-  #owed(key: string | undefined, resumable: boolean, why = ''): readonly Outgoing[] {
+  #owed(key: string | undefined, resumable: boolean, why: string | undefined): readonly Outgoing[] {
     const { calls, ended } = this.#session
     const mayCome = resumable && !ended
     if (key !== undefined && mayCome) calls.loosen(key)
     const request = key === undefined || mayCome ? undefined : calls.take(key)
     if (request?.state !== 'forwarded') return []
     void this.#relay.settle(request, 'lost', null)
-    return [{ message: errorFrame(request.id, INTERNAL, `Upstream ended the stream without an answer.${why}`) }]
+    const message = ['Upstream ended the stream without an answer.', why].filter(Boolean).join(' ')
+    return [{ message: errorFrame(request.id, INTERNAL, message) }]
   }
 
   async #response(frame: Frame): Promise<Answer> {

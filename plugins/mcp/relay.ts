@@ -41,10 +41,10 @@ export class Relay {
     this.#around = around
   }
 
-  /** What the client gets of an event; undefined: nothing. */
-  async take({ frame, fault, raw, resumable = false }: StreamEvent): Promise<Outgoing | undefined> {
+  /** What the client gets of an event; undefined: nothing. `asked` is the key of the request whose stream it came in. */
+  async take({ frame, fault, raw, resumable = false }: StreamEvent, asked?: string): Promise<Outgoing | undefined> {
     this.#session.touch()
-    if (fault !== undefined) return this.#faulty(fault)
+    if (fault !== undefined) return this.#faulty(fault, asked)
     if (frame === undefined) return raw === undefined ? undefined : { event: raw, resumable }
     const passed = await (frame.kind === 'response' ? this.#paired(frame, resumable) : this.#unasked(frame, resumable))
     if (passed === undefined) return
@@ -54,11 +54,12 @@ export class Relay {
     return { message: text, ...(raw === undefined ? {} : { event: withData(raw, text) }), resumable }
   }
 
-  /** What the server sent is no message: who waits for it, if that can be told, learns so. */
-  #faulty({ id, message }: FrameFault): Outgoing | undefined {
-    const { calls } = this.#session
-    const key = id === undefined ? calls.only() : keyOfId(id)
-    const request = key === undefined ? undefined : calls.takeSent(key)
+  /** What the server sent is no message: who waits for it, if that can be told, learns so; whose stream it came in, when that ends. */
+  #faulty({ id, message }: FrameFault, asked: string | undefined): Outgoing | undefined {
+    const { calls, merged } = this.#session
+    const unplaced = asked === undefined ? calls.only(!merged) : undefined
+    const key = id === undefined ? unplaced : keyOfId(id)
+    const request = key === undefined ? undefined : calls.takeWaiting(key)
     if (request === undefined) return void this.#session.dropped('noise')
     void this.settle(request, 'lost', null)
     return { message: errorFrame(request.id, INTERNAL, `Upstream sent no usable answer. ${message}`) }

@@ -152,6 +152,24 @@ describe('streams through the HTTP door', () => {
     assert.match(await response.text(), /^event: message\ndata: \{"jsonrpc":"2.0","id":"g","error":\{"code":-32603/)
   })
 
+  it('lose no answer to what is no message, in their own streams or in those of others', async () => {
+    const answered = (id: string) => `id: ${id}\ndata: {"jsonrpc":"2.0","id":"${id}","result":{}}\n\n`
+    const streams = new Map<unknown, ReturnType<typeof beginEvents>>()
+    service.upstream.answering = ({ message }, response) => {
+      if (message?.method !== 'x/beside') return false
+      streams.set(message.id, beginEvents(response))
+      response.flushHeaders()
+      return true
+    }
+    const session = await service.session()
+    const send = (id: string) => session.fetch('POST', JSON.stringify({ jsonrpc: '2.0', id, method: 'x/beside' }))
+    const [first, second] = [await send('one'), await send('two')]
+    streams.get('one')?.end(`data: one of no message\n\n${answered('one')}data: another\n\n`)
+    assert.equal(await first.text(), answered('one'))
+    streams.get('two')?.end(answered('two'))
+    assert.equal(await second.text(), answered('two'))
+  })
+
   it('are answered with -32603 where a stream ends without the answer', async () => {
     service.upstream.answering = ({ message }, response) => {
       if (message?.method !== 'x/cut') return false
