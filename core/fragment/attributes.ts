@@ -47,7 +47,8 @@ export const checkedAttributes = (attributes: Attributes, path: string): Attribu
 /** The part with its names well-formed. Throws for one that is too deep or no finite number. */
 const formed = (part: unknown, depth: number, path: string): unknown => {
   if (depth > MAX_DEPTH) throw new GuardError('TOO_DEEP', `Attributes nest deeper than ${MAX_DEPTH} levels.`, { path })
-  if (typeof part === 'number' && !Number.isFinite(part))
+  // an integer beyond all doubles is none that readers of JSON or OTLP take
+  if ((typeof part === 'number' || typeof part === 'bigint') && !Number.isFinite(Number(part)))
     throw new GuardError('INVALID_TRACE', 'A number is not finite. Send a finite number, or a text.', { path })
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
   if (Object.keys(part).every((key) => sanitise(key) === key)) return part

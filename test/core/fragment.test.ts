@@ -61,9 +61,10 @@ describe('a fragment is cleaned', () => {
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes: names } }), { code: 'TOO_MANY_ATTRIBUTES' })
     const long = { ['k'.repeat(257)]: 1 }
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes: long } }), { code: 'TOO_MANY_ATTRIBUTES' })
-    await assert.rejects(() => clean({ run: { trace_id: 't', attributes: { n: Number.NaN } } }), {
-      code: 'INVALID_TRACE',
-    })
+    for (const n of [Number.NaN, 10n ** 309n, -(10n ** 309n)])
+      await assert.rejects(() => clean({ run: { trace_id: 't', attributes: { n } } }), { code: 'INVALID_TRACE' })
+    const most = BigInt(Number.MAX_VALUE)
+    assert.equal((await clean({ run: { trace_id: 't', attributes: { most } } })).fragment.run.attributes?.most, most)
   })
 
   it('remembered, so that its attributes are not scanned again', async () => {
