@@ -25,6 +25,7 @@ export const serversView = async (mcp: Mcp): Promise<ServersView> => {
 
 const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<ServerView> => {
   const { server, tools, facts, seen_at, last_error } = place
+  await tools.refresh()
   const pinOfTool = (name: string) => (policy.pinning === 'off' ? 'off' : tools.pin(name))
   const listed = [...tools.names()].map((name) => ({
     name,

@@ -110,6 +110,11 @@ export class ToolBook implements Tools {
     return definition === undefined ? this.#pins.stateBefore(tool) : this.#pins.state(definition)
   }
 
+  /** Takes over what other processes have been told to trust of tools that are held here. */
+  async refresh(): Promise<void> {
+    if ([...this.#tools.keys()].some((tool) => this.pin(tool) !== 'known')) await this.#pins.load(true)
+  }
+
   validate(tool: string, args: Arguments): Validated | Promise<Validated> {
     return this.#pins.loaded && this.#isKnown(tool) ? this.#validate(tool, args) : this.#validateAnew(tool, args)
   }

@@ -44,13 +44,13 @@ export class Pins {
     return row === undefined ? 'known' : pinOf(row)
   }
 
-  /** Whether the rows have been read; `load` does it once. */
+  /** Whether the rows have been read; `load` does it once, or again to learn what other processes have written. */
   get loaded(): boolean {
     return this.#loaded
   }
 
-  load(): Promise<void> {
-    return this.#inTurn(() => this.#load())
+  load(again = false): Promise<void> {
+    return this.#inTurn(() => this.#load(again))
   }
 
   /** Takes note of definitions that were listed; `isLast`: they end the list. */

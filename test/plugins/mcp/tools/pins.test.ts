@@ -97,6 +97,19 @@ describe('pins', () => {
     assert.equal(here.pin('b'), 'new')
     await other.kit.close()
   })
+  it('that another process has accepted are told as known', async () => {
+    const other = await startBooks()
+    const [here, there] = [other.book(), other.book()]
+    for (const book of [here, there]) {
+      await book.observe(page(['a']))
+      await book.observe(page([describedAs('a', 'Another one.')]))
+    }
+    await there.accept('all')
+    assert.equal(here.pin('a'), 'changed')
+    await here.refresh()
+    assert.equal(here.pin('a'), 'known')
+    await other.kit.close()
+  })
   it('of two processes agree on what was first', async () => {
     const other = await startBooks()
     const [one, two] = [other.book(), other.book()]
