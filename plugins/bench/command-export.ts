@@ -45,7 +45,8 @@ const exportTrajectories = async (ask: AskJson, { options }: Input, io: Io): Pro
     cursor = page.next_cursor
   } while (cursor !== null)
   await write(lines.join(''), options.output, io)
-  io.err.write(`${lines.length} conversations\n`)
+  if (options.quiet !== true && options.json !== true)
+    io.err.write(`${lines.length} ${lines.length === 1 ? 'conversation' : 'conversations'}\n`)
   return 0
 }
 

@@ -36,7 +36,7 @@ export const sdks: Profile = {
   ],
   undo: () => 'open a new shell',
   session: 'nothing; send x-guard-session-id for each task',
-  on_block: 'openai and @anthropic-ai/sdk stop after one request, the message is the error’s text',
+  on_block: "openai and @anthropic-ai/sdk stop after one request, the message is the error's text",
   launch: (setting) => ({
     key_variables: ['GUARD_GATEWAY_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
     header_variables: ['OPENAI_CUSTOM_HEADERS', 'ANTHROPIC_CUSTOM_HEADERS'],

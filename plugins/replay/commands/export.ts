@@ -5,7 +5,7 @@ import { Progress } from './progress.ts'
 
 /** Writes a run in an export format. Throws USAGE for a file that exists already. */
 export const exportRun = async ({ asking }: ReplayCommandOptions, input: Input, io: Io): Promise<number> => {
-  const { format = 'json', output, quiet } = input.options
+  const { format = 'json', output, quiet, json } = input.options
   const write = await outputOf(input.options, io)
   const path = `/api/v1/runs/${encodeURIComponent(input.args[0] ?? '')}/export?format=${encodeURIComponent(String(format))}`
   const progress = new Progress('exporting', undefined, input, io)
@@ -14,6 +14,6 @@ export const exportRun = async ({ asking }: ReplayCommandOptions, input: Input, 
   } finally {
     progress.done()
   }
-  if (output !== undefined && quiet !== true) io.err.write(`wrote ${String(output)}\n`)
+  if (output !== undefined && quiet !== true && json !== true) io.err.write(`wrote ${String(output)}\n`)
   return 0
 }

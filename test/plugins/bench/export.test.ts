@@ -41,7 +41,8 @@ const start = async (context: TestContext) => {
 test('stored conversations become trajectories that a bench plays', async (context) => {
   const { cwd, run } = await start(context)
   const io = await run({ output: 'week.jsonl', project: 'shop' })
-  assert.equal(io.errText(), '1 conversations\n')
+  assert.equal(io.errText(), '1 conversation\n')
+  for (const said of ['quiet', 'json']) assert.equal((await run({ [said]: true })).errText(), '')
   const text = await readFile(join(cwd, 'week.jsonl'), 'utf8')
   for (const secret of ['fix it', 'a.ts', 'const a']) assert.ok(!text.includes(secret), secret)
   const { trajectories } = await loadCorpus(cwd)

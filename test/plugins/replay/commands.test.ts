@@ -88,6 +88,7 @@ describe('replay commands ask the gateway that runs', () => {
   it('export: to a file that is there when it is complete, and never replaced by chance', async () => {
     const first = await replay('export', 'run-1', '--format', 'otel', '--output', 'run.json')
     assert.deepEqual([first.code, first.out, first.err], [0, '', 'wrote run.json\n'])
+    assert.equal((await guard(cwd, 'export', 'run-1', '--output', 'other.json', '--json')).err, '')
     const { resourceSpans } = JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8'))
     assert.equal(resourceSpans[0].scopeSpans[0].spans.length, 2)
     const again = await replay('export', 'run-1', '--output', 'run.json')
