@@ -87,6 +87,8 @@ export class Exchange {
   async #initialize(frame: Frame): Promise<void> {
     const running = await this.#opened()
     const answer = await this.#taken(running, frame)
+    // nobody will ever learn its id
+    if (this.#reply.raw.destroyed) this.#mcp.sessions.end(running, 'the client left')
     const { id, ended } = running.session
     await this.#finish(running, answer, ended ? {} : { 'mcp-session-id': id })
   }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
-import { beginEvents } from '../../../kit/mcp-upstream.ts'
+import { initialize, type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
+import { beginEvents, sendJson } from '../../../kit/mcp-upstream.ts'
 
 describe('calls of a client that leaves', () => {
   let service: McpService
@@ -66,6 +67,32 @@ describe('calls of a client that leaves', () => {
     while ((await outcome()) === null) await new Promise(setImmediate)
     assert.deepEqual([await outcome(), broken], ['ok', false])
     assert.ok(!service.upstream.asked.some(({ raw }) => raw.includes('"requestId":"gone"')))
+  })
+
+  it('leave no session behind that no client knows of', { timeout: 10_000 }, async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<ServerResponse>()
+    service.upstream.answering = ({ message }, response) => {
+      if (message?.method !== 'initialize') return false
+      ask(response)
+      return true
+    }
+    const leaving = new AbortController()
+    const { url, key } = service.gateway
+    const headers = {
+      authorization: `Bearer ${key}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    }
+    const body = JSON.stringify(initialize())
+    const left = fetch(`${url}/mcp/up`, { method: 'POST', headers, body, signal: leaving.signal })
+    const response = await asked
+    leaving.abort()
+    await assert.rejects(left)
+    await client.request('x/y')
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'late', version: '1' } }
+    sendJson(response, JSON.stringify({ jsonrpc: '2.0', id: 0, result }), 200, { 'mcp-session-id': 'late' })
+    const ended = await service.upstream.until('DELETE')
+    assert.equal(ended.headers['mcp-session-id'], 'late')
   })
 
   it('close the way to the server where the client can take the stream up again', async () => {
