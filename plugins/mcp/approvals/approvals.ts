@@ -125,7 +125,7 @@ export class Approvals {
 
   /** What is not kept of an approval that is over. */
   #over(): Partial<ApprovalRow> {
-    return { open_key: null, ...this.#hidden() }
+    return { open_key: null, ...this.hidden() }
   }
 
   /** Whether the time of an approval is over, though it is not written down yet. */
@@ -136,15 +136,16 @@ export class Approvals {
   /** Takes a decision's changes in one step with its record. Rejects with STORAGE_BUSY if the approval stands otherwise by now. */
   async settle(row: ApprovalRow, patch: Partial<ApprovalRow>, reason: string | null): Promise<void> {
     const allowed = patch.status === 'allowed'
-    await changeApproval(this.#gateway, this.#audit, row, allowed ? patch : { ...patch, ...this.#hidden() }, {
+    await changeApproval(this.#gateway, this.#audit, row, allowed ? patch : { ...patch, ...this.hidden() }, {
       name: `approval.${patch.status ?? row.status}`,
       waited: allowed ? 'ok' : 'error',
       reason,
     })
   }
 
-  #hidden(): Partial<ApprovalRow> {
-    return this.options.full_content_logging ? {} : withoutArguments
+  /** What shows arguments of an approval, gone once it is over: the words of rules hold some, too. */
+  hidden(): Partial<ApprovalRow> {
+    return this.options.full_content_logging ? {} : { preview: null, sent_preview: null, message: null }
   }
 
   /** The session has ended: nothing of it can be decided or used any more. */
@@ -210,9 +211,6 @@ export class Approvals {
     }
   }
 }
-
-/** What shows arguments of an approval: the words of rules hold some, too. */
-export const withoutArguments = { preview: null, sent_preview: null, message: null } as const
 
 /** Whether an approval can still be decided or used, but for its time. */
 export const isOpen = ({ status }: ApprovalRow): boolean =>

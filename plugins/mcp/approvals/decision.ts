@@ -1,6 +1,6 @@
 import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
 import { REASON_CHARS } from '../audit/bounds.ts'
-import { type Approvals, isOpen, SESSION_SCOPE_MS, withoutArguments } from './approvals.ts'
+import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
 import type { ApprovalRow, ApprovalStatus } from './tables.ts'
 
 /** What a person decides about a question. */
@@ -25,7 +25,7 @@ export const approvalById = async (gateway: Gateway, approvals: Approvals, id: s
 /** A row with the status that it has by now. */
 export const shownAs = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
   isOpen(row) && approvals.isOver(row)
-    ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', ...withoutArguments }
+    ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', ...approvals.hidden() }
     : row
 
 /** Takes a decision; synced to disk when it resolves. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED. */

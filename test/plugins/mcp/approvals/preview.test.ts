@@ -82,6 +82,8 @@ describe('the stored preview', () => {
     const { approval } = await callNeedingConsent(kit, { question })
     await decideApproval(kit.gateway, kit.approvals, approval.id, { action: 'deny' }, 'ui')
     assert.deepEqual(await previews(kit, approval.id), both)
+    kit.clock.advance(TIMEOUT_MS)
+    assert.equal((await approvalById(kit.gateway, kit.approvals, approval.id)).preview, approval.preview)
     await kit.close()
   })
   it('goes through redaction with the words of the approver', async () => {
