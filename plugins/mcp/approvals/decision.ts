@@ -28,35 +28,39 @@ export const shownAs = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
     ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', ...approvals.hidden() }
     : row
 
-/** Takes a decision; synced to disk when it resolves. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED. */
+/** Takes a decision; synced to disk when it resolves. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED, and STORAGE_BUSY if others write to its run all the time. */
 export const decideApproval = async (
   gateway: Gateway,
   approvals: Approvals,
   id: string,
-  { action, scope = 'once', reason = null }: Decision,
+  decision: Decision,
   decided_via: NonNullable<ApprovalRow['decided_via']>,
 ): Promise<ApprovalRow> => {
-  const row = await approvalById(gateway, approvals, id)
-  if (row.status !== 'pending') throw notPending(row)
-  const now = gateway.clock.now()
-  const words = reason === null ? null : cutText(gateway.redact.text(reason), REASON_CHARS)
-  const lasts = action === 'allow' && scope === 'session' ? SESSION_SCOPE_MS : approvals.options.timeout_ms
-  const patch = {
-    status: action === 'allow' ? 'allowed' : 'denied',
-    scope: action === 'allow' ? scope : 'once',
-    reason: words,
-    decided_at: now,
-    decided_via,
-    expires_at: now + lasts,
-  } as const
-  try {
-    await approvals.settle(row, patch, words)
-  } catch (error) {
-    if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error
-    const now = await approvalById(gateway, approvals, id)
-    throw now.status === 'pending' ? error : notPending(now)
+  for (let attempt = 1; ; attempt++) {
+    const row = await approvalById(gateway, approvals, id)
+    if (row.status !== 'pending') throw notPending(row)
+    const patch = { ...patchOf(gateway, approvals, decision), decided_via }
+    try {
+      await approvals.settle(row, patch, patch.reason)
+      return await approvalById(gateway, approvals, id)
+    } catch (error) {
+      if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY' || attempt === ATTEMPTS) throw error
+    }
   }
-  return approvalById(gateway, approvals, id)
+}
+const ATTEMPTS = 5
+
+const patchOf = (
+  { clock, redact }: Gateway,
+  { options: { timeout_ms } }: Approvals,
+  { action, scope = 'once', reason = null }: Decision,
+) => {
+  const words = reason === null ? null : cutText(redact.text(reason), REASON_CHARS)
+  const decided_at = clock.now()
+  if (action === 'deny')
+    return { status: 'denied', scope: 'once', reason: words, decided_at, expires_at: decided_at + timeout_ms } as const
+  const expires_at = decided_at + (scope === 'session' ? SESSION_SCOPE_MS : timeout_ms)
+  return { status: 'allowed', scope, reason: words, decided_at, expires_at } as const
 }
 
 const words: Readonly<Record<Exclude<ApprovalStatus, 'pending' | 'expired'>, string>> = {

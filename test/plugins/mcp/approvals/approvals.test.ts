@@ -181,6 +181,18 @@ describe('deciding', () => {
     const lost = both.find((one) => one.status === 'rejected')
     assert.equal(lost?.reason.code, 'APPROVAL_DECIDED')
   })
+  it('counts though another process writes to the same run again and again', async () => {
+    const { approval } = await ask()
+    const { storage } = kit.gateway
+    const { write } = storage
+    let lost = 0
+    storage.write = async (batch) => ++lost > 6 && write(batch)
+    try {
+      assert.equal((await decide(approval.id, 'allow')).status, 'allowed')
+    } finally {
+      storage.write = write
+    }
+  })
   it('gives the client the whole time again after a late yes', async () => {
     const { approval } = await ask()
     kit.clock.advance(TIMEOUT_MS - 1)
