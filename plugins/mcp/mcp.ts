@@ -56,6 +56,7 @@ export class Mcp {
     const { servers = {}, policy = '', env = process.env } = this.options
     for (const server of serversOf(servers, env)) this.add(server)
     if (policy !== '' || this.#places.size > 0) await this.policies()
+    this.audit.begin()
     this.approvals.begin()
   }
 

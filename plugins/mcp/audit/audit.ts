@@ -19,6 +19,11 @@ export class Audit {
     this.passing = new PassingCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
   }
 
+  /** The storage is open: from now on every reader sees what was answered. */
+  begin(): void {
+    this.passing.begin()
+  }
+
   /** The records of one session. */
   session(about: AuditSession): AuditBook {
     return new AuditBook(this.#gateway, this, about)

@@ -128,7 +128,7 @@ export class AuditBook {
     this.#audit.passing.add(call)
   }
 
-  /** Takes up the end of a forwarded call. Resolves when its decision is durable, so that it may be answered; rejects if it cannot be. */
+  /** Takes up the end of a forwarded call. Resolves when its decision is durable and its run knows what is new, so that it may be answered; undefined: at once. Rejects if the decision cannot be written. */
   ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
     const call = entry.passing
     if (call === undefined) {
@@ -136,8 +136,7 @@ export class AuditBook {
       return undefined
     }
     entry.passing = undefined
-    this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
-    return call.decided.promise
+    return this.#audit.passing.end(call, endOf(outcome, this.#since(entry), result_bytes))
   }
 
   /** Puts the end of a call whose decision is durable on record with the next batch; resolves when it is, too. What fails is a fault, nobody's error; of a call that is not on record, nothing. */

@@ -3,9 +3,9 @@ import { recordsOf } from './records.ts'
 import type { Piece } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
 
-/** The record of a forwarded call waits for its end, so that both are one write: longer than this, at most twice as long, in milliseconds. */
-const TOGETHER_MS = 2
-/** From when on Replay shows a call that runs. */
+/** How long the end of a call may wait for a decision to be written with, in milliseconds. */
+const RIDE_MS = 5
+/** From when on Replay shows a call that runs, at most twice as long after it began. */
 const SHOWN_MS = 100
 
 /** What its end adds to the record of a call. */
@@ -19,7 +19,7 @@ export class PassingCall {
   readonly decided = Promise.withResolvers<void>()
   row: AuditRow
   end: End | undefined
-  /** `fresh`: nothing is written; `written`: the decision is on its way; `kept`: it is durable; `told`: its run knows that it runs. */
+  /** `fresh`: nothing is sent; `written`: the decision is on its way; `kept`: it is durable; `told`: its run knows that it runs. */
   state: 'fresh' | 'written' | 'kept' | 'told' | 'lost' = 'fresh'
 
   constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
@@ -31,23 +31,30 @@ export class PassingCall {
   }
 }
 
+/** Ends of calls that are written together. */
+interface Ends {
+  readonly changes: Change[]
+  /** Settles when they are durable, or cannot be. */
+  readonly written: PromiseWithResolvers<void>
+}
+
 /**
- * The records of calls that are forwarded before their decisions are durable. One that ends soon is one row, from which its trace is read;
- * one that takes longer is two changes of a row; one that is worth showing while it runs, or that says something new of its run, is told to it.
- * What has ended is written once it is as much as still may end soon: many calls at once then share a commit, and a lone one waits for nobody.
+ * The records of calls that are forwarded before their decisions are durable. Decisions go to the disk at the end of the turn in which they were made,
+ * so that the commit runs while the server works; the ends of calls ride with the next ones. The trace of a call is read from its record,
+ * unless it is worth showing while it runs, or says something new of its run, which is then told.
  */
 export class PassingCalls {
   readonly #gateway: Gateway
   readonly #keep: (piece: Piece, urgent: boolean) => Promise<void>
-  /** Those taken up since the timer ran last, and those it has seen once. */
   #fresh: PassingCall[] = []
-  #older: PassingCall[] = []
-  /** How many of both have not ended. */
-  #open = 0
-  #ended: PassingCall[] = []
-  readonly #running = new Set<PassingCall>()
+  #ends: Ends | undefined
+  /** Those written since running calls were shown last, and those that ran then. */
+  #young: PassingCall[] = []
+  #old: PassingCall[] = []
   readonly #writing = new Set<Promise<unknown>>()
-  #soon: NodeJS.Timeout | undefined
+  /** Of these: ends that are read from records. */
+  readonly #ending = new Set<Promise<unknown>>()
+  #ride: NodeJS.Timeout | undefined
   #later: NodeJS.Timeout | undefined
 
   constructor(gateway: Gateway, keep: (piece: Piece, urgent: boolean) => Promise<void>) {
@@ -55,120 +62,104 @@ export class PassingCalls {
     this.#keep = keep
   }
 
-  /** Takes up a call that is about to be forwarded. */
-  add(call: PassingCall): void {
-    this.#fresh.push(call)
-    this.#open++
-    this.#soon ??= setTimeout(() => this.#look(), TOGETHER_MS)
+  /** From now on every reader sees the ends of calls that were answered. */
+  begin(): void {
+    this.#gateway.storage.beforeReads('mcp_audit', () => {
+      this.#writeEnds()
+      return this.#ending.size === 0 ? undefined : Promise.allSettled([...this.#ending])
+    })
   }
 
-  /** The call has ended. */
-  end(call: PassingCall, end: End): void {
+  /** Takes up a call that is about to be forwarded. */
+  add(call: PassingCall): void {
+    if (this.#fresh.push(call) === 1) setImmediate(() => this.#write())
+  }
+
+  /** The call has ended. Resolves when it may be answered; undefined: at once. Rejects if its decision cannot be written. */
+  end(call: PassingCall, end: End): Promise<void> | undefined {
     call.end = end
-    if (call.state === 'fresh') this.#open--
-    if (call.state !== 'written') this.#finish(call)
+    if (call.state === 'fresh') this.#write()
+    return call.state === 'written' ? call.decided.promise.then(() => this.#finish(call)) : this.#finish(call)
   }
 
   /** Resolves when everything is written, and calls that run are known to their runs. */
   async flush(): Promise<void> {
-    // all of them may be older than the timer has seen
-    this.#look()
-    this.#look()
-    while (this.#writing.size > 0) await Promise.allSettled([...this.#writing])
+    this.#write()
+    await this.#written()
+    this.#writeEnds()
+    await this.#written()
     this.#show()
+    this.#show()
+    await this.#written()
+  }
+
+  async #written(): Promise<void> {
     while (this.#writing.size > 0) await Promise.allSettled([...this.#writing])
   }
 
-  #finish(call: PassingCall): void {
-    this.#running.delete(call)
-    if (call.state === 'lost') return
-    this.#ended.push(call)
-    // while more of them are open the timer runs
-    if (this.#ended.length >= this.#open) this.#finishAll()
+  /** Writes the decisions of a turn, and the ends that wait. */
+  #write(): void {
+    const calls = this.#fresh
+    this.#fresh = []
+    this.#writeEnds()
+    if (calls.length === 0) return
+    for (const call of calls) call.state = 'written'
+    this.#young.push(...calls)
+    this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
+    this.#follow(this.#gateway.storage.write(calls.map(({ row }) => ({ table: 'mcp_audit', put: row }))), (error) => {
+      for (const call of calls) settle(call, error)
+    })
   }
 
-  /** Writes what has ended. */
-  #finishAll(): void {
-    const calls = this.#ended
-    if (calls.length === 0) return
-    this.#ended = []
-    const written = Promise.withResolvers<void>()
-    written.promise.catch(() => {})
-    const changes: Change[] = []
-    const plain: PassingCall[] = []
-    for (const call of calls) {
-      const record: AuditRow = { ...call.row, ...call.end, traced: true }
-      if (call.state !== 'told' && this.#gateway.hooks.tool.call(false, { record, written: written.promise })) {
-        if (call.state === 'fresh') changes.push({ table: 'mcp_audit', put: record })
-        else changes.push(changeOf(call, { ...call.end, traced: true }))
-        plain.push(call)
-      } else this.#tell(call)
-    }
-    if (plain.length === 0) return
-    this.#follow(this.#gateway.storage.write(changes), (error) => {
+  /** Puts an end where the next write takes it along, if the trace of the call is read from its record; else its run is told, and whoever answers waits for that. */
+  #finish(call: PassingCall): Promise<void> | undefined {
+    if (call.state === 'lost') return call.decided.promise
+    const ends = this.#ends ?? noEnds()
+    const record: AuditRow = { ...call.row, ...call.end, traced: true }
+    if (call.state === 'told' || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
+      return this.#tell(call, call.end)
+    this.#ends = ends
+    this.#ride ??= setTimeout(() => {
+      this.#ride = undefined
+      this.#writeEnds()
+    }, RIDE_MS)
+    ends.changes.push({ table: 'mcp_audit', key: call.row.id, patch: { ...call.end, traced: true } })
+    return undefined
+  }
+
+  #writeEnds(): void {
+    if (this.#ends === undefined) return
+    const { changes, written } = this.#ends
+    this.#ends = undefined
+    const ending = this.#follow(this.#gateway.storage.write(changes), (error) => {
+      this.#ending.delete(ending)
       if (error === undefined) written.resolve()
       else written.reject(error)
-      for (const call of plain) settle(call, error)
     })
-  }
-
-  /** Writes what has ended, and the decisions of calls that take longer. */
-  #look(): void {
-    clearTimeout(this.#soon)
-    const late = this.#older.filter(isOpen)
-    this.#older = this.#fresh.filter(isOpen)
-    this.#fresh = []
-    this.#soon = this.#older.length === 0 ? undefined : setTimeout(() => this.#look(), TOGETHER_MS)
-    this.#finishAll()
-    this.#write(late)
-  }
-
-  #write(calls: readonly PassingCall[]): void {
-    if (calls.length === 0) return
-    this.#open -= calls.length
-    for (const call of calls) {
-      call.state = 'written'
-      this.#running.add(call)
-    }
-    this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
-    this.#follow(this.#gateway.storage.write(calls.map((call) => changeOf(call, {}, 'fresh'))), (error) => {
-      for (const call of calls) {
-        settle(call, error)
-        if (error !== undefined) this.#running.delete(call)
-        else if (call.end !== undefined) this.#finish(call)
-      }
-    })
+    this.#ending.add(ending)
   }
 
   /** Tells runs of their calls that go on. */
   #show(): void {
     clearTimeout(this.#later)
-    this.#later = undefined
-    for (const call of this.#running) {
-      if (call.state !== 'kept') continue
-      this.#running.delete(call)
-      call.state = 'told'
-      const { span, event } = recordsOf(call.row, false)
-      this.#put(call, { spans: [span], events: [event], rows: [] })
-    }
-    if (this.#running.size > 0) this.#later = setTimeout(() => this.#show(), SHOWN_MS)
+    const running = this.#old.filter(isOpen)
+    for (const call of running)
+      if (call.state === 'kept') {
+        call.state = 'told'
+        void this.#tell(call)
+      }
+    this.#old = running.filter(({ state }) => state === 'written').concat(this.#young.filter(isOpen))
+    this.#young = []
+    this.#later = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), SHOWN_MS)
   }
 
-  /** Tells a run of a call that has ended. */
-  #tell(call: PassingCall): void {
-    const { end = {}, state } = call
-    const { span, event } = recordsOf({ ...call.row, ...end }, false)
-    const writing = this.#put(call, {
-      spans: [span],
-      events: state === 'told' ? [] : [event],
-      rows: [changeOf(call, end)],
-    })
-    if (state === 'fresh') writing.then((error) => settle(call, error))
-  }
-
-  #put({ origin, run }: PassingCall, records: Pick<Piece, 'spans' | 'events' | 'rows'>): Promise<unknown> {
-    const piece: Piece = { origin, run, ...records, whole: true, conditional: false }
-    return this.#follow(this.#keep(piece, true), () => {})
+  /** Tells a run of a call that runs, or has ended. Never rejects. */
+  async #tell({ origin, run, row, state }: PassingCall, end?: End): Promise<void> {
+    const { span, event } = recordsOf({ ...row, ...end }, false)
+    const events = end === undefined || state !== 'told' ? [event] : []
+    const rows: Change[] = end === undefined ? [] : [{ table: 'mcp_audit', key: row.id, patch: end }]
+    const piece: Piece = { origin, run, spans: [span], events, rows, whole: true, conditional: false }
+    await this.#follow(this.#keep(piece, true), () => {})
   }
 
   /** Resolves with the error that a write failed with, after `then` was told. */
@@ -191,11 +182,13 @@ export class PassingCalls {
   }
 }
 
-const isOpen = ({ end }: PassingCall): boolean => end === undefined
+const noEnds = (): Ends => {
+  const written = Promise.withResolvers<void>()
+  written.promise.catch(() => {})
+  return { changes: [], written }
+}
 
-/** What is written of a call: its whole record the first time, then what is new. */
-const changeOf = ({ row, state }: PassingCall, more: Partial<AuditRow>, as = state): Change =>
-  as === 'fresh' ? { table: 'mcp_audit', put: { ...row, ...more } } : { table: 'mcp_audit', key: row.id, patch: more }
+const isOpen = ({ end }: PassingCall): boolean => end === undefined
 
 const settle = (call: PassingCall, error: unknown): void => {
   if (error !== undefined) {

@@ -45,6 +45,7 @@ export interface Kit {
 export const startKit = async (options: KitOptions = {}): Promise<Kit> => {
   const kit = makeKit(options)
   await kit.gateway.open()
+  kit.audit.begin()
   return { ...kit, key: await argumentKey(kit.gateway) }
 }
 

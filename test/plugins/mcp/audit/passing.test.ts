@@ -118,12 +118,13 @@ describe('a call that is forwarded while its record is written', () => {
   it('is counted, however it is recorded', async () => {
     const metrics = partMetrics(kit.gateway)
     for (let n = 0; n < 3; n++) await call()
+    await kit.audit.flush()
     const text = exposition(metrics)
     assert.match(text, /^guard_mcp_decisions_total\{decision="allow"\} 3$/m)
     assert.match(text, /^guard_kept_records_total\{origin="mcp",kind="events"\} 3$/m)
   })
 
-  it('shares its commit with calls that end with it, and waits no longer for them than its record may', async (t) => {
+  it('is sent to the disk with those of its turn, before anything has ended, and its end rides with the next or soon goes alone', async (t) => {
     await call()
     await kit.audit.flush()
     t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -131,18 +132,55 @@ describe('a call that is forwarded while its record is written', () => {
     kit.clock.advance(5)
     written()
     const sizes = () => batches.splice(0).map(({ length }) => length)
-    const ended = entries.slice(0, 3).map((entry) => book.ended(entry, 'ok', 1))
+    await new Promise(setImmediate)
+    assert.deepEqual(sizes(), [8])
+    await Promise.all(entries.slice(0, 3).map((entry) => book.ended(entry, 'ok', 1)))
     assert.deepEqual(sizes(), [])
-    ended.push(...entries.slice(3, 5).map((entry) => book.ended(entry, 'ok', 1)))
-    assert.deepEqual(sizes(), [4])
-    t.mock.timers.tick(2)
-    assert.deepEqual(sizes(), [1])
-    await Promise.all(ended)
-    t.mock.timers.tick(2)
-    assert.deepEqual(sizes(), [3])
-    await Promise.all(entries.slice(5).map((entry) => book.ended(entry, 'ok', 1)))
-    assert.equal((await recordsOf(kit)).length, 9)
+    await pass()
+    await new Promise(setImmediate)
+    assert.deepEqual(sizes(), [3, 1])
+    await Promise.all(entries.slice(3).map((entry) => book.ended(entry, 'ok', 1)))
+    assert.deepEqual(sizes(), [])
+    t.mock.timers.tick(5)
+    assert.deepEqual(sizes(), [5])
+    assert.equal((await recordsOf(kit)).length, 10)
     t.mock.timers.reset()
+  })
+
+  it('is answered as soon as its decision is durable, and whoever reads it then reads its end', async () => {
+    await call()
+    const entry = await pass()
+    await new Promise(setImmediate)
+    kit.clock.advance(5)
+    await book.ended(entry, 'ok', 3)
+    const row = await kit.gateway.storage.get('mcp_audit', entry.id)
+    assert.deepEqual([row?.outcome, row?.result_bytes, row?.traced], ['ok', 3, true])
+    const other = await pass()
+    kit.clock.advance(5)
+    await book.ended(other, 'ok', 4)
+    const { rows } = await kit.gateway.storage.find('mcp_audit', { where: { trace_id: other.trace_id, traced: true } })
+    assert.deepEqual(rows.map(({ id }) => id).toSorted(), [entry.id, other.id].toSorted())
+  })
+
+  it('is shown once it runs for a while, and is one span of its run when it ends', async (t) => {
+    const first = await call()
+    await kit.audit.flush()
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    written()
+    const slow = await pass()
+    await new Promise(setImmediate)
+    t.mock.timers.tick(100)
+    assert.deepEqual(written(), ['mcp_audit'])
+    t.mock.timers.tick(100)
+    t.mock.timers.reset()
+    await kit.audit.flush()
+    const statuses = async () => (await spansOf(kit, first.trace_id, 'tool.call')).map(({ status }) => status)
+    assert.deepEqual(await statuses(), ['ok', 'running'])
+    kit.clock.advance(250)
+    await book.ended(slow, 'ok', 1)
+    assert.deepEqual(await statuses(), ['ok', 'ok'])
+    const row = await kit.gateway.storage.get('mcp_audit', slow.id)
+    assert.deepEqual([row?.outcome, row?.traced], ['ok', null])
   })
 
   it('of many at once all are on record, each once', async () => {
@@ -164,6 +202,7 @@ describe('a record that cannot be written', () => {
   it('refuses the answer, and leaves the sums of the run as they are on record', async () => {
     const first = await call()
     await call()
+    await kit.audit.flush()
     const { storage } = kit.gateway
     const { write } = storage
     storage.write = () => Promise.reject(new Error('broken'))
@@ -195,6 +234,8 @@ describe('a process that dies', () => {
       await start(folder)
       const first = await call()
       for (let n = 0; n < 3; n++) await call()
+      // whoever reads a record reads the ends of calls that were answered
+      await kit.gateway.storage.get('mcp_audit', first.id)
       assert.equal(written().includes('runs'), true)
       const dead = kit
       // the next one opens beside what the first has written, whose late sums are not among it
