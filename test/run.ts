@@ -11,15 +11,15 @@ const OTHERS = 'others'
 
 /** The processes in the order they begin in: what takes longest comes first. */
 const PROCESSES = [
-  'browser',
   OTHERS,
   'plugins',
+  'browser',
   'plugins/replay',
+  'plugins/mcp',
   'integration/mcp',
   'bench',
-  'package.test.ts',
-  'plugins/mcp',
   'plugins/storage',
+  'package.test.ts',
 ]
 
 /** The process that a file runs in: the one whose name says most of its path. */

@@ -128,7 +128,12 @@ describe('damaged input', () => {
       socket.end(bytes)
       const { status, body } = parsed(await untilClosed(socket))
       assert.ok(!late, `${by}: nothing came`)
-      assert.ok(status === 0 || (status >= 200 && status < 500), `${by}: status ${status}: ${body.slice(0, 300)}`)
+      // requests within a request may be more imports at once than are taken
+      const isBusy = status === 503 && body.includes('"OVERLOADED"')
+      assert.ok(
+        status === 0 || (status >= 200 && status < 500) || isBusy,
+        `${by}: status ${status}: ${body.slice(0, 300)}`,
+      )
     })
     await serves()
   })
