@@ -13,6 +13,18 @@ rules:
 const textOf = ({ json }: McpAnswer): string =>
   (json?.result?.content as readonly { readonly text: string }[] | undefined)?.[0]?.text ?? ''
 
+/** Holds calls up while they are judged: `judging` resolves when one is, `release` lets them go on. */
+const heldUp = ({ gateway: { gateway } }: Awaited<ReturnType<typeof startMcp>>) => {
+  const { promise: judging, resolve: begun } = Promise.withResolvers<void>()
+  const { promise: go, resolve: release } = Promise.withResolvers<void>()
+  mcpHooks(gateway).call.tapPromise('test', async () => {
+    begun()
+    await go
+    return undefined
+  })
+  return { judging, release }
+}
+
 describe('calls that a rule asks a person about', () => {
   it('4.5: ask, and the retry of the same call passes once after a yes', async () => {
     await using service = await startMcp({ policy: POLICY })
@@ -103,13 +115,7 @@ describe('calls that a rule asks a person about', () => {
   it('that are cancelled while they are judged are not forwarded', async () => {
     await using service = await startMcp({ policy: POLICY })
     const client = await service.session()
-    const { promise: judging, resolve: begun } = Promise.withResolvers<void>()
-    const { promise: go, resolve: release } = Promise.withResolvers<void>()
-    mcpHooks(service.gateway.gateway).call.tapPromise('test', async () => {
-      begun()
-      await go
-      return undefined
-    })
+    const { judging, release } = heldUp(service)
     const call = client.post('{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"write_file"}}')
     await judging
     await client.post('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}')
@@ -124,13 +130,7 @@ describe('calls that a rule asks a person about', () => {
   it('whose session ends while they are judged leave no question behind', async () => {
     await using service = await startMcp({ policy: POLICY })
     const client = await service.session()
-    const { promise: judging, resolve: begun } = Promise.withResolvers<void>()
-    const { promise: go, resolve: release } = Promise.withResolvers<void>()
-    mcpHooks(service.gateway.gateway).call.tapPromise('test', async () => {
-      begun()
-      await go
-      return undefined
-    })
+    const { judging, release } = heldUp(service)
     const call = client.call('write_file', { path: 'a' })
     await judging
     await client.fetch('DELETE')
