@@ -35,12 +35,14 @@ const mapped = (
 const pointerPart = (key: string | number): string =>
   typeof key === 'number' ? String(key) : key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Attributes that may be looked at further: few enough, not too deep, every number finite, every text well-formed. */
+/** Attributes that may be looked at further: few enough, each named, not too deep, every number finite, every text well-formed. */
 export const checkedAttributes = (attributes: Attributes, path: string): Attributes => {
   const keys = Object.keys(attributes)
   if (keys.length > MAX_KEYS) throw tooMany(`${keys.length} attributes; a record may have ${MAX_KEYS}`, path)
   if (keys.some((key) => key.length > KEY_CHARS))
     throw tooMany(`an attribute's name is longer than ${KEY_CHARS} characters`, path)
+  if ('' in attributes)
+    throw new GuardError('INVALID_TRACE', 'An attribute has no name. Name it, or leave it out.', { path: `${path}/` })
   return mapped(attributes, (text) => cutBeforeRedaction(sanitise(text)), path, formed) as Attributes
 }
 

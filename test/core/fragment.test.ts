@@ -61,6 +61,10 @@ describe('a fragment is cleaned', () => {
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes: names } }), { code: 'TOO_MANY_ATTRIBUTES' })
     const long = { ['k'.repeat(257)]: 1 }
     await assert.rejects(() => clean({ run: { trace_id: 't', attributes: long } }), { code: 'TOO_MANY_ATTRIBUTES' })
+    const unnamed = { '': 1 }
+    await assert.rejects(() => clean({ run: { trace_id: 't', attributes: unnamed } }), { code: 'INVALID_TRACE' })
+    const inner = { a: { '': 1 } }
+    assert.deepEqual((await clean({ run: { trace_id: 't', attributes: inner } })).fragment.run.attributes, inner)
     for (const n of [Number.NaN, 10n ** 309n, -(10n ** 309n)])
       await assert.rejects(() => clean({ run: { trace_id: 't', attributes: { n } } }), { code: 'INVALID_TRACE' })
     const most = BigInt(Number.MAX_VALUE)

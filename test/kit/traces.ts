@@ -103,7 +103,6 @@ const text = fc.oneof(
 const name = text.filter((value) => value !== '')
 
 const keys = fc.constantFrom(
-  '',
   '__proto__',
   'constructor',
   'guard.trace.id',

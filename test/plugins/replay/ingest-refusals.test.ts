@@ -80,6 +80,7 @@ describe('POST /api/v1/traces', () => {
         'TOO_MANY_ATTRIBUTES',
         '/attributes',
       ],
+      ['an attribute without a name', { spans: [{ name: 'x', attributes: { '': 1 } }] }, 'INVALID_TRACE', undefined],
       [
         'attributes too deep',
         { spans: [{ name: 'x', attributes: { a: JSON.parse('['.repeat(40) + ']'.repeat(40)) } }] },

@@ -109,6 +109,7 @@ describe('a circle, a cut, a foreign file', () => {
   const limits: readonly (readonly [what: string, attributes: object, code: string])[] = [
     ['too many attributes', many, 'TOO_MANY_ATTRIBUTES'],
     ['a long name of an attribute', { ['k'.repeat(257)]: 1 }, 'TOO_MANY_ATTRIBUTES'],
+    ['an attribute without a name', { '': 1 }, 'INVALID_TRACE'],
     ['deep attributes', { a: nested(33) }, 'TOO_DEEP'],
     ['more text than is kept', texts, 'TOO_MANY_ATTRIBUTES'],
   ]
