@@ -17,9 +17,16 @@ const NAME_CHARS = 256
 /** Calls of one reply that are kept. */
 const MAX_REPLIED = 512
 
-/** A turn without what only its own request needs; all but the tools' names are hashes and flags. */
+/** A turn without what only its own request needs; all but the tools' names and ids are hashes and flags. */
 const storedTurn = ({ calls, item, user_after }: Turn, redact: Redactor): Turn => ({
-  calls: calls.map(({ key, tool, result, error }) => ({ key, tool: redact.text(tool), id: null, result, error })),
+  calls: calls.map(({ key, tool, id, result, error }) => ({
+    key,
+    tool: redact.text(tool),
+    // a turn that no body holds is known by its ids when it is answered again
+    id: item < 0 && id !== null ? short(id, redact) : null,
+    result,
+    error,
+  })),
   item,
   user_after,
 })

@@ -16,9 +16,9 @@ const start = async () => {
   const session = newSession({ id: 'ses_poll', created_at: api.clock.now() })
   await api.gateway.storage.put('sessions', session.row)
   /** Answers call `n`; the reply, if there is one, makes the next call. */
-  const answer = (within: Session, n: number, failed = false) => {
+  const answer = (within: Session, n: number, failed = false, text = 'not yet') => {
     api.clock.advance(1000)
-    const items = n < 0 ? [user('go')] : [result(`call_${n}`, 'not yet')]
+    const items = n < 0 ? [user('go')] : [result(`call_${n}`, text)]
     const calls = [{ id: `call_${n + 1}`, tool: 'poll', args: '{}' }]
     const asked = call({ session: within, items, at: api.clock.now(), envelope: { conversation: 'conv_1' } })
     return api.send(
@@ -45,6 +45,15 @@ describe('what a failed request brought to a conversation that the provider keep
     const later = restarted(session)
     assert.equal((await answer(later, 1)).decision, 'allow')
     assert.equal((await answer(later, 2)).reason, 'LOOP_TOOL_CALL')
+  })
+  it('does so if it is brought with another result, before a restart or behind it', async () => {
+    for (const again of [(session: Session) => session, restarted]) {
+      const { session, answer } = await start()
+      const later = again(session)
+      await answer(later, 0, false, 'not quite')
+      assert.equal((await answer(later, 1, false, 'soon')).decision, 'allow')
+      assert.equal((await answer(later, 2, false, 'very soon')).reason, 'LOOP_TOOL_CALL')
+    }
   })
   it('does so in a simulation and in a trajectory', async () => {
     const { session, answer, app, gateway } = await start()
