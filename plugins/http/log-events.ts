@@ -1,4 +1,6 @@
+import type { onResponseHookHandler } from 'fastify'
 import { GuardError, type Settled } from 'guard-gateway/core'
+import { refusedWith } from './errors.ts'
 import type { HttpFace } from './face.ts'
 
 /** Logs the end of every guarded request, and every failure that nobody waits for. */
@@ -28,3 +30,21 @@ const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream,
     outcome,
     upstream,
   })
+
+/** Logs the end of each answer of a route. */
+export const logAnswers =
+  (face: HttpFace, route: string): onResponseHookHandler =>
+  (request, reply, done) => {
+    const code = refusedWith.get(request)
+    const bytes = reply.getHeader('content-length')
+    face.log?.line('info', {
+      request_id: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      duration_ms: Math.round(reply.elapsedTime),
+      ...(bytes === undefined ? {} : { bytes_out: Number(bytes) }),
+      ...(code === undefined ? {} : { code }),
+    })
+    done()
+  }

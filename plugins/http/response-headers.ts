@@ -1,6 +1,5 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify'
 import type { RouteClass } from './admission/route-class.ts'
-import type { HttpFace } from './face.ts'
 
 /** Headers that keep a browser from reading, framing, guessing or keeping what is not meant for it. */
 const guarding: Readonly<Record<string, string>> = {
@@ -33,19 +32,11 @@ export const protectDocument = (reply: FastifyReply): void => {
   if (!reply.hasHeader('content-security-policy')) reply.header('content-security-policy', documentPolicy)
 }
 
-/** Adds these headers and the request id to each answer of a route, and writes its log line. */
+/** Adds these headers and the request id to each answer of a route. */
 export const guardResponse =
-  (face: HttpFace, route: string, kind: RouteClass): onSendHookHandler =>
+  (kind: RouteClass): onSendHookHandler =>
   (request, reply, payload, done) => {
     reply.header('x-guard-request-id', request.id)
     if (kind !== 'probe') protect(reply)
-    face.log?.line('info', {
-      request_id: request.id,
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      duration_ms: Math.round(reply.elapsedTime),
-      ...(typeof payload === 'string' || Buffer.isBuffer(payload) ? { bytes_out: Buffer.byteLength(payload) } : {}),
-    })
     done(null, payload)
   }

@@ -4,6 +4,7 @@ import { GuardError, identities, newId, statusOf } from 'guard-gateway/core'
 import { askForBody } from '../connections/continue.ts'
 import { guardErrorOf } from '../errors.ts'
 import type { HttpFace } from '../face.ts'
+import { logAnswers } from '../log-events.ts'
 import { enter, passThrough } from '../models/routes.ts'
 import { guardResponse, protect } from '../response-headers.ts'
 import { credentialsOf, identityOf } from './credentials.ts'
@@ -30,7 +31,9 @@ export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Rout
     const kind = classOf(route.url)
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
     route.onRequest = [routeGuard(face, routes, kind), ...listed(route.onRequest)]
-    if (!needsKey(kind)) route.onSend = [guardResponse(face, route.url, kind), ...listed(route.onSend)]
+    if (needsKey(kind)) return
+    route.onSend = [guardResponse(kind), ...listed(route.onSend)]
+    route.onResponse = [logAnswers(face, route.url), ...listed(route.onResponse)]
   })
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
-import { Gateway } from 'guard-gateway/core'
+import { setTimeout } from 'node:timers/promises'
+import { Gateway, type Plugin } from 'guard-gateway/core'
 import { type Health, http, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { startGateway } from '../../kit/gateway.ts'
@@ -211,5 +212,25 @@ describe('the log', () => {
         ' ',
       )
     for (const line of lines) for (const name of Object.keys(line)) assert.ok(known.includes(name), name)
+  })
+  it('tells how long an answer took, how large it is, and why it refuses', async () => {
+    const slowly: Plugin = {
+      name: 'slowly',
+      apply: ({ hooks }) => {
+        hooks.http.tap('slowly', (app) => void app.get('/api/slowly', () => setTimeout(30, 'at last')))
+      },
+    }
+    const running = await start({ plugins: [slowly] })
+    await ask(running.port, { method: 'GET', path: '/api/slowly', key: null })
+    await ask(running.port, {
+      method: 'GET',
+      path: '/api/slowly',
+      key: null,
+      headers: { origin: 'http://elsewhere.test' },
+    })
+    await running[Symbol.asyncDispose]()
+    const [served, refused] = running.log.map((line) => JSON.parse(line)).filter(({ route }) => route === '/api/slowly')
+    assert.deepEqual([served.bytes_out, served.duration_ms >= 29, served.code], [7, true, undefined])
+    assert.deepEqual([refused.status, refused.code], [403, 'ORIGIN_NOT_ALLOWED'])
   })
 })
