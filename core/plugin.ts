@@ -33,12 +33,30 @@ export const mcpTransport = contribution<McpTransport>('mcp-transport', (gateway
 export const storage = contribution<StorageBackend>('storage', (gateway) => gateway.storages)
 export const upstreamClient = contribution<UpstreamClient>('upstream-client', (gateway) => gateway.upstreamClients)
 
-/** A detector whose `rule.params` take their type from the schema beside them. */
-export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => ({
-  ...entry,
-  name: `detector/${entry.id}`,
-  apply: (gateway) => gateway.detectors.add(entry as Detector),
-})
+/**
+ * A detector whose `rule.params` take their type from the schema beside them.
+ * Throws TypeError where id, code or defaults are none that rules, headers and records can hold: who runs a file has not had its types checked.
+ */
+export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => {
+  checkDetector(entry)
+  return {
+    ...entry,
+    name: `detector/${entry.id}`,
+    apply: (gateway) => gateway.detectors.add(entry as Detector),
+  }
+}
+
+const checkDetector = ({ id, code, defaults }: Detector): void => {
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(String(id)))
+    throw new TypeError(`The id of a detector is like "same_answer", at most 64 of a-z 0-9 _; this one is "${id}".`)
+  if (!/^[A-Z][A-Z0-9_]{0,63}$/.test(String(code)))
+    throw new TypeError(
+      `The code of detector "${id}" is "${code}"; it is like LOOP_SAME_ANSWER, at most 64 of A-Z 0-9 _.`,
+    )
+  for (const name of ['threshold', 'window_size'] as const)
+    if (!Number.isSafeInteger(defaults?.[name]))
+      throw new TypeError(`defaults.${name} of detector "${id}" is ${defaults?.[name]}; it is an integer.`)
+}
 
 /** A check whose options take their type from the schema beside them. */
 export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCheck<O> & Plugin => ({

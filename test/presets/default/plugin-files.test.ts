@@ -41,4 +41,16 @@ describe('plugin files', () => {
       message: /empty\.mjs exports no plugin/,
     })
   })
+  it('with a detector that rules and headers cannot hold are refused by what is wrong with it', async () => {
+    const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
+    const wrong = [
+      ["id: 'same answer', code: 'LOOP_SAME'", /The id of a detector is like "same_answer".*"same answer"/],
+      ["id: 'same_answer'", /The code of detector "same_answer" is "undefined"/],
+      ["id: 'same_answer', code: 'LOOP_SAME', defaults: { threshold: 3 }", /defaults\.window_size .* is undefined/],
+    ] as const
+    for (const [index, [members, message]] of wrong.entries()) {
+      const text = `import { detector } from ${core}\nexport const mine = detector({ ${members}, version: '1', detect() {} })`
+      await assert.rejects(pluginsFrom([await write(`wrong-${index}.mjs`, text)]), { code: 'INVALID_CONFIG', message })
+    }
+  })
 })
