@@ -119,7 +119,14 @@ export { parseImport } from './import/text.ts'
 export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
 export { parseJson } from './json/parse.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
-export { APPROVER_FLAG, APPROVER_HEADER, type Approver, approver, approverField } from './keys/approver.ts'
+export {
+  APPROVER_FLAG,
+  APPROVER_HEADER,
+  type Approver,
+  approver,
+  approverField,
+  approverHeaders,
+} from './keys/approver.ts'
 export { identities } from './keys/identities.ts'
 export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { TUnsafe } from 'typebox'
 import type { FieldFault } from '../contracts/page.ts'
 import { GuardError } from '../errors.ts'
 import { type Html, html } from '../html.ts'
@@ -6,6 +7,14 @@ import { sha256 } from '../ids.ts'
 
 /** Header that carries the approver key. */
 export const APPROVER_HEADER = 'x-guard-approver-key'
+
+/** What routes that ask for the key say of their headers. */
+export const approverHeaders = {
+  type: 'object',
+  properties: {
+    [APPROVER_HEADER]: { type: 'string', description: 'The approver key, where mcp.approver_key is set.' },
+  },
+} as unknown as TUnsafe<Readonly<Record<string, unknown>>>
 
 /** The flag of commands that loosen something. */
 export const APPROVER_FLAG = {

@@ -30,7 +30,6 @@ export const trajectoryRoutes =
       {
         schema: {
           summary: 'Export stored conversations as trajectories for a bench, newest sessions first',
-          tags: ['export'],
           querystring: Query,
           response: { 200: Answer },
         },

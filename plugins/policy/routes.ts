@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { approverHeaders, type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { readChange } from './document.ts'
 import type { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
@@ -49,6 +49,7 @@ export const routes =
           summary: 'Replace the policy of a project',
           tags: ['policies'],
           params: ProjectParams,
+          headers: approverHeaders,
           body: PolicyInput,
           response: { 200: PolicyAnswer },
         },

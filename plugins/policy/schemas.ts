@@ -7,7 +7,9 @@ const RuleShape = {
   rule_type: Type.String({ description: 'Which detector evaluates it' }),
   threshold: Type.Integer({ description: 'Count that triggers the rule' }),
   window_size: Type.Integer({ description: 'How many recent requests or turns it looks at' }),
-  action: Type.String({ description: '`block` blocks in enforce mode; anything else flags' }),
+  action: Type.String({
+    description: 'In enforce mode `block` refuses, and `steer` adds a message; anything else flags',
+  }),
   enabled: Type.Boolean(),
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   note: Type.Optional(Type.String()),

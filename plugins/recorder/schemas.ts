@@ -54,7 +54,8 @@ export const aggregatesQuery = Type.Object({
 
 /** The file of one session. */
 export const sessionFile: object = {
-  description: 'The session, its calls and its history, as a file.',
+  description:
+    'The session, its calls and its history, as a file. Session and calls are told as they are stored: times in milliseconds since 1970, cost_micro in millionths of the billing currency.',
   content: {
     'application/json': {
       schema: Type.Object({
@@ -70,6 +71,7 @@ export const sessionFile: object = {
 
 /** The table of aggregates. */
 export const aggregatesFile: object = {
-  description: 'A line for each day, project and model; the first names the columns.',
+  description:
+    'A line for each UTC day, project, agent, style, model and upstream; the first names the columns. cost_micro is in millionths of the billing currency.',
   content: { 'text/csv': { schema: Type.String() } },
 }

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, newId } from 'guard-gateway/core'
+import { approverHeaders, type Gateway, GuardError, newId } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
 import type { Identifiers } from './identifiers.ts'
@@ -35,7 +35,12 @@ export const agentRoutes =
       return { agents: rows.map((row) => agentView(row, keys.of(row.id))), next_cursor, truncated }
     })
 
-    const register = { summary: 'Register an agent', body: newAgentBody, response: { 201: registered } }
+    const register = {
+      summary: 'Register an agent',
+      headers: approverHeaders,
+      body: newAgentBody,
+      response: { 201: registered },
+    }
     app.post('/agents', { schema: register }, async ({ body, headers }, reply) => {
       const {
         id = newId('agent_', gateway.clock.now()),
@@ -69,14 +74,19 @@ export const agentRoutes =
       return { agent: await view(params.id) }
     })
 
-    const resume = { summary: 'Resume an agent', ...one }
+    const resume = { summary: 'Resume an agent', headers: approverHeaders, ...one }
     app.post('/agents/:id/resume', { schema: resume }, async ({ params, headers }) => {
       gateway.approver.checkHeaders(headers)
       await agents.setPaused(await agents.need(params.id), false)
       return { agent: await view(params.id) }
     })
 
-    const issue = { summary: 'Issue a further key for an agent', params: agentParams, response: { 201: issued } }
+    const issue = {
+      summary: 'Issue a further key for an agent',
+      headers: approverHeaders,
+      params: agentParams,
+      response: { 201: issued },
+    }
     app.post('/agents/:id/keys', { schema: issue }, async ({ params, headers }, reply) => {
       gateway.approver.checkHeaders(headers)
       await agents.need(params.id)

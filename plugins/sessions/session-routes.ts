@@ -1,5 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, type Session, type SessionRow, sessionById } from 'guard-gateway/core'
+import {
+  approverHeaders,
+  type Gateway,
+  GuardError,
+  type Session,
+  type SessionRow,
+  sessionById,
+} from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import type { LiveSessions } from './live.ts'
 import { boundedMetadata, knownFilters, knownMembers } from './members.ts'
@@ -66,7 +73,7 @@ export const sessionRoutes =
       return { session: sessionView(session.row) }
     })
 
-    const resume = { summary: 'Resume a session, and let loop rules begin anew', ...one }
+    const resume = { summary: 'Resume a session, and let loop rules begin anew', headers: approverHeaders, ...one }
     app.post('/sessions/:id/resume', { schema: resume }, async ({ params, headers }) => {
       gateway.approver.checkHeaders(headers)
       const session = await need(params.id)

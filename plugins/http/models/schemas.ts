@@ -17,10 +17,10 @@ const blocked = Type.Object({
   error: Type.Object(
     {
       type: Type.Literal('guard_block'),
-      code: Type.String({ description: 'The reason: LOOP_EXACT, LIMIT_TOKENS, SESSION_PAUSED and so on.' }),
+      code: Type.String({ description: 'The reason: LOOP_EXACT, LIMIT_TOKENS, PAUSED_SESSION and so on.' }),
       message: Type.String(),
       session_id: Type.String(),
-      rule_id: Type.Optional(Type.String()),
+      rule_id: Type.String({ description: 'Empty where no rule refuses: a pause.' }),
     },
     open,
   ),

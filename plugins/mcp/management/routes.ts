@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { datedCursor } from 'guard-gateway/core'
+import { approverHeaders, datedCursor } from 'guard-gateway/core'
 import { type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
 import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
 import { auditFile, eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
@@ -34,6 +34,7 @@ export const managementRoutes =
     const pins = {
       summary: 'Trust the definitions of tools as they stand',
       tags,
+      headers: approverHeaders,
       params: serverParams,
       body: pinsBody,
       response: { 200: pinsAnswer },
@@ -80,6 +81,7 @@ export const managementRoutes =
     const decide = {
       summary: 'Submit a decision',
       tags,
+      headers: approverHeaders,
       params: approvalParams,
       body: decisionBody,
       response: { 200: approval },

@@ -64,7 +64,7 @@ describe('the guide to a detector, followed from an empty folder', () => {
       body.rules.map(({ rule_type, threshold, action }: Rule) => `${rule_type} ${threshold} ${action}`),
       ['exact_repeat 3 block', 'error_retry 5 block', 'same_answer 4 flag'],
     )
-    assert.equal(inForce, 'npx guard policies simulate rules.yml\nnpx guard policy apply rules.yml\n')
+    assert.equal(inForce, 'npx guard policy simulate rules.yml\nnpx guard policy apply rules.yml\n')
   })
 })
 

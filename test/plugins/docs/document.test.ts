@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Plugin } from 'guard-gateway/core'
+import { catalogue, type Plugin } from 'guard-gateway/core'
 import { type Started, startGateway } from '../../kit.ts'
 
 interface Media {
@@ -194,6 +194,42 @@ describe('the description', () => {
       assert.deepEqual(operation(line).security, [{ gateway_key: [] }, { x_api_key: [] }], line)
     for (const line of ['GET /api/health', 'POST /api/v1/traces', 'HEAD /'])
       assert.equal(operation(line).security, undefined, line)
+  })
+
+  it('says where the approver key is asked for', () => {
+    const takers = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).flatMap(([method, { parameters = [] }]) =>
+        parameters.some(({ name }) => name === 'x-guard-approver-key') ? [`${method} ${path}`] : [],
+      ),
+    )
+    assert.deepEqual(takers.sort(), [
+      'post /api/agents',
+      'post /api/agents/{id}/keys',
+      'post /api/agents/{id}/resume',
+      'post /api/sessions/{id}/resume',
+      'post /api/v1/mcp/approvals/{id}',
+      'post /api/v1/mcp/servers/{id}/pins',
+      'put /api/policies/{project_id}',
+    ])
+  })
+
+  it('names no code that there is not, and no group that is not told', () => {
+    // reasons of the MCP policy, which begin with its name, are no errors
+    const named: readonly string[] = JSON.stringify(document).match(/\b(?!MCP_)[A-Z]+_[A-Z_]+\b/g) ?? []
+    const codes: readonly string[] = Object.keys(catalogue)
+    assert.ok(named.includes('PAUSED_SESSION'))
+    assert.deepEqual(
+      named.filter((name) => !codes.includes(name)),
+      [],
+    )
+    const tags = Object.values(document.paths).flatMap((operations) =>
+      Object.values(operations).flatMap((one) => one.tags),
+    )
+    const told = new Set(document.tags.map(({ name }) => name))
+    assert.deepEqual(
+      [...new Set(tags)].filter((tag) => tag !== 'other' && !told.has(tag ?? '')),
+      [],
+    )
   })
 
   it('lets a client leave out what may be absent', () => {
