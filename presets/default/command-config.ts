@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Refuse, refusal } from './config/faults.ts'
 import { configFile } from './config/file.ts'
 import type { Config } from './config/schema.ts'
 
@@ -10,6 +11,7 @@ export interface CommandConfig {
   /** Nobody has written one: these are built-in values. */
   readonly builtIn: boolean
   readonly warnings: readonly string[]
+  readonly refuse: Refuse
 }
 
 /** Where a command line finds its configuration, and whether somebody named the file. */
@@ -28,7 +30,7 @@ export const configFor = async (
   if (backend === undefined) throw absent(file)
   const config = (await import('./config/defaults.ts')).emptyConfig()
   const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
-  return { config: { ...config, storage }, builtIn: true, warnings: [] }
+  return { config: { ...config, storage }, builtIn: true, warnings: [], refuse: refusal() }
 }
 
 const absent = (file: string): GuardError =>
@@ -39,8 +41,8 @@ const absent = (file: string): GuardError =>
 
 const read = async (file: string, io: Io, command: Command | undefined): Promise<CommandConfig> => {
   const { loadConfig } = await import('./config.ts')
-  const { config, warnings } = await loadConfig(file, io.env)
-  return { config, builtIn: false, warnings: warnings.filter((text) => concerns(text, command)) }
+  const { warnings, ...loaded } = await loadConfig(file, io.env)
+  return { ...loaded, builtIn: false, warnings: warnings.filter((text) => concerns(text, command)) }
 }
 
 /** While a command is only looked for, nothing does; that no upstream is there concerns who serves model requests. */

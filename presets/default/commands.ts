@@ -21,6 +21,7 @@ import { sessionCommands } from 'guard-gateway/plugins/sessions'
 import { configFor, exists, located } from './command-config.ts'
 import { mcpFaults } from './config/checks-mcp.ts'
 import { emptyConfig } from './config/defaults.ts'
+import { type Refuse, refusal } from './config/faults.ts'
 import { overridden } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
@@ -33,7 +34,7 @@ import { version } from './version.ts'
 
 /** A gateway with every command there is; nothing is read to make it. */
 export const withCommands = (io: Io): Promise<Gateway> =>
-  withRun({ config: emptyConfig(), builtIn: true, file: located({}, io).file }, io)
+  withRun({ config: emptyConfig(), refuse: refusal(), builtIn: true, file: located({}, io).file }, io)
 
 /** The gateway of the configuration, with its commands, made for one of them. The first start writes a configuration. */
 export const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
@@ -46,7 +47,7 @@ export const configured = async (options: Input['options'], command: Command | u
   if (fault !== undefined) throw new GuardError('USAGE', `--server ${String(fault.path[2])}: ${fault.message}.`)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
-  const gateway = await withRun({ config, builtIn: loaded.builtIn, file, command, first, approver_key }, io)
+  const gateway = await withRun({ ...loaded, config, file, command, first, approver_key }, io)
   if (command?.id !== 'gateway run') return gateway
   const done = (message: string) => printNotice(message, options, io)
   const notice = (message: string) => printWarning(message, options, io)
@@ -67,6 +68,7 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
 /** What a command line knows before its gateway is made. */
 interface Told {
   readonly config: Config
+  readonly refuse: Refuse
   /** Nobody has written the configuration. */
   readonly builtIn: boolean
   readonly file: string
@@ -77,18 +79,20 @@ interface Told {
 }
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
-const withRun = async ({ config, builtIn, file, command, first, approver_key }: Told, io: Io): Promise<Gateway> => {
-  if (config.preset === 'mcp-stdio') return createGateway(config)
-  const gateway = await createGateway(config, [
-    gatewayRun({
-      version,
-      server: config.server,
-      facts: facts(config, io.cwd),
-      also: [mcpServe],
-      show: showInBrowser,
-      ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
-    }),
-  ])
+const withRun = async (
+  { config, refuse, builtIn, file, command, first, approver_key }: Told,
+  io: Io,
+): Promise<Gateway> => {
+  if (config.preset === 'mcp-stdio') return createGateway(config, [], refuse)
+  const run = gatewayRun({
+    version,
+    server: config.server,
+    facts: facts(config, io.cwd),
+    also: [mcpServe],
+    show: showInBrowser,
+    ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
+  })
+  const gateway = await createGateway(config, [run], refuse)
   gateway.commands.add(doctor((options) => located(options, io).file))
   const place = placeOf(config, file)
   const where = {

@@ -4,7 +4,7 @@ import type { ValidateFunction } from 'ajv'
 import { GuardError, inFile, isShape, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './config/checks.ts'
 import { type Environment, resolveReferences, upstreamsFrom } from './config/environment.ts'
-import { type ConfigFault, dotted, schemaFaults } from './config/faults.ts'
+import { type ConfigFault, type Refuse, refusal, schemaFaults } from './config/faults.ts'
 import { patternFaults } from './config/patterns.ts'
 import { type Config, configSchema } from './config/schema.ts'
 
@@ -14,6 +14,8 @@ export type { Config } from './config/schema.ts'
 export interface LoadedConfig {
   readonly config: Config
   readonly warnings: readonly string[]
+  /** For what turns out later to be wrong with the file. */
+  readonly refuse: Refuse
 }
 
 /** Reads and checks a configuration file. Throws GuardError INVALID_CONFIG with one line a fault: file, line, column, key. */
@@ -42,22 +44,14 @@ const unread: Readonly<Record<string, string>> = {
 /** Checks the text of a configuration file. Relative paths in it are taken from the folder of `file`. */
 export const parseConfig = async (text: string, file: string, env: Environment): Promise<LoadedConfig> => {
   const { value, locate } = await readText(text, file)
-  const refuse = (faults: readonly ConfigFault[]) => {
-    const [first] = faults
-    if (first === undefined) return
-    const lines = faults.map(({ path, message }) => {
-      const { line, column } = locate(path)
-      return `${basename(file)}:${line}:${column}: ${path.length === 0 ? '' : `${dotted(path)}: `}${message}`
-    })
-    throw new GuardError('INVALID_CONFIG', lines.join('\n'), { path: dotted(first.path), ...locate(first.path) })
-  }
+  const refuse = refusal({ name: basename(file), locate })
   const resolved = resolveReferences(value ?? {}, env)
   refuse(resolved.faults)
   const checked = await complete(resolved.value, env)
   refuse(checked.faults)
   const config = atFolder(checked.value as Config, dirname(resolve(file)), env)
   refuse([...configFaults(config), ...(await patternFaults(config.redaction.patterns))])
-  return { config, warnings: configWarnings(config, env) }
+  return { config, warnings: configWarnings(config, env), refuse }
 }
 
 const readText = async (text: string, file: string) => {

@@ -1,5 +1,6 @@
 import { approver, type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
 import { addSecrets } from './config/credentials.ts'
+import { type Refuse, refusal } from './config/faults.ts'
 import { patternFinders } from './config/patterns.ts'
 import type { Config } from './config/schema.ts'
 import { pluginsFrom } from './plugin-files.ts'
@@ -16,10 +17,14 @@ const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
   return (await import('guard-gateway/presets/default')).defaultPreset(config)
 }
 
-/** A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet. */
+/**
+ * A gateway of the configured preset, the plugins of the user's files behind it, and `more`; it is not open yet.
+ * `refuse` is told of plugins that are not there.
+ */
 export const createGateway = async (
   config: Config,
   more: readonly Plugin[] = [],
+  refuse: Refuse = refusal(),
   clock: Clock = systemClock,
 ): Promise<Gateway> => {
   const { preset, plugins, storage, redaction } = config
@@ -33,9 +38,9 @@ export const createGateway = async (
   })
   addSecrets(gateway.secrets, config)
   gateway.approver = approver(config.mcp.approver_key || undefined)
-  gateway.use(...shipped, ...(await pluginsFrom(plugins)), ...more)
+  gateway.use(...shipped, ...(await pluginsFrom(plugins, refuse)), ...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
-  const { checkPlugins } = await import('./config/checks-plugins.ts')
-  checkPlugins(gateway, config)
+  const { pluginFaults } = await import('./config/checks-plugins.ts')
+  refuse(pluginFaults(gateway, config))
   return gateway
 }

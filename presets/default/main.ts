@@ -35,8 +35,8 @@ const proxyAlone = (io: Io): Assembly => ({
     return createGateway({ ...emptyConfig(), preset: 'mcp-stdio' })
   },
   async configured(options, command) {
-    const { config, warnings } = await configFor(command, options, io)
+    const { config, warnings, refuse } = await configFor(command, options, io)
     for (const warning of warnings) printWarning(warning, options, io)
-    return createGateway(overridden(config, options, io.cwd, command?.id))
+    return createGateway(overridden(config, options, io.cwd, command?.id), [], refuse)
   },
 })

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, isShape, type Plugin } from 'guard-gateway/core'
-import { checkPlugins } from './config/checks-plugins.ts'
+import { pluginFaults } from './config/checks-plugins.ts'
 import { addSecrets } from './config/credentials.ts'
 import type { Environment } from './config/environment.ts'
 import type { Config } from './config/schema.ts'
-import { loadConfig } from './config.ts'
+import { type LoadedConfig, loadConfig } from './config.ts'
 
 export interface ReloadOptions {
   readonly file: string
@@ -104,7 +104,7 @@ class ConfigWatch {
           `${file} is larger than ${MAX_BYTES} bytes; restart the gateway to use it.`,
         )
       }
-      this.#apply((await loadConfig(file, env)).config)
+      this.#apply(await loadConfig(file, env))
       this.#error = undefined
     } catch (error) {
       this.#error = error
@@ -112,9 +112,9 @@ class ConfigWatch {
     }
   }
 
-  #apply(next: Config): void {
+  #apply({ config: next, refuse }: LoadedConfig): void {
     const { live, started, done, notice } = this.#options
-    checkPlugins(this.#gateway, next)
+    refuse(pluginFaults(this.#gateway, next))
     addSecrets(this.#gateway.secrets, next)
     this.#demand(next.mcp.approver_key)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))

@@ -1,6 +1,6 @@
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { suggestion } from 'guard-gateway/plugins/cli'
-import { dotted, type Path } from './faults.ts'
+import { at, type ConfigFault } from './faults.ts'
 import type { Config } from './schema.ts'
 
 /** What comes with the gateway: a configuration may name it although the preset has left it out. */
@@ -8,26 +8,24 @@ const STYLES = ['messages', 'responses', 'chat_completions']
 const CLIENTS = ['net', 'node_http']
 const STORAGES = ['sqlite', 'memory']
 
-/** Refuses a storage backend and an upstream whose styles or client no plugin of the gateway is. Throws INVALID_CONFIG. */
-export const checkPlugins = (
+/** A storage backend, and styles and clients of upstreams, that no plugin of the gateway is. */
+export const pluginFaults = (
   { apiStyles, upstreamClients, storages }: Gateway,
   { upstreams, storage: { backend } }: Config,
-): void => {
+): readonly ConfigFault[] => {
   const kept = [...new Set([...STORAGES, ...storages.ids()])]
-  checkNamed(backend, kept, ['storage', 'backend'], `there is no storage "${backend}"`)
   const styles = [...new Set([...STYLES, ...apiStyles.ids()])]
   const clients = [...new Set([...CLIENTS, ...upstreamClients.ids()])]
-  for (const [index, upstream] of upstreams.entries()) {
-    for (const [at, style] of upstream.styles.entries())
-      checkNamed(style, styles, ['upstreams', index, 'styles', at], `no plugin speaks the style "${style}"`)
-    const { client } = upstream
-    checkNamed(client, clients, ['upstreams', index, 'client'], `there is no client "${client}"`)
-  }
+  return [
+    ...at(['storage', 'backend'], namedFault(backend, kept, 'there is no storage')),
+    ...upstreams.flatMap((upstream, index) => [
+      ...upstream.styles.flatMap((style, nth) =>
+        at(['upstreams', index, 'styles', nth], namedFault(style, styles, 'no plugin speaks the style')),
+      ),
+      ...at(['upstreams', index, 'client'], namedFault(upstream.client, clients, 'there is no client')),
+    ]),
+  ]
 }
 
-const checkNamed = (name: string, known: readonly string[], place: Path, fault: string): void => {
-  if (known.includes(name)) return
-  const path = dotted(place)
-  const told = `${path}: ${fault}; there is ${known.join(', ')}.${suggestion(name, known)}`
-  throw new GuardError('INVALID_CONFIG', told, { path, known })
-}
+const namedFault = (name: string, known: readonly string[], fault: string): string | undefined =>
+  known.includes(name) ? undefined : `${fault} "${name}"; there is ${known.join(', ')}.${suggestion(name, known)}`

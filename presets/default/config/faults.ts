@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { GuardError, type Yaml } from 'guard-gateway/core'
 import { suggestion } from 'guard-gateway/plugins/cli'
 
 /** A place in a configuration, as keys and positions. */
@@ -8,7 +9,27 @@ export type Path = readonly (string | number)[]
 export interface ConfigFault {
   readonly path: Path
   readonly message: string
+  readonly cause?: unknown
 }
+
+/** Throws GuardError INVALID_CONFIG with one line a fault, if there is one. */
+export type Refuse = (faults: readonly ConfigFault[]) => void
+
+/** Refuses faults at their place in a file: file, line, column, key; without a file only by their key. */
+export const refusal =
+  (file?: { readonly name: string; readonly locate: Yaml['locate'] }): Refuse =>
+  (faults) => {
+    const [first] = faults
+    if (first === undefined) return
+    const lines = faults.map(({ path, message }) => {
+      const told = path.length === 0 ? message : `${dotted(path)}: ${message}`
+      if (file === undefined) return told
+      const { line, column } = file.locate(path)
+      return `${file.name}:${line}:${column}: ${told}`
+    })
+    const { path, cause } = first
+    throw new GuardError('INVALID_CONFIG', lines.join('\n'), { path: dotted(path), ...file?.locate(path), cause })
+  }
 
 /** The fault with its place, or nothing. */
 export const at = (path: Path, message: string | undefined): ConfigFault[] =>

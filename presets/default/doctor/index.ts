@@ -1,14 +1,7 @@
-import {
-  type Command,
-  type Gateway,
-  GuardError,
-  type Input,
-  type Io,
-  terminalLine,
-  verdictSigns,
-} from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
 import { paint, reached } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
+import type { Refuse } from '../config/faults.ts'
 import type { Config } from '../config/schema.ts'
 import { loadConfig } from '../config.ts'
 import { createGateway } from '../index.ts'
@@ -94,11 +87,11 @@ const examine = async (wanted: readonly Check[], bench: Bench, tell: (finding: F
 const benchOf = async (file: string, options: Input['options'], io: Io): Promise<Bench> => {
   const known = { io, options, file }
   try {
-    const { config, warnings } = await loadConfig(file, io.env)
+    const { config, warnings, refuse } = await loadConfig(file, io.env)
     const place = placeOf(config, file)
     const url = (await reached(place).catch(() => undefined)) ?? place.address
     const health = await healthAt(url)
-    const opened = await open(config)
+    const opened = await open(config, refuse)
     return { ...known, config, fault: undefined, warnings, address: url, health, ...opened }
   } catch (fault) {
     const none = { config: undefined, warnings: [], address: '', health: undefined, gateway: undefined }
@@ -106,9 +99,9 @@ const benchOf = async (file: string, options: Input['options'], io: Io): Promise
   }
 }
 
-const open = async (config: Config): Promise<{ readonly gateway: Gateway | undefined; readonly unopened: unknown }> => {
+const open = async (config: Config, refuse: Refuse): Promise<Pick<Bench, 'gateway' | 'unopened'>> => {
   try {
-    return { gateway: await (await createGateway(config)).open({ beside: true }), unopened: undefined }
+    return { gateway: await (await createGateway(config, [], refuse)).open({ beside: true }), unopened: undefined }
   } catch (unopened) {
     return { gateway: undefined, unopened }
   }

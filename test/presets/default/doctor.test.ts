@@ -196,7 +196,7 @@ test('what keeps a gateway from opening is not blamed on the storage', async (co
   for (const [more, told] of [
     [
       'plugins: [./nope.ts]',
-      /✗ the gateway cannot be opened: .*nope\.ts cannot be loaded as a plugin: .*\n {2}→ guard explain INVALID_CONFIG /,
+      /✗ the gateway cannot be opened: guard-config\.yml:\d+:\d+: plugins\[0\]: .*nope\.ts cannot be loaded as a plugin: .*\n {2}→ guard explain INVALID_CONFIG /,
     ],
     [
       'storage: { file: nowhere/guard.db }',

@@ -60,6 +60,7 @@ describe('a gateway whose configuration changes while it serves', () => {
     const gateway = await createGateway(
       live,
       [reload({ file, env: {}, live, started, done: () => {}, notice: () => {} })],
+      undefined,
       {
         now: () => Date.now(),
         tick: () => tick,

@@ -44,6 +44,29 @@ describe('the command line', () => {
     assert.match((await guard('agents', 'resume', 'reviewer')).err, /APPROVER_KEY_REQUIRED/)
     assert.equal((await guard('agents', 'resume', 'reviewer', '--approver-key', 'only-a-person')).code, 0)
   })
+  it('names the line of a plugin, style or storage that is not there', async () => {
+    const upstreams = `upstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [smoke] }]`
+    for (const [line, says] of [
+      ['plugins: [./none.ts]', /^error: guard-config\.yml:2:11: plugins\[0\]: .*none\.ts cannot be loaded/],
+      [upstreams, /^error: guard-config\.yml:2:\d+: upstreams\[0\]\.styles\[0\]: no plugin speaks the style "smoke"/],
+      [
+        'storage: { backend: cellar }',
+        /^error: guard-config\.yml:2:12: storage\.backend: there is no storage "cellar"/,
+      ],
+    ] as const) {
+      await configure(`${key}${line}\n`)
+      for (const words of ['gateway run', 'replay list']) {
+        const { code, err } = await guard(...words.split(' '))
+        assert.equal(code, 78)
+        assert.match(err, says)
+      }
+    }
+    await configure(`${key}plugins: [./none.ts]\n`)
+    assert.match(
+      (await guard('mcp', 'run', '--server-id', 'a', '--', 'true')).err,
+      /guard-config\.yml:2:11: plugins\[0\]: /,
+    )
+  })
   it('makes an approver key that its configuration knows by its digest only', async () => {
     await configure(key)
     const { out, err } = await guard('key', 'approver')

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { refusal } from '../../../presets/default/config/faults.ts'
 import { pluginsFrom } from '../../../presets/default/plugin-files.ts'
 
 describe('plugin files', () => {
@@ -23,20 +24,20 @@ describe('plugin files', () => {
     )
     const two = await write('two.ts', "export const c = { name: 'c', apply(_gateway: unknown): void {} }")
     assert.deepEqual(
-      (await pluginsFrom([two, one])).map(({ name }) => name),
+      (await pluginsFrom([two, one], refusal())).map(({ name }) => name),
       ['c', 'a', 'b'],
     )
   })
-  it('that are absent, broken or without a plugin are refused by name', async () => {
-    await assert.rejects(pluginsFrom([join(folder, 'none.ts')]), {
+  it('that are absent, broken or without a plugin are refused by key and name', async () => {
+    await assert.rejects(pluginsFrom([join(folder, 'none.ts')], refusal()), {
       code: 'INVALID_CONFIG',
-      message: /none\.ts cannot be loaded as a plugin: there is no such file\.$/,
+      message: /^plugins\[0\]: .*none\.ts cannot be loaded as a plugin: there is no such file\.$/,
     })
-    await assert.rejects(pluginsFrom([await write('broken.mjs', 'export const = 1')]), {
+    await assert.rejects(pluginsFrom([await write('broken.mjs', 'export const = 1')], refusal()), {
       code: 'INVALID_CONFIG',
       message: /broken\.mjs cannot be loaded/,
     })
-    await assert.rejects(pluginsFrom([await write('empty.mjs', 'export const a = 1')]), {
+    await assert.rejects(pluginsFrom([await write('empty.mjs', 'export const a = 1')], refusal()), {
       code: 'INVALID_CONFIG',
       message: /empty\.mjs exports no plugin/,
     })

@@ -157,7 +157,10 @@ describe('a changed configuration file', () => {
       `${key}default_mode: enforce\nupstreams: [{ name: a, base_url: "http://127.0.0.1:1", styles: [smoke] }]\n`,
     )
     assert.equal(live.default_mode, 'shadow')
-    assert.match(JSON.stringify(health()), /no plugin speaks the style/)
+    assert.match(
+      JSON.stringify(health()),
+      /guard-config\.yml:3:\d+: upstreams\[0\]\.styles\[0\]: no plugin speaks the style/,
+    )
   })
   it('that is gone or far too large counts as one that cannot be used, told once', async () => {
     const { live, notices, change, clock, request, health } = await start(key)
