@@ -43,10 +43,11 @@ const schemaFault = (error: ErrorObject, path: Path): ConfigFault => {
   const { keyword, params, parentSchema } = error
   if (keyword === 'additionalProperties') {
     const key = String(params.additionalProperty)
-    return {
-      path: [...path, key],
-      message: `unknown key.${suggestion(key, Object.keys(parentSchema?.properties ?? {}))}`,
-    }
+    const known = Object.keys(parentSchema?.properties ?? {})
+    const name = key.replace(tail, '')
+    const glued = name !== key && known.includes(name)
+    const advice = glued ? ' A colon and a blank belong behind it.' : suggestion(key, known)
+    return { path: [...path, key], message: `unknown key.${advice}` }
   }
   if (keyword === 'required') return { path, message: `the key ${String(params.missingProperty)} is missing` }
   return { path, message: expectation(error) }
@@ -103,10 +104,13 @@ const segments = (pointer: string, value: unknown): Path => {
     })
 }
 
-/** `server.port`, `upstreams[0].name`; a key that is no plain word stands in quotes. */
+/** A colon, an equals sign or a blank in a key, and what follows: a value, perhaps, that YAML has read as part of the key. */
+const tail = /[:=\s].*$/s
+
+/** `server.port`, `upstreams[0].name`; a key that is no plain word stands in quotes, without what may be a secret value. */
 export const dotted = (path: Path): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
-    if (!/^[\w-]+$/.test(part)) return `${text}[${JSON.stringify(part)}]`
+    if (!/^[\w-]+$/.test(part)) return `${text}[${JSON.stringify(part.replace(tail, '…'))}]`
     return text === '' ? part : `${text}.${part}`
   }, '')

@@ -97,6 +97,12 @@ describe('a configuration is refused, with file, line and column', () => {
     assert.deepEqual(await refusal(`${key}defualt_mode: shadow`), [
       'guard-config.yml:2:1: defualt_mode: unknown key. Did you mean "default_mode"?',
     ])
+    assert.deepEqual(await refusal('{gateway_key:sk-secret, gateway_key=sk-secret, gateway_key sk-secret}'), [
+      'guard-config.yml:1:1: the key gateway_key is missing',
+      'guard-config.yml:1:2: ["gateway_key…"]: unknown key. A colon and a blank belong behind it.',
+      'guard-config.yml:1:25: ["gateway_key…"]: unknown key. A colon and a blank belong behind it.',
+      'guard-config.yml:1:48: ["gateway_key…"]: unknown key. A colon and a blank belong behind it.',
+    ])
     assert.deepEqual(await refusal(`${key}spelt: {}`), ['guard-config.yml:2:1: spelt: unknown key.'])
   })
   it('for a value of another type, naming the one expected', async () => {
@@ -181,7 +187,7 @@ describe('a configuration is refused, with file, line and column', () => {
     )
     assert.match(
       (await refusal(upstream('headers: { "x y": z }')))[0] ?? '',
-      /upstreams\[0\]\.headers\["x y"\]: cannot be sent in a header/,
+      /upstreams\[0\]\.headers\["x…"\]: cannot be sent in a header/,
     )
     assert.match((await refusal(upstream('paths: { messages: v1 }')))[0] ?? '', /must begin with a slash/)
     assert.match(
