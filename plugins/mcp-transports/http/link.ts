@@ -64,9 +64,10 @@ class HttpLink implements McpLink {
     try {
       const response = await this.#ask('GET', this.#headers.get(passed, this.#known(), lastEventId), undefined)
       if (response.status === 200 && typeOf(response) === 'text/event-stream') return this.#stream(response.body)
-      if (response.status !== 405) return this.#refused(response)
+      if (response.status !== 405 && response.status !== 409) return this.#refused(response)
       this.#drain(response.body)
-      return { form: 'none', status: 405 }
+      if (response.status === 405) return { form: 'none', status: 405 }
+      return { ...failed('The MCP server has a stream open for this session already.'), status: 409 }
     } catch (error) {
       return unanswered(error)
     }

@@ -119,6 +119,19 @@ describe('the upstream of an HTTP session', () => {
     })
   }
 
+  it('that has a stream open already says so to who listens: 409, which no client takes for a broken server', async () => {
+    service.upstream.answering = ({ method }, response) => {
+      if (method === 'GET') response.writeHead(409).end()
+      return method === 'GET'
+    }
+    const response = await client.fetch('GET')
+    const { error } = (await response.json()) as { readonly error: { readonly code: number; readonly message: string } }
+    assert.deepEqual(
+      [response.status, error.code, error.message],
+      [409, -32603, 'The MCP server has a stream open for this session already.'],
+    )
+  })
+
   it('that does not answer in time becomes 504', async () => {
     service.upstream.answering = ({ message }) => message?.method === 'x/y'
     const { status, json } = await client.request('x/y')
