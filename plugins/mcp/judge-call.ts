@@ -21,11 +21,13 @@ import { callIn, noCall } from './call.ts'
 import { opinionsOf } from './opinions.ts'
 import type { PendingRequest } from './pending.ts'
 import type { Policies, Policy } from './policy/index.ts'
-import type { JudgeCall } from './proxy.ts'
 import { type Session, withText } from './session.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { Tools } from './tools-of.ts'
 import type { Opinion, Verdict } from './verdict.ts'
+
+/** A call in hand: the frame to forward, an answer in its place, or nothing if it was cancelled meanwhile. */
+export type JudgeCall = (frame: Frame, request: PendingRequest, passed: PassedHeaders) => Promise<Frame | Answer>
 
 /** What judging the calls of a session needs. */
 export interface JudgeParts {

@@ -12,6 +12,8 @@ import { type Answer, type Outgoing, refusal } from './answer.ts'
 import { cursorOf } from './cursor.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'
 import { clientOf, withoutTasks } from './initialize.ts'
+import type { JudgeCall } from './judge-call.ts'
+import type { Turn } from './order.ts'
 import { isAnswer, type PendingRequest } from './pending.ts'
 import type { Relay } from './relay.ts'
 import { type Session, withText } from './session.ts'
@@ -20,9 +22,6 @@ import { unplacedError } from './unplaced-error.ts'
 const INTERNAL = -32603
 const INVALID_REQUEST = -32600
 const NO_METHOD = -32601
-
-/** A call in hand: the frame to forward, an answer in its place, or nothing if it was cancelled meanwhile. */
-export type JudgeCall = (frame: Frame, request: PendingRequest, passed: PassedHeaders) => Promise<Frame | Answer>
 
 /** Takes what a client says in one session: judges calls of tools, and passes on everything else as it came. */
 export class McpProxy {
@@ -50,14 +49,17 @@ export class McpProxy {
   async take(came: Frame | FrameFault, passed: PassedHeaders = {}): Promise<Answer> {
     this.#session.touch()
     if (came.kind === 'fault') return this.#refused(came)
+    const turn = this.#session.order?.join()
     try {
       const frame = this.#hooks.frame.isUsed() ? await this.#hooked(came) : came
-      if (frame.kind === 'request') return await this.#request(frame, passed)
-      return frame.kind === 'response' ? await this.#response(frame) : await this.#notification(frame)
+      if (frame.kind === 'request') return await this.#request(frame, passed, turn)
+      return await (frame.kind === 'response' ? this.#response(frame, turn) : this.#notification(frame, turn))
     } catch (error) {
       this.#gateway.fault(error, 'mcp:proxy')
       if (came.key !== undefined && came.kind === 'request') this.#session.calls.take(came.key)
       return refusal(500, came.id, INTERNAL, 'The gateway failed on this message.', 'INTERNAL')
+    } finally {
+      turn?.end()
     }
   }
 
@@ -93,7 +95,7 @@ export class McpProxy {
     return refusal(400, id, code, message)
   }
 
-  async #request(frame: Frame, passed: PassedHeaders): Promise<Answer> {
+  async #request(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
     const { id = '', key = '', method = '' } = frame
     if (method.startsWith('tasks/') || method === 'server/discover')
       return refusal(200, id, NO_METHOD, `The method ${method} is not served.`)
@@ -103,10 +105,10 @@ export class McpProxy {
       return this.#refused({ kind: 'fault', code: INVALID_REQUEST, message: 'A request of this id is on its way.', id })
     if (added === 'full')
       return refusal(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
-    if (method !== 'tools/call') return this.#forward(this.#prepared(frame), request, passed)
+    if (method !== 'tools/call') return this.#forward(this.#prepared(frame), request, passed, turn)
     request.state = 'judging'
     const judged = await this.#judge(frame, request, passed)
-    if (!('form' in judged)) return await this.#forward(judged, request, passed)
+    if (!('form' in judged)) return await this.#forward(judged, request, passed, turn)
     this.#session.calls.take(key)
     return judged
   }
@@ -119,9 +121,9 @@ export class McpProxy {
     return text === frame.text ? frame : withText(frame, text)
   }
 
-  async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders): Promise<Answer> {
+  async #forward(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
     request.state = 'forwarded'
-    return await this.#answer(await this.#session.link.post(frame, passed), frame, request)
+    return await this.#answer(await this.#session.post(frame, passed, turn), frame, request)
   }
 
   #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Answer | Promise<Answer> {
@@ -218,19 +220,19 @@ export class McpProxy {
     return [{ message: errorFrame(request.id, INTERNAL, message) }]
   }
 
-  async #response(frame: Frame): Promise<Answer> {
+  async #response(frame: Frame, turn?: Turn): Promise<Answer> {
     if (frame.key === undefined || this.#session.asks.take(frame.key) === undefined) {
       this.#session.dropped('unknown_id')
       return this.#session.merged
         ? { form: 'none', status: 400 }
         : refusal(400, undefined, INVALID_REQUEST, 'The server has no request of this id on its way.')
     }
-    return this.#handedOver(frame)
+    return this.#handedOver(frame, turn)
   }
 
-  async #notification(frame: Frame): Promise<Answer> {
+  async #notification(frame: Frame, turn?: Turn): Promise<Answer> {
     if (frame.method === 'notifications/cancelled' && !this.#cancels(frame)) return { form: 'none', status: 202 }
-    return this.#handedOver(frame)
+    return this.#handedOver(frame, turn)
   }
 
   /** Notes what the client wants no more; true if the server must be told. */
@@ -241,7 +243,7 @@ export class McpProxy {
     return true
   }
 
-  async #handedOver(frame: Frame): Promise<Answer> {
-    return this.#answer(await this.#session.link.post(frame), undefined, undefined)
+  async #handedOver(frame: Frame, turn?: Turn): Promise<Answer> {
+    return this.#answer(await this.#session.post(frame, {}, turn), undefined, undefined)
   }
 }

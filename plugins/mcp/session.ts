@@ -3,15 +3,18 @@ import {
   type Frame,
   type Gateway,
   type McpLink,
+  type McpReply,
   type McpServer,
   type McpSession,
   newKey,
+  type PassedHeaders,
   type UpstreamAddress,
 } from 'guard-gateway/core'
 import type { Outgoing } from './answer.ts'
 import type { AuditBook } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
 import type { McpLimits } from './options.ts'
+import { Order, type Turn } from './order.ts'
 import { Pending } from './pending.ts'
 
 /** What a project or an agent is called; no browser reaches a page of `.` or `..`. */
@@ -44,6 +47,8 @@ export class Session implements McpSession {
   readonly calls: Pending
   /** Requests of the server. */
   readonly asks: Pending
+  /** That of what the client sends, where it has one stream for everything. */
+  readonly order: Order | undefined
   readonly dropCounts = new Map<string, number>()
   protocol_version: string | undefined
   client: { readonly name: string; readonly version: string } | null = null
@@ -69,6 +74,7 @@ export class Session implements McpSession {
     this.frame_bytes = limits.frame_bytes
     this.calls = new Pending(limits.pending)
     this.asks = new Pending(limits.pending)
+    this.order = about.merged ? new Order() : undefined
     this.used = gateway.clock.tick()
   }
 
@@ -90,6 +96,11 @@ export class Session implements McpSession {
   }
   set book(book: AuditBook) {
     this.#book = book
+  }
+
+  /** Hands a message to the server, when it is its turn. */
+  post(frame: Frame, passed: PassedHeaders, turn?: Turn): Promise<McpReply> {
+    return turn === undefined ? this.link.post(frame, passed) : turn.take(() => this.link.post(frame, passed))
   }
 
   /** Counts a stream that is open to the client, until the returned function is called. */

@@ -15,6 +15,8 @@ interface Asked {
   readonly params?: Readonly<Record<string, never>>
 }
 
+/** Ids and methods of what came, in its order. */
+const seen: unknown[] = []
 let asking: string | number | undefined
 
 const doings: Readonly<Record<string, (asked: Asked, line: string) => void>> = {
@@ -28,6 +30,7 @@ const doings: Readonly<Record<string, (asked: Asked, line: string) => void>> = {
       },
     }),
   'x/line': ({ id }, line) => say({ id, result: { line } }),
+  'x/seen': ({ id }) => say({ id, result: seen }),
   'x/env': ({ id }) => say({ id, result: process.env }),
   'x/exit': ({ params }) => process.exit(Number(params?.code ?? 0)),
   'x/noise': ({ id }) => {
@@ -62,6 +65,7 @@ const doings: Readonly<Record<string, (asked: Asked, line: string) => void>> = {
 const lines = createInterface({ input: process.stdin })
 lines.on('line', (line) => {
   const asked = JSON.parse(line) as Asked & { readonly result?: unknown }
+  seen.push(asked.id ?? asked.method)
   const doing = asked.method === undefined ? undefined : doings[asked.method]
   if (doing !== undefined) doing(asked, line)
   else if (asked.method !== undefined && asked.id !== undefined) say({ id: asked.id, result: {} })

@@ -95,6 +95,23 @@ describe('guard mcp run', () => {
     assert.equal(await run.next(), '{"jsonrpc":"2.0","id":"1","result":{"answered":{"action":"accept"}}}')
   })
 
+  it('hands messages to the server in the order of the client, although calls are judged', async () => {
+    const run = await start({ policy: 'version: 1\ndefault: allow\nrules: [{ id: no, tools: [rm], action: deny }]\n' })
+    const lines = [
+      request('1', 'tools/call', '{"name":"ls"}'),
+      '{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}',
+      request('2', 'tools/call', '{"name":"rm"}'),
+      request('3', 'resources/list'),
+      request('4', 'tools/call', '{"name":"ls"}'),
+      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}',
+      request('5', 'x/seen'),
+    ]
+    run.send(Buffer.from(lines.map((line) => `${line}\n`).join('')))
+    const answers: string[] = []
+    while (!answers.at(-1)?.includes('"id":5')) answers.push(await run.next())
+    assert.match(answers.at(-1) ?? '', /"result":\[1,"notifications\/roots\/list_changed",3,5\]/)
+  })
+
   it('judges calls of tools', async () => {
     const run = await start({ policy: 'version: 1\ndefault: allow\nrules: [{ id: no, tools: [rm], action: deny }]\n' })
     run.send(request('1', 'tools/call', '{"name":"rm"}'))
