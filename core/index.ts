@@ -43,7 +43,7 @@ export {
 } from './dialect/reply-meter.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './dialect/shape.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './dialect/usage.ts'
-export { columnLines, verdictSigns, writesUnicode } from './display/columns.ts'
+export { columnLines, terminalWidth, verdictSigns, writesUnicode } from './display/columns.ts'
 export { bytesText, costText, countText, durationText, timeText } from './display/figures.ts'
 export {
   amountMark,

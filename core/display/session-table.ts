@@ -20,10 +20,12 @@ export interface ListedSession {
 
 const head = ['last seen (UTC)', 'session', 'project', 'agent', 'requests', 'flagged', 'blocked', 'tokens', 'cost', '']
 const figures: ReadonlySet<number> = new Set([4, 5, 6, 7, 8])
+/** Agent, project, last seen, tokens. */
+const spare = [3, 2, 0, 7]
 
-/** Sessions as lines for a terminal, one each below a head; none for none. */
-export const sessionLines = (sessions: readonly ListedSession[]): readonly string[] =>
-  sessions.length === 0 ? [] : columnLines([head, ...sessions.map(rowOf)], figures)
+/** Sessions as lines for a terminal of that many columns, one each below a head; none for none. */
+export const sessionLines = (sessions: readonly ListedSession[], width: number | undefined): readonly string[] =>
+  sessions.length === 0 ? [] : columnLines([head, ...sessions.map(rowOf)], figures, { width, spare })
 
 const rowOf = (session: ListedSession): readonly string[] => [
   session.last_seen_at.slice(0, 19).replace('T', ' '),

@@ -1,4 +1,4 @@
-import { type Command, costText, countText, type ListedSession, sessionLines } from 'guard-gateway/core'
+import { type Command, costText, countText, type ListedSession, sessionLines, terminalWidth } from 'guard-gateway/core'
 import type { ClientsOptions } from './options.ts'
 
 const SHOWN = 10
@@ -24,7 +24,7 @@ export const status = ({ asking }: ClientsOptions): Command => ({
       return 0
     }
     io.out.write(`${headline(totals, sessions.length)}\n`)
-    for (const line of sessionLines(sessions.slice(0, SHOWN))) io.out.write(`${line}\n`)
+    for (const line of sessionLines(sessions.slice(0, SHOWN), terminalWidth(io.out))) io.out.write(`${line}\n`)
     if (sessions.length === 0) io.err.write('Nothing was asked yet. Start an agent with: guard run -- claude\n')
     else if (address !== undefined) io.err.write(`more: ${address}/sessions\n`)
     return 0

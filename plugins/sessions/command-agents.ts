@@ -1,16 +1,20 @@
-import { columnLines, terminalLine, writeJson } from 'guard-gateway/core'
+import { columnLines, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'
 import type { agentSchema, agentsPage, oneAgent, registered } from './schemas.ts'
 
 const filters = { project: 'project_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
 const head = ['agent', 'name', 'project', 'keys', 'registered by', 'since', '']
+/** By whom it was registered, name, project, since when. */
+const spare = [4, 1, 2, 5]
 
 /** Prints a page of agents, one a line. */
 export const listAgents = async (asked: Asked): Promise<void> => {
   const page = (await asked.ask('GET', filtered('/api/agents', asked.input, filters))) as Static<typeof agentsPage>
   const lines = ({ agents }: typeof page) =>
-    agents.length === 0 ? [] : columnLines([head, ...agents.map(rowOf)], new Set([3]))
+    agents.length === 0
+      ? []
+      : columnLines([head, ...agents.map(rowOf)], new Set([3]), { width: terminalWidth(asked.io.out), spare })
   printPage(page, asked, lines, 'There are no such agents.')
 }
 

@@ -1,4 +1,12 @@
-import { columnLines, costText, countText, sessionLines, terminalLine, writeJson } from 'guard-gateway/core'
+import {
+  columnLines,
+  costText,
+  countText,
+  sessionLines,
+  terminalLine,
+  terminalWidth,
+  writeJson,
+} from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'
 import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
@@ -10,7 +18,8 @@ const filters = { project: 'project_id', agent: 'agent_id', paused: 'paused', li
 /** Prints a page of sessions, one a line. */
 export const listSessions = async (asked: Asked): Promise<void> => {
   const page = (await asked.ask('GET', filtered('/api/sessions', asked.input, filters))) as Static<typeof sessionsPage>
-  printPage(page, asked, ({ sessions }) => sessionLines(sessions), 'There are no such sessions.')
+  const width = terminalWidth(asked.io.out)
+  printPage(page, asked, ({ sessions }) => sessionLines(sessions, width), 'There are no such sessions.')
 }
 
 /** Prints what is known of one session. */

@@ -1,5 +1,14 @@
 import { text } from 'node:stream/consumers'
-import { columnLines, costText, type Input, type Io, type RunSummary, readJson, terminalLine } from 'guard-gateway/core'
+import {
+  columnLines,
+  costText,
+  type Input,
+  type Io,
+  type RunSummary,
+  readJson,
+  terminalLine,
+  terminalWidth,
+} from 'guard-gateway/core'
 import type { ReplayCommandOptions } from './asked.ts'
 
 /** Flag to filter. */
@@ -33,7 +42,7 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
     return 0
   }
   const { runs, next_cursor } = readJson(answer) as Listed
-  for (const line of linesOf(runs)) io.out.write(`${line}\n`)
+  for (const line of linesOf(runs, terminalWidth(io.out))) io.out.write(`${line}\n`)
   if (runs.length === 0) io.err.write('There are no such runs.\n')
   if (next_cursor !== null) io.err.write(`more: --cursor ${next_cursor}\n`)
   return 0
@@ -41,9 +50,11 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
 
 const head = ['run', 'started (UTC)', 'status', 'tag', 'duration', 'tokens', 'cost', 'project', 'name']
 const figures: ReadonlySet<number> = new Set([4, 5, 6])
+/** Project, tokens, cost, name, duration. */
+const spare = [7, 5, 6, 8, 4]
 
-const linesOf = (runs: readonly RunSummary[]): readonly string[] =>
-  runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures)
+const linesOf = (runs: readonly RunSummary[], width: number | undefined): readonly string[] =>
+  runs.length === 0 ? [] : columnLines([head, ...runs.map(rowOf)], figures, { width, spare })
 
 const rowOf = (run: RunSummary): readonly string[] => [
   run.trace_id,

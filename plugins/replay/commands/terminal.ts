@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type Input, type Io, writesUnicode } from 'guard-gateway/core'
+import { type Input, type Io, terminalWidth, writesUnicode } from 'guard-gateway/core'
 
 /** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'
@@ -43,8 +43,7 @@ export const signsOf = (io: Io): Signs => (writesUnicode(io) ? signs.unicode : s
 export const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in stream && stream.isTTY === true
 
 /** Columns of the terminal that results are written to; `otherwise` where there is none. */
-export const columnsOf = ({ out }: Io, otherwise: number): number =>
-  isTerminal(out) && 'columns' in out && typeof out.columns === 'number' && out.columns > 0 ? out.columns : otherwise
+export const columnsOf = ({ out }: Io, otherwise: number): number => terminalWidth(out) ?? otherwise
 
 /** Paints results where somebody sees them in colour; the text itself anywhere else. */
 export const painter = ({ options }: Input, { out, env }: Io): ((text: string, colour: Colour) => string) => {
