@@ -37,6 +37,7 @@ class HttpLink implements McpLink {
   readonly #lose: (lost: Lost) => void
   /** The server's own name for the session; the client never sees it. */
   #id: string | undefined
+  #ended = false
 
   constructor(server: McpServer, session: McpSession) {
     const { address, host, path } = placeOf(server)
@@ -74,6 +75,7 @@ class HttpLink implements McpLink {
   }
 
   async end(): Promise<void> {
+    this.#ended = true
     this.#lose({ reason: 'The session has ended.' })
     for (const chunks of [...this.#open]) chunks.stop(new Error('The session has ended.'))
     if (this.#id === undefined) return
@@ -104,7 +106,10 @@ class HttpLink implements McpLink {
     const { status } = response
     if (status === 400) return this.#badRequest(response)
     if (status < 200 || status > 299) return this.#refused(response)
-    if (frame.method === 'initialize') this.#id = sessionIdOf(response)
+    if (frame.method === 'initialize') {
+      this.#id = sessionIdOf(response)
+      if (this.#ended) void this.end()
+    }
     if (frame.kind !== 'request') {
       this.#drain(response.body)
       return { form: 'none', status: 202 }

@@ -86,9 +86,13 @@ export class Exchange {
 
   async #initialize(frame: Frame): Promise<void> {
     const running = await this.#opened()
-    const answer = await this.#taken(running, frame)
+    const { raw } = this.#reply
     // nobody will ever learn its id
-    if (this.#reply.raw.destroyed) this.#mcp.sessions.end(running, 'the client left')
+    const leave = () => this.#mcp.sessions.end(running, 'the client left')
+    if (raw.destroyed) leave()
+    else raw.once('close', leave)
+    const answer = await this.#taken(running, frame)
+    raw.off('close', leave)
     const { id, ended } = running.session
     await this.#finish(running, answer, ended ? {} : { 'mcp-session-id': id })
   }

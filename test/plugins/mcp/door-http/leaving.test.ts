@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { mcpOf } from '../../../../plugins/mcp/mcp.ts'
 import { initialize, type McpClient, type McpService, startMcp } from '../../../kit/mcp.ts'
 import { beginEvents, sendJson } from '../../../kit/mcp-upstream.ts'
 
@@ -69,7 +70,11 @@ describe('calls of a client that leaves', () => {
     assert.ok(!service.upstream.asked.some(({ raw }) => raw.includes('"requestId":"gone"')))
   })
 
-  it('leave no session behind that no client knows of', { timeout: 10_000 }, async () => {
+  it('leave no session behind that no client knows of, nor one at the server whenever it answers', {
+    timeout: 10_000,
+  }, async () => {
+    const sessions = () => mcpOf(service.gateway.gateway).sessions.size
+    const before = sessions()
     const { promise: asked, resolve: ask } = Promise.withResolvers<ServerResponse>()
     service.upstream.answering = ({ message }, response) => {
       if (message?.method !== 'initialize') return false
@@ -88,7 +93,7 @@ describe('calls of a client that leaves', () => {
     const response = await asked
     leaving.abort()
     await assert.rejects(left)
-    await client.request('x/y')
+    while (sessions() > before) await new Promise(setImmediate)
     const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'late', version: '1' } }
     sendJson(response, JSON.stringify({ jsonrpc: '2.0', id: 0, result }), 200, { 'mcp-session-id': 'late' })
     const ended = await service.upstream.until('DELETE')
