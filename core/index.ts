@@ -127,6 +127,7 @@ export {
   approverField,
   approverHeaders,
 } from './keys/approver.ts'
+export { argumentKey } from './keys/argument-key.ts'
 export { identities } from './keys/identities.ts'
 export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'

@@ -1,5 +1,5 @@
-import { type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
-import { Approvals, argumentKey } from './approvals/index.ts'
+import { argumentKey, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
+import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'
 import type { ServerFacts } from './initialize.ts'
@@ -143,7 +143,7 @@ export class Mcp {
 
   /** Opens a session at a server. `policies`: others than those in force. Throws what the transport throws, and OVERLOADED. */
   async openSession(place: Place, about: SessionAbout, policies?: Policies): Promise<RunningSession> {
-    this.#key ??= argumentKey(this.gateway)
+    this.#key ??= argumentKey(this.gateway.storage)
     const context: ServerContext = {
       gateway: this.gateway,
       server: place.server,

@@ -1,6 +1,6 @@
-import type { Decision, Gateway, Plugin, Recording } from 'guard-gateway/core'
+import { argumentKey, type Decision, type Gateway, type Plugin, type Recording } from 'guard-gateway/core'
 import { Automatic } from './automatic/automatic.ts'
-import { hashKey, repliedTools } from './automatic/installation.ts'
+import { repliedTools } from './automatic/replied-tools.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'
 import { Imports } from './import/imports.ts'
 import { catchUp } from './keep/catch-up.ts'
@@ -47,7 +47,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.health.set('replay', () => ({ open_runs: keeper.runs.size, listeners: stream.size }))
     gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.open.tapPromise('replay', async () => {
-      key = await hashKey(gateway)
+      key = await argumentKey(gateway.storage)
       await pricing.check()
       await catchUp(gateway)
       keeper.late.begin()

@@ -47,12 +47,6 @@ export interface ArtifactRow extends Artifact {
   readonly trace_id: string
 }
 
-/** Something that this installation made once and keeps. */
-export interface InstallationRow {
-  readonly id: string
-  readonly value: string
-}
-
 /** A run that is being imported: records of it are stored, its row is not. */
 export interface StagedRow {
   readonly trace_id: string
@@ -67,7 +61,6 @@ declare module 'guard-gateway/core' {
     spans: SpanRow
     events: EventRow
     artifacts: ArtifactRow
-    installation: InstallationRow
     staged_runs: StagedRow
   }
 }

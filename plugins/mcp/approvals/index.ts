@@ -1,6 +1,5 @@
 export { APPROVER_HEADER, type Approver, approver } from 'guard-gateway/core'
 export { type ApprovalOptions, Approvals, type Commit, type Decided } from './approvals.ts'
-export { argumentKey } from './argument-key.ts'
 export { approvalById, type Decision, decideApproval, shownAs } from './decision.ts'
 export type { Question } from './question.ts'
 export { type ApprovalRow, approvalTables } from './tables.ts'

@@ -12,7 +12,6 @@ import { isGuarded, OpenRun } from '../keep/open-run.ts'
 import { callChange } from '../keep/run-change.ts'
 import { newRow } from '../keep/run-row.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
-import { originOf } from './installation.ts'
 
 /** A run of this many spans is not added to; the session goes on in a new one. */
 const MAX_SPANS = 5_000
@@ -174,3 +173,7 @@ const place = (call: Call, run: OpenRun, parent_span_id: string | null): void =>
   run.joined_at = Math.max(run.joined_at, call.at)
   call.trace = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id }
 }
+
+/** Calls of the Playground are told apart by the upstream that plays them. */
+const originOf = ({ upstream }: Call): 'gateway' | 'playground' =>
+  upstream === 'playground' ? 'playground' : 'gateway'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Arguments, argumentHash, Gateway, type Plugin, type TreeSpan } from 'guard-gateway/core'
+import { type Arguments, argumentHash, argumentKey, Gateway, type Plugin, type TreeSpan } from 'guard-gateway/core'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { http } from 'guard-gateway/plugins/http'
 import { recorder } from 'guard-gateway/plugins/recorder'
@@ -10,13 +10,7 @@ import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
-import {
-  Approvals,
-  approvalTables,
-  argumentKey,
-  type Decided,
-  type Question,
-} from '../../../plugins/mcp/approvals/index.ts'
+import { Approvals, approvalTables, type Decided, type Question } from '../../../plugins/mcp/approvals/index.ts'
 import { Audit, type AuditBook, auditTables, type CallFacts, type Judgement } from '../../../plugins/mcp/audit/index.ts'
 import { readTrace } from '../../../plugins/replay/read/run.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
@@ -46,7 +40,7 @@ export const startKit = async (options: KitOptions = {}): Promise<Kit> => {
   const kit = makeKit(options)
   await kit.gateway.open()
   kit.audit.begin()
-  return { ...kit, key: await argumentKey(kit.gateway) }
+  return { ...kit, key: await argumentKey(kit.gateway.storage) }
 }
 
 /** The same before it is opened; the key for hashes is not there yet. */

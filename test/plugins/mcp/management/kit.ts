@@ -1,7 +1,7 @@
 import fastify from 'fastify'
-import { GuardError } from 'guard-gateway/core'
+import { argumentKey, GuardError } from 'guard-gateway/core'
 import { asFastifyPlugin } from 'guard-gateway/plugins/http'
-import { approver, argumentKey } from '../../../../plugins/mcp/approvals/index.ts'
+import { approver } from '../../../../plugins/mcp/approvals/index.ts'
 import { managementRoutes } from '../../../../plugins/mcp/management/routes.ts'
 import type { ServerView } from '../../../../plugins/mcp/management/server-schemas.ts'
 import { type Answer, injected } from '../../../kit/injected.ts'
@@ -65,7 +65,7 @@ export const startApi = async (options: KitOptions & { readonly approver_key?: s
   await app.ready()
   return {
     ...kit,
-    key: await argumentKey(gateway),
+    key: await argumentKey(gateway.storage),
     accepted,
     send: (method, path, body, headers) => injected(app, method, `/api/v1/mcp${path}`, body, headers),
     close: async () => {

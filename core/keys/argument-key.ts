@@ -1,10 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { Storage } from '../contracts/storage.ts'
+import { GuardError } from '../errors.ts'
+
+/** Something that this installation made once and keeps. */
+export interface InstallationRow {
+  readonly id: string
+  readonly value: string
+}
+
+declare module '../contracts/storage.ts' {
+  interface Tables {
+    installation: InstallationRow
+  }
+}
 
 const KEY_ID = 'argument_hash_key'
 
 /** The key that this installation hashes arguments with, the same for tool calls in model replies and in MCP traffic; made at the first start. */
-export const argumentKey = async ({ storage }: Gateway): Promise<string> => {
+export const argumentKey = async (storage: Storage): Promise<string> => {
   await storage.put('installation', { id: KEY_ID, value: randomBytes(32).toString('hex') }, 'absent')
   const row = await storage.get('installation', KEY_ID)
   if (row === undefined) throw new GuardError('STORAGE_UNAVAILABLE', 'The key for argument hashes cannot be read back.')

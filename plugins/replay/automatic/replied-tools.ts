@@ -1,0 +1,11 @@
+import { argumentHash, cutText, type Gateway, type RepliedTool, type Settled } from 'guard-gateway/core'
+
+const NAME_CHARS = 256
+
+/** The tool calls of a reply as they are recorded: names and hashes, no arguments. */
+export const repliedTools = ({ reading }: Settled, key: string, { redact }: Gateway): readonly RepliedTool[] =>
+  reading.calls.map(({ id, tool, args }) => ({
+    id: id === null ? null : cutText(id, NAME_CHARS),
+    tool: cutText(redact.text(tool), NAME_CHARS),
+    argument_hash: argumentHash(key, args),
+  }))
