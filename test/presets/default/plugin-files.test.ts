@@ -51,7 +51,10 @@ describe('plugin files', () => {
     ] as const
     for (const [index, [members, message]] of wrong.entries()) {
       const text = `import { detector } from ${core}\nexport const mine = detector({ ${members}, version: '1', detect() {} })`
-      await assert.rejects(pluginsFrom([await write(`wrong-${index}.mjs`, text)], refusal()), { code: 'INVALID_CONFIG', message })
+      await assert.rejects(pluginsFrom([await write(`wrong-${index}.mjs`, text)], refusal()), {
+        code: 'INVALID_CONFIG',
+        message,
+      })
     }
   })
 })
