@@ -152,6 +152,13 @@ describe('README.md', () => {
     assert.equal(code, 0, said)
     assert.match(said, /\b[0-9a-f]{32}\b/)
   })
+  it('runs an example', async () => {
+    const text = block('sh', 'examples/trace-an-agent.ts')
+    seen.add(text)
+    const env = { ...process.env, GUARD_URL: gateway.url, GUARD_GATEWAY_KEY: gateway.key }
+    const { stdout } = await run('bash', ['-euc', text], { cwd: root, env })
+    assert.match(stdout, /the run is \/replay\/[0-9a-f]{32}/)
+  })
   it('puts a policy in front of an MCP server as its client configuration says', async () => {
     const text = block('json', 'mcpServers')
     seen.add(text)
