@@ -1,18 +1,29 @@
 import { type Client, type Gateway, logins, type ProxyRequest, type UpstreamResponse } from 'guard-gateway/core'
+import { bodyFor } from './body.ts'
 import type { Upstream } from './destination.ts'
 import { outboundHeaders } from './headers.ts'
 import { send } from './request.ts'
 
-/** Sends an unguarded request to an upstream as it is, but for headers. Throws NoReply. */
-export const ask = (
+/** Sends an unguarded request to an upstream as it is, but for headers and the name of its model there. Throws NoReply. */
+export const ask = async (
   gateway: Gateway,
   upstream: Upstream,
   request: ProxyRequest,
   client: Client,
 ): Promise<UpstreamResponse> => {
-  const { method, path, query, raw_headers: raw, body, styles } = request
+  const { method, path, query, raw_headers: raw, styles } = request
+  const body = await sentBody(upstream, request)
   const login = logins.get(request) ?? []
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = outboundHeaders(upstream.rules, outbound, gateway.secrets)
   return send(upstream, { method, path: upstream.prefix + path + query, headers, body }, client)
+}
+
+const sentBody = async (
+  upstream: Upstream,
+  { body, headers, model, styles: [style = ''] }: ProxyRequest,
+): Promise<Buffer | undefined> => {
+  if (body === undefined) return undefined
+  const given = { bytes: body, encoding: headers['content-encoding'], style, model, stream: false }
+  return (await bodyFor(upstream, given)).bytes
 }

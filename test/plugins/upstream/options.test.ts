@@ -144,6 +144,21 @@ overEachClient((start, client) => {
       await ask(running.port, { body: { ...chatBody, model: 'm-2' } })
       assert.equal(JSON.parse(running.provider.last.body.toString()).model, 'm-2')
     })
+    it('holds for what no rule judges, too: counted tokens and paths passed through', async () => {
+      await using running = await start({
+        upstream: { model_map: { 'm-1': 'org/real' } },
+        passthrough: ['/v1/embeddings'],
+      })
+      const sent = '{ "model": "m-1", "messages": [], "input": "m-1" }'
+      const mapped = sent.replace('"model": "m-1"', '"model": "org/real"')
+      for (const path of ['/v1/messages/count_tokens', '/v1/embeddings']) {
+        await ask(running.port, { path, body: sent })
+        assert.equal(running.provider.last.body.toString(), mapped, path)
+      }
+      const gzipped = { path: '/v1/embeddings', body: gzipSync(sent), headers: { 'content-encoding': 'gzip' } }
+      await ask(running.port, gzipped)
+      assert.equal(gunzipSync(running.provider.last.body).toString(), mapped)
+    })
     for (const [coding, compress, inflate] of [
       ['gzip', gzipSync, gunzipSync],
       ['deflate', deflateSync, inflateSync],
