@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Found, type Gateway, recordedCalls, type SessionRow } from 'guard-gateway/core'
+import { type Found, type Gateway, knownFilters, recordedCalls, type SessionRow } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { trajectoriesOf } from './trajectory.ts'
 
@@ -34,7 +34,9 @@ export const trajectoryRoutes =
           response: { 200: Answer },
         },
       },
-      async ({ query: { since = 0, project_id, limit, cursor } }) => {
+      async ({ query }) => {
+        knownFilters(query, Query)
+        const { since = 0, project_id, limit, cursor } = query
         const page: Found<SessionRow> = await gateway.storage.find('sessions', {
           where: project_id === undefined ? {} : { project_id },
           limit,

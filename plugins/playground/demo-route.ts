@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { knownMembers } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
-import { knownMembers } from './members.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
 import { demo, demoBody, runSchema } from './schemas.ts'

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Gateway } from 'guard-gateway/core'
+import { type Gateway, knownFilters, knownMembers } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
-import { knownFilters, knownMembers } from './members.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
 import { scenariosOf } from './scenario.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, sessionById, timeOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, knownFilters, sessionById, timeOf } from 'guard-gateway/core'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
@@ -15,7 +15,7 @@ export const routes =
       '/sessions/:id/events',
       { schema: { summary: 'Session decision history', ...events } },
       async ({ params, query }) => {
-        knownOnly(query, eventsQuery)
+        knownFilters(query, eventsQuery)
         const { id } = await sessionById(gateway.storage, params.id)
         const page = await historyPage(gateway.storage, { ...query, session_id: id })
         return { ...page, events: [...page.events] }
@@ -38,7 +38,7 @@ export const routes =
       response: { 200: aggregatesFile },
     }
     app.get('/export/aggregates.csv', { schema: table }, async ({ query }, reply) => {
-      knownOnly(query, aggregatesQuery)
+      knownFilters(query, aggregatesQuery)
       const { project_id } = query
       const range = {
         ...time('since', query.since),
@@ -68,12 +68,4 @@ const time = (name: 'since' | 'until', text: string | undefined): { readonly [ke
       { path: `/${name}` },
     )
   return { [name]: at }
-}
-
-/** A filter that nobody knows is refused: ignoring it would answer another question. */
-const knownOnly = (query: object, schema: { readonly properties: object }): void => {
-  const known = Object.keys(schema.properties)
-  const odd = Object.keys(query).find((name) => !known.includes(name))
-  if (odd !== undefined)
-    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
 }

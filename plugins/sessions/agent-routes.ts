@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, type Gateway, GuardError, newId } from 'guard-gateway/core'
+import { approverHeaders, type Gateway, GuardError, knownFilters, knownMembers, newId } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { AgentKeys } from './keys.ts'
-import { boundedMetadata, knownFilters, knownMembers } from './members.ts'
+import { boundedMetadata } from './metadata.ts'
 import {
   agentParams,
   agentsPage,
   agentsQuery,
   issued,
   keyParams,
+  newAgent,
   newAgentBody,
-  newAgentMembers,
   oneAgent,
   registered,
 } from './schemas.ts'
@@ -49,7 +49,7 @@ export const agentRoutes =
         metadata = {},
         issue_key = true,
       } = body ?? {}
-      knownMembers(body ?? {}, newAgentMembers)
+      knownMembers(body ?? {}, newAgent)
       if (issue_key) gateway.approver.checkHeaders(headers)
       checkName('id', id, ids)
       if (project_id !== undefined) checkName('project_id', project_id, ids)

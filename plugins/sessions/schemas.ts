@@ -99,12 +99,11 @@ export const keyParams = Type.Object({ id: Type.String(), key_id: Type.String() 
 /** What may be changed of a session. */
 export const sessionChanges = Type.Object({ name: Type.Optional(name), metadata: Type.Optional(metadata) })
 
-const pauseReason = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) })
+export const pauseReason = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) })
 /** A pause needs no body. */
 export const pauseBody = Type.Union([Type.Null(), pauseReason])
-export const pauseMembers = Object.keys(pauseReason.properties)
 
-const newAgent = Type.Object({
+export const newAgent = Type.Object({
   id: Type.Optional(Type.String({ description: '1 to 128 of A-Z a-z 0-9 . _ -; made if absent.' })),
   name: Type.Optional(name),
   project_id: Type.Optional(Type.String({ description: 'Project of its requests that name none.' })),
@@ -113,7 +112,6 @@ const newAgent = Type.Object({
 })
 /** A registration needs no body. */
 export const newAgentBody = Type.Union([Type.Null(), newAgent])
-export const newAgentMembers = Object.keys(newAgent.properties)
 
 const shownOnce = Type.String({ description: 'The key. It is shown once and kept nowhere.' })
 export const registered = Type.Object({

@@ -3,19 +3,21 @@ import {
   approverHeaders,
   type Gateway,
   GuardError,
+  knownFilters,
+  knownMembers,
   type Session,
   type SessionRow,
   sessionById,
 } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import type { LiveSessions } from './live.ts'
-import { boundedMetadata, knownFilters, knownMembers } from './members.ts'
+import { boundedMetadata } from './metadata.ts'
 import { changeSession, pauseSession, resumeSession } from './pause.ts'
 import {
   externalParams,
   oneSession,
   pauseBody,
-  pauseMembers,
+  pauseReason,
   projectQuery,
   sessionChanges,
   sessionParams,
@@ -67,7 +69,7 @@ export const sessionRoutes =
 
     const pause = { summary: 'Pause a session: nothing of it is forwarded', body: pauseBody, ...one }
     app.post('/sessions/:id/pause', { schema: pause }, async ({ params, body }) => {
-      knownMembers(body ?? {}, pauseMembers)
+      knownMembers(body ?? {}, pauseReason)
       const session = await need(params.id)
       await pauseSession(gateway, session, body?.reason ?? null)
       return { session: sessionView(session.row) }
@@ -84,7 +86,7 @@ export const sessionRoutes =
 
 /** The columns that a PATCH changes, checked and redacted. Throws INVALID_REQUEST. */
 const changesOf = (gateway: Gateway, body: Static<typeof sessionChanges>): Partial<SessionRow> => {
-  knownMembers(body, Object.keys(sessionChanges.properties))
+  knownMembers(body, sessionChanges)
   const { name, metadata } = body
   return {
     ...(name === undefined ? {} : { name: name === null ? null : gateway.redact.text(name) }),

@@ -42,11 +42,3 @@ export const approvalQuery = ({ limit, cursor, ...where }: Static<typeof approva
   limit,
   ...(cursor === undefined ? {} : { cursor }),
 })
-
-/** Refuses a filter that nobody knows: ignoring it would answer another question. */
-export const knownOnly = (query: object, { properties }: { readonly properties: object }): void => {
-  const known = Object.keys(properties)
-  const odd = Object.keys(query).find((name) => !known.includes(name))
-  if (odd !== undefined)
-    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
-}

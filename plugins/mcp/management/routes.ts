@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, datedCursor } from 'guard-gateway/core'
+import { approverHeaders, datedCursor, knownFilters } from 'guard-gateway/core'
 import { type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
 import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
 import { auditFile, eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
 import { bundleJson, bundleLines, type ExportParts } from './export.ts'
-import { approvalQuery, eventQuery, knownOnly } from './queries.ts'
+import { approvalQuery, eventQuery } from './queries.ts'
 import { pinsAnswer, pinsBody, serverParams, serversAnswer } from './server-schemas.ts'
 import { approvalView, eventView } from './views.ts'
 
@@ -51,7 +51,7 @@ export const managementRoutes =
       response: { 200: eventsPage },
     }
     app.get('/events', { schema: events }, async ({ query }) => {
-      knownOnly(query, eventsQuery)
+      knownFilters(query, eventsQuery)
       const now = gateway.clock.now()
       const { rows, next_cursor, truncated } = await gateway.storage.find('mcp_audit', eventQuery(query, now))
       return { events: rows.map(eventView), next_cursor: datedCursor(next_cursor, query.cursor, now), truncated }
@@ -64,7 +64,7 @@ export const managementRoutes =
       response: { 200: approvalsPage },
     }
     app.get('/approvals', { schema: list }, async ({ query }) => {
-      knownOnly(query, approvalsQuery)
+      knownFilters(query, approvalsQuery)
       // those whose time is over are found by this status once it is written down
       if (query.status === 'expired') await approvals.sweep()
       const found = await gateway.storage.find('mcp_approvals', approvalQuery(query))
@@ -99,7 +99,7 @@ export const managementRoutes =
       response: { 200: auditFile },
     }
     app.get('/export', { schema: file }, async ({ query }, reply) => {
-      knownOnly(query, exportQuery)
+      knownFilters(query, exportQuery)
       const { format = 'json', ...filters } = query
       const [bundle, type] =
         format === 'json'

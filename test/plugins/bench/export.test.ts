@@ -66,3 +66,10 @@ test('an export keeps to times and projects, and replaces no file', async (conte
   await assert.rejects(run({ output: 'once.jsonl' }), /once\.jsonl cannot be written: it is there already \(EEXIST\)/)
   await assert.rejects(run({ since: 'lately' }), { code: 'USAGE' })
 })
+
+test('a filter that there is not is refused', async (context) => {
+  const { app } = await start(context)
+  const { statusCode, body } = await app.inject({ url: '/api/export/trajectories?project=shop' })
+  assert.equal(statusCode, 400)
+  assert.match(body, /There is no filter \\"project\\"; there is since, project_id, limit, cursor\./)
+})
