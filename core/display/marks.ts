@@ -33,17 +33,17 @@ export const costHead = (gateway: Gateway, words = 'Cost'): string => {
 /** A length of time in milliseconds. */
 export const spellMark = (ms: number): Html => html`<span title="${ms} ms">${durationText(ms * 1e6)}</span>`
 
-const colours: Readonly<Record<string, string>> = {
-  allow: 'ok',
-  block: 'error',
-  deny: 'error',
-  refused: 'error',
-  invalid: 'error',
-}
+const colours = new Map([
+  ['allow', 'ok'],
+  ['block', 'error'],
+  ['deny', 'error'],
+  ['refused', 'error'],
+  ['invalid', 'error'],
+])
 
 /** A decision as its word, coloured by how grave it is. */
 export const decisionMark = (decision: string): Html =>
-  html`<span class="${colours[decision] ?? 'warning'} status">${decision}</span>`
+  html`<span class="${colours.get(decision) ?? 'warning'} status">${decision}</span>`
 
 /** A field with choices, each its value and its label; a value that is none of them stands among them, so that it is not lost. */
 export const choice = (name: string, value: string, choices: readonly (readonly [string, string])[]): Html => {

@@ -54,21 +54,21 @@ export const painter = ({ options }: Input, { out, env }: Io): ((text: string, c
 }
 
 /** The colour of a status or a decision; undefined for one that means nothing in particular. */
-export const colourOf = (word: string): Colour | undefined => colours[word]
+export const colourOf = (word: string): Colour | undefined => colours.get(word)
 
-const colours: Readonly<Record<string, Colour>> = {
-  ok: 'green',
-  allow: 'green',
-  running: 'dim',
-  cancelled: 'dim',
-  shadow_flag: 'yellow',
-  shadow_deny: 'yellow',
-  confirm: 'yellow',
-  transform: 'yellow',
-  error: 'red',
-  timeout: 'red',
-  blocked: 'red',
-  block: 'red',
-  deny: 'red',
-  rate_limit: 'red',
-}
+const colours = new Map<string, Colour>([
+  ['ok', 'green'],
+  ['allow', 'green'],
+  ['running', 'dim'],
+  ['cancelled', 'dim'],
+  ['shadow_flag', 'yellow'],
+  ['shadow_deny', 'yellow'],
+  ['confirm', 'yellow'],
+  ['transform', 'yellow'],
+  ['error', 'red'],
+  ['timeout', 'red'],
+  ['blocked', 'red'],
+  ['block', 'red'],
+  ['deny', 'red'],
+  ['rate_limit', 'red'],
+])

@@ -9,7 +9,7 @@ const KEY_CHARS = 60
 
 /** The spans of both runs paired, as far as `rows` asks for them. */
 export const comparedRows = ({ query }: Ask, compared: Comparison): Html => {
-  const wanted = tests[query.get('rows') ?? ''] ?? (() => true)
+  const wanted = tests.get(query.get('rows') ?? '') ?? (() => true)
   const rows = compared.spans.filter(wanted)
   if (rows.length === 0) return html`<p class="empty">No row is like this.</p>`
   const asked = Number(query.get('after') ?? 0)
@@ -23,13 +23,13 @@ ${pages(query, after, end, rows.length)}`
 const isChanged = ({ presence, status_changed, label_changed }: ComparedRow): boolean =>
   presence !== 'both' || status_changed || label_changed
 
-const tests: Readonly<Record<string, (row: ComparedRow) => boolean>> = {
-  changed: isChanged,
-  slower: ({ duration_delta_ns }) => duration_delta_ns !== null && duration_delta_ns > 0n,
-  left: ({ presence }) => presence === 'left',
-  right: ({ presence }) => presence === 'right',
-  tool: ({ label_changed }) => label_changed,
-}
+const tests = new Map<string, (row: ComparedRow) => boolean>([
+  ['changed', isChanged],
+  ['slower', ({ duration_delta_ns }) => duration_delta_ns !== null && duration_delta_ns > 0n],
+  ['left', ({ presence }) => presence === 'left'],
+  ['right', ({ presence }) => presence === 'right'],
+  ['tool', ({ label_changed }) => label_changed],
+])
 
 const signs = { both: '', left: '−', right: '+' } as const
 const wordsFor = { both: '', left: 'only left', right: 'only right' } as const

@@ -2,18 +2,18 @@ import { costText, countText, durationText, type Html, html, type RunSummary, ra
 import { urlOf } from '../ingest/ingest.ts'
 import { NS_PER_MS } from '../time.ts'
 
-const marks: Readonly<Record<string, readonly [kind: string, sign: Html]>> = {
-  ok: ['ok', raw`✓`],
-  error: ['error', raw`✕`],
-  timeout: ['error', raw`✕`],
-  blocked: ['warning', raw`■`],
-  cancelled: ['quiet', raw`○`],
-  running: ['running', raw`●`],
-}
+const marks = new Map<string, readonly [kind: string, sign: Html]>([
+  ['ok', ['ok', raw`✓`]],
+  ['error', ['error', raw`✕`]],
+  ['timeout', ['error', raw`✕`]],
+  ['blocked', ['warning', raw`■`]],
+  ['cancelled', ['quiet', raw`○`]],
+  ['running', ['running', raw`●`]],
+])
 
 /** A status as a small shape and its word. */
 export const statusMark = (status: string): Html => {
-  const [kind, sign] = marks[status] ?? ['quiet', raw`·`]
+  const [kind, sign] = marks.get(status) ?? ['quiet', raw`·`]
   return html`<span class="status ${kind}">${sign} ${status}</span>`
 }
 

@@ -75,3 +75,8 @@ test('runs of two projects are compared with a warning, and one that is not ther
   assert.match(await bench.page('/replay/compare?left=old&right=other'), /belong to two projects, demo and elsewhere/)
   assert.match(await bench.page('/replay/compare?left=old&right=none', 404), /There is no run &quot;none&quot;/)
 })
+
+test('an address that asks for no rows there are shows all of them', async () => {
+  for (const rows of ['none-such', 'constructor', '__proto__', 'hasOwnProperty'])
+    assert.equal(rowIds(await bench.page(`/replay/compare?left=old&right=new&rows=${rows}`)).length, 4, rows)
+})

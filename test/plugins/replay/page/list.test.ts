@@ -183,3 +183,10 @@ test('the runs of a session stand under its sums, with what may be done with it'
     /Runs of session theirs , which this gateway has not led itself/,
   )
 })
+
+test('a status of a writer may be any word', async () => {
+  const attributes = { decision: 'constructor' }
+  const events = [{ name: 'policy.decision', attributes }]
+  await bench.trace(run('odd', { project_id: 'odd', status: 'constructor', events }))
+  assert.match(textOf(partOf(await bench.page('/replay?project_id=odd'), 'run-odd')), / · constructor /)
+})
