@@ -9,7 +9,7 @@ export const comparedSums = (gateway: Gateway, { left, right, deltas }: Comparis
 <thead><tr><th scope="col"><span class="hidden-label">Measure</span></th><th scope="col" class="figure">Left</th><th scope="col" class="figure">Right</th><th scope="col">Difference</th></tr></thead><tbody>
 ${word('Status', statusMark(left.status), statusMark(right.status), left.status !== right.status)}
 ${word('Failure tag', html`${left.failure_tag ?? 'none'}`, html`${right.failure_tag ?? 'none'}`, left.failure_tag !== right.failure_tag)}
-${line('Duration', tookText(left), tookText(right), deltas.duration_ns === null ? '' : slowerText(deltas.duration_ns))}
+${line('Duration', tookText(left), tookText(right), deltas.duration_ns === null ? 'not known yet' : slowerText(deltas.duration_ns))}
 ${counted('Tokens', left.total_tokens, right.total_tokens, deltas.total_tokens)}
 ${line(costHead(gateway), costText(left.cost_micro), costText(right.cost_micro), costDelta(deltas.cost_micro))}
 ${counted('Spans', left.span_count, right.span_count, deltas.span_count)}

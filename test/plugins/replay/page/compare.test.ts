@@ -76,6 +76,12 @@ test('runs of two projects are compared with a warning, and one that is not ther
   assert.match(await bench.page('/replay/compare?left=old&right=none', 404), /There is no run &quot;none&quot;/)
 })
 
+test('how much longer a run takes that has not ended is not known yet', async () => {
+  await bench.trace({ trace_id: 'going', project_id: 'demo', status: 'running', spans: [] })
+  const text = textOf(await bench.page('/replay/compare?left=old&right=going'))
+  assert.match(text, /Duration 12\.4 s running not known yet/)
+})
+
 test('an address that asks for no rows there are shows all of them', async () => {
   for (const rows of ['none-such', 'constructor', '__proto__', 'hasOwnProperty'])
     assert.equal(rowIds(await bench.page(`/replay/compare?left=old&right=new&rows=${rows}`)).length, 4, rows)
