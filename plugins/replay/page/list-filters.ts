@@ -32,6 +32,10 @@ const KEPT = [
 /** The search form of the list. `fault`: the parameter that cannot be used. */
 export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
   const value = (name: string): string => query.get(name) ?? ''
+  const each = (name: string): readonly string[] => {
+    const given = query.getAll(name).filter((one) => one !== '')
+    return given.length === 0 ? [''] : given
+  }
   const wrong = (name: string) => (fault === name ? raw` aria-invalid="true" aria-describedby="fault"` : '')
   return html`<form class="filters" action="/replay" role="search">
 <label class="wide">Search<input type="search" name="q" value="${value('q')}"${wrong('q')} placeholder="words of names, tools, attributes"></label>
@@ -43,8 +47,8 @@ export const filterForm = ({ query }: Ask, fault: string | undefined): Html => {
     ['none', 'none'],
     ...failureTags.map((tag) => [tag, tag] as const),
   ])}</label>
-<label>Tag<input name="tag" value="${value('tag')}" size="10"></label>
-<label>Model<input name="model" value="${value('model')}" size="14"></label>
+${each('tag').map((tag) => html`<label>Tag<input name="tag" value="${tag}" size="10"></label>`)}
+${each('model').map((model) => html`<label>Model<input name="model" value="${model}" size="14"></label>`)}
 <label>Since${choice('since', value('since'), ages)}</label>
 ${KEPT.flatMap((name) => query.getAll(name).map((kept) => kept !== '' && html`<input type="hidden" name="${name}" value="${kept}">`))}
 <button>Search</button>

@@ -11,7 +11,7 @@ import {
   statusOf,
   type View,
 } from 'guard-gateway/core'
-import { nextCursor, runQuery } from '../api/filters.ts'
+import { checkStatuses, nextCursor, runQuery } from '../api/filters.ts'
 import type { Retention } from '../upkeep/retention.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, linked, listQuery } from './links.ts'
@@ -46,7 +46,9 @@ interface Fault {
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
     const asked = listQuery(query)
-    const { rows, next_cursor } = await gateway.storage.find('runs', runQuery(asked, now))
+    const wanted = runQuery(asked, now)
+    await checkStatuses(gateway.storage, wanted)
+    const { rows, next_cursor } = await gateway.storage.find('runs', wanted)
     return {
       runs: rows.map(runSummary),
       next_cursor: nextCursor(asked, now, next_cursor),

@@ -190,3 +190,16 @@ test('a status of a writer may be any word', async () => {
   await bench.trace(run('odd', { project_id: 'odd', status: 'constructor', events }))
   assert.match(textOf(partOf(await bench.page('/replay?project_id=odd'), 'run-odd')), / · constructor /)
 })
+
+test('searching again keeps every tag and model that the address asks for', async () => {
+  const text = await bench.page('/replay?tag=one&tag=two&model=small&model=big')
+  assert.deepEqual(
+    [...text.matchAll(/name="(tag|model)" value="(\w+)"/g)].map(([, name, value]) => `${name} ${value}`),
+    ['tag one', 'tag two', 'model small', 'model big'],
+  )
+})
+
+test('a status that no run has is told to be misspelled, as the interface tells it', async () => {
+  const text = await bench.page('/replay?status=eror', 400)
+  assert.match(text, /role="alert">No run has status &quot;eror&quot;; there is running/)
+})
