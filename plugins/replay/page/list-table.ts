@@ -49,7 +49,7 @@ const sortHead = (query: URLSearchParams, label: string, sort: string, className
 
 const MAX_BACK = 20
 
-/** Links to newer and older runs; each page knows the cursors of those before it, so that "newer" is the page one came from. */
+/** Links to newer and older runs; each page knows the cursors of the last before it, so that "newer" is the page one came from; where it knows none, the list begins anew. */
 export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
   const cursor = query.get('cursor') ?? ''
   const before = (query.get('back') ?? '').split('.').filter((one) => one !== '')
@@ -63,7 +63,7 @@ export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
   })
   if (cursor === '' && next_cursor === null) return html``
   return html`<nav class="pages" aria-label="Newer and older runs">
-${cursor !== '' && html`<a href="${newer}" rel="prev">← newer</a>`}
+${cursor !== '' && html`<a href="${newer}" rel="prev">← ${before.length === 0 ? 'newest' : 'newer'}</a>`}
 ${next_cursor !== null && html`<a href="${older}" rel="next">older →</a>`}
 </nav>`
 }

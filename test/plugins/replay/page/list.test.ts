@@ -203,3 +203,9 @@ test('a status that no run has is told to be misspelled, as the interface tells 
   const text = await bench.page('/replay?status=eror', 400)
   assert.match(text, /role="alert">No run has status &quot;eror&quot;; there is running/)
 })
+
+test('a way back that is no longer known leads to the newest, and says so', async () => {
+  const text = await bench.page('/replay?project_id=paged&limit=3')
+  const older = /<a href="([^"]*)" rel="next">/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.match(await bench.page(older), /<a href="\/replay\?project_id=paged&amp;limit=3" rel="prev">← newest<\/a>/)
+})
