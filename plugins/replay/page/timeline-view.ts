@@ -43,7 +43,7 @@ export const timelineView = (trace: Trace, query: URLSearchParams, now: number):
   return {
     trace,
     shape,
-    window: windowOf(trace.run, query, now),
+    window: windowOf(trace, query, now),
     folding,
     finding,
     matches,

@@ -1,4 +1,4 @@
-import type { Run, TraceSpan } from 'guard-gateway/core'
+import type { Trace, TraceSpan } from 'guard-gateway/core'
 import { NS_PER_MS } from '../time.ts'
 
 /** The part of a run that its timeline shows; nanoseconds from its start. */
@@ -12,15 +12,18 @@ export interface Window {
 }
 
 /** The part that `from` and `to` name, the whole run without them or where they make no sense. `now` in milliseconds. */
-export const windowOf = (run: Run, query: URLSearchParams, now: number): Window => {
-  const now_ns = BigInt(now) * NS_PER_MS
-  const end_ns = run.end_ns ?? (now_ns > run.start_ns ? now_ns : run.start_ns)
+export const windowOf = ({ run, spans }: Trace, query: URLSearchParams, now: number): Window => {
+  const end_ns = run.end_ns ?? lastKnown(spans, BigInt(now) * NS_PER_MS)
   const length_ns = end_ns > run.start_ns ? end_ns - run.start_ns : 1n
   const from = offset(query.get('from'), 0n, length_ns)
   const to = offset(query.get('to'), length_ns, length_ns)
   const whole = { origin_ns: run.start_ns, length_ns }
   return from < to ? { ...whole, from, to } : { ...whole, from: 0n, to: length_ns }
 }
+
+/** By now, or later where the clock of who wrote these spans is ahead. */
+const lastKnown = (spans: readonly TraceSpan[], now_ns: bigint): bigint =>
+  spans.map(({ start_ns, end_ns }) => end_ns ?? start_ns).reduce((last, at) => (at > last ? at : last), now_ns)
 
 const offset = (text: string | null, otherwise: bigint, length_ns: bigint): bigint => {
   if (text === null || !/^\d{1,19}$/.test(text)) return otherwise

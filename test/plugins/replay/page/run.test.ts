@@ -189,3 +189,13 @@ test('a run that goes on grows without an end', async () => {
   assert.match(text, /data-live="going"/)
   assert.match(partOf(text, 'span-on'), /aria-label="starts at [^"]*, is running, running"/)
 })
+
+test('a run that goes on shows spans whose clock is ahead of ours', async () => {
+  const ahead = (ms: number) => String(BigInt(Date.now() + 86_400_000 + ms) * 1_000_000n)
+  await bench.trace({
+    trace_id: 'ahead',
+    status: 'running',
+    spans: [{ id: 'tomorrow', name: 'step', start_ns: ahead(0), end_ns: ahead(10) }],
+  })
+  assert.match(partOf(await bench.page('/replay/ahead'), 'span-tomorrow'), /<rect x="0.00%" width="100.00%"/)
+})
