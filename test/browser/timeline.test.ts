@@ -43,6 +43,25 @@ describe('the timeline', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('keeps the span that was chosen in all that leads on from it', async () => {
+    const id = await world.trace(threeSteps('choosing', start))
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to(`/replay/${id}`)
+    await page.locator('#span-s2 .pick').click()
+    await page.locator('#details', { hasText: 'read_file' }).waitFor()
+    await page.getByRole('link', { name: 'Events' }).click()
+    await page.waitForURL(/view=events/)
+    await page.getByRole('link', { name: 'Timeline' }).click()
+    await page.locator('#span-s2.chosen').waitFor()
+    await page.locator('#span-s1 .pick').click()
+    await page.locator('#details', { hasText: 'small-model' }).waitFor()
+    await page.getByRole('button', { name: 'Pin' }).click()
+    await page.waitForURL(/notice=run-pinned/)
+    assert.equal(await page.locator('#timeline .chosen').getAttribute('id'), 'span-s1')
+    await visit.close()
+  })
+
   it('keeps rows closed over a reload', async () => {
     const id = await world.trace(threeSteps('closing', start))
     const visit = await world.open()

@@ -12,6 +12,7 @@ import {
 import { urlOf } from '../ingest/ingest.ts'
 import { toldBy } from './decisions.ts'
 import { runLink } from './folding.ts'
+import { linked } from './links.ts'
 import { pinButton, pinForm } from './pin-button.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { costMark, countMark, durationMark, lasted, numbered, rowId, statusMark, timeMark, titleOf } from './shown.ts'
@@ -22,7 +23,7 @@ export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string |
   const id = encodeURIComponent(run.trace_id)
   return html`<div class="head"><h1>${titleOf(run, step)}</h1>
 <p>${statusMark(run.status)}${why(trace, ask)}</p>
-<div class="acts">${pinForm(ask.url)}${pinButton(run)} <a href="/replay/compare?left=${id}">Compare with…</a>
+<div class="acts">${pinForm(linked(urlOf(run.trace_id), ask.query, { part: null }))}${pinButton(run)} <a href="/replay/compare?left=${id}">Compare with…</a>
 <span class="exports">Export ${gateway.exportFormats.ids().map((format) => html`<a href="/api/v1/runs/${id}/export?format=${format}" download>${format}</a> `)}</span></div></div>
 <p class="sums">${sums(gateway, trace, ask.now)}</p>
 <p class="sums">${origin(trace, ask)}</p>

@@ -61,16 +61,12 @@ const show = async (url) => {
   going = new AbortController()
   const { signal } = going
   const at = document.querySelector('[data-row].at')?.id
-  const same = rowsOf(url) === rowsOf(shown)
-  const kept = same ? revealed(rowOf(url)) : undefined
+  const kept = rowsOf(url) === rowsOf(shown) && revealed(rowOf(url))
   const all = url.searchParams.has('all')
   const next = await fetched(url, kept ? 'details' : all ? 'frame' : undefined, signal)
   shown = url
-  swap(next, '#tools')
-  if (!kept) {
-    swap(next, '.panes')
-    await begin()
-  } else swap(next, '#details')
+  for (const part of ['.head', '.tabs', '#tools', kept ? '#details' : '.panes']) swap(next, part)
+  if (!kept) await begin()
   const found = url.searchParams.has('find') && document.getElementById('timeline')?.dataset.selected
   const row = revealed(rowOf(url) || found)
   if (row) choose(row)

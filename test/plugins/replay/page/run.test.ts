@@ -199,3 +199,8 @@ test('a run that goes on shows spans whose clock is ahead of ours', async () => 
   })
   assert.match(partOf(await bench.page('/replay/ahead'), 'span-tomorrow'), /<rect x="0.00%" width="100.00%"/)
 })
+
+test('the form that pins leads back to what is shown, not to the part of it that script asked for', async () => {
+  const text = await bench.page('/replay/going?span=on&part=details')
+  assert.match(text, /name="return_to" value="\/replay\/going\?span=on"/)
+})
