@@ -83,4 +83,4 @@ export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Ht
 
 /** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` its things. */
 export const newsMark = (first: string, seen: string, what: string): Html =>
-  html`<p id="news" class="news" data-first="${first}" data-seen="${seen}" data-what="${what}" hidden></p>`
+  html`<p id="news" class="news" data-seen="${seen}" data-what="${what}" hidden><a href="${first}"></a></p>`

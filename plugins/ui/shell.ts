@@ -1,6 +1,7 @@
 import { type Gateway, type Html, html, type Page, raw, type View } from 'guard-gateway/core'
 import type { Asset } from './assets.ts'
 import type { UiOptions } from './index.ts'
+import { keyList } from './key-list.ts'
 
 /** What surrounds every page: head, navigation, what is wrong with the gateway, the line that tells of changes. */
 export class Shell {
@@ -67,6 +68,7 @@ ${this.#unwell()}<main id="main" tabindex="-1">
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${view.main}
 </main>
 <p id="told" class="told" role="status" aria-live="polite"></p>
+${keyList(this.#entries())}
 </body>
 </html>`
   }

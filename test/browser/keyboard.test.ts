@@ -141,7 +141,7 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
     await page.getByRole('searchbox').focus()
     await page.keyboard.type('gm jxpc?/')
     assert.equal(await page.getByRole('searchbox').inputValue(), 'gm jxpc?/')
-    assert.equal(await page.locator('[data-row].at, :checked:not(option), dialog').count(), 0)
+    assert.equal(await page.locator('[data-row].at, :checked:not(option), dialog[open]').count(), 0)
     await press(page, 'Escape', 'Control+j', 'Alt+j', 'Meta+j')
     assert.equal(await page.locator('[data-row].at').count(), 0)
     assert.equal(new URL(page.url()).pathname, '/replay')

@@ -15,6 +15,38 @@ const drawn = (visit: Visit, span: string) =>
     return { x: (((bar?.x ?? 0) - (box?.x ?? 0)) / whole) * 100, width: ((bar?.width ?? 0) / whole) * 100 }
   })
 
+const lengths_ns = [0, 999, 1_234, 9_960_000, 412_500_000, 59_960_000_000, 61_000_000_000, 7_230_000_000_000]
+const statuses = ['ok', 'error', 'timeout', 'blocked', 'cancelled', 'constructor']
+const decisions = ['allow', 'block', 'shadow_flag', 'rate_limit']
+
+/** One of many spans of which hardly two are alike. */
+const oddSpan = (index: number) => {
+  const start_ns = at(Date.now() - 3 * HOUR_MS, index * 7_000)
+  const end_ns = String(BigInt(start_ns) + BigInt(lengths_ns[index % 8] ?? 0))
+  const tool = index % 5 === 0 ? 'שלום \u202e'.repeat(12) : `tool ${index}`
+  return {
+    id: `s${index}`,
+    name: index % 9 === 0 ? `${'a long name '.repeat(6)}${index}` : 'tool.call',
+    ...(index % 3 === 0 ? {} : { parent_id: `s${index - (index % 3)}` }),
+    start_ns,
+    ...(index % 50 === 0 ? { status: 'running' } : { status: statuses[index % 6], end_ns }),
+    attributes: index % 4 === 0 ? {} : { 'tool.name': tool },
+    events: index % 2 === 0 ? [] : [{ name: 'policy.decision', attributes: { decision: decisions[index % 4] } }],
+  }
+}
+
+/** Rows as markup without where links lead, attributes by name. */
+const rowTexts = (rows: readonly Element[]): readonly string[] =>
+  rows.map((row) => {
+    for (const part of [row, ...row.querySelectorAll('*')]) {
+      part.removeAttribute('href')
+      const all = [...part.attributes].sort((one, other) => (one.name < other.name ? -1 : 1))
+      for (const { name } of all) part.removeAttribute(name)
+      for (const { name, value } of all) part.setAttribute(name, value)
+    }
+    return row.outerHTML
+  })
+
 describe('the drawing of a timeline', { skip: noBrowser }, () => {
   let world: World
   const start = Date.now() - 3 * HOUR_MS
@@ -158,5 +190,23 @@ describe('the drawing of a timeline', { skip: noBrowser }, () => {
       assert.ok((await visit.overflow()) <= 0)
       await visit.close()
     }
+  })
+
+  it('draws the rows of a long run as the server does', async () => {
+    const spans = Array.from({ length: 1_001 }, (_, index) => oddSpan(index))
+    const id = await world.trace({ name: 'long', status: 'ok', spans })
+    const visit = await world.open()
+    const { page } = visit
+    const rows = () => page.locator('#timeline tr[id]').evaluateAll(rowTexts)
+    for (const find of ['tool', 'nothing like it']) {
+      await visit.to(`/replay/${id}?find=${find}`)
+      const served = await rows()
+      await visit.to(`/replay/${id}?find=${find}&all=1`)
+      await page.locator('#timeline .spacer').first().waitFor({ state: 'attached' })
+      const drawn = await rows()
+      assert.ok(drawn.length > 30)
+      for (const [at, row] of drawn.entries()) assert.equal(row, served[at])
+    }
+    await visit.close()
   })
 })

@@ -9,7 +9,8 @@ import {
   type TreeSpan,
   timeText,
 } from 'guard-gateway/core'
-import { decisionLine, toldBy } from './decisions.ts'
+import { toldBy } from '../read/decisions.ts'
+import { decisionLine } from './decisions.ts'
 import { indented } from './indented.ts'
 import { spanTitle } from './shape.ts'
 import { costMark, countMark, durationMark, numbered, statusMark } from './shown.ts'

@@ -1,5 +1,6 @@
 import { durationText, type Html, html, type Trace, type TraceEvent, type TreeSpan } from 'guard-gateway/core'
-import { decisionLine, toldBy } from './decisions.ts'
+import { toldBy } from '../read/decisions.ts'
+import { decisionLine } from './decisions.ts'
 import { linked } from './links.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { numbered, spanUrl } from './shown.ts'

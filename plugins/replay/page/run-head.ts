@@ -10,7 +10,7 @@ import {
   type TreeSpan,
 } from 'guard-gateway/core'
 import { urlOf } from '../ingest/ingest.ts'
-import { toldBy } from './decisions.ts'
+import { toldBy } from '../read/decisions.ts'
 import { runLink } from './folding.ts'
 import { linked } from './links.ts'
 import { pinButton, pinForm } from './pin-button.ts'

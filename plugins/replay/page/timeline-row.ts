@@ -1,5 +1,6 @@
 import { durationText, type Html, html, raw, type TreeSpan } from 'guard-gateway/core'
-import { decisionClass, standing } from './decisions.ts'
+import { standing } from '../read/decisions.ts'
+import { decisionClass } from './decisions.ts'
 import { isClosed, runLink, toggled } from './folding.ts'
 import { spanTitle } from './shape.ts'
 import { middled, numbered, rowId, statusMark } from './shown.ts'
@@ -55,11 +56,13 @@ const LEAST_PERCENT = 0.01
 
 /** Beyond this there is no room for a word behind the bar. */
 const LAST_PERCENT = 85
+/** Before this there is none in front of it either. */
+const FIRST_PERCENT = 12
 
 const decisionText = (events: TreeSpan['events'], from: number, to: number): Html | '' => {
   const word = standing(events)
   if (word === undefined) return ''
-  const behind = to <= LAST_PERCENT
-  const x = behind ? to + 0.6 : Math.max(0, from - 0.6)
-  return html`<text class="${decisionClass(word)}" x="${x.toFixed(2)}%" dx="${behind ? 4 : -2}" y="11"${behind || from < 12 ? '' : raw` text-anchor="end"`}>◆ ${word}</text>`
+  const before = from < FIRST_PERCENT ? 'start' : 'end'
+  const [x, dx, anchor] = to <= LAST_PERCENT ? [to + 0.6, 4, 'start'] : [Math.max(0, from - 0.6), -2, before]
+  return html`<text class="${decisionClass(word)}" x="${x.toFixed(2)}%" dx="${dx}" y="11" text-anchor="${anchor}">◆ ${word}</text>`
 }

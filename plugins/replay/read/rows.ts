@@ -1,4 +1,5 @@
 import type { Trace } from 'guard-gateway/core'
+import { standing } from './decisions.ts'
 import { occurrencesOf } from './occurrences.ts'
 
 const PAGE = 2_000
@@ -15,6 +16,7 @@ const rowColumns = [
   'start_ns',
   'duration_ns',
   'events',
+  'decision',
 ] as const
 
 /** A page of a run's tree, a list of values a span. `next`: the row that the next page begins with; null at the end. */
@@ -35,7 +37,19 @@ export const rowsOf = ({ spans }: Trace, after = 0, limit = PAGE): RowsPage => {
     const occurrence = occurrences.get(span) ?? 1
     const { id, depth, name, label, kind, status, start_ns, end_ns, events } = span
     const duration = end_ns === null ? null : end_ns - start_ns
-    rows.push([id, depth, name, occurrence, label, kind, status, start_ns, duration, events.length])
+    rows.push([
+      id,
+      depth,
+      name,
+      occurrence,
+      label,
+      kind,
+      status,
+      start_ns,
+      duration,
+      events.length,
+      standing(events) ?? null,
+    ])
   }
   return { columns: rowColumns, rows, next: end < spans.length ? end : null }
 }

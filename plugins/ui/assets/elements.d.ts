@@ -1,8 +1,13 @@
 // What scripts of the pages find there are HTML elements, and what they hear of begins at one.
 
 interface ParentNode {
+  querySelector(selectors: 'dialog'): HTMLDialogElement | null
   querySelector<E extends HTMLElement = HTMLElement>(selectors: string): E | null
   querySelectorAll<E extends HTMLElement = HTMLElement>(selectors: string): NodeListOf<E>
+}
+
+interface Document {
+  createElementNS(space: string, name: string): HTMLElement
 }
 
 interface Element {

@@ -26,41 +26,9 @@ const press = (key) => {
   return target !== null
 }
 
-const help = () => {
-  const dialog = document.createElement('dialog')
-  dialog.ariaLabel = 'Keys'
-  const lines = [
-    ['/', 'search'],
-    ['j k', 'next, previous row'],
-    ['Enter', 'open the row'],
-    ['x', 'select for comparison'],
-    ['c', 'compare the selected'],
-    ['p', 'pin'],
-    ['n b', 'next, previous match'],
-    ['[ ]', 'collapse, expand all'],
-    ['+ - 0', 'zoom'],
-    ['e', 'next error'],
-    ...[...document.querySelectorAll('nav [data-key]')].map((link) => [`g ${link.dataset.key}`, link.textContent]),
-    ['Esc', 'close, clear, leave a field'],
-  ]
-  const list = document.createElement('dl')
-  list.className = 'facts'
-  for (const [key, what] of lines) {
-    const term = document.createElement('dt')
-    term.textContent = key
-    const meaning = document.createElement('dd')
-    meaning.textContent = what
-    list.append(term, meaning)
-  }
-  dialog.append(list)
-  dialog.onclose = () => dialog.remove()
-  document.body.append(dialog)
-  dialog.showModal()
-}
-
 const actions = {
   '/': () => document.querySelector('[type="search"]')?.focus(),
-  '?': help,
+  '?': () => document.querySelector('dialog').showModal(),
   j: () => step(1),
   k: () => step(-1),
   x: () => current()?.querySelector('[type="checkbox"]')?.click(),

@@ -26,15 +26,13 @@ const pageAt = async (url) => {
 
 /** Says how many rows a list has before the one that was its first. */
 const countNews = async (note) => {
-  const { first, seen, what } = note.dataset
-  const page = await pageAt(first)
+  const { seen, what } = note.dataset
+  const link = note.querySelector('a')
+  const page = await pageAt(link.href)
   const rows = [...(page?.querySelectorAll(`[data-row][id^="${seen.split('-')[0]}-"]`) ?? [])]
   const at = rows.findIndex(({ id }) => id === seen)
   if (!rows.length || at === 0) return
-  const link = document.createElement('a')
-  link.href = first
   link.textContent = `${at === -1 ? `${rows.length} or more` : at} new ${what}`
-  note.replaceChildren(link)
   note.hidden = false
 }
 

@@ -1,4 +1,4 @@
-import { rowMaker } from './timeline-row.js'
+import { made, rowMaker } from './timeline-row.js'
 
 const PAGE_ROWS = 2000
 /** Rows beyond both edges of the screen that are there already. */
@@ -61,12 +61,7 @@ const seenIn = (rows, { isClosed }, path) => {
   return seen
 }
 
-const spacer = () => {
-  const row = document.createElement('tr')
-  row.append(document.createElement('td'))
-  row.cells[0].className = 'spacer'
-  return row
-}
+const spacer = () => made('td', { class: 'spacer' })
 
 /** Fills the table with all rows of a long run, of which only those near the screen are there; `reveal` brings one there and gives it. */
 export const longTimeline = async (table, url) => {
@@ -75,7 +70,8 @@ export const longTimeline = async (table, url) => {
   const make = rowMaker(table, url, rows, folds)
   const seen = seenIn(rows, folds, pathTo(rows, table.dataset.selected))
   const body = table.tBodies[0]
-  const [above, below] = [spacer(), spacer()]
+  const spaces = [spacer(), spacer()]
+  const [above, below] = spaces.map((space) => made('tr', {}, space))
   body.replaceChildren(above, make(seen[0]), below)
   const height = body.rows[1].getBoundingClientRect().height
   let range = ''
@@ -86,8 +82,8 @@ export const longTimeline = async (table, url) => {
     if (range === `${start} ${end}`) return
     range = `${start} ${end}`
     const at = body.querySelector('.at')?.id
-    above.cells[0].style.height = `${start * height}px`
-    below.cells[0].style.height = `${(seen.length - end) * height}px`
+    spaces[0].style.height = `${start * height}px`
+    spaces[1].style.height = `${(seen.length - end) * height}px`
     body.replaceChildren(above, ...seen.slice(start, end).map(make), below)
     if (at) document.getElementById(at)?.classList.add('at')
   }

@@ -1,5 +1,3 @@
-const SVG = 'http://www.w3.org/2000/svg'
-
 /** Text in which nothing is hidden, as the server shows it. */
 const visible = (text) =>
   text.replace(
@@ -7,97 +5,116 @@ const visible = (text) =>
     (mark) => `U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   )
 
-const twoDigits = (part) => String(part).padStart(2, '0')
+const short = (value) => (value < 9.95 ? value.toFixed(1) : Math.min(999, Math.round(value)))
 
-/** A length of time as people read it. */
+/** A length of time as the server writes it. */
 const took = (ns) => {
   if (ns === null) return '…'
   const value = Number(ns)
   if (value < 1e3) return `${value} ns`
-  if (value < 1e6) return `${Number((value / 1e3).toPrecision(3))} µs`
-  if (value < 1e9) return `${Number((value / 1e6).toPrecision(3))} ms`
-  if (value < 6e10) return `${(value / 1e9).toFixed(1)} s`
+  if (value < 1e6) return `${short(value / 1e3)} µs`
+  if (value < 1e9) return `${short(value / 1e6)} ms`
+  if (value < 59.95e9) return `${(value / 1e9).toFixed(1)} s`
   const seconds = Math.round(value / 1e9)
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${twoDigits(seconds % 60)} s`
-  const minutes = Math.round(seconds / 60)
-  return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`
+  const [count, whole, part] = seconds < 3600 ? [seconds, 'min', 's'] : [Math.round(seconds / 60), 'h', 'min']
+  return `${Math.floor(count / 60)} ${whole} ${String(count % 60).padStart(2, '0')} ${part}`
 }
 
-/** An element with its class and what stands in it. */
-const made = (name, className, ...content) => {
-  const element = document.createElement(name)
-  if (className !== '') element.className = className
+/** A text cut in its middle, as the server does it. */
+const middled = (text, max = 40) => {
+  if (text.length <= max) return visible(text)
+  const tail = Math.floor(max / 3)
+  return visible(`${text.slice(0, max - tail - 1).toWellFormed()}…${text.slice(-tail).toWellFormed()}`)
+}
+
+/** An element with its attributes and what stands in it. */
+export const made = (name, attributes, ...content) => {
+  const space = /^(svg|rect|text)$/.test(name) ? '2000/svg' : '1999/xhtml'
+  const element = document.createElementNS(`http://www.w3.org/${space}`, name)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
   element.append(...content)
   return element
 }
 
-const drawn = (name, attributes) => {
-  const element = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-  return element
+/** Class and sign of a status. */
+const signs = new Map([
+  ['error', 'error ✕'],
+  ['timeout', 'error ✕'],
+  ['blocked', 'warning ■'],
+  ['running', 'running ●'],
+  ['cancelled', 'quiet ○'],
+])
+
+const statusMark = (status) => {
+  if (status === 'ok') return ''
+  const [kind, sign] = (signs.get(status) ?? 'quiet ·').split(' ')
+  return made('span', { class: `status ${kind}` }, `${sign} ${status}`)
+}
+
+const percent = (share) => `${share.toFixed(2)}%`
+
+/** The word of a decision, behind its bar or before it. */
+const decisionMark = (word, from, to) => {
+  const kind = /^(block|deny)$/.test(word) ? 'error' : 'warning'
+  const before = from < 12 ? 'start' : 'end'
+  const [x, dx, anchor] = to <= 85 ? [to + 0.6, 4, 'start'] : [Math.max(0, from - 0.6), -2, before]
+  return made('text', { class: kind, x: percent(x), dx, y: 11, 'text-anchor': anchor }, `◆ ${visible(word)}`)
 }
 
 /** Places named in an attribute; undefined where there is none. */
-const placesIn = (text) => (text === undefined ? undefined : new Set(text.split(',').map(Number)))
-
-const link = (className, url, changes, ...content) => {
-  const query = new URLSearchParams(url.search)
-  for (const [name, value] of Object.entries(changes)) query.set(name, value)
-  const element = made('a', className, ...content)
-  element.href = `?${query}`
-  return element
-}
+const placesIn = (text) => (text === undefined ? undefined : new Set(JSON.parse(`[${text}]`)))
 
 /** Makes rows as the server does, from lists of values; `folds` says which are closed. */
 export const rowMaker = (table, url, rows, folds) => {
   const { origin, from, to, critical, matches } = table.dataset
   const [zero, first, width] = [BigInt(origin), Number(from), Number(to) - Number(from)]
   const [onPath, found] = [placesIn(critical), placesIn(matches)]
-  const percent = (ns) => (100 * (Number(BigInt(ns) - zero) - first)) / width
+  const share = (ns) => (100 * (Number(ns - zero) - first)) / width
 
-  const lane = (start, duration, status) => {
-    const [left, right] = [percent(start), duration === null ? 100 : percent(BigInt(start) + BigInt(duration))]
-    const words = `starts at ${took(BigInt(start) - zero)}, lasts ${took(duration)}, ${status}`
-    const svg = drawn('svg', { class: 'lane', height: 14, role: 'img', 'aria-label': words })
-    if (right < 0 || left > 100) return svg
-    const x = Math.max(0, left)
-    const share = Math.max(0.01, Math.min(100, right) - x)
-    svg.append(drawn('rect', { x: `${x.toFixed(2)}%`, width: `${share.toFixed(2)}%`, height: 14 }))
+  const address = (changes) => {
+    const query = new URLSearchParams(url.search)
+    for (const [name, value] of Object.entries(changes)) query.set(name, value)
+    return `?${query}`
+  }
+
+  const lane = (start, duration, status, decision) => {
+    const [left, right] = [share(start), duration === null ? 100 : share(start + BigInt(duration))]
+    const lasts = duration === null ? 'is running' : `lasts ${took(duration)}`
+    const label = `starts at ${took(start - zero)}, ${lasts}, ${status}`
+    const svg = made('svg', { class: 'lane', height: 14, role: 'img', 'aria-label': label })
+    const [x, end] = [Math.max(0, left), Math.min(100, right)]
+    if (x > end) return svg
+    svg.append(made('rect', { x: percent(x), width: percent(Math.max(0.01, end - x)), height: 14 }))
+    if (decision !== null) svg.append(decisionMark(decision, x, end))
     return svg
   }
 
   const fold = (place, id, depth) => {
-    if ((rows[place + 1]?.[1] ?? 0) <= depth) return ''
+    if (!(rows[place + 1]?.[1] > depth)) return ''
     const closed = folds.isClosed(id, depth)
-    const element = link('fold', url, { ...folds.turned(id), span: id }, closed ? '▸' : '▾')
-    element.ariaExpanded = String(!closed)
-    element.ariaLabel = closed ? 'Expand' : 'Collapse'
-    return element
+    const href = address({ ...folds.turned(id), span: id })
+    const label = closed ? 'Expand' : 'Collapse'
+    return made('a', { class: 'fold', href, 'aria-expanded': !closed, 'aria-label': label }, closed ? '▸' : '▾')
   }
 
   return (place) => {
-    const [id, depth, name, occurrence, about, kind, status, start, duration] = rows[place]
-    const shown = visible(name)
+    const [span, depth, name, occurrence, label, kind, status, start, duration, , decision] = rows[place]
+    const id = `span-${span}`
     const number = depth === 0 ? '' : `#${occurrence}`
-    const label = visible(about ?? '')
-    const level = depth > 12 ? `${depth} ` : ''
-    const pick = link('pick', url, { span: id }, level, made('bdi', '', shown), `${number} `, made('i', '', label))
-    pick.title = `${kind}: ${shown}${number} ${label}`
-    const head = made('th', `d${Math.min(12, depth)}`, pick, fold(place, id, depth))
-    head.scope = 'row'
-    const row = made(
+    const [said, about] = label === null ? ['', []] : [` ${label}`, [' ', made('i', {}, middled(label))]]
+    const chosen = id === table.dataset.selected && 'chosen'
+    const classes = [kind, chosen, onPath?.has(place) && 'critical', found?.has(place) === false && 'dim']
+    const title = visible(`${kind}: ${name}${number}${said}`)
+    const shown = [depth > 12 ? `${depth} ` : '', made('bdi', {}, middled(name, 40 - number.length)), number, ...about]
+    const pick = made('a', { class: 'pick', href: address({ span }), title }, ...shown)
+    if (chosen) pick.ariaCurrent = 'true'
+    return made(
       'tr',
-      kind,
-      head,
-      made('td', '', lane(start, duration, status)),
-      made('td', 'figure', took(duration)),
-      made('td', status === 'error' ? 'error' : '', status === 'ok' ? '' : status),
+      { id, 'data-row': '', class: classes.filter(Boolean).join(' ') },
+      made('th', { scope: 'row', class: `d${Math.min(12, depth)}` }, pick, fold(place, span, depth)),
+      made('td', {}, lane(BigInt(start), duration, status, decision)),
+      made('td', { class: 'figure' }, took(duration)),
+      made('td', {}, statusMark(status)),
     )
-    row.id = `span-${id}`
-    row.dataset.row = ''
-    row.classList.toggle('critical', onPath?.has(place) === true)
-    row.classList.toggle('dim', found?.has(place) === false)
-    row.classList.toggle('chosen', row.id === table.dataset.selected)
-    return row
   }
 }

@@ -1,5 +1,6 @@
 import { isFree } from './keys.js'
 import { longTimeline } from './long-timeline.js'
+import { made } from './timeline-row.js'
 
 const isPlain = (event) => !event.shiftKey && isFree(event)
 
@@ -102,9 +103,7 @@ const drag = (event) => {
   const box = map.getBoundingClientRect()
   const share = ({ clientX }) => Math.min(1, Math.max(0, (clientX - box.left) / box.width))
   const began = share(event)
-  const frame = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
-  frame.setAttribute('class', 'frame')
-  frame.setAttribute('height', '100%')
+  const frame = made('rect', { class: 'frame', height: '100%' })
   map.append(frame)
   map.setPointerCapture(event.pointerId)
   const ends = (other) => [Math.min(began, other), Math.max(began, other)]

@@ -126,7 +126,7 @@ test('the first page is kept up to date, later ones stand still', async () => {
   const later = await bench.page(next)
   assert.doesNotMatch(later, /data-live/)
   const said =
-    '<p id="news" class="news" data-first="/replay?project_id=paged&amp;limit=3" data-seen="run-page-6" data-what="runs" hidden></p>'
+    '<p id="news" class="news" data-seen="run-page-6" data-what="runs" hidden><a href="/replay?project_id=paged&amp;limit=3"></a></p>'
   assert.ok(later.includes(said))
   // in another order what is new is not before all others
   const sorted = await bench.page('/replay?project_id=paged&limit=3&sort=cost')
@@ -189,6 +189,7 @@ test('a status of a writer may be any word', async () => {
   const events = [{ name: 'policy.decision', attributes }]
   await bench.trace(run('odd', { project_id: 'odd', status: 'constructor', events }))
   assert.match(textOf(partOf(await bench.page('/replay?project_id=odd'), 'run-odd')), / · constructor /)
+  assert.match(await bench.page('/replay/odd?view=events'), /<strong class="warning">constructor<\/strong>/)
 })
 
 test('searching again keeps every tag and model that the address asks for', async () => {
