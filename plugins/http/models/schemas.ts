@@ -34,7 +34,7 @@ const answer = (description: string, content: Readonly<Record<string, TSchema>>)
 const anyObject = Type.Object({}, { ...open, description: 'The form of the upstream.' })
 
 /** Describes a model request: what the rules read of it. The request is forwarded as it came, whatever else is in it. */
-export const modelSchema = ({ list }: ApiStyle): FastifySchema => ({
+export const modelSchema = ({ id, list }: ApiStyle): FastifySchema => ({
   headers: correlation,
   body: Type.Object(
     {
@@ -42,7 +42,7 @@ export const modelSchema = ({ list }: ApiStyle): FastifySchema => ({
       [list]: Type.Union([Type.String(), Type.Array(anyObject)], { description: 'The conversation.' }),
       stream: Type.Optional(Type.Boolean()),
     },
-    { ...open, examples: [{ model: 'small-model', [list]: [{ role: 'user', content: 'Hello' }], max_tokens: 64 }] },
+    { ...open, examples: [exampleOf(id, list)] },
   ),
   response: {
     200: answer('The reply of the upstream, untouched, with x-guard-request-id and x-guard-decision.', {
@@ -52,6 +52,13 @@ export const modelSchema = ({ list }: ApiStyle): FastifySchema => ({
     409: answer('The session or the agent is paused.', { 'application/json': blocked }),
     429: answer('A rule in mode enforce blocks, in the error form of the dialect.', { 'application/json': blocked }),
   },
+})
+
+/** Only one style wants a limit of the reply's tokens, and others refuse what they do not know by this name. */
+const exampleOf = (style: string, list: string): object => ({
+  model: 'small-model',
+  [list]: [{ role: 'user', content: 'Hello' }],
+  ...(style === 'messages' ? { max_tokens: 64 } : {}),
 })
 
 /** Describes what is handed to the upstream without being judged. */

@@ -8,6 +8,7 @@ import { type Started, startGateway } from '../../kit.ts'
 
 interface Media {
   readonly schema?: object
+  readonly example?: object
 }
 interface Body {
   readonly required?: boolean
@@ -194,6 +195,14 @@ describe('the description', () => {
       assert.deepEqual(operation(line).security, [{ gateway_key: [] }, { x_api_key: [] }], line)
     for (const line of ['GET /api/health', 'POST /api/v1/traces', 'HEAD /'])
       assert.equal(operation(line).security, undefined, line)
+  })
+
+  it('shows model requests that a provider of their style takes', () => {
+    const shown = (path: string) => operation(`POST ${path}`).requestBody?.content?.['application/json']?.example
+    const messages = [{ role: 'user', content: 'Hello' }]
+    assert.deepEqual(shown('/v1/chat/completions'), { model: 'small-model', messages })
+    assert.deepEqual(shown('/v1/responses'), { model: 'small-model', input: messages })
+    assert.deepEqual(shown('/v1/messages'), { model: 'small-model', messages, max_tokens: 64 })
   })
 
   it('says where the approver key is asked for', () => {
