@@ -76,7 +76,6 @@ export {
   applyEdits,
   type Edit,
   memberIn,
-  pointerKeys,
   removalsFrom,
   removeAt,
   removeMembers,
@@ -119,6 +118,7 @@ export { artifactDraft, elementsOf, eventDraft, needSchema, recordAt, runDraft, 
 export { parseImport } from './import/text.ts'
 export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
 export { parseJson } from './json/parse.ts'
+export { pointerKeys, pointerPart } from './json/pointer.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
 export {
   APPROVER_FLAG,

@@ -1,4 +1,5 @@
 import { GuardError } from '../errors.ts'
+import { pointerPart } from '../json/pointer.ts'
 
 interface ObjectSchema {
   readonly properties: object
@@ -17,6 +18,6 @@ export const knownMembers = (body: object, { properties }: ObjectSchema): void =
   const known = Object.keys(properties)
   const odd = Object.keys(body).find((name) => !known.includes(name))
   if (odd === undefined) return
-  const path = `/${odd.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const path = `/${pointerPart(odd)}`
   throw new GuardError('INVALID_REQUEST', `"${odd}" cannot be set here; only ${known.join(', ')} can.`, { path, known })
 }

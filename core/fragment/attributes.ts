@@ -1,5 +1,6 @@
 import { isShape } from '../dialect/shape.ts'
 import { GuardError } from '../errors.ts'
+import { pointerPart } from '../json/pointer.ts'
 import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
 
@@ -24,16 +25,13 @@ const mapped = (
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
   let copy: object | undefined
   for (const [key, part] of entries) {
-    const result = mapped(part, map, `${path}/${pointerPart(key)}`, enter, depth + 1)
+    const result = mapped(part, map, `${path}/${pointerPart(String(key))}`, enter, depth + 1)
     if (Object.is(result, part)) continue
     copy ??= Array.isArray(value) ? [...value] : { ...value }
     Object.defineProperty(copy, key, { value: result, enumerable: true, configurable: true, writable: true })
   }
   return copy ?? value
 }
-
-const pointerPart = (key: string | number): string =>
-  typeof key === 'number' ? String(key) : key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Attributes that may be looked at further: few enough, each named, not too deep, every number finite, every text well-formed. */
 export const checkedAttributes = (attributes: Attributes, path: string): Attributes => {

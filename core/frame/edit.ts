@@ -1,3 +1,4 @@
+import { pointerKeys } from '../json/pointer.ts'
 import { isScanFault, type ScanOptions, scanJson } from './scan.ts'
 import { type JsonMember, type JsonValue, QUOTE, stringBetween } from './token.ts'
 
@@ -61,15 +62,6 @@ export const setMember = (value: JsonValue, name: string, json: string): Edit =>
   const at = last?.value.end ?? value.start + 1
   return { start: at, end: at, text: `${last === undefined ? '' : ','}${JSON.stringify(name)}:${json}` }
 }
-
-/** The keys of a JSON pointer, unescaped, from the outside inwards. */
-export const pointerKeys = (pointer: string): string[] =>
-  pointer === ''
-    ? []
-    : pointer
-        .slice(1)
-        .split('/')
-        .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** The value that a JSON pointer leads to; undefined if there is none. */
 export const valueAt = (root: JsonValue, pointer: string): JsonValue | undefined =>

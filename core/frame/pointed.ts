@@ -1,4 +1,5 @@
 import type { Arguments, CheckFinding } from '../contracts/mcp-check.ts'
+import { keyOfPart, pointerPart } from '../json/pointer.ts'
 
 /** A value in the arguments of a tool call; undefined: there is none at this place. */
 export interface Pointed {
@@ -6,10 +7,6 @@ export interface Pointed {
   readonly pointer: string
   readonly value: unknown
 }
-
-const unescaped = (segment: string): string =>
-  segment.includes('~') ? segment.replaceAll('~1', '/').replaceAll('~0', '~') : segment
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 const INDEX = /^(0|[1-9][0-9]{0,9})$/
 
@@ -32,15 +29,15 @@ const child = (value: unknown, name: string): unknown => {
 export const pointed = (args: Arguments, pointer: string): readonly Pointed[] => {
   // most name a member of the arguments themselves
   if (pointer.lastIndexOf('/') === 0 && pointer !== '/*')
-    return [{ pointer, value: child(args, unescaped(pointer.slice(1))) }]
+    return [{ pointer, value: child(args, keyOfPart(pointer.slice(1))) }]
   let met: readonly Pointed[] = [{ pointer: '', value: args }]
   for (const segment of pointer.split('/').slice(1)) {
     met = met.flatMap((one): readonly Pointed[] => {
       if (segment !== '*')
-        return [{ pointer: `${one.pointer}/${segment}`, value: child(one.value, unescaped(segment)) }]
+        return [{ pointer: `${one.pointer}/${segment}`, value: child(one.value, keyOfPart(segment)) }]
       const below = members(one.value)
       if (below.length === 0) return [{ pointer: `${one.pointer}/*`, value: beyond(one.value) }]
-      return below.map(([name, value]) => ({ pointer: `${one.pointer}/${escaped(name)}`, value }))
+      return below.map(([name, value]) => ({ pointer: `${one.pointer}/${pointerPart(name)}`, value }))
     })
   }
   return met

@@ -1,3 +1,4 @@
+import { pointerPart } from '../json/pointer.ts'
 import {
   isClose,
   isContainer,
@@ -225,7 +226,7 @@ class Scanner {
   #pointer(): string {
     let pointer = ''
     for (let level = this.#level; level !== undefined; level = level.outer) {
-      const key = level.isObject ? level.name.replaceAll('~', '~0').replaceAll('/', '~1') : String(level.index)
+      const key = level.isObject ? pointerPart(level.name) : String(level.index)
       pointer = `/${key}${pointer}`
     }
     return pointer

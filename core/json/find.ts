@@ -1,3 +1,4 @@
+import { pointerPart } from './pointer.ts'
 import { lineAndColumn } from './syntax.ts'
 
 /** Keys from the outermost value inwards. */
@@ -102,10 +103,8 @@ const partAt = (text: string, open: number, key: string | number): number | unde
   return found
 }
 
-const escapePart = (part: string | number): string => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`
-
 /** The path as a JSON pointer. */
-export const pointerOf = (path: JsonPath): string => path.map(escapePart).join('')
+export const pointerOf = (path: JsonPath): string => path.map((key) => `/${pointerPart(String(key))}`).join('')
 
 /** The pointer to the first number that not every reader of JSON takes for the same: an integer beyond 2^53, or a number beyond all; undefined if there is none. `value` nests as deep as its reader allowed. */
 export const inexactNumber = (value: unknown, path: JsonPath = []): string | undefined => {

@@ -1,6 +1,14 @@
-import { type Detector, GuardError, isShape, type Mode, type Registry, type Rule } from 'guard-gateway/core'
+import {
+  type Detector,
+  GuardError,
+  isShape,
+  type Mode,
+  pointerPart,
+  type Registry,
+  type Rule,
+} from 'guard-gateway/core'
 import { checkParams } from './params.ts'
-import { type Problem, pointerPart, readRules, shown } from './rules.ts'
+import { type Problem, readRules, shown } from './rules.ts'
 
 /** What a policy document asks for; what it leaves out stays as it is. */
 export interface PolicyChange {

@@ -1,5 +1,5 @@
-import type { Detector, Registry, Rule } from 'guard-gateway/core'
-import { type Problem, pointerPart } from './rules.ts'
+import { type Detector, pointerPart, type Registry, type Rule } from 'guard-gateway/core'
+import type { Problem } from './rules.ts'
 
 /** Checks the params of each rule against its detector's schema; those of a type without a detector stay unchecked. */
 export const checkParams = async (

@@ -1,4 +1,12 @@
-import { type Detector, inexactNumber, isShape, type Registry, type Rule, type Shape } from 'guard-gateway/core'
+import {
+  type Detector,
+  inexactNumber,
+  isShape,
+  pointerPart,
+  type Registry,
+  type Rule,
+  type Shape,
+} from 'guard-gateway/core'
 
 /** Something wrong in a policy document. */
 export interface Problem {
@@ -116,8 +124,6 @@ const freeId = (ruleType: string, taken: Set<string>): string => {
   taken.add(id)
   return id
 }
-
-export const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** A value as error messages show it: short. */
 export const shown = (value: unknown): string => {

@@ -3,12 +3,6 @@ import { type Part, partsOf, skipBlanks } from './spans.ts'
 /** The keys of a pointer; `*` as a whole segment stands for every member or element. */
 export type Segments = readonly string[]
 
-export const segmentsOf = (pointer: string): Segments =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-
 /** Replaces a stretch of the text. */
 interface Edit {
   readonly from: number

@@ -1,5 +1,5 @@
-import { type Arguments, GuardError, parseJson } from 'guard-gateway/core'
-import { type Replace, removeAt, replaceAt, type Segments, segmentsOf, setAt } from './changes.ts'
+import { type Arguments, GuardError, parseJson, pointerKeys } from 'guard-gateway/core'
+import { type Replace, removeAt, replaceAt, type Segments, setAt } from './changes.ts'
 
 /** One change of a policy's `transform`, as its file has it. Keys are JSON pointers. */
 export interface ChangeSource {
@@ -28,7 +28,7 @@ export const transformed = (text: string, changes: readonly Change[]): Changed |
 /** Makes a change ready for use. Throws what the pattern engine says of a pattern that it cannot run, and GuardError INVALID_POLICY for one that matches everywhere. */
 export const compileChange = async ({ remove, set, clamp, redact }: ChangeSource): Promise<Change> => {
   if (remove !== undefined) {
-    const segments = segmentsOf(remove)
+    const segments = pointerKeys(remove)
     return (text) => removeAt(text, segments)
   }
   if (set !== undefined) return setting(set)
@@ -38,12 +38,12 @@ export const compileChange = async ({ remove, set, clamp, redact }: ChangeSource
 }
 
 const setting = (set: NonNullable<ChangeSource['set']>): Change => {
-  const values = Object.entries(set).map(([pointer, value]) => [segmentsOf(pointer), JSON.stringify(value)] as const)
+  const values = Object.entries(set).map(([pointer, value]) => [pointerKeys(pointer), JSON.stringify(value)] as const)
   return (text) => values.reduce((so_far, [segments, json]) => setAt(so_far, segments, json), text)
 }
 
 const clamping = (clamp: NonNullable<ChangeSource['clamp']>): Change => {
-  const bounds = Object.entries(clamp).map(([pointer, bound]) => [segmentsOf(pointer), clamped(bound)] as const)
+  const bounds = Object.entries(clamp).map(([pointer, bound]) => [pointerKeys(pointer), clamped(bound)] as const)
   return (text) => replacedAt(text, bounds)
 }
 
@@ -68,7 +68,7 @@ const redacting = async ({ pointer, pattern, with: mark }: NonNullable<ChangeSou
     const changed = compiled.matcher(value).replaceAll(literal)
     return changed === value ? undefined : JSON.stringify(changed)
   }
-  const segments = segmentsOf(pointer)
+  const segments = pointerKeys(pointer)
   return (text) => replaceAt(text, segments, redacted)
 }
 

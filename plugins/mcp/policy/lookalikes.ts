@@ -1,4 +1,4 @@
-import { type Arguments, foldName } from 'guard-gateway/core'
+import { type Arguments, foldName, pointerPart } from 'guard-gateway/core'
 import type { Segments } from '../actions/changes.ts'
 
 /** An argument key that a lax server might take for one the rule speaks of, and the one it looks like. */
@@ -22,11 +22,11 @@ const alongside = (value: unknown, segments: Segments, depth: number, pointer: s
   if (name === undefined || typeof value !== 'object' || value === null) return undefined
   const keys = Object.keys(value)
   const twin = Array.isArray(value) || name === '*' ? undefined : twinOf(keys, name)
-  if (twin !== undefined) return { pointer: `${pointer}/${escaped(twin)}`, like: name }
+  if (twin !== undefined) return { pointer: `${pointer}/${pointerPart(twin)}`, like: name }
   if (depth === segments.length - 1) return undefined
   for (const key of keys) {
     if (key !== name && name !== '*') continue
-    const found = alongside((value as Arguments)[key], segments, depth + 1, `${pointer}/${escaped(key)}`)
+    const found = alongside((value as Arguments)[key], segments, depth + 1, `${pointer}/${pointerPart(key)}`)
     if (found !== undefined) return found
   }
   return undefined
@@ -36,5 +36,3 @@ const twinOf = (keys: readonly string[], name: string): string | undefined => {
   const folded = foldName(name)
   return keys.find((key) => key !== name && foldName(key) === folded)
 }
-
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,10 +1,11 @@
-import { type Segments, segmentsOf } from '../actions/changes.ts'
+import { pointerKeys } from 'guard-gateway/core'
+import type { Segments } from '../actions/changes.ts'
 import type { ChangeDocument, RuleDocument } from './document.ts'
 
 /** The argument keys that a rule's checks, condition and changes speak of. */
 export const namedBy = (rule: RuleDocument): readonly Segments[] => [
-  ...(rule.checks ?? []).flatMap((check) => Object.values(check).flatMap(pointersIn)).map(segmentsOf),
-  ...(rule.transform?.arguments ?? []).flatMap(pointersOf).map(segmentsOf),
+  ...(rule.checks ?? []).flatMap((check) => Object.values(check).flatMap(pointersIn)).map(pointerKeys),
+  ...(rule.transform?.arguments ?? []).flatMap(pointersOf).map(pointerKeys),
   ...(rule.when === undefined ? [] : schemaKeys(rule.when.arguments, [])),
 ]
 

@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/core'
+import { glob, pointerKeys } from 'guard-gateway/core'
 import type { CompiledRule } from './compiled.ts'
 import type { Lint } from './lints.ts'
 import { argumentNames, type SeenTool } from './seen-tool.ts'
@@ -63,8 +63,7 @@ const pointersOf = (options: unknown): readonly string[] => {
 }
 
 const lacks = (tool: SeenTool, pointer: string): boolean => {
-  const [, first = ''] = pointer.split('/')
-  const name = first.replaceAll('~1', '/').replaceAll('~0', '~')
+  const [name = ''] = pointerKeys(pointer)
   const known = argumentNames(tool)
   return known !== undefined && name !== '*' && !known.includes(name)
 }

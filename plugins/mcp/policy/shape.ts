@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { pointerKeys } from 'guard-gateway/core'
 import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
 
 /** What the schema says of a policy, in words; none of the errors that follow from another one. */
@@ -129,7 +130,4 @@ const namesIn = (schema: ErrorObject['parentSchema']): string =>
 
 /** The keys of a JSON pointer; digits are positions, which no key of a policy is. */
 const segments = (pointer: string): (string | number)[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))
+  pointerKeys(pointer).map((key) => (/^\d+$/.test(key) ? Number(key) : key))

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { GuardError, type Yaml } from 'guard-gateway/core'
+import { GuardError, pointerKeys, type Yaml } from 'guard-gateway/core'
 import { suggestion } from 'guard-gateway/plugins/cli'
 
 /** A place in a configuration, as keys and positions. */
@@ -93,15 +93,11 @@ const foundType = (data: unknown): string => {
 /** The keys of a JSON pointer into `value`, and the positions where it passes a list. */
 const segments = (pointer: string, value: unknown): Path => {
   let around = value as Readonly<Record<string, unknown>>
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => {
-      const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
-      const segment = Array.isArray(around) ? Number(key) : key
-      around = around[key] as typeof around
-      return segment
-    })
+  return pointerKeys(pointer).map((key) => {
+    const segment = Array.isArray(around) ? Number(key) : key
+    around = around[key] as typeof around
+    return segment
+  })
 }
 
 /** A colon, an equals sign or a blank in a key, and what follows: a value, perhaps, that YAML has read as part of the key. */
