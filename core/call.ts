@@ -2,6 +2,7 @@ import type { Envelope } from './contracts/api-style.ts'
 import type { Session } from './session.ts'
 import type { CallTrace } from './trace/call-trace.ts'
 
+/** `shadow` reports what a rule finds, `enforce` acts on it. */
 export type Mode = 'shadow' | 'enforce'
 
 /** How a guarded request ended. */

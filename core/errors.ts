@@ -102,4 +102,5 @@ export const errorBody = (error: unknown): ErrorBody => {
   }
 }
 
+/** The HTTP status of an error; 500 where it is none of ours. */
 export const statusOf = (error: unknown): number => (error instanceof GuardError ? error.status : 500)

@@ -27,10 +27,15 @@ const contribution =
     apply: (gateway) => registry(gateway).add(entry),
   })
 
+/** A dialect that model requests are spoken in; the path of a request chooses it. */
 export const apiStyle = contribution<ApiStyle>('api-style', (gateway) => gateway.apiStyles)
+/** A form in which runs are exported, and perhaps imported; its id chooses it. */
 export const exportFormat = contribution<ExportFormat>('export-format', (gateway) => gateway.exportFormats)
+/** A way to MCP servers; `transport` of a configured server chooses it. */
 export const mcpTransport = contribution<McpTransport>('mcp-transport', (gateway) => gateway.mcpTransports)
+/** A place where everything is kept; `storage.backend` chooses it. */
 export const storage = contribution<StorageBackend>('storage', (gateway) => gateway.storages)
+/** What speaks to upstreams; `client` of an upstream chooses it. */
 export const upstreamClient = contribution<UpstreamClient>('upstream-client', (gateway) => gateway.upstreamClients)
 
 /**
@@ -68,4 +73,5 @@ export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCh
 /** A schema told as JSON, with the type that it describes: it needs nothing to be built, which takes a while to load. */
 export const plainSchema = <T>(schema: object): TUnsafe<T> => schema as TUnsafe<T>
 
+/** What `params` of a rule of this detector may hold. */
 export type ParamsOf<D> = D extends Detector<infer P> ? Static<P> : never

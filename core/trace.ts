@@ -10,6 +10,7 @@ export type SpanKind = (typeof spanKinds)[number]
 
 export type Severity = 'info' | 'warn' | 'error'
 
+/** Reasons that a run may give for its failure. */
 export const failureTags = ['loop', 'timeout', 'rate_limit', 'policy_block', 'test_failure'] as const
 export type FailureTag = (typeof failureTags)[number]
 

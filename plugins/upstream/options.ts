@@ -1,3 +1,4 @@
+/** How long one call to an upstream may take, in milliseconds. */
 export interface Timeouts {
   /** TCP and TLS connection. */
   readonly connect_ms: number
@@ -9,6 +10,7 @@ export interface Timeouts {
   readonly total_ms: number
 }
 
+/** How an upstream is shown its key; `auto`: as its style does; `passthrough`: the client's own login instead. */
 export type Auth = 'auto' | 'bearer' | 'x-api-key' | 'none' | 'passthrough'
 
 /** One place that model requests can go to. */
