@@ -14,6 +14,8 @@ export interface Start {
   readonly max_pages: number
   /** Files up to this size are read through before they are opened for writing, larger ones behind it; 64 MiB if absent. */
   readonly checked_bytes?: number
+  /** Milliseconds between two looks whether the file still bears its name; a second if absent. */
+  readonly look_ms?: number
 }
 
 /** One batch, flat: id, 1 if it must be synced, then for each change the number of its shape and its values. */

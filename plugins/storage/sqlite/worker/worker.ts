@@ -12,6 +12,7 @@ import { readyChange } from './changes.ts'
 import { openDatabase } from './database.ts'
 import { Group } from './group.ts'
 import { Statements } from './statements.ts'
+import { stillThere } from './still-there.ts'
 
 const told = workerData as MessagePort
 const start = await new Promise<Start>((resolve) => {
@@ -63,12 +64,17 @@ if (opened !== undefined) {
   const behind = new CheckpointBehind(start, warn)
   const checkpoints = new Checkpoints(db, behind)
   const asks = new Asks(db, group, statements, shapeOf)
+  const isThere = stillThere(start)
 
   let batches: BatchValues[] = []
   let bytes = 0
   const waiting: Ask[] = []
   let probing = false
   let closing = false
+
+  const gone = new Error(
+    `The database ${start.file} or its journal was removed or replaced while it was in use. What bears the name now is opened; what a removed database held is not on record any more.`,
+  )
 
   const accept = (message: ToWorker): void => {
     if (message.kind === 'write') {
@@ -87,6 +93,8 @@ if (opened !== undefined) {
       accept(received.message as ToWorker)
   }
   const write = (): void => {
+    // the next thread is sent again what is not answered
+    if (!isThere()) throw gone
     const group_batches = batches
     batches = []
     say({ kind: 'wrote', ...group.commit(group_batches) })
