@@ -12,7 +12,7 @@ export class Html {
 /** What may stand in a hole of `html`; null, undefined and false leave nothing behind. */
 export type Hole = Html | string | number | bigint | false | null | undefined | readonly Hole[]
 
-/** Where a hole stands; `value`: as all of the attribute of that name, which a form sends back. */
+/** Where a hole stands; `value`: as all of what a form sends back, the attribute of that name or the text of a `textarea`. */
 type Place = 'text' | 'attribute' | 'value' | 'tag'
 
 const places = new WeakMap<TemplateStringsArray, readonly Place[]>()
@@ -79,13 +79,16 @@ const written = (value: Hole, place: Place): string => {
 }
 
 const VALUE = /\svalue=["']$/
+const TYPED = /<textarea\b[^>]*>\n?$/
 
 /** Follows the constant parts of a template from text into tags and quotes and out again. */
 const placesOf = (strings: TemplateStringsArray): readonly Place[] => {
   let at = '>'
+  let before = ''
   return strings.map((part) => {
     for (const mark of part) at = after(at, mark)
-    if (at === '>') return 'text'
+    before += part
+    if (at === '>') return TYPED.test(before) ? 'value' : 'text'
     if (at === '<') return 'tag'
     return VALUE.test(part) ? 'value' : 'attribute'
   })

@@ -34,6 +34,10 @@ test('what a form sends back is what was there', () => {
     html`<input value="${tag}" title="${tag}">`.text,
     '<input value="\u{1f3f4}\u{e0067}\u{e007f} a\u00adb&quot;" title="\u{1f3f4}U+E0067U+E007F aU+00ADb&quot;">',
   )
+  assert.equal(
+    html`<textarea name="${tag}">\n${tag}</textarea>${tag}`.text,
+    '<textarea name="\u{1f3f4}U+E0067U+E007F aU+00ADb&quot;">\n\u{1f3f4}\u{e0067}\u{e007f} a\u00adb&quot;</textarea>\u{1f3f4}U+E0067U+E007F aU+00ADb&quot;',
+  )
 })
 
 test('what hides or reorders text is shown by its number; pairs, tabs and line feeds stay', () => {

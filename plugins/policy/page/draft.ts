@@ -52,13 +52,14 @@ const MOST_RULES = 64
 export const readDraft = (fields: URLSearchParams): Draft => {
   const rules: RuleDraft[] = []
   for (let index = 0; index <= MOST_RULES && fields.has(`rules/${index}/rule_type`); index++) {
-    const text = (field: string): string => (fields.get(`rules/${index}/${field}`) ?? '').trim()
+    const chosen = (field: string): string => (fields.get(`rules/${index}/${field}`) ?? '').replaceAll('\r\n', '\n')
+    const text = (field: string): string => chosen(field).trim()
     rules.push({
       id: text('id'),
-      rule_type: text('rule_type'),
+      rule_type: chosen('rule_type'),
       threshold: text('threshold'),
       window_size: text('window_size'),
-      action: text('action'),
+      action: chosen('action'),
       enabled: fields.has(`rules/${index}/enabled`),
       params: text('params'),
       note: text('note'),

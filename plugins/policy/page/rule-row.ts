@@ -38,10 +38,17 @@ export const ruleRow = (rule: RuleDraft, context: RowContext): Html => {
 <td data-label="Window">${typed('window_size', 'Window', text(detector?.defaults.window_size), 4, true)}${said(context, 'window_size')}</td>
 <td data-label="Action">${labelled(label('Action'), name('action'), choice(name('action'), rule.action, actions))}${said(context, 'action')}</td>
 <td data-label="On"><input type="checkbox" name="${name('enabled')}" aria-label="${label('Enabled')}"${rule.enabled ? raw` checked` : ''}></td>
-<td class="params">${typed('params', 'Params', paramNames(detector), 24)}${typed('note', 'Note', 'note', 24)}${said(context, 'params', 'note')}</td>
+<td class="params">${typed('params', 'Params', paramNames(detector), 24)}${rule.note.includes('\n') ? lines(label('Note'), name('note'), rule.note, faultRef(context, 'note')) : typed('note', 'Note', 'note', 24)}${said(context, 'params', 'note')}</td>
 <td class="moves">${index > 0 && html`<button class="plain" name="intent" value="up:${index}" aria-label="${label('Up')}">↑</button>`}${!context.last && html`<button class="plain" name="intent" value="down:${index}" aria-label="${label('Down')}">↓</button>`}<button class="plain" name="intent" value="remove:${index}" aria-label="${label('Remove')}">Remove</button></td></tr>
 `
 }
+
+const MOST_LINES = 6
+
+/** A field for a text of several lines, which one of a single line would take apart. */
+const lines = (label: string, name: string, text: string, fault: Html | string): Html =>
+  html`<textarea id="field-${name}" name="${name}" rows="${Math.min(MOST_LINES, text.split('\n').length)}" aria-label="${label}"${fault}>
+${text}</textarea>`
 
 const labelled = (label: string, name: string, field: Html): Html =>
   html`<label id="field-${name}"><span class="hidden-label">${label}</span>${field}</label>`

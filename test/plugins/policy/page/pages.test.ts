@@ -38,8 +38,11 @@ const fieldsOf = (text: string): URLSearchParams => {
   for (const [tag, name = ''] of form.matchAll(/<input [^>]*name="([^"]+)"[^>]*>/g)) {
     if (tag.includes('type="checkbox"')) {
       if (tag.includes(' checked')) fields.set(name, 'on')
-    } else fields.set(name, decoded(/ value="([^"]*)"/.exec(tag)?.[1] ?? ''))
+    } else fields.set(name, decoded(/ value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('\n', ''))
   }
+  // of several lines: the first line feed is dropped, others are sent as CRLF
+  for (const [, name = '', value = ''] of form.matchAll(/<textarea [^>]*name="([^"]+)"[^>]*>\n([^<]*)</g))
+    fields.set(name, decoded(value).replaceAll('\n', '\r\n'))
   for (const [, name = '', options = ''] of form.matchAll(/<select name="([^"]+)">([\s\S]*?)<\/select>/g))
     fields.set(name, decoded(/value="([^"]*)" selected/.exec(options)?.[1] ?? ''))
   return fields
@@ -75,6 +78,15 @@ test('the form as it is shown saves what is in force', async () => {
   assert.equal(after.version, 1)
   assert.match(await page('/policies/same?notice=policy-saved'), /Policy saved\./)
   assert.match(await page('/policies'), /version 1/)
+})
+
+test('a note of several lines, and a type and action of any spelling, are saved as they were', async () => {
+  const rule = { id: 'r', rule_type: ' vendor', threshold: 1, action: 'tell ', note: '\nwhy:\n  because\u00ad' }
+  await started.request('PUT', '/api/policies/lines', { rules: [rule] })
+  const { rules } = await stored('lines')
+  assert.equal((await send('lines', await changed('lines', { intent: 'save' }))).status, 303)
+  const [after] = (await stored('lines')).rules
+  assert.deepEqual(after, { ...rules[0], note: 'why:\n  because\u00ad' })
 })
 
 test('a change is saved, told among the versions, and can be taken back', async () => {
