@@ -13,7 +13,7 @@ import { toldBy } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
 import { indented } from './indented.ts'
 import { spanTitle } from './shape.ts'
-import { costMark, countMark, durationMark, numbered, statusMark } from './shown.ts'
+import { costMark, counted, countMark, durationMark, numbered, sinceText, statusMark } from './shown.ts'
 import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { attributeTable, idMark, valueMark } from './values.ts'
@@ -52,9 +52,9 @@ const eventsOf = ({ events }: TreeSpan, start_ns: bigint): Html => {
 
 const eventItem = (event: TraceEvent, start_ns: bigint): Html => {
   const told = toldBy(event)
-  return html`<li id="event-${event.id}"><p><span class="quiet" title="${instantText(event.time_ns)}">+${durationText(event.time_ns - start_ns)}</span> ${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</p>
+  return html`<li id="event-${event.id}"><p><span class="quiet" title="${instantText(event.time_ns)}">${sinceText(event.time_ns - start_ns)}</span> ${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</p>
 ${told !== undefined && html`<p>${decisionLine(told)}</p>`}
-<details><summary>${Object.keys(event.attributes).length} attributes</summary>${attributeTable(event.attributes)}</details></li>`
+<details><summary>${counted(Object.keys(event.attributes).length, 'attribute')}</summary>${attributeTable(event.attributes)}</details></li>`
 }
 
 /** An instant to the nanosecond, UTC. */

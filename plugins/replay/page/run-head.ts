@@ -15,7 +15,18 @@ import { runLink } from './folding.ts'
 import { linked } from './links.ts'
 import { pinButton, pinForm } from './pin-button.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { costMark, countMark, durationMark, lasted, numbered, rowId, statusMark, timeMark, titleOf } from './shown.ts'
+import {
+  costMark,
+  counted,
+  countMark,
+  durationMark,
+  lasted,
+  numbered,
+  rowId,
+  statusMark,
+  timeMark,
+  titleOf,
+} from './shown.ts'
 
 /** The first lines of a run's page: how it ended and why, what can be done with it, its sums, its tags. */
 export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string | undefined): Html => {
@@ -54,8 +65,6 @@ const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
 
 const sums = (gateway: Gateway, { run }: Trace, now: number): Html =>
   html`${durationMark(lasted(run, now))} · ${countMark(run.total_tokens)} tokens <span class="quiet">(${countMark(run.input_tokens)} in, ${countMark(run.output_tokens)} out)</span> · ${costMark(run.cost_micro)} ${costUnit(gateway)} · ${counted(run.span_count, 'span')} · ${counted(run.event_count, 'event')}${run.artifact_count > 0 && html` · ${counted(run.artifact_count, 'file')}`}`
-
-const counted = (count: number, thing: string): Html => html`${countMark(count)} ${thing}${count !== 1 && 's'}`
 
 const origin = ({ run }: Trace, { now }: Ask): Html =>
   html`<span class="quiet">started</span> ${timeMark(run.start_ns, now)} · <span class="quiet">project</span> <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">${run.project_id}</a>${

@@ -36,11 +36,17 @@ export const lasted = (
 /** A length of time with its exact value. */
 export const durationMark = (ns: bigint): Html => html`<span title="${ns} ns">${durationText(ns)}</span>`
 
+/** When something happened, by the start of its run. */
+export const sinceText = (ns: bigint): string => `${ns < 0n ? '' : '+'}${durationText(ns)}`
+
 /** A count with its exact value. */
 export const countMark = (count: bigint | number): Html =>
   Math.abs(Number(count)) < 1_000
     ? html`${count}`
     : html`<span title="${Number(count).toLocaleString('en')}">${countText(count)}</span>`
+
+/** A number of things and what they are. */
+export const counted = (count: number, thing: string): Html => html`${countMark(count)} ${thing}${count !== 1 && 's'}`
 
 /** A cost with its exact value in millionths. */
 export const costMark = (micro: bigint): Html =>

@@ -41,7 +41,7 @@ export const budgetMark = (
   budget: Budget | undefined,
   raise = false,
 ): Html => {
-  if (budget === undefined) return amountMark(used)
+  if (budget === undefined) return html`${amountMark(used)}<span class="unit"> ${unit.toLowerCase()}</span>`
   const { most, rule_id } = budget
   const near = used >= most * NEAR
   return html`<span class="status">${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span> <meter max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} of the budget"></meter></span>${

@@ -204,3 +204,11 @@ test('the form that pins leads back to what is shown, not to the part of it that
   const text = await bench.page('/replay/going?span=on&part=details')
   assert.match(text, /name="return_to" value="\/replay\/going\?span=on"/)
 })
+
+test('an event before the start of its run says so', async () => {
+  const spans = [{ id: 'late', name: 'step', start_ns: at(1_000), end_ns: at(2_000) }]
+  const events = [{ id: 'early', name: 'file.change', time_ns: at(400), attributes: { path: 'a.ts' } }]
+  await bench.trace({ trace_id: 'early', start_ns: at(1_000), end_ns: at(2_000), spans, events })
+  const row = partOf(await bench.page('/replay/early?view=events'), 'event-early')
+  assert.match(textOf(row), /^−600 ms file\.change the run 1 attribute path a\.ts$/)
+})
