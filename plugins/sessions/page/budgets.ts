@@ -44,7 +44,7 @@ export const budgetMark = (
   if (budget === undefined) return html`${amountMark(used)}<span class="unit"> ${unit.toLowerCase()}</span>`
   const { most, rule_id } = budget
   const near = used >= most * NEAR
-  return html`<span class="status">${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span> <meter max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} of the budget"></meter></span>${
+  return html`<span class="status">${amountMark(used)} <span class="quiet">of ${amountMark(most)}</span> <meter max="${most}" high="${most * NEAR}" optimum="0" value="${Math.min(used, most)}" aria-label="${unit} used"></meter></span>${
     raise && near && html` <a href="/policies/${encodeURIComponent(project_id)}#rule-${rule_id}">Change this budget</a>`
   }`
 }
