@@ -1,7 +1,26 @@
 import { GuardError } from '../errors.ts'
 
-/** Members that a request of any dialect may hold once only: two readers of doubles could see two requests. */
-const single = new Set(['model', 'messages', 'input', 'system', 'tools', 'tool_choice'])
+/** Members that a request of any dialect may hold once only, since sessions, rules or the reading of its reply follow from them: two readers of doubles could see two requests. */
+const single = new Set([
+  'conversation',
+  'function_call',
+  'functions',
+  'input',
+  'instructions',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tokens',
+  'messages',
+  'metadata',
+  'model',
+  'previous_response_id',
+  'prompt',
+  'prompt_cache_key',
+  'stream',
+  'system',
+  'tool_choice',
+  'tools',
+])
 
 /** Watches the members of one body for doubles. */
 export class SingleMembers {

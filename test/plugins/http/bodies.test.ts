@@ -96,6 +96,9 @@ describe('request bodies', () => {
     ['a doubled model, once in escapes', '{"model":"m","messages":[],"\\u006dodel":"n"}'],
     ['doubled tools', '{"model":"m","tools":[],"tools":[]}'],
     ["another dialect's conversation twice", '{"model":"m","messages":[],"input":"a","input":"b"}'],
+    ['doubled instructions', '{"model":"m","instructions":"a","instructions":"b"}'],
+    ['two answers that they follow', '{"model":"m","previous_response_id":"a","previous_response_id":"b"}'],
+    ['a doubled stream', '{"model":"m","stream":true,"stream":false}'],
     ['a single-quoted text', "{'model':'m'}"],
     ['deep nesting', `{"model":"m","x":${'['.repeat(600)}${']'.repeat(600)}}`],
   ] as const) {
