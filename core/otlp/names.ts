@@ -33,6 +33,8 @@ export const guardNames = {
   status: 'guard.status',
   statusMessage: 'guard.status_message',
   declaredParent: 'guard.declared_parent_id',
+  /** Whether the span has no end, where its status does not say so. */
+  unended: 'guard.span.unended',
   /** True: `gen_ai.operation.name` was added for other readers, the span itself has none. */
   operationAdded: 'guard.operation_added',
   eventId: 'guard.event.id',
@@ -41,6 +43,8 @@ export const guardNames = {
   requestId: 'guard.event.request_id',
   artifact: 'guard.artifact',
   artifactId: 'guard.artifact.id',
+  /** The span that an artifact names, where the run has no such span. */
+  artifactSpan: 'guard.artifact.span_id',
 } as const
 
 /** Put before the attributes of a run where they stand on its root span. */
@@ -65,6 +69,7 @@ export const reservedOnSpans: ReadonlySet<string> = new Set([
   guardNames.status,
   guardNames.statusMessage,
   guardNames.declaredParent,
+  guardNames.unended,
   guardNames.operationAdded,
 ])
 

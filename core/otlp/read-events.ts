@@ -56,7 +56,7 @@ const artifactFrom = (attributes: Attributes, span_id: string | null, place: Pla
   return artifactDraft(
     {
       id: attributes[guardNames.artifactId],
-      span_id,
+      span_id: span_id ?? attributes[guardNames.artifactSpan] ?? null,
       path: attributes.path,
       mime_type: attributes.mime_type ?? null,
       size: attributes.size ?? null,

@@ -91,6 +91,7 @@ const ownSpan = (span: OtlpSpan, parent_id: string | null): Shape => {
   const start_ns = instantOf(record, 'startTimeUnixNano', place)
   const end_ns = instantOf(record, 'endTimeUnixNano', place)
   const status = attributes[guardNames.status]
+  const unended = attributes[guardNames.unended] ?? (status === 'running' && end_ns === start_ns)
   return {
     id: attributes[guardNames.spanId],
     parent_id,
@@ -100,7 +101,7 @@ const ownSpan = (span: OtlpSpan, parent_id: string | null): Shape => {
     status,
     status_message: attributes[guardNames.statusMessage] ?? messageOf(record, place) ?? null,
     start_ns,
-    end_ns: status === 'running' && end_ns === start_ns ? null : end_ns,
+    end_ns: unended ? null : end_ns,
     attributes: unescaped(
       attributes,
       (name) => reserved.has(name) || (root && name.startsWith(RUN_ATTRIBUTE)) || (added && name === semconv.operation),

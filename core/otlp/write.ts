@@ -114,6 +114,13 @@ const runPairs = (run: Run): KeyValue[] => [
   ...prefixed(run.attributes, RUN_ATTRIBUTE),
 ]
 
+/** Whether a span has no end; null where that is what its status and times let one expect. */
+const unendedOf = ({ status, start_ns, end_ns }: TreeNode): boolean | null => {
+  const unended = end_ns === null
+  const expected = status === 'running' && (unended || end_ns === start_ns)
+  return unended === expected ? null : unended
+}
+
 const attributesOf = (span: TreeNode, run: Run, name: string): KeyValue[] => {
   const operation = Object.hasOwn(span.attributes, semconv.operation) ? undefined : operations[span.kind]
   const isRoot = span.parent_id === null
@@ -125,6 +132,7 @@ const attributesOf = (span: TreeNode, run: Run, name: string): KeyValue[] => {
       [guardNames.spanName]: name === span.name ? null : span.name,
       [guardNames.statusMessage]: hasMessage(span) ? null : span.status_message,
       [guardNames.declaredParent]: span.declared_parent_id,
+      [guardNames.unended]: unendedOf(span),
       [semconv.operation]: operation,
       [guardNames.operationAdded]: operation === undefined ? null : true,
     }),
@@ -135,7 +143,7 @@ const attributesOf = (span: TreeNode, run: Run, name: string): KeyValue[] => {
   ]
 }
 
-/** A span in OTLP/JSON, without its events. While it runs it ends as it starts, and `guard.status` says so. */
+/** A span in OTLP/JSON, without its events. One without an end ends as it starts; `guard.status` says that it runs, else `guard.span.unended` that it has none. */
 export const otlpSpan = (span: TreeNode, run: Run, names: 'native' | 'semconv' = 'native'): object => {
   const name = nameOf(span, run, names)
   return {
@@ -174,6 +182,7 @@ export const otlpArtifact = (artifact: Artifact, span: TreeNode, level: 'span' |
     ...pairs({
       [guardNames.artifactId]: artifact.id,
       [guardNames.eventLevel]: level === 'run' ? 'run' : null,
+      [guardNames.artifactSpan]: level === 'run' ? artifact.span_id : null,
       path: artifact.path,
       mime_type: artifact.mime_type,
       size: artifact.size,

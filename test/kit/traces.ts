@@ -163,7 +163,7 @@ const span = fc
     status: fc.constantFrom('ok', 'error', 'running', 'timeout', 'blocked', 'cancelled', 'odd_one'),
     status_message: orNull(text),
     start_ns: time,
-    lasts: fc.bigInt({ min: 0n, max: 800n }),
+    lasts: orNull(fc.bigInt({ min: 0n, max: 800n })),
     parent: fc.nat(9),
     owner: fc.constantFrom('gateway', 'mcp', 'client'),
     label: orNull(text),
@@ -171,7 +171,7 @@ const span = fc
   })
   .map(({ lasts, parent, ...of }) => ({
     parent,
-    span: aSpan({ ...of, end_ns: of.status === 'running' ? null : of.start_ns + lasts } as Partial<TraceSpan>),
+    span: aSpan({ ...of, end_ns: lasts === null ? null : of.start_ns + lasts } as Partial<TraceSpan>),
   }))
 
 const event = fc.record({
@@ -231,6 +231,6 @@ export const traces: fc.Arbitrary<Trace> = fc
       events: events.map(({ span: at, ...one }) =>
         anEvent({ ...one, span_id: ids[at] ?? null } as Partial<TraceEvent>),
       ),
-      artifacts: artifacts.map(({ span: at, ...one }) => anArtifact({ ...one, span_id: ids[at] ?? null })),
+      artifacts: artifacts.map(({ span: at, ...one }) => anArtifact({ ...one, span_id: pick(ids, at) })),
     })
   })

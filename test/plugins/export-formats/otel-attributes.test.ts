@@ -160,6 +160,7 @@ describe('otel export: events and artifacts', () => {
       size: { intValue: '12' },
       sha256: { stringValue: 'ab'.repeat(32) },
     })
+    assert.deepEqual(attributesOf(root.events[1])['guard.artifact.span_id'], { stringValue: 'never came' })
     for (const event of root.events) assert.deepEqual(attributesOf(event)['guard.event.level'], { stringValue: 'run' })
     assert.deepEqual(attributesOf(root.events[0])['guard.artifact.attr.own'], { intValue: '1' })
   })

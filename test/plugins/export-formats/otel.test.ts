@@ -76,6 +76,12 @@ describe('otel export: names, kinds, status, times', () => {
     const span = secondOf({ status: 'running', end_ns: null })
     assert.deepEqual([span?.startTimeUnixNano, span?.endTimeUnixNano], [String(START), String(START)])
     assert.deepEqual(attributesOf(span)['guard.status'], { stringValue: 'running' })
+    assert.equal(attributesOf(span)['guard.span.unended'], undefined)
+  })
+
+  it('says of a span without an end that is not running that it has none', () => {
+    const span = secondOf({ status: 'ok', end_ns: null })
+    assert.deepEqual(attributesOf(span)['guard.span.unended'], { boolValue: true })
   })
 })
 
