@@ -70,6 +70,7 @@ export { type ErrorBody, errorBody, GuardError, inFile, statusOf, unwritable } f
 export { type Leaving, leavingOf } from './export/order.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
 export { streamTrace, type TraceReader, type TraceRecord, writeTrace } from './export/write.ts'
+export { makeFolders } from './folders.ts'
 export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
 export { cancelledKey } from './frame/cancel.ts'
 export {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { GuardError, sha256, unwritable } from 'guard-gateway/core'
+import { GuardError, makeFolders, sha256, unwritable } from 'guard-gateway/core'
 import { MARK, type ProfileFile } from './profile.ts'
 
 /** What became of a profile's file. */
@@ -40,8 +40,7 @@ export const writeNew = async (file: string, text: string): Promise<void> => {
 
 const writeWhole = async (file: string, text: string): Promise<void> => {
   const folder = dirname(file)
-  // one that is there already, such as that of a project, keeps its rights
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolders(folder)
   const partial = join(folder, `.${randomUUID()}.tmp`)
   try {
     await writeFile(partial, text, { mode: 0o600, flag: 'wx' })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { GuardError, newKey, unwritable } from 'guard-gateway/core'
+import { GuardError, makeFolders, newKey, unwritable } from 'guard-gateway/core'
 import { annotatedConfig } from './config/annotated.ts'
 
 /** What a first run did. */
@@ -18,7 +18,7 @@ export interface FirstRun {
 export const writeFirstConfig = async (file: string): Promise<FirstRun> => {
   const text = annotatedConfig(newKey('guard_'))
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(file))
     await writeFile(file, text, { flag: 'wx', mode: 0o600 })
   } catch (cause) {
     const { code, path } = cause as NodeJS.ErrnoException

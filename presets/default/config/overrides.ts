@@ -1,6 +1,6 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { GuardError, type Input } from 'guard-gateway/core'
+import { GuardError, type Input, makeFolders, unwritable } from 'guard-gateway/core'
 import { addressedServer } from './defaults.ts'
 import type { Config } from './schema.ts'
 
@@ -62,6 +62,14 @@ const portOf = (text: string): number => {
 /** A folder that is there, or a path that ends in a slash, holds guard.db; anything else is the file. */
 const databaseAt = (path: string, cwd: string): string => {
   const full = resolve(cwd, path)
-  if (/[/\\]$/.test(path)) mkdirSync(full, { recursive: true, mode: 0o700 })
+  if (/[/\\]$/.test(path)) makeNamed(full)
   return statSync(full, { throwIfNoEntry: false })?.isDirectory() ? join(full, 'guard.db') : full
+}
+
+const makeNamed = (folder: string): void => {
+  try {
+    makeFolders(folder)
+  } catch (error) {
+    throw unwritable(folder, error, 'Name another with --data.')
+  }
 }

@@ -26,6 +26,12 @@ describe('flags of the command line', () => {
     overridden(config, { host: '::1' }, folder)
     assert.equal(config.server.host, '127.0.0.1')
   })
+  it('refuse a folder for the database that cannot be made', { skip: process.platform !== 'linux' }, () => {
+    assert.throws(() => fileOf('/proc/none/x/'), {
+      code: 'USAGE',
+      message: /\/proc\/none\/x cannot be written: .*--data/,
+    })
+  })
   it('refuse a port that is none', () => {
     for (const port of ['65536', '-1', '80a', '', '1e3'])
       assert.throws(() => overridden(emptyConfig(), { port }, folder), { code: 'USAGE' })
