@@ -54,7 +54,10 @@ const summary = {
   input_tokens: bigInteger,
   output_tokens: bigInteger,
   total_tokens: bigInteger,
-  cost_micro: Type.Unsafe<bigint>({ type: 'integer', description: 'Millionths of the billing currency.' }),
+  cost_micro: Type.Unsafe<bigint>({
+    type: 'integer',
+    description: 'Millionths of the billing currency, which the price file names.',
+  }),
   span_count: count,
   event_count: count,
   artifact_count: count,
