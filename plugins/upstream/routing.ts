@@ -1,6 +1,8 @@
 import { GuardError } from 'guard-gateway/core'
 import type { Upstream } from './destination.ts'
 
+const named = (model: string): string => (model === '' ? ' without a model' : ` and model "${model.slice(0, 100)}"`)
+
 /** Upstreams in the order of the configuration. Throws UNKNOWN for a fallback that is none of them. */
 export class Upstreams {
   readonly all: readonly Upstream[]
@@ -42,7 +44,7 @@ export class Upstreams {
   }
 
   #none(styles: readonly string[], model: string | null): GuardError {
-    const wanted = `style ${styles.join(' or ')}${model === null ? '' : ` and model "${model.slice(0, 100)}"`}`
+    const wanted = `style ${styles.join(' or ')}${model === null ? '' : named(model)}`
     const there = this.all.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
     return new GuardError(
       'NO_UPSTREAM',

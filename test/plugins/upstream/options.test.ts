@@ -44,6 +44,8 @@ overEachClient((start, client) => {
         String(jsonOf(none).error.message),
         /style messages and model "other".*claude \(messages: claude-\*\); exact .*rest/,
       )
+      const unnamed = await ask(running.port, { path: '/v1/messages', body: { messages: [] } })
+      assert.match(String(jsonOf(unnamed).error.message), /serves style messages without a model; there is claude/)
       assert.equal(running.settled.length, 4)
     })
     it('follows a change of the configuration without a restart; what stays keeps its connection', async () => {
