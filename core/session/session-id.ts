@@ -14,18 +14,23 @@ export const sessionById = async (storage: Reader, id: string): Promise<SessionR
   const row = await storage.get('sessions', id)
   if (row !== undefined) return row
   const { rows } = await storage.find('sessions', { where: { external_id: id }, limit: MAX_NAMED })
-  const [first, second] = rows
+  return onlySession(id, rows)
+}
+
+/** The one session that a name has led to. Throws SESSION_NOT_FOUND for none, AMBIGUOUS_ID for several. */
+export const onlySession = <S extends { readonly id: string }>(name: string, found: readonly S[]): S => {
+  const [first, second] = found
   if (first === undefined) {
     throw new GuardError(
       'SESSION_NOT_FOUND',
-      `There is no session "${id}", neither by id nor by external id. List them with GET /api/sessions.`,
+      `There is no session "${name}", neither by id nor by external id. List them with GET /api/sessions.`,
     )
   }
   if (second === undefined) return first
-  const known = rows.map((session) => session.id)
+  const known = found.map(({ id }) => id)
   throw new GuardError(
     'AMBIGUOUS_ID',
-    `Several projects have a session "${id}": ${known.join(', ')}. Use one of these ids.`,
+    `Several projects have a session "${name}": ${known.join(', ')}. Use one of these ids.`,
     { known },
   )
 }

@@ -46,6 +46,13 @@ export class LiveSessions {
     return this.#sessions.load(id, () => this.#read(id))
   }
 
+  /** Sessions that a client knows by this id and that are in memory only: their first requests are under way. */
+  begunAs(external_id: string): readonly SessionRow[] {
+    return [...this.#sessions.values()].flatMap(({ row, stored }) =>
+      stored !== true && row.external_id === external_id ? [row] : [],
+    )
+  }
+
   /** A session that did not exist before; it is in memory only, until its first request or change is written. */
   begin(id: string, beginning: SessionBeginning): Session {
     return this.#sessions.set(id, { row: this.#newRow(id, beginning), open: 0 })

@@ -5,9 +5,9 @@ import {
   GuardError,
   knownFilters,
   knownMembers,
+  onlySession,
   type Session,
   type SessionRow,
-  sessionById,
 } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import type { LiveSessions } from './live.ts'
@@ -51,8 +51,7 @@ export const sessionRoutes =
     }
     app.get('/sessions/by-external/:external_id', { schema: external }, async ({ params, query }) => {
       knownFilters(query, projectQuery)
-      const row = await rowByExternal(gateway, { ...params, ...query })
-      return { session: sessionView((await live.find(row.id))?.row ?? row) }
+      return { session: sessionView((await liveByExternal(gateway, live, { ...params, ...query })).row) }
     })
 
     app.get('/sessions/:id', { schema: { summary: 'Inspect a session', ...one } }, async ({ params }) => ({
@@ -94,31 +93,22 @@ const changesOf = (gateway: Gateway, body: Static<typeof sessionChanges>): Parti
   }
 }
 
-/** The live session of an id, or of an external id if only one session bears it. Throws SESSION_NOT_FOUND. */
-export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> => {
-  const session = (await live.find(id)) ?? (await live.find((await sessionById(gateway.storage, id)).id))
+/** The live session of an id, or of an external id if only one session bears it. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> =>
+  (await live.find(id)) ?? liveByExternal(gateway, live, { external_id: id })
+
+/** The live session that an external id means, also before anything of it is on record. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+const liveByExternal = async (
+  gateway: Gateway,
+  live: LiveSessions,
+  where: { readonly external_id: string; readonly project_id?: string },
+): Promise<Session> => {
+  const { external_id, project_id } = where
+  const { rows } = await gateway.storage.find('sessions', { where, limit: 10 })
+  const begun = live
+    .begunAs(external_id)
+    .filter((row) => (project_id ?? row.project_id) === row.project_id && rows.every(({ id }) => id !== row.id))
+  const session = await live.find(onlySession(external_id, [...rows, ...begun]).id)
   if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
   return session
-}
-
-/** The one session that an external id means. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
-const rowByExternal = async (
-  gateway: Gateway,
-  where: { readonly external_id: string; readonly project_id?: string },
-): Promise<SessionRow> => {
-  const { rows } = await gateway.storage.find('sessions', { where, limit: 10 })
-  const [first, second] = rows
-  if (first === undefined) {
-    throw new GuardError(
-      'SESSION_NOT_FOUND',
-      `There is no session whose external id is "${where.external_id}". List them with GET /api/sessions.`,
-    )
-  }
-  if (second === undefined) return first
-  const known = rows.map(({ id }) => id)
-  throw new GuardError(
-    'AMBIGUOUS_ID',
-    `Several sessions bear the external id "${where.external_id}": ${known.join(', ')}. Name a project with ?project_id=, or use one of these ids.`,
-    { known },
-  )
 }

@@ -58,15 +58,24 @@ describe('sessions over HTTP', () => {
     assert.deepEqual(errorCode(await house.http('GET', '/api/sessions/none')), [404, 'SESSION_NOT_FOUND'])
   })
 
+  it('finds a session by external id while its first request is under way, before anything of it is on record', async () => {
+    await recorded('twin', 'kiosk')
+    const headers = { 'x-guard-session-id': 'first', 'x-guard-project-id': 'shop' }
+    const call = await house.ask(headers)
+    assert.equal(object(await house.http('POST', '/api/sessions/first/pause'), 'session').id, idOf(call))
+    assert.equal((await house.decide(await house.ask(headers))).reason, 'PAUSED_SESSION')
+    await house.ask({ ...headers, 'x-guard-session-id': 'twin' })
+    assert.deepEqual(errorCode(await house.http('GET', '/api/sessions/twin')), [409, 'AMBIGUOUS_ID'])
+  })
+
   it('finds a session by external id and project', async () => {
     const odd = 'a/b?c=d#e %2F \u6f22'
     const url = `/api/sessions/by-external/${encodeURIComponent(odd)}`
+    assert.equal(errorCode(await house.http('GET', url))[1], 'SESSION_NOT_FOUND')
     const twins = [
       idOf(await house.ask({ 'x-guard-project-id': 'shop' }, { hints: { conversation: odd } })),
       idOf(await house.ask({ 'x-guard-project-id': 'kiosk' }, { hints: { conversation: odd } })),
     ]
-    assert.equal(errorCode(await house.http('GET', url))[1], 'SESSION_NOT_FOUND')
-    for (const id of twins) await house.http('POST', `/api/sessions/${id}/pause`)
     assert.equal(object(await house.http('GET', `${url}?project_id=kiosk`), 'session').id, twins[1])
     assert.deepEqual(errorCode(await house.http('GET', url)), [409, 'AMBIGUOUS_ID'])
     assert.deepEqual(errorCode(await house.http('GET', `${url}?project=kiosk`)), [400, 'UNKNOWN_FILTER'])
