@@ -159,7 +159,9 @@ export class Retention {
     ])
     const idle = page.rows.filter((row) => !this.#isActive(row))
     const going = idle.filter((row, at) => at < excess || full || this.#isOld(row)).length
-    const more = going === page.rows.length && page.next_cursor !== null
+    // runs that somebody writes to may stand between those that go
+    const newest = page.rows.at(-1)
+    const more = page.next_cursor !== null && (full || excess > going || (newest !== undefined && this.#isOld(newest)))
     return { settings: this.settings, runs: this.#count?.runs ?? null, bytes, would_remove: going, more, audit }
   }
 }

@@ -65,6 +65,23 @@ describe('retention', () => {
     assert.deepEqual((await ids(bench)).at(-1), 'r3')
   })
 
+  it('reports that more would go than one look counts, also where one of them is written to', async (test) => {
+    const bench = await started(test)
+    for (let n = 0; n < 110; n++) {
+      await post(bench, `r${n}`)
+      bench.clock.advance(1)
+    }
+    bench.clock.advance(2 * DAY)
+    await bench.send('POST', '/api/v1/traces', { trace_id: 'r5', name: 'again' })
+    const told = async (settings: Settings) => {
+      const { would_remove, more } = await retained(bench, settings).report()
+      return [would_remove, more]
+    }
+    assert.deepEqual(await told({ max_runs: 5 }), [99, true])
+    assert.deepEqual(await told({ days: 1 }), [99, true])
+    assert.deepEqual(await told({ max_runs: 70 }), [40, false])
+  })
+
   it('removes the oldest while the store is too large', async (test) => {
     const bench = await started(test)
     await post(bench, 'only')
