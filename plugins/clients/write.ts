@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GuardError, makeFolders, sha256, unwritable } from 'guard-gateway/core'
 import { MARK, type ProfileFile } from './profile.ts'
@@ -11,7 +11,7 @@ export type Written = 'written' | 'unchanged'
 export const writeProfile = async (folder: string, { path, text }: ProfileFile): Promise<Written> => {
   const file = join(folder, path)
   const sealed = text.replace(MARK, `${MARK}, seal ${sealOf(text)}`)
-  const before = await readFile(file, 'utf8').catch(() => undefined)
+  const before = await textAt(file)
   if (before === sealed) return 'unchanged'
   if (before !== undefined && !isOurs(before))
     throw new GuardError(
@@ -20,6 +20,18 @@ export const writeProfile = async (folder: string, { path, text }: ProfileFile):
     )
   await writeNew(file, sealed)
   return 'written'
+}
+
+/** The text of what bears a name, empty for what cannot be read, such as a folder or a link to nothing; undefined if nothing does. */
+const textAt = async (file: string): Promise<string | undefined> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch {
+    return lstat(file).then(
+      () => '',
+      () => undefined,
+    )
+  }
 }
 
 const SEAL = new RegExp(`(${MARK}), seal ([0-9a-f]{16})`)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { GuardError } from 'guard-gateway/core'
@@ -117,6 +117,20 @@ test('an edited or foreign profile is left as it is, and the others are written'
   assert.match(out, /Claude Code \(claude-code\): exists\n {2}.*settings\.json has been edited/)
   assert.match(out, /Codex CLI \(codex\): written/)
   assert.equal(await readFile(file, 'utf8'), edited)
+})
+
+test('what bears the name of a profile and cannot be read is somebody else’s, too', async (context) => {
+  const { cwd, command } = await workplace(context)
+  const profiles = join(cwd, 'profiles')
+  await mkdir(join(profiles, 'codex/guard.config.toml'), { recursive: true })
+  await symlink('nowhere', join(profiles, 'env'))
+  await mkdir(join(profiles, 'claude-code'))
+  await symlink('settings.json', join(profiles, 'claude-code/settings.json'))
+  const { code, out } = await command('setup', ['claude-code', 'codex', 'sdks'])
+  assert.equal(code, 1)
+  assert.equal(out.match(/: exists\n/g)?.length, 3)
+  assert.equal(await readlink(join(profiles, 'env')), 'nowhere')
+  assert.equal(await readlink(join(profiles, 'claude-code/settings.json')), 'settings.json')
 })
 
 test('what cannot work is said instead of written', async (context) => {
