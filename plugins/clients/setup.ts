@@ -38,9 +38,13 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   if (plain.keyed && !print)
     await options.asking((ask) => storeAgentKey(ask, plain.folder, plain.agent ?? '', plain.project))
   const setting = { ...plain, passthrough: await shownKey(plain) }
-  for (const profile of chosen) done.push(await prepare(profile, setting, print))
-  if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: done })}\n`)
-  else for (const one of done) io.out.write(`${told(one, input.options.enforce === true)}\n`)
+  try {
+    for (const profile of chosen) done.push(await prepare(profile, setting, print))
+  } finally {
+    // what was written before one that cannot be is there to be used, or undone
+    if (input.options.json === true) io.out.write(`${JSON.stringify({ folder: setting.folder, clients: done })}\n`)
+    else for (const one of done) io.out.write(`${told(one, input.options.enforce === true)}\n`)
+  }
   return done.some(({ state }) => state === 'exists') ? 1 : 0
 }
 

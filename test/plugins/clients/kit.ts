@@ -10,7 +10,7 @@ import { fakeIo } from '../../kit/io.ts'
 
 export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
 
-/** A folder of its own, and commands that work in it, on a terminal if `tty`. */
+/** A folder of its own, and commands that work in it, on a terminal if `tty`; `outText` is what the last one has said. */
 export const workplace = async (context: TestContext, options: Partial<ClientsOptions> = {}, tty = false) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-clients-'))
   context.after(() => rm(cwd, { recursive: true, force: true }))
@@ -26,6 +26,7 @@ export const workplace = async (context: TestContext, options: Partial<ClientsOp
       ...options,
     }),
   )
+  let out = () => ''
   const command = async (
     id: string,
     args: readonly string[],
@@ -35,8 +36,9 @@ export const workplace = async (context: TestContext, options: Partial<ClientsOp
     typed = '',
   ) => {
     const io = { ...fakeIo({ cwd, env, tty }), in: Readable.from([typed]) }
+    out = io.outText
     const code = await gateway.commands.need(id).run({ args, options: flags, rest }, io)
     return { code, out: io.outText(), err: io.errText() }
   }
-  return { cwd, command }
+  return { cwd, command, outText: () => out() }
 }

@@ -133,6 +133,14 @@ test('what bears the name of a profile and cannot be read is somebody else’s, 
   assert.equal(await readlink(join(profiles, 'claude-code/settings.json')), 'settings.json')
 })
 
+test('profiles that were written are told of where a later one cannot be', async (context) => {
+  const { cwd, command, outText } = await workplace(context)
+  await mkdir(join(cwd, 'profiles'))
+  await writeFile(join(cwd, 'profiles/codex'), '')
+  await assert.rejects(command('setup', ['claude-code', 'codex']), { code: 'USAGE' })
+  assert.match(outText(), /^Claude Code \(claude-code\): written\n/)
+})
+
 test('what cannot work is said instead of written', async (context) => {
   const { cwd, command } = await workplace(context)
   const { code, out } = await command('setup', ['cursor', 'opencode'])
