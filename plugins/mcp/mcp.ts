@@ -65,7 +65,7 @@ export class Mcp {
     this.approvals.end()
     await this.sessions.endAll('the gateway stops')
     connectionsOf(this.gateway).close()
-    await this.audit.flush()
+    await this.audit.end()
   }
 
   /** Adds a server. Throws UNKNOWN if there is no such transport, DUPLICATE if there is one of this id. */

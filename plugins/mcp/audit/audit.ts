@@ -2,6 +2,7 @@ import type { Change, Gateway } from 'guard-gateway/core'
 import { AuditBook } from './book.ts'
 import type { AuditSession } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'
+import { LeftCalls } from './left-calls.ts'
 import { PassingCalls } from './passing.ts'
 import { type Piece, RunWriter } from './run-writer.ts'
 
@@ -9,6 +10,8 @@ import { type Piece, RunWriter } from './run-writer.ts'
 export class Audit {
   /** Calls that go on while their records are written. */
   readonly passing: PassingCalls
+  /** Calls of processes that have gone. */
+  readonly left: LeftCalls
   readonly #gateway: Gateway
   readonly #writers = new Map<string, RunWriter>()
   readonly #writing = new Set<Promise<unknown>>()
@@ -17,11 +20,13 @@ export class Audit {
   constructor(gateway: Gateway) {
     this.#gateway = gateway
     this.passing = new PassingCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
+    this.left = new LeftCalls(gateway, (piece, urgent) => this.keep(piece, urgent))
   }
 
-  /** The storage is open: from now on every reader sees what was answered. */
+  /** The storage is open: from now on every reader sees what was answered, and what was left is looked for. */
   begin(): void {
     this.passing.begin()
+    this.left.begin()
   }
 
   /** The records of one session. */
@@ -62,6 +67,12 @@ export class Audit {
   /** Writes rows that belong to no run; nobody waits for them. */
   put(rows: readonly Change[]): void {
     this.#follow(this.#gateway.storage.write(rows))
+  }
+
+  /** Looks for nothing any more; resolves when everything is written. */
+  end(): Promise<void> {
+    this.left.end()
+    return this.flush()
   }
 
   /** Resolves when everything that was handed over is written. */

@@ -68,7 +68,7 @@ export const makeKit = ({ folder, full_content_logging = false, plugins = [] }: 
     faults,
     key: '',
     close: async () => {
-      await audit.flush()
+      await audit.end()
       await gateway.close()
     },
   }
