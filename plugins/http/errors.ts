@@ -16,8 +16,8 @@ export const errorHandler = (face: HttpFace) =>
     { name: 'guard-gateway-errors', fastify: '5.x' },
   )
 
-/** Codes of the errors that requests were answered with. */
-export const refusedWith = new WeakMap<FastifyRequest, string>()
+/** The errors that requests were answered with. */
+export const refusedWith = new WeakMap<FastifyRequest, GuardError>()
 
 /** Sends an error as the answer of a request. */
 export const sendError = (
@@ -27,8 +27,8 @@ export const sendError = (
   reply: FastifyReply,
 ): FastifyReply => {
   const error = brokeOff(request, thrown) ? brokenOff(thrown) : guardErrorOf(thrown)
+  refusedWith.set(request, error)
   if (statusOf(error) >= 500 && !(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
-  refusedWith.set(request, error.code)
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')
   const kind = classOf(path)

@@ -2,6 +2,7 @@ import type { onResponseHookHandler } from 'fastify'
 import { GuardError, type Settled } from 'guard-gateway/core'
 import { refusedWith } from './errors.ts'
 import type { HttpFace } from './face.ts'
+import type { LogFields } from './log.ts'
 
 /** Logs the end of every guarded request, and every failure that nobody waits for. */
 export const logEvents = (face: HttpFace): void => {
@@ -11,10 +12,30 @@ export const logEvents = (face: HttpFace): void => {
   })
   hooks.fault.tap('http', (error, where) => {
     const code = error instanceof GuardError ? error.code : 'INTERNAL'
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    face.log?.line('error', { fault: where, code, message: redact.text(message) })
+    const stack = code === 'INTERNAL' ? placesIn(error).map(redact.text) : []
+    face.log?.line('error', {
+      fault: where,
+      code,
+      message: redact.text(messageOf(error)),
+      ...(stack.length === 0 ? {} : { stack }),
+    })
   })
 }
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+
+const MAX_PLACES = 5
+const placesIn = (error: unknown): readonly string[] => {
+  const { stack = '' } = error instanceof Error ? error : {}
+  return stack.split(/\n +at /).slice(1, 1 + MAX_PLACES)
+}
+
+/** What a request was refused with, and of what is none of our own errors what it says itself. */
+export const refusal = ({ gateway }: HttpFace, error: GuardError): Pick<LogFields, 'code' | 'message'> =>
+  error.code === 'INTERNAL' && error.cause !== undefined
+    ? { code: error.code, message: gateway.redact.text(messageOf(error.cause)) }
+    : { code: error.code }
 
 const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream, bytes_out }: Settled): void =>
   face.log?.line('info', {
@@ -35,7 +56,7 @@ const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream,
 export const logAnswers =
   (face: HttpFace, route: string): onResponseHookHandler =>
   (request, reply, done) => {
-    const code = refusedWith.get(request)
+    const refused = refusedWith.get(request)
     const bytes = reply.getHeader('content-length')
     face.log?.line('info', {
       request_id: request.id,
@@ -44,7 +65,7 @@ export const logAnswers =
       status: reply.statusCode,
       duration_ms: Math.round(reply.elapsedTime),
       ...(bytes === undefined ? {} : { bytes_out: Number(bytes) }),
-      ...(code === undefined ? {} : { code }),
+      ...(refused === undefined ? {} : refusal(face, refused)),
     })
     done()
   }

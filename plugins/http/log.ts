@@ -14,6 +14,8 @@ export interface LogFields {
   readonly code?: string
   readonly fault?: string
   readonly message?: string
+  /** Places in the code, the innermost first. */
+  readonly stack?: readonly string[]
 }
 
 export type Level = 'info' | 'warn' | 'error'

@@ -17,6 +17,7 @@ import { HttpClient } from '../connections/client.ts'
 import { askForBody } from '../connections/continue.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
 import type { HttpFace } from '../face.ts'
+import { refusal } from '../log-events.ts'
 import { checkJsonType } from '../media-type.ts'
 import { announcedLength, readBody, tooLarge } from './body-reader.ts'
 import { callOf, hintOf, modeOf } from './call.ts'
@@ -130,5 +131,10 @@ const refuse = ({ face, id, request }: Exchange, client: HttpClient, thrown: unk
     false,
   )
   client.end(body)
-  face.log?.line('info', { request_id: id, method: request.method ?? '', status: statusOf(error), code: error.code })
+  face.log?.line('info', {
+    request_id: id,
+    method: request.method ?? '',
+    status: statusOf(error),
+    ...refusal(face, error),
+  })
 }
