@@ -85,7 +85,40 @@ describe('every page', { skip: noBrowser }, () => {
         assert.ok((await visit.overflow()) <= 0, `wider than ${width} px by ${await visit.overflow()}`)
       }
       await photographed(visit.page, name)
+      // what lies side by side on a wide page lies close below one another
+      await page.setViewportSize({ width: 360, height: 800 })
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.evaluate(() => {
+        for (const part of document.querySelectorAll('details')) part.open = true
+      })
+      assert.deepEqual(await seriousFindings(page, ['target-size', 'link-in-text-block']), [], '360 px')
       await visit.close()
     })
   }
+
+  it('sessions with long names fit into every window', async () => {
+    const { json } = await world.api('POST', '/api/agents', { name: 'a', project_id: 'a-project-of-some-length' })
+    const { id } = (json.agent ?? json) as { readonly id: string }
+    for (let at = 0; at < 3; at++)
+      await fetch(`${world.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${world.gateway.key}`,
+          'content-type': 'application/json',
+          'x-guard-project-id': 'a-project-of-some-length',
+          'x-guard-session-id': `0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f${at}`,
+          'x-guard-agent-id': id,
+        },
+        body: '{"model":"m","messages":[]}',
+      })
+    const visit = await world.open()
+    for (const path of ['/', '/sessions']) {
+      await visit.to(path)
+      for (const width of [1280, 1100, 1099, 360]) {
+        await visit.page.setViewportSize({ width, height: 800 })
+        assert.ok((await visit.overflow()) <= 0, `${path} is wider than ${width} px by ${await visit.overflow()}`)
+      }
+    }
+    await visit.close()
+  })
 })

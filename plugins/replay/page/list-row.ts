@@ -28,7 +28,7 @@ export const listRow = (run: RunSummary, context: RowContext): Html => {
     agent_name !== title &&
     html` <span class="quiet">· <bdi>${middled(agent_name, 40)}</bdi></span>`
   }</th>
-<td>${middled(project_id, 24)}</td>
+<td>${middled(project_id, 22)}</td>
 <td>${statusMark(run.status)}</td>
 <td>${tagMark(run)}</td>
 <td class="figure">${durationMark(took)}</td>

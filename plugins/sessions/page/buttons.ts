@@ -25,11 +25,11 @@ const LONG_CHARS = 22
 const middled = (name: string): string =>
   `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${name.slice(-8).toWellFormed()}`
 
-/** A name on one line; of one that is cut, all to hover over. */
+/** A name, on one line if it is short; of one that is cut, all to hover over. */
 export const nameMark = (name: string): Html =>
   name.length <= LONG_CHARS
     ? html`<span class="status">${name}</span>`
-    : html`<span class="status" title="${name}">${middled(name)}</span>`
+    : html`<span title="${name}">${middled(name)}</span>`
 
 const SHORT_CHARS = 12
 
