@@ -1,4 +1,12 @@
-import { type Command, costText, countText, type ListedSession, sessionLines, terminalWidth } from 'guard-gateway/core'
+import {
+  type Command,
+  costText,
+  countText,
+  type ListedSession,
+  sessionLines,
+  shapeOf,
+  terminalWidth,
+} from 'guard-gateway/core'
 import type { ClientsOptions } from './options.ts'
 
 const SHOWN = 10
@@ -14,16 +22,17 @@ export const status = ({ asking }: ClientsOptions): Command => ({
   summary: 'sessions, spend, flags and blocks at a glance',
   example: 'guard status --json',
   async run({ options }, io) {
-    const { sessions, address } = await asking(async (ask, address) => ({
+    const { sessions, address, currency } = await asking(async (ask, address) => ({
       ...((await ask('GET', `/api/sessions?limit=${LOOKED_AT}`)) as Listed),
+      currency: currencyIn(await ask('GET', '/api/health')),
       address,
     }))
     const totals = totalsOf(sessions)
     if (options.json === true) {
-      io.out.write(`${JSON.stringify({ ...totals, sessions: sessions.slice(0, SHOWN) })}\n`)
+      io.out.write(`${JSON.stringify({ ...totals, currency, sessions: sessions.slice(0, SHOWN) })}\n`)
       return 0
     }
-    io.out.write(`${headline(totals, sessions.length)}\n`)
+    io.out.write(`${headline(totals, sessions.length, currency)}\n`)
     for (const line of sessionLines(sessions.slice(0, SHOWN), terminalWidth(io.out))) io.out.write(`${line}\n`)
     if (sessions.length === 0) io.err.write('Nothing was asked yet. Start an agent with: guard run -- claude\n')
     else if (address !== undefined) io.err.write(`more: ${address}/sessions\n`)
@@ -41,7 +50,13 @@ const totalsOf = (sessions: Listed['sessions']): Totals => ({
   paused: sessions.filter(({ paused }) => paused).length,
 })
 
-const headline = (totals: Totals, count: number): string =>
+/** What costs are in: the currency of the prices in force; null where there are none. */
+const currencyIn = (health: unknown): string | null => {
+  const { currency } = shapeOf(shapeOf(health).pricing)
+  return typeof currency === 'string' ? currency : null
+}
+
+const headline = (totals: Totals, count: number, currency: string | null): string =>
   [
     `${count}${count === LOOKED_AT ? ' newest' : ''} ${count === 1 ? 'session' : 'sessions'}`,
     `${totals.requests} ${totals.requests === 1 ? 'request' : 'requests'}`,
@@ -49,5 +64,5 @@ const headline = (totals: Totals, count: number): string =>
     `${totals.blocked} blocked`,
     `${totals.paused} paused`,
     `${countText(totals.total_tokens)} tokens`,
-    `cost ${costText(totals.cost_micro)}`,
+    `cost ${costText(totals.cost_micro)}${currency === null ? '' : ` ${currency}`}`,
   ].join(', ')

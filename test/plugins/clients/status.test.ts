@@ -24,7 +24,7 @@ const session = (id: string, more: object = {}) => ({
 type Work<T> = (ask: () => Promise<unknown>, address: string | undefined) => Promise<T>
 
 const listing = (...sessions: readonly object[]) => ({
-  asking: <T>(work: Work<T>) => work(async () => ({ sessions }), 'http://127.0.0.1:8787'),
+  asking: <T>(work: Work<T>) => work(async () => ({ sessions, pricing: { currency: 'EUR' } }), 'http://127.0.0.1:8787'),
 })
 
 test('sessions are listed with what they spent, and summed', async (context) => {
@@ -33,7 +33,7 @@ test('sessions are listed with what they spent, and summed', async (context) => 
   const { code, out } = await command('status', [])
   assert.equal(code, 0)
   const [headline, head, first, second] = out.split('\n')
-  assert.equal(headline, '2 sessions, 6 requests, 2 flagged, 2 blocked, 1 paused, 3.0k tokens, cost 0.042')
+  assert.equal(headline, '2 sessions, 6 requests, 2 flagged, 2 blocked, 1 paused, 3.0k tokens, cost 0.042 EUR')
   assert.match(head ?? '', /^last seen \(UTC\) +session +project +agent +requests +flagged +blocked +tokens +cost$/)
   assert.match(first ?? '', /^2026-03-02 12:00:00 {2}ses_1 +demo {5,8}coder +3 +1 +0 +1\.5k +0\.021$/)
   assert.match(second ?? '', /ses_2 +demo {5,8}a +3 +1 +2 +1\.5k +0\.021 {2}paused$/)
@@ -42,7 +42,10 @@ test('sessions are listed with what they spent, and summed', async (context) => 
 test('--json gives the same figures', async (context) => {
   const { command } = await workplace(context, listing(session('ses_1')))
   const told = JSON.parse((await command('status', [], { json: true })).out)
-  assert.deepEqual([told.requests, told.cost_micro, told.paused, told.sessions.length], [3, 21_000, 0, 1])
+  assert.deepEqual(
+    [told.requests, told.cost_micro, told.currency, told.paused, told.sessions.length],
+    [3, 21_000, 'EUR', 0, 1],
+  )
 })
 
 test('the page is named where a gateway serves it', async (context) => {
