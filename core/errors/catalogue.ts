@@ -67,7 +67,7 @@ export const catalogue = {
     ],
     UNAUTHORIZED: [
       'The gateway key is missing or wrong',
-      'Send it as "Authorization: Bearer <key>" or "x-api-key: <key>"; it stands in guard-config.yml as gateway_key.',
+      'Send it as "Authorization: Bearer <key>", "x-api-key: <key>" or, beside a login of your own, "x-guard-key: <key>"; it stands in guard-config.yml as gateway_key.',
     ],
   }),
   ...group(403, 'permission_error', {

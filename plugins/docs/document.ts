@@ -68,7 +68,12 @@ export const frame = (version: string) => ({
   tags: groups.map(([name, description]) => ({ name, description })),
   components: {
     securitySchemes: {
-      gateway_key: { type: 'http' as const, scheme: 'bearer', description: 'The gateway key, or the key of an agent.' },
+      gateway_key: {
+        type: 'http' as const,
+        scheme: 'bearer',
+        description:
+          'The gateway key, or the key of an agent; as x-guard-key where the client sends a login of its own here.',
+      },
       x_api_key: {
         type: 'apiKey' as const,
         name: 'x-api-key',

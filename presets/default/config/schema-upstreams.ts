@@ -27,7 +27,8 @@ const upstreamSchema = Type.Object(
     ),
     auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'none', 'passthrough'], {
       default: 'auto',
-      description: 'auto, bearer, x-api-key or none; passthrough sends the client’s own login',
+      description:
+        'auto, bearer, x-api-key or none; passthrough sends the client’s own login, beside which the key comes as x-guard-key',
     }),
     styles: strings({ minItems: 1, description: 'messages, responses, chat_completions' }),
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),

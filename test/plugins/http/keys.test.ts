@@ -63,7 +63,7 @@ describe('keys', () => {
         assert.equal(got.headers['www-authenticate'], 'Bearer realm="guard"')
         assert.equal(jsonOf(got).error.code, 'UNAUTHORIZED')
         assert.equal(jsonOf(got).error.type, 'authentication_error')
-        assert.match(String(jsonOf(got).error.message), /Authorization: Bearer.*x-api-key/)
+        assert.match(String(jsonOf(got).error.message), /Authorization: Bearer .*x-api-key: .*x-guard-key: /)
         for (const value of Object.values(headers)) if (value !== '') assert.ok(!got.body.toString().includes(value))
       }
       assert.equal(running.provider.requests.length, before)
