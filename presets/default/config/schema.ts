@@ -83,7 +83,7 @@ const replaySchema = Type.Object(
   {
     pricing: Type.String({
       default: replay.pricing,
-      description: 'file with model prices; GUARD_MODEL_PRICING goes before it',
+      description: 'file with model prices, like examples/prices.yml; GUARD_MODEL_PRICING goes before it',
     }),
     max_body_bytes: count(replay.max_body_bytes, 'largest ingest request, as sent and inflated'),
     max_import_bytes: count(replay.max_import_bytes, 'largest import file, as sent and inflated'),

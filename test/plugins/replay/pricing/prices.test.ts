@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -33,6 +33,19 @@ describe('a price file', () => {
       [400_000n, 3_000_000n, 3_000_000n, 1n, undefined],
     )
     assert.deepEqual([prices.version, prices.currency, prices.models], [sha256(FILE).slice(0, 12), 'USD', 4])
+  })
+
+  it('is like the example, and costs what its words say', async () => {
+    const example = readPrices(
+      yaml,
+      await readFile(join(import.meta.dirname, '../../../../examples/prices.yml'), 'utf8'),
+    )
+    const { of } = example
+    assert.deepEqual([example.currency, of('local-model')?.output, of('other-model')], ['USD', 0n, undefined])
+    const dated = of('large-model-2026-01-01')
+    assert.deepEqual(dated, of('large-model'))
+    assert.equal(dated && costOf(dated, usage({ input_tokens: 1_000_000 })), 3_000_000n)
+    assert.deepEqual([of('small-model')?.cache_read, of('small-model')?.reasoning], [250_000n, 2_000_000n])
   })
 
   it('counts each kind of token once', () => {
