@@ -2,7 +2,8 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { bytesText, type Command, GuardError, unwritable } from 'guard-gateway/core'
-import { isDamage, isFull } from './failure.ts'
+import { isDamage, isFull, isShut } from './failure.ts'
+import { unopened } from './file.ts'
 
 /** What can be done with the database file from the command line, whether or not a gateway uses it. */
 export const storageCommands = (file: string): readonly Command[] => [
@@ -66,7 +67,7 @@ const create = (target: string, name: string): void => {
 const unsound = (file: string, found: string, cause?: unknown): GuardError =>
   new GuardError('DATABASE_DAMAGED', `The database ${file} is damaged (${found}). It was not touched.`, { cause })
 
-/** Does something on a connection that cannot write. Throws DATABASE_DAMAGED. */
+/** Does something on a connection that cannot write. Throws DATABASE_DAMAGED and DATABASE_UNWRITABLE. */
 const reading = async <T>(file: string, work: (db: Database) => T): Promise<T> => {
   const { default: Sqlite } = await import('better-sqlite3')
   let db: Database | undefined
@@ -74,7 +75,10 @@ const reading = async <T>(file: string, work: (db: Database) => T): Promise<T> =
     db = new Sqlite(file, { readonly: true })
     return work(db)
   } catch (error) {
-    throw isDamage(error) ? unsound(file, String((error as { readonly code?: unknown }).code), error) : error
+    if (isDamage(error)) throw unsound(file, String((error as { readonly code?: unknown }).code), error)
+    if (!isShut(error)) throw error
+    const { code, message } = unopened(file, error)
+    throw new GuardError(code, message, { cause: error })
   } finally {
     db?.close()
   }

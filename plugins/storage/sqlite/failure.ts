@@ -14,6 +14,9 @@ export const isDamage = (error: unknown): boolean =>
 /** The disk has no room: it is the shared memory of a journal that is begun first. */
 export const isFull = (error: unknown): boolean => /^SQLITE_(FULL|IOERR_SHMSIZE)$/.test(codeOf(error))
 
+/** The file cannot be had, whatever it holds: rights, a folder in its place, a lock of another program. */
+export const isShut = (error: unknown): boolean => /^SQLITE_(CANTOPEN|READONLY|PERM|BUSY|IOERR)/.test(codeOf(error))
+
 /** Whether the disk is full, the database cannot be used now, or what was asked is itself at fault. */
 export const reasonOf = (error: unknown): Failure['reason'] => {
   const code = codeOf(error)

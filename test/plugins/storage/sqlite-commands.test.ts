@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -103,6 +105,18 @@ describe('guard storage', () => {
       )
       assert.equal(existsSync(join(folder, 'none.db')), false)
     })
+  })
+  it('both say in words that a database cannot be opened, and backup leaves nothing', async (context) => {
+    const place = mkdtempSync(join(tmpdir(), 'guard-shut-'))
+    context.after(() => rmSync(place, { recursive: true, force: true }))
+    writeFileSync(join(place, 'guard-config.yml'), 'gateway_key: guard_0123456789abcdef\n', { mode: 0o600 })
+    mkdirSync(join(place, 'guard.db'))
+    for (const argv of [['check'], ['backup', 'copy.db']]) {
+      const io = fakeIo({ cwd: place, env: {} })
+      assert.notEqual(await main(['storage', ...argv], io), 0)
+      assert.match(io.errText(), /guard\.db cannot be opened: .*rights.*\(DATABASE_UNWRITABLE\)\n$/)
+    }
+    assert.deepEqual(readdirSync(place).sort(), ['guard-config.yml', 'guard.db'])
   })
   it('both say where no database is', async () => {
     const place = mkdtempSync(join(tmpdir(), 'guard-none-'))
