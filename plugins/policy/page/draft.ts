@@ -78,7 +78,7 @@ export const documentOf = ({ rules }: Draft, faults: FieldFault[]): readonly obj
     ...numbered('window_size', rule.window_size),
     ...(rule.action === '' ? {} : { action: rule.action }),
     enabled: rule.enabled,
-    ...paramsOf(rule.params, `rules/${index}/params`, faults),
+    ...paramsOf(rule.params, index, faults),
     ...(rule.note === '' ? {} : { note: rule.note }),
   }))
 
@@ -87,12 +87,15 @@ const numbered = (name: string, text: string): object => {
   return { [name]: /^-?\d{1,16}$/.test(text) ? Number(text) : text }
 }
 
-const paramsOf = (text: string, field: string, faults: FieldFault[]): object => {
+const paramsOf = (text: string, index: number, faults: FieldFault[]): object => {
   if (text === '') return {}
   try {
     return { params: JSON.parse(text) as unknown }
   } catch {
-    faults.push({ field, message: 'Params must be a JSON object such as {"result_aware": true}.' })
+    faults.push({
+      field: `rules/${index}/params`,
+      message: `Rule ${index + 1}: params must be a JSON object such as {"result_aware": true}.`,
+    })
     return {}
   }
 }

@@ -128,7 +128,7 @@ test('every wrong field has its own words beside it, and what was typed stays', 
     text,
     /name="rules\/0\/threshold" value="three"[^>]*aria-invalid="true" aria-describedby="fault-rules\/0\/threshold"/,
   )
-  assert.match(text, /<p class="fault" id="fault-rules\/1\/params">Params must be a JSON object/)
+  assert.match(text, /<p class="fault" id="fault-rules\/1\/params">Rule 2: params must be a JSON object/)
   assert.match(text, /Rule 3: id .*is the id of an earlier rule/)
   assert.equal((await stored('wrong')).version, 0)
 })
