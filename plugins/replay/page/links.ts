@@ -29,3 +29,7 @@ export const linked = (path: string, query: URLSearchParams, changes: Changes = 
 
 /** Where a list's pages are not those of the list that is asked for now. */
 export const FROM_START: Changes = { cursor: null, back: null }
+
+/** Whether newer runs stand before older ones. */
+export const isNewestFirst = (query: URLSearchParams): boolean =>
+  (query.get('sort') || 'recorded') === 'recorded' && query.get('order') !== 'asc'

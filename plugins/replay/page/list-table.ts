@@ -1,5 +1,5 @@
 import { type Ask, costHead, type Gateway, type Html, html, type RunSummary } from 'guard-gateway/core'
-import { FROM_START, linked } from './links.ts'
+import { FROM_START, isNewestFirst, linked } from './links.ts'
 import { listRow } from './list-row.ts'
 import { lasted } from './shown.ts'
 
@@ -49,7 +49,7 @@ const sortHead = (query: URLSearchParams, label: string, sort: string, className
 
 const MAX_BACK = 20
 
-/** Links to newer and older runs; each page knows the cursors of the last before it, so that "newer" is the page one came from; where it knows none, the list begins anew. */
+/** Links to the pages before and behind this one; each page knows the cursors of the last before it, so that "newer" is the one that was left for it; where it knows none, the list begins anew. */
 export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
   const cursor = query.get('cursor') ?? ''
   const before = (query.get('back') ?? '').split('.').filter((one) => one !== '')
@@ -62,8 +62,9 @@ export const pageLinks = ({ query }: Ask, next_cursor: string | null): Html => {
     back: (cursor === '' ? [] : [...before, cursor]).slice(-MAX_BACK).join('.'),
   })
   if (cursor === '' && next_cursor === null) return html``
-  return html`<nav class="pages" aria-label="Newer and older runs">
-${cursor !== '' && html`<a href="${newer}" rel="prev">← ${before.length === 0 ? 'newest' : 'newer'}</a>`}
-${next_cursor !== null && html`<a href="${older}" rel="next">older →</a>`}
+  const [first, back, on] = isNewestFirst(query) ? ['newest', 'newer', 'older'] : ['first', 'before', 'behind']
+  return html`<nav class="pages" aria-label="Pages of the list">
+${cursor !== '' && html`<a href="${newer}" rel="prev">← ${before.length === 0 ? first : back}</a>`}
+${next_cursor !== null && html`<a href="${older}" rel="next">${on} →</a>`}
 </nav>`
 }

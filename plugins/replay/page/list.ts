@@ -14,7 +14,7 @@ import {
 import { checkStatuses, nextCursor, runQuery } from '../api/filters.ts'
 import type { Retention } from '../upkeep/retention.ts'
 import { firstSteps } from './first-steps.ts'
-import { FROM_START, linked, listQuery } from './links.ts'
+import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
 import { filterChips, filterForm, isNarrowed } from './list-filters.ts'
 import { type ListPage, listTable, pageLinks } from './list-table.ts'
 import { pinForm } from './pin-button.ts'
@@ -62,8 +62,7 @@ const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPag
 
 /** On a later page, where script tells of new runs; a list in another order has none before all others. */
 const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html | undefined> => {
-  const isNewestFirst = (query.get('sort') || 'recorded') === 'recorded' && query.get('order') !== 'asc'
-  if (!query.get('cursor') || !isNewestFirst) return undefined
+  if (!query.get('cursor') || !isNewestFirst(query)) return undefined
   const { cursor: _cursor, ...wanted } = listQuery(query)
   try {
     const [newest] = (await storage.find('runs', { ...runQuery(wanted, now), limit: 1 })).rows

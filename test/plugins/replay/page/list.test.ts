@@ -210,3 +210,9 @@ test('a way back that is no longer known leads to the newest, and says so', asyn
   const older = /<a href="([^"]*)" rel="next">/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
   assert.match(await bench.page(older), /<a href="\/replay\?project_id=paged&amp;limit=3" rel="prev">← newest<\/a>/)
 })
+
+test('the pages of a list in another order are not called newer or older', async () => {
+  const text = await bench.page('/replay?project_id=paged&limit=3&order=asc')
+  const behind = /<a href="([^"]*)" rel="next">behind →</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.match(await bench.page(behind), / rel="prev">← first<\/a>/)
+})
