@@ -50,9 +50,9 @@ export class Openings {
     )
   }
 
-  /** Idle for so long that the next request begins a new session; waiting does not lead out of a pause. */
+  /** Idle for so long that the next request begins a new session, or as far ahead of a clock that was set back; waiting does not lead out of a pause. */
   #isOver({ row, open }: Session, now: number): boolean {
-    return open === 0 && !row.paused && now - row.last_seen_at >= this.#idleMs
+    return open === 0 && !row.paused && Math.abs(now - row.last_seen_at) >= this.#idleMs
   }
 
   async #stored(project_id: string, external_id: string): Promise<{ id: string } | undefined> {

@@ -142,7 +142,9 @@ export class Automatic {
   #goesOn(call: Call, run: OpenRun): boolean {
     const ended_ms = Number((run.row.end_ns ?? run.row.updated_ns) / NS_PER_MS)
     const active_ms = Math.max(ended_ms, run.joined_at, Number((run.spans.sums.end_ns ?? 0n) / NS_PER_MS))
-    return run.row.project_id === call.project_id && run.spans.size < MAX_SPANS && call.at - active_ms < this.#idle_ms
+    // what lies as far ahead is of before the clock was set back
+    const isLate = Math.abs(call.at - active_ms) >= this.#idle_ms
+    return run.row.project_id === call.project_id && run.spans.size < MAX_SPANS && !isLate
   }
 
   #begin(call: Call, trace_id: string): OpenRun {

@@ -49,6 +49,16 @@ describe('sessions without an id', () => {
     assert.equal((await house.ask()).session, next.session)
   })
 
+  it('begin anew when a clock that was far ahead is set right, and go on where it was little', async () => {
+    const one = await house.ask()
+    house.clock.jump(-29 * MINUTE)
+    assert.equal((await house.ask()).session, one.session)
+    house.clock.jump(-MINUTE)
+    const next = await house.ask()
+    assert.notEqual(idOf(next), idOf(one))
+    assert.equal((await house.ask()).session, next.session)
+  })
+
   it('take the idle time from the configuration', async () => {
     const quick = await openHouse({ idle_timeout_minutes: 1 })
     const one = await quick.ask()

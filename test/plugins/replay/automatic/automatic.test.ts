@@ -89,6 +89,16 @@ describe('automatic traces', () => {
     assert.deepEqual([summary.span_count, summary.event_count, summary.total_tokens], [4, 3, 90])
   })
 
+  it('go on in another run when a clock that was far ahead is set right', async () => {
+    const ahead = await request()
+    bench.clock.jump(-29 * MINUTE)
+    assert.equal((await request()).trace?.trace_id, ahead.trace?.trace_id)
+    bench.clock.jump(-2 * MINUTE)
+    const right = await request()
+    assert.notEqual(right.trace?.trace_id, ahead.trace?.trace_id)
+    assert.equal((await request()).trace?.trace_id, right.trace?.trace_id)
+  })
+
   it('keep sessions and projects apart, and requests without session each alone', async () => {
     const ids = [
       await request(),
