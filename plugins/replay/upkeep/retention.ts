@@ -102,9 +102,10 @@ export class Retention {
     return days !== null && recorded_ns < nowNs(this.#gateway.clock) - BigInt(days) * DAY_NS
   }
 
-  /** Somebody still writes to it: its status says so, or it was written lately. */
+  /** Somebody still writes to it: its status says so, or it was written lately. What lies as far ahead was written before the clock was set back. */
   #isActive({ status, updated_ns }: RunRow): boolean {
-    return updated_ns > nowNs(this.#gateway.clock) - (status === 'running' ? DAY_NS : HOUR_NS)
+    const age_ns = nowNs(this.#gateway.clock) - updated_ns
+    return (age_ns < 0n ? -age_ns : age_ns) < (status === 'running' ? DAY_NS : HOUR_NS)
   }
 
   async #isFull(): Promise<boolean> {

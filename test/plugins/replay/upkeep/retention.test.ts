@@ -90,6 +90,17 @@ describe('retention', () => {
     assert.equal(await retained(bench, { max_bytes: 1 }).pass(), 1)
   })
 
+  it('removes runs that a clock made that was far ahead, too', async (test) => {
+    const bench = await started(test)
+    for (const id of ['a', 'b', 'c']) {
+      await post(bench, id)
+      bench.clock.advance(1)
+    }
+    bench.clock.jump(-2 * HOUR)
+    assert.equal(await retained(bench, { max_runs: 1 }).pass(), 2)
+    assert.deepEqual(await ids(bench), ['c'])
+  })
+
   it('leaves runs that are written to', async (test) => {
     const bench = await started(test)
     await post(bench, 'running', { status: 'running' })
