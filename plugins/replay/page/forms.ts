@@ -1,6 +1,7 @@
 import { type Form, type Gateway, GuardError, type Posted } from 'guard-gateway/core'
 import { type Edit, editRun, readEdit } from '../ingest/edit.ts'
 import type { Keeper } from '../keep/keeper.ts'
+import { tagsIn } from './tags.ts'
 
 /** What the pages of Replay say when something is done; `runs-imported` and `runs-skipped` come from the import form. */
 const notices = {
@@ -31,7 +32,7 @@ export const runForms = (gateway: Gateway, keeper: Keeper): readonly Form[] => {
       const pinned = pinnedOf(fields.get('pinned'))
       return [{ pinned }, pinned ? 'run-pinned' : 'run-unpinned']
     }),
-    form('tags', (fields) => [readEdit({ tags: tagsOf(fields.get('tags') ?? '') }), 'run-tags-saved']),
+    form('tags', (fields) => [readEdit({ tags: tagsIn(fields.get('tags') ?? '') }), 'run-tags-saved']),
     form('failure-tag', (fields) => [
       readEdit({ failure_tag: fields.get('failure_tag') || null }),
       'run-failure-tag-saved',
@@ -43,9 +44,3 @@ const pinnedOf = (text: string | null): boolean => {
   if (text === 'true' || text === 'false') return text === 'true'
   throw new GuardError('INVALID_TRACE', '"pinned" must be true or false.', { path: '/pinned' })
 }
-
-const tagsOf = (text: string): readonly string[] =>
-  text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '')

@@ -27,6 +27,7 @@ import {
   timeMark,
   titleOf,
 } from './shown.ts'
+import { tagsText } from './tags.ts'
 
 /** The first lines of a run's page: how it ended and why, what can be done with it, its sums, its tags. */
 export const runHead = (gateway: Gateway, trace: Trace, ask: Ask, step: string | undefined): Html => {
@@ -80,9 +81,9 @@ const faultsOf = ({ refused }: Ask, form: string) => (refused?.form === form ? r
 
 const tagsForm = ({ run }: Trace, ask: Ask): Html => {
   const refused = faultsOf(ask, 'replay/tags')
-  return html`<details id="tags"${refused !== undefined && raw` open`}><summary>Tags: ${run.tags.length === 0 ? 'none' : run.tags.join(', ')}</summary>
+  return html`<details id="tags"${refused !== undefined && raw` open`}><summary>Tags: ${run.tags.length === 0 ? 'none' : tagsText(run.tags)}</summary>
 <form method="post" action="/ui/runs/${encodeURIComponent(run.trace_id)}/tags"><input type="hidden" name="return_to" value="${urlOf(run.trace_id)}">
-<label>Tags, with commas between <input name="tags" value="${refused?.fields.get('tags') ?? run.tags.join(', ')}" size="40"${refused !== undefined && raw` aria-invalid="true" aria-describedby="tags-fault"`}></label> <button>Save tags</button>
+<label>Tags, with commas between <input name="tags" value="${refused?.fields.get('tags') ?? tagsText(run.tags)}" size="40"${refused !== undefined && raw` aria-invalid="true" aria-describedby="tags-fault"`}></label> <button>Save tags</button>
 ${refused !== undefined && html`<p class="fault" id="tags-fault">${refused.faults.map(({ message }) => message).join(' ')}</p>`}</form></details>`
 }
 

@@ -33,6 +33,15 @@ test('tags are saved, trimmed and each once', async () => {
   assert.deepEqual((await run()).tags, ['nightly', 'slow'])
 })
 
+test('tags that hold commas or begin with quotes stay as they are when they are saved unchanged', async () => {
+  const tags = ['plain', 'a, b', '"quoted" word', '"', 'say "hi", then']
+  await bench.trace({ trace_id: 'tagged', tags })
+  const shown = /name="tags" value="([^"]*)"/.exec(await bench.page('/replay/tagged'))?.[1] ?? ''
+  await bench.form('/ui/runs/tagged/tags', { tags: shown.replaceAll('&quot;', '"') })
+  const { run } = expecting<{ run: { tags: readonly string[] } }>(200, await bench.send('GET', '/api/v1/runs/tagged'))
+  assert.deepEqual(run.tags, tags)
+})
+
 test('tags that cannot be taken come back as they were typed, with what is wrong', async () => {
   const tags = `fine, ${'x'.repeat(65)}`
   const { status, text } = await bench.form('/ui/runs/a%2Fb/tags', { tags })
