@@ -69,7 +69,16 @@ describe('the published package', () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-package-'))
     const source = join(folder, 'source')
     // a copy is built, so that the folder under test stays as it is
-    for (const name of ['core', 'plugins', 'presets', 'bench', 'test/kit', 'test/conformance', 'test/kit.ts'])
+    for (const name of [
+      'core',
+      'plugins',
+      'presets',
+      'examples',
+      'bench',
+      'test/kit',
+      'test/conformance',
+      'test/kit.ts',
+    ])
       await cp(join(root, name), join(source, name), { recursive: true })
     for (const name of ['package.json', 'tsconfig.json', 'LICENSE', 'CHANGELOG.md'])
       await cp(join(root, name), join(source, name))
@@ -102,6 +111,7 @@ describe('the published package', () => {
       'presets/policies/default.yml',
       'plugins/ui/assets/app.css',
       'presets/default/help.txt',
+      'examples/prices.yml',
     ])
       assert.ok(packed.includes(file), file)
     for (const file of packed) assert.doesNotMatch(file, /node_modules|guard-config|\.db\b|^profiles\/|\.log$/)
