@@ -1,4 +1,4 @@
-import type { onResponseHookHandler } from 'fastify'
+import type { onRequestHookHandler } from 'fastify'
 import { GuardError, type Settled } from 'guard-gateway/core'
 import { refusedWith } from './errors.ts'
 import type { HttpFace } from './face.ts'
@@ -52,20 +52,24 @@ const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream,
     upstream,
   })
 
-/** Logs the end of each answer of a route. */
+/** Logs the end of each answer of a route, also of one whose client has left. */
 export const logAnswers =
-  (face: HttpFace, route: string): onResponseHookHandler =>
+  (face: HttpFace, route: string): onRequestHookHandler =>
   (request, reply, done) => {
-    const refused = refusedWith.get(request)
-    const bytes = reply.getHeader('content-length')
-    face.log?.line('info', {
-      request_id: request.id,
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      duration_ms: Math.round(reply.elapsedTime),
-      ...(bytes === undefined ? {} : { bytes_out: Number(bytes) }),
-      ...(refused === undefined ? {} : refusal(face, refused)),
+    const { clock } = face.gateway
+    const begun = clock.tick()
+    reply.raw.once('close', () => {
+      const refused = refusedWith.get(request)
+      const bytes = reply.getHeader('content-length')
+      face.log?.line('info', {
+        request_id: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        duration_ms: Math.round(clock.tick() - begun),
+        ...(bytes === undefined ? {} : { bytes_out: Number(bytes) }),
+        ...(refused === undefined ? {} : refusal(face, refused)),
+      })
     })
     done()
   }

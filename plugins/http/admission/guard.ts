@@ -32,8 +32,8 @@ export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Rout
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
     route.onRequest = [routeGuard(face, routes, kind), ...listed(route.onRequest)]
     if (needsKey(kind)) return
+    route.onRequest.unshift(logAnswers(face, route.url))
     route.onSend = [guardResponse(kind), ...listed(route.onSend)]
-    route.onResponse = [logAnswers(face, route.url), ...listed(route.onResponse)]
   })
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Plugin } from 'guard-gateway/core'
@@ -62,6 +63,24 @@ describe('the log', () => {
       ['http', 'request:mine'],
     )
     for (const { stack } of faults) assert.match(stack[0], /fail \(.*log-events\.test\.ts:\d+:\d+\)$/)
+  })
+  it('tells of an answer whose client leaves before its end, too', async () => {
+    const endless: Plugin = {
+      name: 'endless',
+      apply: ({ hooks }) => {
+        const body = new Readable({ read() {} })
+        body.push('begun')
+        hooks.http.tap('endless', (app) => void app.get('/api/endless', (_request, reply) => reply.send(body)))
+      },
+    }
+    const running = await start({ plugins: [endless] })
+    const leaving = new AbortController()
+    await fetch(`http://127.0.0.1:${running.port}/api/endless`, { signal: leaving.signal })
+    leaving.abort()
+    for (let turn = 0; turn < 100 && running.log.length === 0; turn++) await setTimeout(10)
+    await running[Symbol.asyncDispose]()
+    const [told] = running.log.map((line) => JSON.parse(line))
+    assert.deepEqual([told.route, told.status], ['/api/endless', 200])
   })
   it('tells how long an answer took, how large it is, and why it refuses', async () => {
     const slowly: Plugin = {
