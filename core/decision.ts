@@ -84,6 +84,8 @@ export interface Row {
   readonly thread: string
   /** Not an extension of anything known. */
   readonly root: boolean
+  /** Id of the request whose turns come before `new_turns`. */
+  readonly parent: string | null
   /** Call keys that count for this request. */
   readonly keys: readonly string[]
   /** Turns that the extended row did not hold. */

@@ -82,6 +82,8 @@ export interface CallRecord extends Usage {
   readonly talk_items: number
   readonly thread: string
   readonly root: boolean
+  /** Null also in records of earlier versions. */
+  readonly parent: string | null
   readonly keys: readonly string[]
   readonly new_turns: readonly Turn[]
   /** What detectors measured, by their ids; null: nothing. */
@@ -114,6 +116,7 @@ export const rowOf = (record: CallRecord): Row => ({
   talk_items: record.talk_items,
   thread: record.thread,
   root: record.root,
+  parent: record.parent,
   keys: record.keys,
   new_turns: record.new_turns,
   measures: record.measures ?? {},

@@ -45,6 +45,7 @@ const rowOf = ({ conversation }: Call, name: string, at: number): Row => ({
   talk_items: conversation.talk.length,
   thread: 'guardreq_first',
   root: false,
+  parent: null,
   keys: [sha256(`key ${name}`)],
   new_turns: conversation.turns.slice(-1),
   decision: 'allow',

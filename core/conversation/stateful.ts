@@ -10,8 +10,6 @@ export interface Known {
   readonly fresh: number
   /** Rows that loop rules count: forwarded, no retries, after the last resume. */
   readonly window: readonly Row[]
-  /** Ids of rows by the id of the row that continues them. */
-  readonly parents: ReadonlyMap<string, string>
   /** Tips that a resume marked as seen. */
   readonly seen: ReadonlySet<string>
   /** Tool calls of replies, by call id. */
@@ -53,16 +51,16 @@ export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_t
   outcome === null || outcome === 'ok' || new_turns[0]?.item !== ELSEWHERE
 
 /** The turns of the rows that lead up to `parent`, it included, oldest first; only what came after the last resume. */
-export const earlierTurns = (parent: Row, { rows, fresh, parents, limit }: Known): readonly Turn[] => {
+export const earlierTurns = (parent: Row, { rows, fresh, limit }: Known): readonly Turn[] => {
   const lists: (readonly Turn[])[] = []
-  let wanted: string | undefined = parent.id
+  let wanted: string | null = parent.id
   let count = 0
   for (let index = 0; index < fresh && count < limit; index++) {
     const row = rows[index]
     if (row === undefined || row.id !== wanted) continue
     lists.push(row.new_turns)
     count += row.new_turns.length
-    wanted = parents.get(row.id)
+    wanted = row.parent
   }
   return lists.reverse().flat()
 }

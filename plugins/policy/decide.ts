@@ -42,20 +42,20 @@ export const decide = (
   const placed = place(call, history)
   const row = draftOf(call, placed)
   const policy_version = String(policy.version)
-  if (before.decision === 'block') return block({ ...before, policy_version }, row, placed, session, history)
+  if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
   const base = { ...before, matches, faults, policy_version }
   const acting = call.mode === 'enforce' ? matches.filter(acts) : []
   const refusing = acting.find((match) => match.action === 'block' || hasSteered(match, placed, history))
-  if (refusing !== undefined) return block({ ...base, ...refusal(refusing) }, row, placed, session, history)
+  if (refusing !== undefined) return block({ ...base, ...refusal(refusing) }, row, session, history)
   const [steering] = acting
   const steered = steering && steer(steering, call, style)
   const watch = watchFor(policy, call, row, fault)
   const heard = watch === undefined ? base : { ...base, watch }
-  if (steered === undefined) return forward({ ...heard, ...flag(matches[0]) }, row, placed, session, history)
+  if (steered === undefined) return forward({ ...heard, ...flag(matches[0]) }, row, session, history)
   const told = matches.map((match) => (match === steering ? steered : match))
-  return forward({ ...heard, ...flag(steered), matches: told }, row, placed, session, history)
+  return forward({ ...heard, ...flag(steered), matches: told }, row, session, history)
 }
 
 /** Does something about the request, in enforce mode. */
@@ -77,10 +77,10 @@ const flag = (match: Match | undefined): Pick<Decision, 'decision' | 'reason' | 
     ? { decision: 'allow', reason: null, rule_id: null, message: '' }
     : { decision: 'shadow_flag', reason: match.code, rule_id: match.rule_id, message: match.message }
 
-const forward = (decision: Decision, row: Draft, placed: Place, session: Session, history: History): Decision => {
+const forward = (decision: Decision, row: Draft, session: Session, history: History): Decision => {
   const probe = decision.matches.some((match) => match.probe === true)
   row.probe = probe
-  remember(decision, row, placed, history)
+  remember(decision, row, history)
   if (probe) history.probe = row.id
   history.reserved += row.reserved
   const used = history.usedBy(row.thread)
@@ -92,7 +92,7 @@ const forward = (decision: Decision, row: Draft, placed: Place, session: Session
 }
 
 /** A request that was blocked before for the same reason is the same refusal again: the earlier row counts it. */
-const block = (decision: Decision, row: Draft, placed: Place, session: Session, history: History): Decision => {
+const block = (decision: Decision, row: Draft, session: Session, history: History): Decision => {
   const { reason, rule_id } = decision
   const earlier = history.rows.find(
     (known) =>
@@ -106,17 +106,17 @@ const block = (decision: Decision, row: Draft, placed: Place, session: Session, 
     return { ...decision, repeats: earlier.id, row: earlier }
   }
   row.reserved = 0
-  remember(decision, row, placed, history)
+  remember(decision, row, history)
   session.row.blocked++
   return { ...decision, row }
 }
 
-const remember = (decision: Decision, row: Draft, placed: Place, history: History): void => {
+const remember = (decision: Decision, row: Draft, history: History): void => {
   row.decision = decision.decision
   row.reason = decision.reason
   row.rule_id = decision.rule_id
   row.matches = decision.matches
-  history.append(row, placed.parent)
+  history.append(row)
 }
 
 /** Tokens that a request of so many bytes holds until it ends; `most` is how many its reply may have. */
@@ -134,6 +134,7 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   talk_items: conversation.talk.length,
   thread: placed.thread,
   root: placed.root,
+  parent: placed.parent?.id ?? null,
   keys: placed.keys,
   new_turns: placed.new_turns,
   decision: 'allow',

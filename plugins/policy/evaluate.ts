@@ -65,7 +65,7 @@ const matchOf = (
   const found = detector.detect(narrow ? inThread(evidence, session, history) : evidence)
   if (found === undefined) return undefined
   const finding = typeof found === 'string' ? { message: found, evidence: 'session' as const } : found
-  return matched(active, namingRequests(finding, evidence.row, place.parent, history))
+  return matched(active, namingRequests(finding, evidence.row, history))
 }
 
 const totalsOf = ({ row }: Session, history: History): Totals => ({

@@ -32,7 +32,6 @@ const bytesOf = ({ new_turns }: Row): number => {
 export class History implements Known {
   readonly rows: Row[] = []
   readonly window: Row[] = []
-  readonly parents = new Map<string, string>()
   readonly replied = new Map<string, RepliedCall>()
   /** In completion order, oldest first, since the last resume. */
   readonly outcomes: Ended[] = []
@@ -69,12 +68,11 @@ export class History implements Known {
     return this.#seen
   }
 
-  /** The newest row, and the row whose turns come before its own. */
-  append(row: Row, parent: Row | undefined): void {
+  /** The newest row. */
+  append(row: Row): void {
     this.rows.unshift(row)
     this.bytes += bytesOf(row)
     this.fresh++
-    if (parent !== undefined) this.parents.set(row.id, parent.id)
     const blocked = row.decision === 'block'
     if (!blocked && !row.retry) this.window.unshift(row)
     if (this.window.length > this.limit) this.window.length = this.limit
@@ -144,7 +142,6 @@ export class History implements Known {
       if (row === undefined || (row.decision === 'block') !== blocked || ++count <= keep) continue
       this.rows.splice(index, 1)
       this.bytes -= bytesOf(row)
-      this.parents.delete(row.id)
       if (index < this.fresh) this.fresh--
       index--
     }

@@ -1,4 +1,4 @@
-import { type CallRecord, type Gateway, isContinued, type Row, rowOf, type Session } from 'guard-gateway/core'
+import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
 import { BLOCKED_ROWS, History } from './history.ts'
 import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
@@ -105,13 +105,11 @@ export class Histories {
   }
 }
 
-/** Lives through the rows again, oldest first. Whose turns came before a row's own is taken from their order. */
+/** Lives through the rows again, oldest first. */
 const restore = (history: History, rows: readonly Row[], resumedAt: number): void => {
-  const newest = new Map<string, Row>()
   const remember = (row: Row) => {
-    history.append(row, row.root ? undefined : newest.get(row.thread))
+    history.append(row)
     if (row.decision === 'block') return
-    if (isContinued(row)) newest.set(row.thread, row)
     const used = history.usedBy(row.thread)
     used.requests++
     if (hasFailed(row)) used.failed++

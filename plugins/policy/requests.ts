@@ -2,10 +2,10 @@ import type { Finding, Row } from 'guard-gateway/core'
 import type { History } from './history.ts'
 
 /** Adds to each turn that a finding names the request that first held it, as far as the thread's rows are remembered. */
-export const namingRequests = (finding: Finding, row: Row, parent: Row | undefined, history: History): Finding => {
+export const namingRequests = (finding: Finding, row: Row, history: History): Finding => {
   const { where } = finding
   if (finding.evidence !== 'history' || where === undefined) return finding
-  const ids = firstHolders(row, parent, history, Math.max(...where.map((place) => ('turn' in place ? -place.turn : 0))))
+  const ids = firstHolders(row, history, Math.max(...where.map((place) => ('turn' in place ? -place.turn : 0))))
   return {
     ...finding,
     where: where.map((place) => {
@@ -16,15 +16,13 @@ export const namingRequests = (finding: Finding, row: Row, parent: Row | undefin
 }
 
 /** Ids of the requests whose new turns these were, the last turn first. */
-const firstHolders = (row: Row, parent: Row | undefined, { rows, parents }: History, wanted: number): string[] => {
+const firstHolders = (row: Row, { rows }: History, wanted: number): string[] => {
   const byId = new Map(rows.map((known) => [known.id, known]))
   const ids: string[] = []
   let holder: Row | undefined = row
-  let before = parent?.id
   while (holder !== undefined && ids.length < wanted) {
     for (let count = holder.new_turns.length; count > 0; count--) ids.push(holder.id)
-    holder = before === undefined ? undefined : byId.get(before)
-    before = holder === undefined ? undefined : parents.get(holder.id)
+    holder = holder.parent === null ? undefined : byId.get(holder.parent)
   }
   return ids
 }

@@ -5,7 +5,6 @@ import { aRow } from './settled.ts'
 export class Session implements Known {
   readonly rows: Row[] = []
   readonly window: Row[] = []
-  readonly parents = new Map<string, string>()
   readonly replied = new Map<string, RepliedCall>()
   fresh = 0
   limit = 64
@@ -28,6 +27,7 @@ export class Session implements Known {
       talk_items: talk.length,
       thread: placed.thread,
       root: placed.root,
+      parent: placed.parent?.id ?? null,
       keys: placed.keys,
       new_turns: placed.new_turns,
       retry: placed.original !== undefined,
@@ -37,7 +37,6 @@ export class Session implements Known {
     this.rows.unshift(row)
     this.fresh++
     if (row.decision !== 'block' && !row.retry) this.window.unshift(row)
-    if (placed.parent !== undefined) this.parents.set(row.id, placed.parent.id)
     return row
   }
 }

@@ -88,6 +88,7 @@ export const aRow = (over: Partial<Row> = {}): Row => ({
   talk_items: 1,
   thread: 'guardreq_1',
   root: true,
+  parent: null,
   keys: ['k1'],
   new_turns: [
     {

@@ -20,9 +20,9 @@ export const simulate = async (gateway: Gateway, asked: SimulationAsked): Promis
   const policy = policyOf({ project_id, version: 0, source: 'stored', mode, rules }, gateway.detectors)
   const totals = new Totals(policy, mode)
   const left: Left = { truncated: false }
-  for await (const { session, records } of storedSessions(gateway, project_id, range, left)) {
-    if (records.length > 0)
-      totals.add(session.id, [...replayed(session, records, policy, gateway.fault)], range.since ?? 0)
+  for await (const stored of storedSessions(gateway, project_id, range, left)) {
+    if (stored.records.length > 0)
+      totals.add(stored.session.id, [...replayed(stored, policy, gateway.fault)], range.since ?? 0)
   }
   return {
     project_id,

@@ -1,50 +1,43 @@
-import {
-  type CallRecord,
-  isContinued,
-  type Place,
-  type Row,
-  type Session,
-  type SessionRow,
-  type Turn,
-} from 'guard-gateway/core'
+import { type CallRecord, isContinued, type Place, type Row, type Session, type Turn } from 'guard-gateway/core'
 import { History } from '../history.ts'
 import type { Policy } from '../policy.ts'
 import { hasFailed, isUnpriced } from '../settle.ts'
+import type { StoredSession } from './stored.ts'
 
 /** What a session knew at a time. */
 export class Past {
   readonly session: Session
   readonly history: History
+  /** Rows by thread, for those that do not tell what they go on from. */
   readonly #newest = new Map<string, Row>()
-  /** Turns by thread, oldest first, since the last resume. */
-  readonly #turns = new Map<string, readonly Turn[]>()
+  /** Turns of a row and of those before it, oldest first, since the last resume. */
+  #turns = new WeakMap<Row, readonly Turn[]>()
   readonly #open: { readonly record: CallRecord; readonly row: Row }[] = []
-  #resumed: number | null
+  readonly #resumes: number[]
 
-  constructor(stored: SessionRow, policy: Policy) {
+  constructor({ session: stored, resumes }: StoredSession, policy: Policy) {
     const row = { ...stored, requests: 0, errors: 0, total_tokens: 0, cost_micro: 0, resumed_at: null, seen_tips: [] }
     this.session = { row, open: 1 }
     this.history = new History(this.session)
     this.history.limit = policy.reach
-    this.#resumed = stored.resumed_at
+    this.#resumes = [...resumes]
   }
 
-  /** Ends what had ended by then, and resumes the session if somebody had. */
+  /** Ends what had ended by then, and resumes the session whenever somebody had. */
   until(time: number): void {
-    for (const ended of this.#open.filter(({ record }) => record.ended_at <= time)) {
-      this.#open.splice(this.#open.indexOf(ended), 1)
-      this.#end(ended.record, ended.row)
+    for (let at = this.#resumes[0]; at !== undefined && at < time; at = this.#resumes[0]) {
+      this.#resumes.shift()
+      this.#endUntil(at)
+      this.history.clear()
+      this.#turns = new WeakMap()
     }
-    if (this.#resumed === null || time <= this.#resumed) return
-    this.#resumed = null
-    this.history.clear()
-    this.#turns.clear()
+    this.#endUntil(time)
   }
 
   /** What of a request is its own, and what came before it. */
   place(row: Row): Place {
-    const parent = row.root ? undefined : this.#newest.get(row.thread)
-    const known = parent === undefined ? [] : (this.#turns.get(row.thread) ?? [])
+    const parent = this.#parentOf(row)
+    const known = parent === undefined ? [] : (this.#turns.get(parent) ?? [])
     const { thread, root, chain_tip, talk_tip, keys, new_turns } = row
     return {
       thread,
@@ -59,13 +52,11 @@ export class Past {
     }
   }
 
-  add(record: CallRecord, row: Row, { parent, turns }: Place): void {
-    this.history.append(row, parent)
+  add(record: CallRecord, row: Row, { turns }: Place): void {
+    this.history.append(row)
+    this.#turns.set(row, turns.slice(-this.history.limit))
     if (row.decision === 'block') return
-    if (isContinued(record)) {
-      this.#turns.set(row.thread, turns.slice(-this.history.limit))
-      this.#newest.set(row.thread, row)
-    }
+    if (isContinued(record)) this.#newest.set(row.thread, row)
     this.session.row.requests++
     const used = this.history.usedBy(row.thread)
     used.requests++
@@ -73,6 +64,20 @@ export class Past {
     this.history.reserved += row.reserved
     if (row.matches.some(({ probe }) => probe === true)) this.history.probe = row.id
     this.#open.push({ record, row })
+  }
+
+  #parentOf({ root, parent, thread }: Row): Row | undefined {
+    if (parent !== null) return this.history.rows.find(({ id }) => id === parent)
+    return root ? undefined : this.#newest.get(thread)
+  }
+
+  /** In the order in which they ended. */
+  #endUntil(time: number): void {
+    const ended = this.#open.filter(({ record }) => record.ended_at <= time)
+    for (const one of ended.sort((a, b) => a.record.ended_at - b.record.ended_at)) {
+      this.#open.splice(this.#open.indexOf(one), 1)
+      this.#end(one.record, one.row)
+    }
   }
 
   #end(record: CallRecord, row: Row): void {

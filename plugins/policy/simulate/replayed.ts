@@ -5,13 +5,13 @@ import {
   type Match,
   type Row,
   rowOf,
-  type SessionRow,
   type Turn,
 } from 'guard-gateway/core'
 import { reservedFor } from '../decide.ts'
 import { evaluate } from '../evaluate.ts'
 import type { Policy } from '../policy.ts'
 import { Past } from './past.ts'
+import type { StoredSession } from './stored.ts'
 import { heardIn, type Unseen, unseenBy } from './unseen.ts'
 
 type Draft = { -readonly [K in keyof Row]: Row[K] }
@@ -26,14 +26,9 @@ export interface Judged {
 }
 
 /** Lets the stored requests of a session pass the rules again, oldest first, as they came and ended. */
-export function* replayed(
-  stored: SessionRow,
-  records: readonly CallRecord[],
-  policy: Policy,
-  fault: Fault,
-): Iterable<Judged> {
+export function* replayed(stored: StoredSession, policy: Policy, fault: Fault): Iterable<Judged> {
   const past = new Past(stored, policy)
-  for (const record of records) {
+  for (const record of stored.records) {
     past.until(record.received_at)
     const row: Draft = {
       ...rowOf(record),
@@ -43,12 +38,16 @@ export function* replayed(
       reserved: reservedFor(record.bytes_in, record.max_tokens),
     }
     const place = past.place(row)
-    row.matches = evaluate(policy, callOf(record, place.turns), past.session, past.history, place, row, fault).matches
+    if (!isPaused(record))
+      row.matches = evaluate(policy, callOf(record, place.turns), past.session, past.history, place, row, fault).matches
     past.add(record, row, place)
     const { matches, deaf } = heardIn(policy, record, fault)
     yield { record, matches: [...row.matches, ...matches], unseen: unseenOf(policy, record, deaf) }
   }
 }
+
+/** Refused by no rule: its session or agent was paused, and then none is asked. */
+const isPaused = ({ decision, rule_id }: CallRecord): boolean => decision === 'block' && (rule_id ?? '') === ''
 
 const unseenOf = ({ active }: Policy, record: CallRecord, deaf: readonly string[]): ReadonlyMap<string, Unseen> => {
   const unseen = new Map<string, Unseen>(deaf.map((id) => [id, 'no_reply_text']))

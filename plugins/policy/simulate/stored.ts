@@ -5,11 +5,14 @@ const SESSIONS = 200
 /** The most requests of a session that are read, and the most sessions that are looked through for those in range. */
 const MOST_CALLS = 5000
 const MOST_SESSIONS = 10_000
+const RESUMES = 1000
 
 /** A session as stored, its requests oldest first. */
 export interface StoredSession {
   readonly session: SessionRow
   readonly records: readonly CallRecord[]
+  /** When it was resumed, oldest first. */
+  readonly resumes: readonly number[]
 }
 
 /** Sessions that were left out, told by whoever reads them. */
@@ -32,7 +35,8 @@ export async function* storedSessions(
       left.truncated = true
       return
     }
-    yield { session, records: await callsOf(gateway, session.id, until, left) }
+    const records = await callsOf(gateway, session.id, until, left)
+    yield { session, records, resumes: await resumesOf(gateway, session) }
   }
 }
 
@@ -83,4 +87,12 @@ const callsOf = async (
   const { records, truncated } = await recordedCalls(storage, session_id, MOST_CALLS)
   if (truncated) left.truncated = true
   return records.filter(({ received_at }) => received_at <= until)
+}
+
+/** The last one stands on the session, those before it in its history. */
+const resumesOf = async ({ storage }: Gateway, { id, resumed_at }: SessionRow): Promise<readonly number[]> => {
+  if (resumed_at === null) return []
+  const where = { session_id: id, name: 'session.resumed', at: { lt: resumed_at } }
+  const { rows } = await storage.find('session_events', { where, order: ['recorded', 'asc'], limit: RESUMES })
+  return [...rows.map(({ at }) => at), resumed_at]
 }

@@ -208,20 +208,20 @@ describe('tokens held', () => {
 describe('what a session remembers', () => {
   it('is the last rows after a resume, and no more than came after it', () => {
     const history = new History(newSession())
-    history.append(aRow({ id: 'before' }), undefined)
+    history.append(aRow({ id: 'before' }))
     history.clear()
-    for (let n = 0; n < 20; n++) history.append(aRow({ id: `blocked ${n}`, decision: 'block' }), undefined)
+    for (let n = 0; n < 20; n++) history.append(aRow({ id: `blocked ${n}`, decision: 'block' }))
     assert.deepEqual([history.rows.length, history.fresh, history.rows.at(-1)?.id], [17, 16, 'before'])
   })
   it('is as many rows, outcomes and calls as it may be', () => {
     const history = new History(newSession())
     for (let n = 0; n < 600; n++) {
       const row = aRow({ id: `${n}` })
-      history.append(row, history.rows[0])
+      history.append(row)
       history.ended({ id: row.id, ended_at: n, outcome: 'ok', error_fingerprint: null })
       history.replies(`call_${n}`, { tool: 't', key: 'k' })
     }
     assert.deepEqual([history.rows.length, history.window.length, history.outcomes.length], [64, 64, 64])
-    assert.deepEqual([history.parents.size, history.replied.size, history.replied.has('call_87')], [64, 512, false])
+    assert.deepEqual([history.replied.size, history.replied.has('call_87')], [512, false])
   })
 })

@@ -90,4 +90,25 @@ describe('a history that the provider keeps', () => {
     assert.equal(decisions.at(-1)?.matches[0]?.evidence, 'history')
     assert.equal(decisions.at(-1)?.matches[0]?.results_equal, true)
   })
+  it('is that of the reply which a request names, also after a restart', async () => {
+    const aware = [{ rule_type: 'tool_repeat', threshold: 3, window_size: 8, params: { result_aware: true } }]
+    for (const again of [(session: Session) => session, restarted]) {
+      const bench = await startApi({ defaults: aware }, [responses])
+      const session = newSession({ id: 'ses_back' })
+      await bench.gateway.storage.put('sessions', session.row)
+      const answer = (within: Session, n: number, to: number | null) => {
+        bench.clock.advance(1000)
+        const items: Item[] = to === null ? [user('go')] : [result(`call_${to}`, 'not yet')]
+        const envelope = { previous_response_id: to === null ? null : `resp_${to}` }
+        const reading = aReading({ response_id: `resp_${n}`, calls: [{ id: `call_${n}`, tool: 'poll', args: '{}' }] })
+        const asked = call({ session: within, items, at: bench.clock.now(), envelope })
+        return bench.send({ ...asked, style: 'responses' }, { reading })
+      }
+      await answer(session, 0, null)
+      await answer(session, 1, 0)
+      await answer(session, 2, 1)
+      await answer(session, 3, 0)
+      assert.equal((await answer(again(session), 4, 3)).reason, null)
+    }
+  })
 })

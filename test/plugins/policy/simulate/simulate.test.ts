@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { sessionEvent } from 'guard-gateway/core'
 import { step, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { busy, defaultRules } from '../kit.ts'
@@ -87,6 +88,58 @@ describe('POST /api/policies/{project_id}/simulate', () => {
     assert.equal((await post({ rules })).body.flagged[0]?.step, 3)
     await gateway.storage.patch('sessions', 'ses_resumed', { resumed_at })
     assert.deepEqual((await post({ rules })).body.flagged, [])
+  })
+  it('forgets them at every resume, not at the last one alone', async () => {
+    const { live, post, send, gateway, clock } = await start()
+    const session = await live('ses_often', [[...begin]])
+    for (let n = 0; n < 2; n++) {
+      clock.advance(10_000)
+      const resumed_at = clock.now()
+      const { storage } = gateway
+      await storage.put('session_events', sessionEvent(session.row, 'session.resumed', resumed_at))
+      await storage.patch('sessions', 'ses_often', { resumed_at })
+      clock.advance(10_000)
+      await send(call({ session, items: begin, at: clock.now() }))
+    }
+    assert.deepEqual((await post({ rules: [{ rule_type: 'exact_repeat', threshold: 2 }] })).body.flagged, [])
+  })
+  it('asks no rule about what a pause refused', async () => {
+    const { live, post, send, clock } = await start()
+    const session = await live('ses_paused', [[...begin], [...begin]])
+    session.row.paused = true
+    clock.advance(10_000)
+    await send(call({ session, items: begin, at: clock.now() }))
+    assert.deepEqual((await post({ rules: [{ rule_type: 'exact_repeat', threshold: 3 }] })).body.flagged, [])
+  })
+  it('counts the turns of each request where its client went back and on again', async () => {
+    const { live, post } = await start()
+    const back = [...begin, ...step('list')]
+    const on = [...back, ...step('read')]
+    await live('ses_back', [[...begin], back, on, back, on, back, on])
+    assert.deepEqual((await post({ rules: loose })).body.flagged, [])
+  })
+  it('keeps the turns of a first request through its retry', async () => {
+    const { live, post, send, clock } = await start()
+    const once = [...begin, ...step('read')]
+    const session = await live('ses_retried', [once])
+    const sent = [once, [...once, ...step('read')], [...once, ...step('read'), ...step('read')]]
+    for (const [index, items] of sent.entries()) {
+      clock.advance(10_000)
+      await send(call({ session, items, at: clock.now(), retry: index === 0 }))
+    }
+    const rules = [{ ...loose[0], params: { result_aware: true } }]
+    assert.equal((await post({ rules })).body.flagged[0]?.step, 4)
+  })
+  it('counts the turns that a refused request brought', async () => {
+    const { live, post, send, clock } = await start()
+    const session = await live('ses_refused', [[...begin, ...step('read')]])
+    for (const count of [2, 3]) {
+      session.row.paused = count === 2
+      clock.advance(10_000)
+      const items = [...begin, ...Array.from({ length: count }, () => step('read')).flat()]
+      await send(call({ session, items, at: clock.now() }))
+    }
+    assert.equal((await post({ rules: loose })).body.flagged[0]?.step, 3)
   })
   it('keeps to sessions, times and a limit', async () => {
     const { live, post, clock, gateway } = await start()
