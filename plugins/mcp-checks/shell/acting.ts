@@ -60,7 +60,7 @@ const hasOption = (program: string, args: Words): boolean => {
 
 /** What is left without options that name the program that is meant anyway. */
 const withoutUsual = (program: string, args: Words): Words => {
-  const [option, value] = USUAL[program] ?? []
+  const [option, value] = USUAL.get(program) ?? []
   if (option === undefined || value === undefined) return args
   const isUsual = (name = '', named = ''): boolean => option.test(name) && value.test(named)
   return args.filter((word, at) => {

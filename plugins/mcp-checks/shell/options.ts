@@ -107,7 +107,7 @@ const SSH =
   /^ssh(?: -(?:[46CTqx]+|[pil] ?[\w./~-]+|o ?(?:StrictHostKeyChecking|UserKnownHostsFile|ConnectTimeout|BatchMode|IdentitiesOnly)=[\w./]+))*$/
 
 /** Options whose value is the program that is meant anyway: the option, and what it may name. */
-export const USUAL: Readonly<Record<string, readonly [option: RegExp, value: RegExp]>> = {
-  tar: [/^(?:-I|--use-compress-program)$/, COMPRESSORS],
-  rsync: [/^(?:-[A-LN-Za-z]*e|--rsh)$/, SSH],
-}
+export const USUAL: ReadonlyMap<string, readonly [option: RegExp, value: RegExp]> = new Map([
+  ['tar', [/^(?:-I|--use-compress-program)$/, COMPRESSORS]],
+  ['rsync', [/^(?:-[A-LN-Za-z]*e|--rsh)$/, SSH]],
+])

@@ -40,7 +40,7 @@ const fromEnvironment = (text: string, env: Environment, path: PolicyPath, fault
       faults.push({ path, message: `the default of \${${name}} holds another reference; give it plain text` })
       return whole
     }
-    const found = env[name] || otherwise
+    const found = (Object.hasOwn(env, name) && env[name]) || otherwise
     if (found === undefined) {
       const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
       faults.push({ path, message })

@@ -19,7 +19,7 @@ export const resolveReferences = (
   }
   const substitute = (text: string, path: readonly (string | number)[]): string =>
     text.replace(reference, (whole, name: string) => {
-      const found = env[name]
+      const found = Object.hasOwn(env, name) ? env[name] : undefined
       if (found === undefined || found === '')
         faults.push({ path, message: `the environment variable ${name} is not set` })
       return found || whole

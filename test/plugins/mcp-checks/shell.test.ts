@@ -45,6 +45,12 @@ describe('shell patterns that allow what agents use', () => {
   })
 })
 
+describe('shell patterns about programs that are named like members of every object', () => {
+  for (const program of ['constructor', '__proto__', 'toString']) {
+    it(`pass ${program}`, async () => assert.deepEqual(await reasons({ allow: [program] }, `${program} x`), []))
+  }
+})
+
 const denying = async (command: string): Promise<string[]> => {
   const find = await loaded(shell, { args: ['/command'], deny: ['rm', 'curl', 'git push'] })
   return (await find({ command })).map(({ reason }) => reason)

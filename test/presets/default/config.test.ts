@@ -142,6 +142,10 @@ describe('a configuration is refused, with file, line and column', () => {
     const expected = ['guard-config.yml:6:5: upstreams[0].api_key: the environment variable NO_SUCH is not set']
     assert.deepEqual(await refusal(text), expected)
     assert.deepEqual(await refusal(text, { NO_SUCH: '' }), expected)
+    assert.deepEqual(
+      await refusal(text.replace('NO_SUCH', 'toString')),
+      expected.map((line) => line.replace('NO_SUCH', 'toString')),
+    )
   })
   it('for a missing, empty, placeholder or unprintable key, never telling it', async () => {
     assert.deepEqual(await refusal('default_mode: shadow'), ['guard-config.yml:1:1: the key gateway_key is missing'])

@@ -85,6 +85,10 @@ describe('variables of a policy', () => {
       await message({ v: ref('NAME') }, ref('v'), { NAME: '' }),
       `/vars/v: the environment variable NAME is not set; set it, or write ${ref('NAME:-default')}`,
     )
+    assert.equal(
+      await message({ v: ref('constructor') }, ref('v')),
+      `/vars/v: the environment variable constructor is not set; set it, or write ${ref('constructor:-default')}`,
+    )
   })
   it('that the policy lacks are told with what there is', async () => {
     const at = '/rules/0/checks/0/words/bad/0'

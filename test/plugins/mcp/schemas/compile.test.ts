@@ -37,6 +37,7 @@ describe('the dialects of tool schemas', () => {
   it('understands no others', async () => {
     assert.equal(await reasonOf({ $schema: 'http://json-schema.org/draft-04/schema#' }), 'dialect not supported')
     assert.equal(await reasonOf({ $schema: 7 }), 'dialect not supported')
+    assert.equal(await reasonOf({ $schema: 'constructor' }), 'dialect not supported')
   })
 })
 
