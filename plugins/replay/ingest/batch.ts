@@ -19,7 +19,7 @@ interface Item {
 
 /** Keeps the events of a batch; what is wrong with one keeps no other out. Throws NO_EVENT_ACCEPTED when none is left. */
 export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<BatchAnswer> => {
-  const { list, about } = listOf(body)
+  const { list, about, path } = listOf(body)
   const rejected = new Map<number, GuardError>()
   const groups = new Map<string, Item[]>()
   for (const [index, record] of list.entries()) {
@@ -34,13 +34,11 @@ export const ingestEvents = async (ingest: Ingest, body: unknown): Promise<Batch
   }
   const events: Accepted[] = []
   for (const items of groups.values()) events.push(...(await keepGroup(ingest, items, rejected)))
-  const refused = [...rejected].map(([index, { code, message }]) => ({ index, code, message }))
-  if (events.length === 0 && refused.length > 0) throw noneAccepted(refused)
-  return {
-    accepted: events.length,
-    events: events.sort((a, b) => a.index - b.index),
-    rejected: refused.sort((a, b) => a.index - b.index),
-  }
+  const refused = [...rejected]
+    .map(([index, { code, message }]) => ({ index, code, message }))
+    .sort((a, b) => a.index - b.index)
+  if (events.length === 0 && refused.length > 0) throw noneAccepted(refused, path)
+  return { accepted: events.length, events: events.sort((a, b) => a.index - b.index), rejected: refused }
 }
 
 const projectIn = (items: readonly Item[]): Item | undefined => items.find(({ run }) => run.project_id !== undefined)
@@ -48,25 +46,29 @@ const projectIn = (items: readonly Item[]): Item | undefined => items.find(({ ru
 const isOfProject = ({ run }: Item, group: readonly Item[]): boolean =>
   run.project_id === undefined || run.project_id === (projectIn(group) ?? { run }).run.project_id
 
-const noneAccepted = ([first]: BatchAnswer['rejected']): GuardError =>
+const noneAccepted = ([first]: BatchAnswer['rejected'], path: string): GuardError =>
   new GuardError(
     'NO_EVENT_ACCEPTED',
     `No event of the batch can be used. The first: ${first?.code}: ${first?.message}`,
-    {
-      path: `/events/${first?.index}`,
-    },
+    { path: `${path}/${first?.index}` },
   )
 
-const listOf = (body: unknown): { readonly list: readonly unknown[]; readonly about: Shape } => {
-  const about = isShape(body) && !Array.isArray(body) ? body : {}
-  const list = Array.isArray(body) ? body : about.events
+/** What a batch holds, and the pointer to its list. */
+interface Batch {
+  readonly list: readonly unknown[]
+  readonly about: Shape
+  readonly path: string
+}
+
+const listOf = (body: unknown): Batch => {
+  const path = isShape(body) ? '/events' : ''
+  const about = isShape(body) ? body : {}
+  const list = isShape(body) ? body.events : body
   if (!Array.isArray(list))
-    throw new GuardError('INVALID_EVENT', 'Send a list of events, or an object with a list "events".', {
-      path: '/events',
-    })
+    throw new GuardError('INVALID_EVENT', 'Send a list of events, or an object with a list "events".', { path })
   if (list.length > MAX_EVENTS)
     throw new GuardError('BODY_TOO_LARGE', `A batch has at most ${MAX_EVENTS} events. Send several.`)
-  return { list, about }
+  return { list, about, path }
 }
 
 const itemOf = async (ingest: Ingest, record: unknown, about: Shape): Promise<Omit<Item, 'index'>> => {

@@ -105,8 +105,9 @@ describe('POST /api/v1/events/batch', () => {
 
   it('refuses a batch of which nothing can be used', async () => {
     refused(400, 'NO_EVENT_ACCEPTED', await batch({ events: [{ name: 'x' }] }))
-    const { error } = expecting<{ error: { message: string } }>(400, await batch([{ name: 'x' }]))
+    const { error } = expecting<{ error: { message: string; path: string } }>(400, await batch([{ name: 'x' }]))
     assert.match(error.message, /TRACE_ID_REQUIRED/)
+    assert.equal(error.path, '/0')
     refused(400, 'INVALID_EVENT', await batch({}))
   })
 })
