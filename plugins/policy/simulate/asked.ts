@@ -1,4 +1,4 @@
-import { type Gateway, GuardError, instantOf, isShape, type Mode, type Rule, type Shape } from 'guard-gateway/core'
+import { type Gateway, GuardError, instantOf, isShape, type Mode, type Rule } from 'guard-gateway/core'
 import { readChange } from '../document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationAsked } from './index.ts'
@@ -13,7 +13,9 @@ export const readSimulation = async (
   presets: Readonly<Record<string, readonly Rule[]>>,
   defaultMode: Mode,
 ): Promise<SimulationAsked> => {
-  const body: Shape = Array.isArray(document) ? { rules: document } : isShape(document) ? document : {}
+  const body: unknown = Array.isArray(document) ? { rules: document } : (document ?? {})
+  if (!isShape(body))
+    throw new GuardError('INVALID_REQUEST', 'The body must be an object or a list of rules.', { path: '' })
   const { since, until, session_ids, limit, ...wanted } = body
   const change = Object.keys(wanted).length === 0 ? {} : await readChange(wanted, gateway.detectors, presets)
   const now = gateway.clock.now()

@@ -179,8 +179,13 @@ describe('POST /api/policies/{project_id}/simulate', () => {
   })
   it('refuses what it cannot read, with its place', async () => {
     const { app } = await start()
-    const refused = async (payload: object) => {
-      const reply = await app.inject({ method: 'POST', url: '/api/policies/shop/simulate', payload })
+    const refused = async (payload: object | string) => {
+      const reply = await app.inject({
+        method: 'POST',
+        url: '/api/policies/shop/simulate',
+        payload,
+        headers: { 'content-type': 'application/json' },
+      })
       assert.equal(reply.statusCode, 400)
       const { error } = reply.json()
       return [error.code, error.path]
@@ -194,5 +199,6 @@ describe('POST /api/policies/{project_id}/simulate', () => {
       '/rules/0/threshold',
     ])
     assert.deepEqual(await refused({ preset: 'strict' }), ['INVALID_POLICY', '/preset'])
+    for (const text of ['0', '"enforce"', 'false']) assert.deepEqual(await refused(text), ['INVALID_REQUEST', ''])
   })
 })
