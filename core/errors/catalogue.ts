@@ -18,7 +18,10 @@ export const catalogue = {
   ...group(400, 'invalid_request_error', {
     INVALID_BODY: ['The request body cannot be used', 'Send one JSON object that a strict parser accepts.'],
     INVALID_HEADER: ['A request header cannot be used', 'Send each header once, with printable characters.'],
-    INVALID_TARGET: ['The request target cannot be used', 'Send a path that begins with a slash.'],
+    INVALID_TARGET: [
+      'The request target cannot be used',
+      'Send a path that begins with a slash, with ids of at most 4,096 characters and percent signs that stand for UTF-8.',
+    ],
     MALFORMED_REQUEST: ['The bytes are not an HTTP request', 'Send HTTP/1.1 as a strict parser reads it.'],
     INVALID_JSON: ['The text is not usable JSON', 'Check the text with a JSON parser.'],
     INVALID_YAML: ['The text is not usable YAML', 'Correct the named line.'],

@@ -11,6 +11,7 @@ import { refuseUpgrades, wantsWebSocket } from './connections/upgrade.ts'
 import { sendError } from './errors.ts'
 import { faceOf, type HttpFace } from './face.ts'
 import { Log, type LogTarget } from './log.ts'
+import { protect } from './response-headers.ts'
 
 const SECOND = 1_000
 /** How long connections may stay after everything on them has ended. */
@@ -95,7 +96,10 @@ const appOf = (face: HttpFace): FastifyInstance => {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: connectionErrors(face.gateway),
-    frameworkErrors: (error, request, reply) => sendError(face, error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      protect(reply)
+      sendError(face, error, request, reply)
+    },
     http: {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,

@@ -56,7 +56,12 @@ describe('what every request must pass', () => {
       assert.match(got.body, /INVALID_TARGET|MALFORMED_REQUEST/)
     })
   }
-  it('refuses a target that cannot be decoded', () => refusedWith(head(well, '/api/things/%zz'), 400, 'INVALID_TARGET'))
+  for (const target of ['/api/things/%zz', `/api/things/${'x'.repeat(5_000)}`])
+    it(`refuses the target ${target.slice(0, 16)}, which no route can read, with the headers of every answer`, async () => {
+      await refusedWith(head(well, target), 400, 'INVALID_TARGET')
+      const { headers } = await rawHttp(running.port, head(well, target))
+      assert.deepEqual([headers['x-content-type-options'], headers['cache-control']], ['nosniff', 'no-store'])
+    })
   it('refuses CONNECT', async () => {
     const got = await rawHttp(running.port, `CONNECT evil.example:443 HTTP/1.1\r\n${host}\r\n\r\n`)
     assert.ok(got.status === 0 || got.status >= 400)
