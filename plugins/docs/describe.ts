@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
-import { described, frame, withOptionalBodies } from './document.ts'
+import { described, frame, withOptionalParts } from './document.ts'
 import type { Description } from './page/description.ts'
 import { listPage } from './page/list.ts'
 import { operationPage } from './page/operation.ts'
@@ -11,7 +11,7 @@ export const describe = async (app: FastifyInstance, gateway: Gateway, version: 
   await app.register(swagger, {
     openapi: frame(version),
     transform: described,
-    transformObject: withOptionalBodies,
+    transformObject: withOptionalParts,
     convertConstToEnum: false,
   })
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(app.swagger()))

@@ -85,6 +85,7 @@ export const frame = (version: string) => ({
 })
 
 type Operation = {
+  parameters?: { readonly in?: string; required?: boolean; readonly schema?: { readonly default?: unknown } }[]
   requestBody?: { required?: boolean; content?: Readonly<Record<string, { readonly schema?: TSchema }>> }
 }
 
@@ -95,11 +96,15 @@ const mayBeAbsent = (body: Operation['requestBody']): boolean =>
     return anyOf?.some(({ type }) => type === 'null') === true
   })
 
-/** Says which bodies a client may leave out: routes take none for null. */
-export const withOptionalBodies: SwaggerTransformObject = (found) => {
+/** Says what a client may leave out: bodies where routes take none for null, and parameters that have a default. */
+export const withOptionalParts: SwaggerTransformObject = (found) => {
   const document = 'openapiObject' in found ? found.openapiObject : {}
-  for (const operations of Object.values(document.paths ?? {}))
-    for (const { requestBody } of Object.values(operations ?? {}) as Operation[])
-      if (requestBody !== undefined && mayBeAbsent(requestBody)) requestBody.required = false
+  const paths: readonly (object | undefined)[] = Object.values(document.paths ?? {})
+  for (const operation of paths.flatMap((path = {}) => Object.values<Operation>({ ...path }))) leaveOut(operation)
   return document
+}
+
+const leaveOut = ({ parameters = [], requestBody }: Operation): void => {
+  if (requestBody !== undefined && mayBeAbsent(requestBody)) requestBody.required = false
+  for (const parameter of parameters) if (parameter.schema?.default !== undefined) parameter.required = false
 }

@@ -64,7 +64,7 @@ const makeCompilers = async (): Promise<Compilers> => {
     removeAdditional: false,
   } as const
   return {
-    bodies: validators(new Ajv({ ...common, coerceTypes: false })),
+    bodies: validators(new Ajv({ ...common, coerceTypes: false, verbose: true })),
     texts: validators(new Ajv({ ...common, coerceTypes: true })),
     serializers: SerializerSelector()({}, {}) as Serializers,
   }

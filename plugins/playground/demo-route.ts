@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { knownMembers } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
-import { demo, demoBody, runSchema } from './schemas.ts'
+import { demoBody, runSchema } from './schemas.ts'
 import { runView } from './views.ts'
 
 const PATIENCE_MS = 30_000
@@ -19,7 +18,6 @@ export const demoRoute =
       response: { 200: runSchema, 202: runSchema },
     }
     app.post('/demo/run', { schema }, async ({ body }, reply) => {
-      knownMembers(body ?? {}, demo)
       const { mode = 'shadow' } = body ?? {}
       const scenario = namedScenario(body ?? {}, 'exact-loop')
       const { id } = await runs.start({ scenario, mode, pace_ms: 0 }, administration)

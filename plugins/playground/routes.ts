@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, knownFilters, knownMembers } from 'guard-gateway/core'
+import { type Gateway, knownFilters } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'
@@ -20,7 +20,6 @@ export const routes =
 
     const start = { summary: 'Start a run of a scenario', tags, body: newRun, response: { 202: runSchema } }
     app.post('/runs', { schema: start }, async ({ body, url }, reply) => {
-      knownMembers(body, newRun)
       const { mode = 'shadow', style, pace_ms = 0 } = body
       const order = { scenario: namedScenario(body), mode, pace_ms, ...(style === undefined ? {} : { style }) }
       const run = await runs.start(order, administration)

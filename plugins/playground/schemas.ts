@@ -128,20 +128,29 @@ export const runsQuery = Type.Object({
 
 export const runParams = Type.Object({ id: Type.String() })
 
-export const newRun = Type.Object({
-  scenario: Type.Optional(Type.String({ description: 'Id of the scenario.' })),
-  scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
-  mode: Type.Optional(mode),
-  style: Type.Optional(Type.String({ description: 'API style of the requests.' })),
-  pace_ms: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: MAX_PACE_MS, description: 'Wait between steps, for watching.' }),
-  ),
-})
+/** A body with members that mean nothing is refused. */
+const closed = { additionalProperties: false }
 
-export const demo = Type.Object({
-  scenario: Type.Optional(Type.String({ description: 'exact-loop if absent.' })),
-  scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
-  mode: Type.Optional(mode),
-})
+export const newRun = Type.Object(
+  {
+    scenario: Type.Optional(Type.String({ description: 'Id of the scenario.' })),
+    scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
+    mode: Type.Optional(mode),
+    style: Type.Optional(Type.String({ description: 'API style of the requests.' })),
+    pace_ms: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: MAX_PACE_MS, description: 'Wait between steps, for watching.' }),
+    ),
+  },
+  closed,
+)
+
+const demo = Type.Object(
+  {
+    scenario: Type.Optional(Type.String({ description: 'exact-loop if absent.' })),
+    scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
+    mode: Type.Optional(mode),
+  },
+  closed,
+)
 /** A demo needs no body. */
 export const demoBody = Type.Union([Type.Null(), demo])

@@ -19,21 +19,25 @@ const RuleShape = {
 const RuleAnswer = Type.Object(RuleShape)
 
 /** A rule as sent: all but the type may be left to the detector's defaults. */
-const RuleInput = Type.Object({ ...Type.Partial(Type.Object(RuleShape)).properties, rule_type: Type.String() })
+const RuleInput = Type.Object(
+  { ...Type.Partial(Type.Object(RuleShape)).properties, rule_type: Type.String() },
+  { additionalProperties: false },
+)
+export const RuleList = Type.Array(RuleInput)
 
 export const ProjectParams = Type.Object({ project_id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' }) })
 
-export const PolicyInput = Type.Union([
-  Type.Object({
-    mode: Type.Optional(Mode),
-    preset: Type.Optional(Type.String({ description: 'Instead of rules' })),
-    rules: Type.Optional(Type.Array(RuleInput)),
-    expected_version: Type.Optional(
-      Type.Integer({ description: 'Refused with 409 if the policy is at another version' }),
-    ),
-  }),
-  Type.Array(RuleInput),
-])
+/** The members of a policy document. */
+export const PolicyShape = {
+  mode: Type.Optional(Mode),
+  preset: Type.Optional(Type.String({ description: 'Instead of rules' })),
+  rules: Type.Optional(RuleList),
+  expected_version: Type.Optional(
+    Type.Integer({ description: 'Refused with 409 if the policy is at another version' }),
+  ),
+}
+
+export const PolicyInput = Type.Union([Type.Object(PolicyShape, { additionalProperties: false }), RuleList])
 
 export const PolicyAnswer = Type.Object({
   project_id: Type.String(),

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, type Gateway, GuardError, knownFilters, knownMembers, newId } from 'guard-gateway/core'
+import { approverHeaders, type Gateway, GuardError, knownFilters, newId } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'
 import type { Identifiers } from './identifiers.ts'
@@ -11,7 +11,6 @@ import {
   agentsQuery,
   issued,
   keyParams,
-  newAgent,
   newAgentBody,
   oneAgent,
   registered,
@@ -49,7 +48,6 @@ export const agentRoutes =
         metadata = {},
         issue_key = true,
       } = body ?? {}
-      knownMembers(body ?? {}, newAgent)
       if (issue_key) gateway.approver.checkHeaders(headers)
       checkName('id', id, ids)
       if (project_id !== undefined) checkName('project_id', project_id, ids)

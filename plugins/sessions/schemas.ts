@@ -9,6 +9,8 @@ const metadata = Type.Unsafe<Readonly<Record<string, unknown>>>({
   additionalProperties: true,
   description: 'At most 64 KiB of JSON, at most 8 levels deep.',
 })
+/** A body with members that mean nothing is refused. */
+const closed = { additionalProperties: false }
 const name = Type.Union([Type.Null(), Type.String({ maxLength: 200 })])
 
 /** A session as the administration API gives it. */
@@ -97,19 +99,24 @@ export const agentParams = Type.Object({ id: Type.String() })
 export const keyParams = Type.Object({ id: Type.String(), key_id: Type.String() })
 
 /** What may be changed of a session. */
-export const sessionChanges = Type.Object({ name: Type.Optional(name), metadata: Type.Optional(metadata) })
+export const sessionChanges = Type.Object({ name: Type.Optional(name), metadata: Type.Optional(metadata) }, closed)
 
-export const pauseReason = Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) })
 /** A pause needs no body. */
-export const pauseBody = Type.Union([Type.Null(), pauseReason])
+export const pauseBody = Type.Union([
+  Type.Null(),
+  Type.Object({ reason: Type.Optional(Type.String({ maxLength: 200 })) }, closed),
+])
 
-export const newAgent = Type.Object({
-  id: Type.Optional(Type.String({ description: '1 to 128 of A-Z a-z 0-9 . _ -; made if absent.' })),
-  name: Type.Optional(name),
-  project_id: Type.Optional(Type.String({ description: 'Project of its requests that name none.' })),
-  metadata: Type.Optional(metadata),
-  issue_key: Type.Optional(Type.Boolean({ description: 'True if absent.' })),
-})
+const newAgent = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: '1 to 128 of A-Z a-z 0-9 . _ -; made if absent.' })),
+    name: Type.Optional(name),
+    project_id: Type.Optional(Type.String({ description: 'Project of its requests that name none.' })),
+    metadata: Type.Optional(metadata),
+    issue_key: Type.Optional(Type.Boolean({ description: 'True if absent.' })),
+  },
+  closed,
+)
 /** A registration needs no body. */
 export const newAgentBody = Type.Union([Type.Null(), newAgent])
 

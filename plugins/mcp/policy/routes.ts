@@ -52,7 +52,12 @@ export const policyRoutes =
           summary: 'Check an MCP policy: errors, warnings, and its own tests',
           description: 'Takes {"yaml": text}, {"policy": object}, a policy itself, or YAML as application/yaml.',
           tags: ['mcp'],
-          body: Type.Object({}, { additionalProperties: true }),
+          body: {
+            content: {
+              'application/json': { schema: Type.Object({}, { additionalProperties: true }) },
+              'application/yaml': { schema: Type.String() },
+            },
+          },
           response: { 200: ValidationAnswer },
         },
       },

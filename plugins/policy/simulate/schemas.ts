@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { PolicyInput } from '../schemas.ts'
+import { PolicyShape, RuleList } from '../schemas.ts'
 
 const Time = Type.Union([Type.Integer(), Type.String()], {
   description: 'Milliseconds since 1970, a time like 2026-01-31T12:00:00Z, or an age like 24h',
 })
 
-const Range = Type.Object({
+const Range = {
   since: Type.Optional(Time),
   until: Type.Optional(Time),
   session_ids: Type.Optional(
@@ -14,10 +14,14 @@ const Range = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'The most sessions, newest first; 200 if not said' }),
   ),
-})
+}
 
-/** A policy document, and which stored sessions to try it on. */
-export const SimulationInput = Type.Union([Type.Intersect([PolicyInput, Range]), Range])
+/** A policy document, and which stored sessions to try it on; nothing tries the policy in force. */
+export const SimulationInput = Type.Union([
+  Type.Null(),
+  Type.Object({ ...PolicyShape, ...Range }, { additionalProperties: false }),
+  RuleList,
+])
 
 const Afterwards = {
   requests_after: Type.Integer({ description: 'Behind that request' }),

@@ -5,7 +5,8 @@ import { count, failureTagOrNull, recordId, recordIdOrNull, text, textOrNull } f
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema)
 const list = (items: TSchema) => optional(Type.Array(items))
 const attributes = optional(Type.Unsafe<object>({ type: 'object', additionalProperties: true }))
-const tags = list(Type.String({ maxLength: 64 }))
+const tags = list(Type.String({ minLength: 1, maxLength: 64 }))
+const status = optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }))
 
 const NS = 'Nanoseconds since 1970: an integer, or a string of digits where a double could not hold it.'
 const nanoseconds = Type.Unsafe<bigint | number | string>({
@@ -32,7 +33,7 @@ const spanFields = {
   parent_id: optional(recordIdOrNull),
   name: Type.String({ minLength: 1 }),
   kind: optional(Type.String({ description: 'Follows from name and attributes where it is none of the known.' })),
-  status: optional(text),
+  status,
   status_message: optional(textOrNull),
   start_ns: optional(nanoseconds),
   end_ns: nanosecondsOrNull,
@@ -69,7 +70,7 @@ export const traceBody = Type.Object({
   ...ofRun,
   agent_id: optional(recordIdOrNull),
   name: optional(textOrNull),
-  status: optional(text),
+  status,
   failure_tag: optional(failureTagOrNull),
   start_ns: optional(nanoseconds),
   end_ns: nanosecondsOrNull,
@@ -110,7 +111,10 @@ export const rowsQuery = Type.Object({
 })
 
 /** A pin needs no body: none pins. */
-export const pinBody = Type.Union([Type.Null(), Type.Object({ pinned: optional(Type.Boolean()) })])
+export const pinBody = Type.Union([
+  Type.Null(),
+  Type.Object({ pinned: optional(Type.Boolean()) }, { additionalProperties: false }),
+])
 
 export const editBody = Type.Object(
   {

@@ -75,8 +75,8 @@ describe('administration routes', () => {
   for (const [name, body, path] of [
     ['a text for a number', { name: 'a', count: '3' }, '/count'],
     ['a number for a text', { name: 1 }, '/name'],
-    ['an unknown member', { name: 'a', nmae: 'b' }, '/'],
-    ['a missing member', {}, '/'],
+    ['an unknown member', { name: 'a', nmae: 'b' }, '/nmae'],
+    ['a missing member', {}, ''],
     ['a word that is none of those allowed', { name: 'a', mode: 'off' }, '/mode'],
   ] as const) {
     it(`refuse ${name} and say where`, async () => {

@@ -13,6 +13,7 @@ import {
 } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { type SessionsOptions, sessions } from 'guard-gateway/plugins/sessions'
+import { guardErrorOf } from '../../../plugins/http/errors.ts'
 import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/recorder/tables.ts'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
@@ -139,9 +140,9 @@ const record = async (gateway: Gateway, call: Call, response_id: string | undefi
 
 const bareApp = async (gateway: Gateway): Promise<FastifyInstance> => {
   const app = fastify({ routerOptions: { maxParamLength: 4096 } })
-  app.setErrorHandler((error, _request, reply) => {
-    const status = error instanceof GuardError ? statusOf(error) : 400
-    return reply.code(status).send({ error: errorBody(error) })
+  app.setErrorHandler((thrown, _request, reply) => {
+    const error = guardErrorOf(thrown)
+    return reply.code(statusOf(error)).send({ error: errorBody(error) })
   })
   // no body is no body, with or without a content type, as everywhere in the gateway
   app.removeContentTypeParser('application/json')
