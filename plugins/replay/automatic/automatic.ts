@@ -127,8 +127,8 @@ export class Automatic {
 
   /** The newest run of a session that began before this process did, or long ago. */
   async #recent(call: Call, session_id: string): Promise<OpenRun | undefined> {
-    const { row, open } = call.session ?? {}
-    if (row === undefined || (row.requests + row.blocked <= 1 && (open ?? 0) <= 1)) return undefined
+    const { stored, open = 0 } = call.session ?? {}
+    if (stored !== true && open <= 1) return undefined
     const trace_id = this.#sessions.get(session_id) ?? (await this.#newest(session_id))
     const run = trace_id === undefined ? undefined : await this.#keeper.runs.get(trace_id)
     return run !== undefined && this.#goesOn(call, run) ? run : undefined
