@@ -18,7 +18,8 @@ ${rows.slice(0, VERSIONS).map(
   (row, at) => html`<tr id="version-${row.version}"><td>${row.version}</td><td>${instantMark(row.updated_at, now)}</td>
 <td>${changeText(row, rows[at + 1])}</td><td>${at === 0 ? html`<span class="quiet">in force</span>` : html`<button class="plain" form="policy" name="intent" value="restore:${row.version}">Put into the form</button>`}</td></tr>
 `,
-)}</tbody></table>`
+)}</tbody></table>
+${rows.length > VERSIONS && html`<p class="quiet">The newest ${VERSIONS}.</p>`}`
 }
 
 const changeText = (row: PolicyVersionRow, before: PolicyVersionRow | undefined): string => {

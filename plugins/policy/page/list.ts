@@ -32,7 +32,8 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
 <p>What a session of a project may do before it is flagged, or blocked where the policy is enforced. A project without a policy of its own has the default.</p>
 <form class="filters" action="/policies" role="search"><label>Project<input type="search" name="project_id" value="${asked}" size="24" placeholder="the name that requests give"></label><button>Find</button>${asked !== '' && html` <a class="clear" href="/policies">Clear</a>`}</form>
 ${asked !== '' && !PROJECT.test(asked) && html`<p class="fault">A project's name is 1 to 128 of the characters A-Z a-z 0-9 . _ -</p>`}
-${policies.length === 0 ? emptyText() : policyTable(parts, ask, policies, changed)}`
+${policies.length === 0 ? emptyText() : policyTable(parts, ask, policies, changed)}
+${(stored.next_cursor !== null || sessions.next_cursor !== null) && html`<p class="quiet">Those of the newest ${MOST_POLICIES} policies and ${SESSIONS_LOOKED_AT} sessions; any other is found by its whole name.</p>`}`
 }
 
 const emptyText = (): Html =>

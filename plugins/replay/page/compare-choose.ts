@@ -18,7 +18,8 @@ export const chooseOther = async (
     return html`<h1>Compare</h1><p class="empty">No run is chosen. Mark two in <a href="/replay">the list of runs</a>.</p>`
   const { storage } = gateway
   const run = await runById(storage, chosen)
-  const { rows } = await storage.find('runs', { where: { project_id: run.project_id }, limit: MAX_CHOICES + 1 })
+  const where = { project_id: run.project_id }
+  const { rows, next_cursor } = await storage.find('runs', { where, limit: MAX_CHOICES + 1 })
   const others = rows.filter(({ trace_id }) => trace_id !== chosen).slice(0, MAX_CHOICES)
   const [steps, own] = await Promise.all([
     firstSteps(storage, others),
@@ -41,6 +42,7 @@ ${others
   .map(
     (other) =>
       html`<tr id="run-${other.trace_id}" data-row><td>${timeMark(other.recorded_ns, ask.now)}</td><th scope="row"><a href="${link(other.trace_id)}"><bdi>${middled(titleOf(other, steps.get(other.trace_id)))}</bdi></a> <span class="quiet"><bdi>${other.agent_name}</bdi></span></th><td>${statusMark(other.status)}</td><td class="figure">${durationMark(lasted(other, ask.now))}</td><td class="figure">${countMark(other.total_tokens)}</td><td class="figure">${costMark(other.cost_micro)}</td></tr>`,
-  )}</tbody></table>`
+  )}</tbody></table>
+${next_cursor !== null && html`<p class="quiet">The newest ${MAX_CHOICES}; two of any age can be marked in <a href="/replay?project_id=${encodeURIComponent(run.project_id)}">the list of runs</a>.</p>`}`
 }`
 }

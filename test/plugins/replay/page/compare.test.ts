@@ -86,3 +86,12 @@ test('an address that asks for no rows there are shows all of them', async () =>
   for (const rows of ['none-such', 'constructor', '__proto__', 'hasOwnProperty'])
     assert.equal(rowIds(await bench.page(`/replay/compare?left=old&right=new&rows=${rows}`)).length, 4, rows)
 })
+
+test('where more runs can be compared with than are shown, it says so', async () => {
+  for (let at = 0; at < 51; at++) await bench.trace({ trace_id: `many-${at}`, project_id: 'many' })
+  const text = await bench.page('/replay/compare?left=many-0')
+  assert.equal(rowIds(text).length, 50)
+  assert.doesNotMatch(text, /The newest 50/)
+  await bench.trace({ trace_id: 'many-51', project_id: 'many' })
+  assert.match(await bench.page('/replay/compare?left=many-0'), /The newest 50;.*href="\/replay\?project_id=many"/)
+})
