@@ -17,6 +17,8 @@ import { modelsOf, storedHalves, unpriced, usageOf } from './priced-span.ts'
 import { costOf, type Prices, readPrices } from './prices.ts'
 
 const EVERY_MS = 1_000
+/** What a file that was never good means. */
+const NO_PRICES = 'Until it can be used every request costs 0, and rules about cost never match.'
 
 /** What health shows of the price file. */
 export interface PricingHealth {
@@ -75,10 +77,12 @@ export class Pricing {
   }
 
   #refuse(file: string, error: unknown): void {
+    const cause = error instanceof GuardError ? inFile(file, error) : `The price file ${file} cannot be read.`
+    const message = this.#prices === undefined ? `${cause} ${NO_PRICES}` : cause
     const known =
       error instanceof GuardError
-        ? new GuardError(error.code, inFile(file, error), error.place)
-        : new GuardError('INVALID_PRICING', `The price file ${file} cannot be read.`, { cause: error })
+        ? new GuardError(error.code, message, error.place)
+        : new GuardError('INVALID_PRICING', message, { cause: error })
     const before = this.#error instanceof GuardError ? this.#error.message : undefined
     this.#error = known
     if (!(error instanceof GuardError)) this.#seen = ''

@@ -166,6 +166,26 @@ describe('pricing', () => {
     assert.deepEqual((await ended('example-small')).slice(0, 1), [200_000])
   })
 
+  it('says of a file that was never good what comes of it', async (test) => {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-prices-'))
+    test.after(() => rm(folder, { recursive: true, force: true }))
+    const odd = join(folder, 'odd.yml')
+    await writeFile(odd, 'version: 2')
+    const absent = join(folder, 'absent.yml')
+    for (const [pricing, begins] of [
+      [odd, `${odd}:1:1: "version" must be 1.`],
+      [absent, `The price file ${absent} cannot be read.`],
+    ] as const) {
+      const bench = await startReplay({ pricing })
+      test.after(() => bench.close())
+      const [fault] = bench.faults as { message?: string }[]
+      assert.equal(
+        fault?.message,
+        `${begins} Until it can be used every request costs 0, and rules about cost never match.`,
+      )
+    }
+  })
+
   it('costs nothing without a file', async (test) => {
     const bench = await startReplay()
     test.after(() => bench.close())
