@@ -35,8 +35,9 @@ export const forwarder =
     const attempts: Attempt[] = []
     // a login goes to the upstream that was chosen, never to one that stands in for it
     let login = logins.get(call) ?? []
-    for (const [index, upstream] of [first, ...upstreams.fallbacks(first)].entries()) {
-      const isLast = index === first.fallback.length
+    const able = upstreams.fallbacks(first).filter(({ styles }) => styles.includes(call.style))
+    for (const [index, upstream] of [first, ...able].entries()) {
+      const isLast = index === able.length
       const reply = await attempt({ gateway, upstream, call, client, login, isLast }, attempts)
       if (reply !== undefined) return reply
       login = []

@@ -44,7 +44,10 @@ const upstreamSchema = Type.Object(
       default: 'abort',
       description: 'abort or drain the reply of a client that leaves',
     }),
-    fallback: strings({ default: [], description: 'names tried next when nothing was answered' }),
+    fallback: strings({
+      default: [],
+      description: 'names tried next, where they speak the style',
+    }),
     model_map: map('requested model to the one sent'),
     paths: map('style to the path behind base_url'),
   },

@@ -124,6 +124,24 @@ overEachClient((start, client) => {
         ],
       )
     })
+    it('is passed over where it does not speak the style', async () => {
+      await using second = await fakeProvider()
+      await using third = await fakeProvider()
+      await using running = await start({
+        upstreams: (url) => [
+          anUpstream('first', url, { fallback: ['claude', 'third'] }),
+          anUpstream('claude', second.url, { styles: ['messages'] }),
+          anUpstream('third', third.url, { styles: ['chat_completions'] }),
+        ],
+      })
+      running.provider.script({ status: 503 }, { status: 503 })
+      assert.equal((await ask(running.port, { body: chatBody })).status, 200)
+      assert.equal((await ask(running.port, { path: '/v1/messages', body: messagesBody })).status, 200)
+      assert.deepEqual(
+        [second, third].map(({ requests }) => requests.map(({ path }) => path)),
+        [['/v1/messages'], ['/v1/chat/completions']],
+      )
+    })
     it('is not tried after other answers, nor once a reply has begun', async () => {
       await using second = await fakeProvider()
       await using running = await start({
