@@ -27,8 +27,7 @@ const upstreamSchema = Type.Object(
     ),
     auth: Type.Enum(['auto', 'bearer', 'x-api-key', 'none', 'passthrough'], {
       default: 'auto',
-      description:
-        'auto, bearer, x-api-key or none; passthrough sends the client’s own login, beside which the key comes as x-guard-key',
+      description: 'auto, bearer, x-api-key, none; passthrough: the client’s login, key as x-guard-key',
     }),
     styles: strings({ minItems: 1, description: 'messages, responses, chat_completions' }),
     models: strings({ minItems: 1, default: ['*'], description: 'globs' }),
@@ -46,7 +45,7 @@ const upstreamSchema = Type.Object(
     }),
     fallback: strings({
       default: [],
-      description: 'names tried next, where they speak the style',
+      description: 'names tried next when nothing was answered, as far as they speak the style',
     }),
     model_map: map('requested model to the one sent'),
     paths: map('style to the path behind base_url'),
