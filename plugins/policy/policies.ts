@@ -49,7 +49,10 @@ export class Policies {
         rules: change.rules ?? current.rules,
         updated_at: this.#gateway.clock.now(),
       }
-      if (await this.#write(next)) return this.#keep(this.#policy(project, next))
+      if (!(await this.#write(next))) continue
+      // what storage hides of notes and ids is in force and answered from now on, not only after a restart
+      const kept = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
+      return this.#keep(this.#policy(project, kept ?? next))
     }
     throw new GuardError(
       'STORAGE_BUSY',

@@ -46,6 +46,16 @@ describe('reading a policy', () => {
 })
 
 describe('replacing a policy', () => {
+  it('answers a note as it is stored, with secrets hidden', async () => {
+    const { put, get, gateway } = await startApi()
+    const secret = `ghp_${'Zk29LmN4pR8sT1vWyB3cD6fGhJ0aE5uIoXkL'}`
+    const { status, body } = await put({ rules: [rule({ note: `for ${secret}` })] })
+    assert.equal(status, 200)
+    const stored = await gateway.storage.get('policies', 'shop')
+    assert.match(String(stored?.rules[0]?.note), /^for \[REDACTED:[a-z_]+\]$/)
+    assert.deepEqual([body.rules, (await get()).rules], [stored?.rules, stored?.rules])
+  })
+
   it('takes a list of rules, bare or as a member, and fills in what is left out', async () => {
     const { put, get } = await startApi()
     const rules = [
