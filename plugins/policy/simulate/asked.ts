@@ -1,4 +1,4 @@
-import { type Gateway, GuardError, instantOf, isShape, type Mode, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, instantOf, isShape, type Mode, type Rule, type Shape } from 'guard-gateway/core'
 import { readChange } from '../document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationAsked } from './index.ts'
@@ -13,11 +13,10 @@ export const readSimulation = async (
   presets: Readonly<Record<string, readonly Rule[]>>,
   defaultMode: Mode,
 ): Promise<SimulationAsked> => {
-  const body: unknown = Array.isArray(document) ? { rules: document } : (document ?? {})
-  if (!isShape(body))
-    throw new GuardError('INVALID_REQUEST', 'The body must be an object or a list of rules.', { path: '' })
-  const { since, until, session_ids, limit, ...wanted } = body
-  const change = Object.keys(wanted).length === 0 ? {} : await readChange(wanted, gateway.detectors, presets)
+  const { since, until, session_ids, limit, ...wanted } = partsOf(document)
+  const isList = Array.isArray(document)
+  const isChange = isList || Object.keys(wanted).length > 0
+  const change = isChange ? await readChange(isList ? document : wanted, gateway.detectors, presets) : {}
   const now = gateway.clock.now()
   return {
     project_id: inForce.project_id,
@@ -28,6 +27,13 @@ export const readSimulation = async (
     ...(session_ids === undefined ? {} : { session_ids: idsOf(session_ids) }),
     ...(limit === undefined ? {} : { limit: limitOf(limit) }),
   }
+}
+
+/** The members of a body; a list of rules has none. */
+const partsOf = (document: unknown): Shape => {
+  if (document === undefined || document === null || Array.isArray(document)) return {}
+  if (isShape(document)) return document
+  throw new GuardError('INVALID_REQUEST', 'The body must be an object or a list of rules.', { path: '' })
 }
 
 const invalid = (name: string, wanted: string): GuardError =>

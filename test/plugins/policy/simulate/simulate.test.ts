@@ -198,6 +198,8 @@ describe('POST /api/policies/{project_id}/simulate', () => {
       'INVALID_POLICY',
       '/rules/0/threshold',
     ])
+    assert.deepEqual(await refused([{ rule_type: 'tool_repeat', threshold: 0 }]), ['INVALID_POLICY', '/0/threshold'])
+    assert.deepEqual(await refused([]), ['INVALID_POLICY', ''])
     assert.deepEqual(await refused({ preset: 'strict' }), ['INVALID_POLICY', '/preset'])
     for (const text of ['0', '"enforce"', 'false']) assert.deepEqual(await refused(text), ['INVALID_REQUEST', ''])
   })
