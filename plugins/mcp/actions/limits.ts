@@ -25,8 +25,23 @@ export interface Limits {
 }
 
 /** The times that still count, oldest first. Any window of `per_ms` holds at most `calls` of them. What lies more than that ahead was counted before the clock was set back. */
-export const within = (times: readonly number[], { per_ms }: LimitUse, at: number): readonly number[] =>
-  times.filter((time) => time > at - per_ms && time <= at + per_ms)
+export const within = (times: readonly number[], { per_ms }: LimitUse, at: number): readonly number[] => {
+  const first = countUpTo(times, at - per_ms)
+  const end = countUpTo(times, at + per_ms)
+  return first === 0 && end === times.length ? times : times.slice(first, end)
+}
+
+/** How many of the times, oldest first, are not after `last`; found by halves, since a limit may count thousands. */
+const countUpTo = (times: readonly number[], last: number): number => {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((times[middle] ?? last) > last) high = middle
+    else low = middle + 1
+  }
+  return low
+}
 
 /** The times with one more. A clock that was set back must not disturb their order. */
 export const withCall = (times: readonly number[], at: number): readonly number[] => [
