@@ -166,26 +166,29 @@ describe('guard mcp run', () => {
     assert.equal(await run.code, 0)
   })
 
-  it('stops a child that stays: SIGTERM, then SIGKILL', { timeout: 20_000 }, async () => {
-    const run = await start({ child: ['--stay'] })
-    run.send(request('1', 'x/line'))
-    await run.next()
-    run.end()
-    assert.match((await run.rest()).join(), /SIGTERM/)
-    assert.equal(await run.code, 137)
-  })
-
-  it('sees the end of its input behind a child that reads nothing', { timeout: 20_000 }, async () => {
-    const run = await start({ command: [process.execPath, '--eval', 'setInterval(() => {}, 1000)'] })
-    const ids = Array.from({ length: 400 }, (_, id) => `${id}`)
-    for (const id of ids) run.send(request(id, 'ping', `{"_":"${'x'.repeat(4000)}"}`))
-    run.end()
-    const left = await run.rest()
-    assert.equal(await run.code, 143)
-    assert.deepEqual(
-      left.map((line) => /"id":(\d+),"error"/.exec(line)?.[1]).sort((a, b) => Number(a) - Number(b)),
-      ids,
-    )
+  describe('and a child that stays', { concurrency: true }, () => {
+    it('stops a child that stays: SIGTERM, then SIGKILL', { timeout: 20_000 }, async (test) => {
+      const run = await mcpRun({ child: ['--stay'] })
+      test.after(() => run.close())
+      run.send(request('1', 'x/line'))
+      await run.next()
+      run.end()
+      assert.match((await run.rest()).join(), /SIGTERM/)
+      assert.equal(await run.code, 137)
+    })
+    it('sees the end of its input behind a child that reads nothing', { timeout: 20_000 }, async (test) => {
+      const run = await mcpRun({ command: [process.execPath, '--eval', 'setInterval(() => {}, 1000)'] })
+      test.after(() => run.close())
+      const ids = Array.from({ length: 400 }, (_, id) => `${id}`)
+      for (const id of ids) run.send(request(id, 'ping', `{"_":"${'x'.repeat(4000)}"}`))
+      run.end()
+      const left = await run.rest()
+      assert.equal(await run.code, 143)
+      assert.deepEqual(
+        left.map((line) => /"id":(\d+),"error"/.exec(line)?.[1]).sort((a, b) => Number(a) - Number(b)),
+        ids,
+      )
+    })
   })
 
   it('says what could not be started', async () => {
