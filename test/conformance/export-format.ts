@@ -148,7 +148,7 @@ export const exportFormatConforms = (format: ExportFormat): void => {
           assert.deepEqual(plain([...read.events].sort(byId)), plain(eventsExpected(trace).sort(byId)))
           assert.deepEqual(plain([...read.artifacts].sort(byId)), plain([...artifactsExpected(trace)].sort(byId)))
         }),
-        { seed: 11, numRuns: 300 },
+        { seed: 11, numRuns: 150 },
       )
     })
 
@@ -201,7 +201,7 @@ export const exportFormatConforms = (format: ExportFormat): void => {
       }))
       fc.assert(
         fc.property(tree, (value) => void orRefused(() => readBy(format, JSON.stringify(value)))),
-        { seed: 13, numRuns: 1_000 },
+        { seed: 13, numRuns: 500 },
       )
     })
 
