@@ -34,7 +34,7 @@ export class Upstreams {
     return this.all.filter((upstream) => upstream.styles.some((style) => styles.includes(style)))
   }
 
-  /** The first that serves style and model; null: any model. Throws NO_UPSTREAM, which says what there is. */
+  /** The first that serves style and model; null: whatever the model. Throws NO_UPSTREAM, which says what there is. */
   route(styles: readonly string[], model: string | null): Upstream {
     for (const upstream of this.all) {
       if (upstream.styles.some((style) => styles.includes(style)) && (model === null || upstream.serves(model)))

@@ -27,7 +27,7 @@ export const linked = (path: string, query: URLSearchParams, changes: Changes = 
   return text === '' ? path : `${path}?${text}`
 }
 
-/** Where a list's pages are not those of the list that is asked for now. */
+/** For a link to another list: the pages of this one are none of that one. */
 export const FROM_START: Changes = { cursor: null, back: null }
 
 /** Whether newer runs stand before older ones. */

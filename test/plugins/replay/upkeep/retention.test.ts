@@ -21,6 +21,13 @@ const post = async (bench: Bench, trace_id: string, more: object = {}): Promise<
   const body = { trace_id, spans: [{ name: 'x', events: [{ name: 'e' }] }], artifacts: [{ path: 'a' }], ...more }
   assert.equal((await bench.send('POST', '/api/v1/traces', body)).status, 201)
 }
+/** Runs `r0`, `r1` and so on, a millisecond apart. */
+const postEach = async (bench: Bench, count: number): Promise<void> => {
+  for (let n = 0; n < count; n++) {
+    await post(bench, `r${n}`)
+    bench.clock.advance(1)
+  }
+}
 const ids = async ({ gateway }: Bench): Promise<readonly string[]> =>
   (await gateway.storage.find('runs', { limit: 1_000 })).rows.map(({ trace_id }) => trace_id)
 const retained = (bench: Bench, settings: Settings): Retention =>
@@ -56,10 +63,7 @@ describe('retention', () => {
 
   it('removes the oldest beyond a number, in steps', async (test) => {
     const bench = await started(test)
-    for (let n = 0; n < 12; n++) {
-      await post(bench, `r${n}`)
-      bench.clock.advance(1)
-    }
+    await postEach(bench, 12)
     bench.clock.advance(2 * HOUR)
     assert.equal(await retained(bench, { max_runs: 9 }).pass(), 3)
     assert.deepEqual((await ids(bench)).at(-1), 'r3')
@@ -67,10 +71,7 @@ describe('retention', () => {
 
   it('reports that more would go than one look counts, also where one of them is written to', async (test) => {
     const bench = await started(test)
-    for (let n = 0; n < 110; n++) {
-      await post(bench, `r${n}`)
-      bench.clock.advance(1)
-    }
+    await postEach(bench, 110)
     bench.clock.advance(2 * DAY)
     await bench.send('POST', '/api/v1/traces', { trace_id: 'r5', name: 'again' })
     const told = async (settings: Settings) => {
