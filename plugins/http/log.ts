@@ -26,15 +26,20 @@ export interface LogTarget {
 }
 
 const GATHER_MS = 50
-const GATHER_CHARS = 16_384
+const GATHER_LINES = 64
 
-/** One JSON line an event. Lines are gathered for a moment, so that writing costs little a request; errors go out at once. */
+interface Line {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly level: Level
+  readonly fields: LogFields
+}
+
+/** One JSON line an event. Lines are gathered for a moment and made into text together, so that they cost little a request; errors go out at once. */
 export class Log {
   readonly #target: LogTarget
   readonly #now: () => number
-  #text = ''
-  #at = Number.NaN
-  #shown = ''
+  #lines: Line[] = []
   #timer: NodeJS.Timeout | undefined
 
   constructor(target: LogTarget, now: () => number) {
@@ -43,26 +48,32 @@ export class Log {
   }
 
   line(level: Level, fields: LogFields): void {
-    this.#text += `${JSON.stringify({ time: this.#time(), level, ...fields })}\n`
-    if (level === 'error' || this.#text.length > GATHER_CHARS) this.flush()
+    const count = this.#lines.push({ at: this.#now(), level, fields })
+    if (level === 'error' || count >= GATHER_LINES) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
-  }
-
-  /** Many lines are written in one millisecond. */
-  #time(): string {
-    const now = this.#now()
-    if (now !== this.#at) {
-      this.#at = now
-      this.#shown = new Date(now).toISOString()
-    }
-    return this.#shown
   }
 
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const text = this.#text
-    this.#text = ''
-    if (text !== '') this.#target.write(text)
+    const lines = this.#lines
+    if (lines.length === 0) return
+    this.#lines = []
+    this.#target.write(textOf(lines))
   }
+}
+
+const textOf = (lines: readonly Line[]): string => {
+  let text = ''
+  let shown = Number.NaN
+  let time = ''
+  for (const { at, level, fields } of lines) {
+    // many lines are of one millisecond
+    if (at !== shown) {
+      shown = at
+      time = new Date(at).toISOString()
+    }
+    text += `${JSON.stringify({ time, level, ...fields })}\n`
+  }
+  return text
 }

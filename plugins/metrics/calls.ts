@@ -1,6 +1,7 @@
 import type { Attempt, Gateway, Settled } from 'guard-gateway/core'
+import { Combinations } from './combinations.ts'
 import { LabelValues } from './label-values.ts'
-import { Counter, gauge, Histogram, type Metric } from './samples.ts'
+import { type Buckets, Counter, gauge, Histogram, type Metric } from './samples.ts'
 
 const MAX_MODELS = 200
 /** Bounds that the GenAI conventions of OpenTelemetry give; the last for what takes a part of a millisecond. */
@@ -44,32 +45,42 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
     usage: new Counter('guard_usage_total', 'Replies by where their token counts come from.', ['source']),
   }
   let in_flight = 0
+  const decide = m.decide.of([])
+  const overhead = m.overhead.of([])
+  const decisions = new Combinations((...labels) => m.decisions.of(labels))
+  const replies = new Combinations(
+    (...labels): Replies => ({
+      duration: m.duration.of(labels),
+      first: m.first.of(labels),
+      input: m.tokens.of([...labels, 'input']),
+      output: m.tokens.of([...labels, 'output']),
+    }),
+  )
 
   gateway.hooks.decision.tap({ name: 'metrics', stage: 1_000 }, (decision, call) => {
     in_flight++
-    m.decide.observe([], since(call.tick))
+    decide.observe(since(call.tick))
     return decision
   })
   gateway.hooks.forward.tap({ name: 'metrics', stage: -1_000 }, (call) => {
-    m.overhead.observe([], since(call.tick))
+    overhead.observe(since(call.tick))
     return undefined
   })
 
   const served = (settled: Settled, upstream: string): void => {
     const { call, usage, usage_source, cost, first_byte_at, ended_at } = settled
-    const labels = [models.of(call.envelope.model), upstream, call.style]
-    m.duration.observe(labels, seconds(call.at, ended_at))
-    if (first_byte_at !== null) m.first.observe(labels, seconds(call.at, first_byte_at))
+    const { duration, first, input, output } = replies.at(models.of(call.envelope.model), upstream, call.style)
+    duration.observe(seconds(call.at, ended_at))
+    if (first_byte_at !== null) first.observe(seconds(call.at, first_byte_at))
     if (usage_source !== 'none') {
-      const { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = usage
-      m.tokens.observe([...labels, 'input'], input_tokens + cache_read_tokens + cache_write_tokens)
-      m.tokens.observe([...labels, 'output'], output_tokens)
+      input.observe(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens)
+      output.observe(usage.output_tokens)
     }
-    m.usage.add([usage_source])
-    if (call.envelope.stream) m.streams.add([settled.outcome])
+    m.usage.at(usage_source).count++
+    if (call.envelope.stream) m.streams.at(settled.outcome).count++
     if (cost === undefined) return
-    m.cost.add([upstream], cost.cost_micro)
-    m.lookups.add([cost.cost_source])
+    m.cost.at(upstream).count += cost.cost_micro
+    m.lookups.at(cost.cost_source).count++
     if (call.notes.unpriced_rules !== undefined) m.unpriced.add([])
   }
 
@@ -77,9 +88,11 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
   gateway.hooks.settle.tap({ name: 'metrics', stage: 50 }, (settled) => {
     in_flight--
     const { call, decision, attempts, upstream } = settled
-    m.decisions.add([decision.decision, decision.reason ?? '', call.mode])
-    if (decision.repeats !== null) m.retries.add([decision.reason ?? ''])
-    for (const { upstream: name, status } of attempts.filter(hasFailed)) m.errors.add([name, String(status ?? 'none')])
+    const reason = decision.reason ?? ''
+    decisions.at(decision.decision, reason, call.mode).count++
+    if (decision.repeats !== null) m.retries.at(reason).count++
+    for (const attempt of attempts)
+      if (hasFailed(attempt)) m.errors.add([attempt.upstream, String(attempt.status ?? 'none')])
     // a blocked call has an upstream too: the one that would have served it
     if (upstream !== null && attempts.length > 0) served(settled, upstream)
   })
@@ -87,6 +100,14 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
     ...Object.values(m),
     gauge('guard_in_flight', 'Requests that were decided about and have not ended.', [], () => [[[], in_flight]]),
   ]
+}
+
+/** What is measured of the replies to one model, from one upstream, in one style. */
+interface Replies {
+  readonly duration: Buckets
+  readonly first: Buckets
+  readonly input: Buckets
+  readonly output: Buckets
 }
 
 /** An attempt that was given up because its client had left is no failure of the upstream. */

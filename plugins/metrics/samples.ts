@@ -9,8 +9,6 @@ const labelText = (names: readonly string[], values: readonly string[]): string 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
 const escaped = (text: string): string => text.replaceAll(/[\\"\n]/g, (sign) => ESCAPES[sign] ?? sign)
 
-const KEY_SEPARATOR = '\u0000'
-
 /** What is told of: the head of its block, and its samples. */
 export interface Metric {
   readonly name: string
@@ -30,13 +28,48 @@ export const exposition = (metrics: Iterable<Metric>): string => {
   return text
 }
 
+/** Series of a metric by their label values. */
+class Series<T> {
+  readonly #make: () => T
+  readonly #made = new Map<string, readonly [values: readonly string[], one: T]>()
+
+  constructor(make: () => T) {
+    this.#make = make
+  }
+
+  of(values: readonly string[]): T {
+    const key = values.join('\u0000')
+    return this.#made.get(key)?.[1] ?? this.#begin(key, values)
+  }
+
+  /** Of the one label. */
+  at(value: string): T {
+    return this.#made.get(value)?.[1] ?? this.#begin(value, [value])
+  }
+
+  #begin(key: string, values: readonly string[]): T {
+    const one = this.#make()
+    this.#made.set(key, [values, one])
+    return one
+  }
+
+  [Symbol.iterator](): Iterator<readonly [values: readonly string[], one: T]> {
+    return this.#made.values()
+  }
+}
+
+/** One number of a counter. */
+export interface Count {
+  count: number
+}
+
 /** Something that is counted, by labels. */
 export class Counter implements Metric {
   readonly type = 'counter'
   readonly name: string
   readonly help: string
   readonly #labels: readonly string[]
-  readonly #counts = new Map<string, number>()
+  readonly #series = new Series((): Count => ({ count: 0 }))
 
   constructor(name: string, help: string, labels: readonly string[] = []) {
     this.name = name
@@ -44,56 +77,73 @@ export class Counter implements Metric {
     this.#labels = labels
   }
 
-  /** `values` in the order of the labels. */
+  /** The number of these label values, in the order of the labels; it is told of from now on. */
+  of(values: readonly string[]): Count {
+    return this.#series.of(values)
+  }
+
+  /** The number of a value of the one label. */
+  at(value: string): Count {
+    return this.#series.at(value)
+  }
+
   add(values: readonly string[], by = 1): void {
-    const key = values.join(KEY_SEPARATOR)
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by)
+    this.of(values).count += by
   }
 
   *samples(): Generator<string> {
-    for (const [key, count] of this.#counts)
-      yield sample(this.name, labelText(this.#labels, key.split(KEY_SEPARATOR)), count)
+    for (const [values, { count }] of this.#series) yield sample(this.name, labelText(this.#labels, values), count)
   }
 }
 
-interface Series {
+/** Measured values, sorted into buckets by their upper bounds. */
+export class Buckets {
+  readonly #bounds: readonly number[]
   readonly counts: Float64Array
-  sum: number
-  count: number
+  sum = 0
+  count = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds
+    let bucket = 0
+    while (bucket < bounds.length && !(value <= (bounds[bucket] ?? 0))) bucket++
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1
+    this.sum += value
+    this.count++
+  }
 }
 
-/** Measured values, sorted into buckets by their upper bounds; by labels. */
+/** Measured values in buckets, by labels. */
 export class Histogram implements Metric {
   readonly type = 'histogram'
   readonly name: string
   readonly help: string
   readonly #bounds: readonly number[]
   readonly #labels: readonly string[]
-  readonly #series = new Map<string, Series>()
+  readonly #series: Series<Buckets>
 
   constructor(name: string, help: string, bounds: readonly number[], labels: readonly string[] = []) {
     this.name = name
     this.help = help
     this.#bounds = bounds
     this.#labels = labels
+    this.#series = new Series(() => new Buckets(bounds))
   }
 
-  observe(values: readonly string[], value: number): void {
-    const key = values.join(KEY_SEPARATOR)
-    let series = this.#series.get(key)
-    if (series === undefined) {
-      series = { counts: new Float64Array(this.#bounds.length), sum: 0, count: 0 }
-      this.#series.set(key, series)
-    }
-    const bucket = this.#bounds.findIndex((bound) => value <= bound)
-    if (bucket >= 0) series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
-    series.sum += value
-    series.count++
+  /** The buckets of these label values, in the order of the labels; they are told of once they have counted. */
+  of(values: readonly string[]): Buckets {
+    return this.#series.of(values)
   }
 
   *samples(): Generator<string> {
-    for (const [key, { counts, sum, count }] of this.#series) {
-      const labels = labelText(this.#labels, this.#labels.length === 0 ? [] : key.split(KEY_SEPARATOR))
+    for (const [values, { counts, sum, count }] of this.#series) {
+      if (count === 0) continue
+      const labels = labelText(this.#labels, values)
       const prefix = labels === '' ? '' : `${labels},`
       let below = 0
       for (const [at, bound] of this.#bounds.entries()) {

@@ -17,7 +17,7 @@ describe('metrics as text', () => {
   })
   it('a histogram counts what lies at or below each bound, and everything in +Inf', () => {
     const histogram = new Histogram('s', 'Seconds.', [1, 2], ['of'])
-    for (const value of [0.5, 1, 1.5, 9]) histogram.observe(['x'], value)
+    for (const value of [0.5, 1, 1.5, 9]) histogram.of(['x']).observe(value)
     assert.deepEqual(
       [...histogram.samples()],
       [
@@ -31,7 +31,9 @@ describe('metrics as text', () => {
   })
   it('a histogram without labels has none but its bounds', () => {
     const histogram = new Histogram('s', 'Seconds.', [1])
-    histogram.observe([], 3)
+    const all = histogram.of([])
+    assert.deepEqual([...histogram.samples()], [])
+    all.observe(3)
     assert.deepEqual(
       [...histogram.samples()],
       ['s_bucket{le="1"} 0\n', 's_bucket{le="+Inf"} 1\n', 's_sum 3\n', 's_count 1\n'],
