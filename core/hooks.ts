@@ -70,44 +70,66 @@ type Prompt<H> = H extends {
   ? Omit<H, 'tapPromise'> & { tapPromise(options: O, fn: (...args: A) => R | Promise<R>): void }
   : H
 
-type Run = (...args: unknown[]) => unknown
+/** A tap; no hook has more than two arguments. */
+type Run = (first?: unknown, second?: unknown) => unknown
 type Done = (error?: unknown, value?: unknown) => void
+type Failed = (error: unknown, done: Done) => void
 
 /** Wraps every tap: what it throws is noted as thrown by it. */
 const attributed = <H>(hook: H, name: string): Prompt<H> => {
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
-    const run = tap.fn as Run
+    const run = tap.fn as (...args: unknown[]) => unknown
     const who = `${name}:${tap.name}`
-    if (tap.type !== 'promise') return { ...tap, fn: (...args: unknown[]) => thrownBy(who, () => run(...args)) }
-    const failed = (error: unknown, done: Done) => {
+    if (tap.type === 'async') return { ...tap, fn: (...args: unknown[]) => thrownBy(who, () => run(...args)) }
+    if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
+    const failed: Failed = (error, done) => {
       noteThrower(error, who)
       done(thrown(error))
     }
-    return { ...tap, type: 'async', fn: awaited(run, failed) }
+    return { ...tap, type: 'async', fn: awaited(run, failed, argumentsOf(hook)) }
   }
   ;(hook as Interceptable).intercept({ register })
   return hook as Prompt<H>
 }
 
-/** A tap that answers with a promise as one that calls back: every further promise on the way of a request costs. What is no promise is the value itself. */
-const awaited =
-  (run: Run, failed: (error: unknown, done: Done) => void) =>
-  (...args: unknown[]): void => {
-    const done = args.pop() as Done
-    let work: unknown
+const argumentsOf = (hook: unknown): number => (hook as { readonly _args: readonly string[] })._args.length
+
+const noted =
+  (run: Run, who: string): Run =>
+  (first, second) => {
     try {
-      work = run(...args)
+      return run(first, second)
     } catch (error) {
-      failed(error, done)
-      return
+      noteThrower(error, who)
+      throw error
     }
-    if (!isThenable(work)) done(null, work)
-    else
-      work.then(
-        (value) => done(null, value),
-        (error: unknown) => failed(error, done),
-      )
   }
+
+/**
+ * A tap that answers with a promise as one that calls back: every further promise on the way of a request costs. What is no promise is the value itself.
+ * `count`: of the hook's arguments, behind which the one to call back stands; lists of arguments would cost, too.
+ */
+const awaited = (run: Run, failed: Failed, count: number) => {
+  if (count === 0) return (done: Done) => begin(run, failed, done)
+  if (count === 1) return (only: unknown, done: Done) => begin(run, failed, done, only)
+  return (first: unknown, second: unknown, done: Done) => begin(run, failed, done, first, second)
+}
+
+const begin = (run: Run, failed: Failed, done: Done, first?: unknown, second?: unknown): void => {
+  let work: unknown
+  try {
+    work = run(first, second)
+  } catch (error) {
+    failed(error, done)
+    return
+  }
+  if (!isThenable(work)) done(null, work)
+  else
+    work.then(
+      (value) => done(null, value),
+      (error: unknown) => failed(error, done),
+    )
+}
 
 const isThenable = (work: unknown): work is PromiseLike<unknown> =>
   typeof (work as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
@@ -119,9 +141,9 @@ const thrown = (error: unknown): unknown => (error ? error : new Error(`rejected
 const silent = <H>(hook: H): H => {
   const register = <T extends { fn: unknown }>(tap: T): T => {
     const run = tap.fn as Run
-    const quiet = (...args: unknown[]) => {
+    const quiet: Run = (first, second) => {
       try {
-        run(...args)
+        run(first, second)
       } catch {}
     }
     return { ...tap, fn: quiet }
@@ -135,20 +157,20 @@ const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, whe
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
     const run = tap.fn as Run
     const report = (error: unknown) => fault.call(error, throwerOf(error) ?? `${name}:${tap.name}`)
-    const sync = (...args: unknown[]) => {
+    const sync: Run = (first, second) => {
       try {
-        return run(...args)
+        return run(first, second)
       } catch (error) {
         report(error)
       }
     }
     if (tap.type === 'async') throw new TypeError(`hook ${name} takes tap and tapPromise, not tapAsync`)
     if (tap.type !== 'promise') return { ...tap, fn: sync }
-    const failed = (error: unknown, done: Done) => {
+    const failed: Failed = (error, done) => {
       report(error)
       done()
     }
-    return { ...tap, type: 'async', fn: awaited(run, failed) }
+    return { ...tap, type: 'async', fn: awaited(run, failed, argumentsOf(hook)) }
   }
   ;(hook as Interceptable).intercept({ register })
   return hook as Prompt<H>

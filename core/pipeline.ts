@@ -21,14 +21,16 @@ const SETTLE_LIMIT_MS = 5_000
  * Throws only before anything was decided; nothing is recorded or sent then.
  */
 export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
-  await within<void>(TAP_LIMIT_MS, 'request', (done) => gateway.hooks.request.callAsync(call, done))
+  const asked = within<void>(TAP_LIMIT_MS, 'request', (done) => gateway.hooks.request.callAsync(call, done))
+  if (asked instanceof Promise) await asked
   if (!recordable(gateway, call)) call.notes.recorded = false
   const { session } = call
   if (session !== null) session.open++
   try {
-    const decision = await within<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
+    const judged = within<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
       gateway.hooks.decision.callAsync(undecided, call, done),
     )
+    const decision = judged instanceof Promise ? await judged : judged
     if (decision.decision === 'block') await refuse(gateway, call, decision, client)
     else await exchange(gateway, call, decision, client)
   } finally {
@@ -49,7 +51,8 @@ interface Ending {
   readonly attempts?: readonly Attempt[]
 }
 
-const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: Ending): Promise<void> => {
+/** Tells what became of a call; a promise if there is a record of it to be waited for. */
+const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending): Promise<void> | undefined => {
   const { outcome, status, reading = noReading, reply, relayed } = ending
   const { usage, usage_source } = metered(reading, outcome, call.conversation.text_bytes)
   const settled: Settled = {
@@ -70,10 +73,10 @@ const settle = async (gateway: Gateway, call: Call, decision: Decision, ending: 
     bytes_out: relayed?.bytes ?? ending.bytes ?? 0,
     head: relayed?.head ?? EMPTY,
   }
-  const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) =>
-    gateway.hooks.settle.callAsync(settled, done),
-  ).catch((error) => gateway.fault(error, 'settle'))
-  if (call.notes.recorded !== false) await recorded
+  const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) => gateway.hooks.settle.callAsync(settled, done))
+  if (!(recorded instanceof Promise)) return undefined
+  const known = recorded.catch((error) => gateway.fault(error, 'settle'))
+  return call.notes.recorded === false ? undefined : known
 }
 
 /** What was found in the reply joins what was decided before it; of a request that no rule matched it is the reason. */
@@ -139,15 +142,10 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   const listened = ending === undefined ? meter : heard(meter, ending.speech, stream, ending.listener)
   const tap = createTap(listened, headerOf(reply.headers, 'content-encoding'), (error) => gateway.fault(error, who))
   const keep = stream ? gateway.heads.stream : gateway.heads.whole
-  const relayed = await relay(
-    reply,
-    client,
-    tap,
-    gateway.clock,
-    keep,
-    stream && isOpenEnded(reply) ? ending : undefined,
-  )
-  const reading = await tap.end()
+  const passed = relay(reply, client, tap, gateway.clock, keep, stream && isOpenEnded(reply) ? ending : undefined)
+  const relayed = passed instanceof Promise ? await passed : passed
+  const read = tap.end()
+  const reading = read instanceof Promise ? await read : read
   const outcome = outcomeOf(reply.status, stream, relayed, reading, client)
   await settle(gateway, call, decision, {
     outcome,

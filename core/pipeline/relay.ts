@@ -33,19 +33,19 @@ export const relay = (
   clock: Clock,
   keep: number,
   ending?: Ending,
-): Promise<Relayed> => {
+): Relayed | Promise<Relayed> => {
   const { body, shown } = reply
   if (!(body instanceof Uint8Array))
     return new Promise((resolve) => new Passage(reply, body, { client, tap, clock, keep, ending, resolve }).begin())
   tap.push(body)
-  return Promise.resolve({
+  return {
     ended: client.gone ? 'gone' : 'whole',
     held: shown === undefined ? body : Buffer.concat([shown.push(body), shown.end()]),
     missed: client.gone,
     bytes: body.length,
     first_byte_at: clock.now(),
     head: body.subarray(0, keep),
-  })
+  }
 }
 
 /** Who has to do with a reply on its way. */

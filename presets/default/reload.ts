@@ -31,17 +31,15 @@ export const reload = (options: ReloadOptions): Plugin => ({
   name: 'reload',
   apply(gateway) {
     const watch = new ConfigWatch(gateway, options)
-    const current = (done: (error?: Error | null) => void): void => {
-      if (watch.due()) watch.check().then(() => done(), done)
-      else done()
-    }
+    const current = (): undefined | Promise<undefined> =>
+      watch.due() ? watch.check().then(() => undefined) : undefined
     gateway.health.set('config', () => {
-      current(() => {})
+      current()?.catch(() => {})
       return watch.health()
     })
     gateway.hooks.open.tapPromise('reload', () => watch.begin())
-    gateway.hooks.request.tapAsync({ name: 'reload', stage: -200 }, (_call, done) => current(done))
-    gateway.hooks.proxy.tapAsync({ name: 'reload', stage: -200 }, (_asked, _client, done) => current(done))
+    gateway.hooks.request.tapPromise({ name: 'reload', stage: -200 }, current)
+    gateway.hooks.proxy.tapPromise({ name: 'reload', stage: -200 }, current)
   },
 })
 

@@ -11,17 +11,25 @@ const from =
 describe('a deadline', () => {
   it('lets through what ends in time, values and errors alike', async () => {
     assert.equal(await within(1000, 'x', from(Promise.resolve(1))), 1)
-    await assert.rejects(within(1000, 'x', from(Promise.reject(new Error('mine')))), /mine/)
+    await assert.rejects(async () => within(1000, 'x', from(Promise.reject(new Error('mine')))), /mine/)
+  })
+  it('gives at once what is there at once, and only the first that it is told', () => {
+    const told = within<number>(1000, 'x', (done) => {
+      done(null, 1)
+      done(null, 2)
+    })
+    assert.equal(told, 1)
+    assert.throws(() => within(1000, 'x', (done) => done(new Error('mine'))), /mine/)
   })
   it('throws for what never ends, and names it', async () => {
-    await assert.rejects(within(1, 'decision', never), { code: 'INTERNAL', message: /"decision"/ })
+    await assert.rejects(async () => within(1, 'decision', never), { code: 'INTERNAL', message: /"decision"/ })
   })
   it('keeps watch over all that waits, in whatever order it ends', async () => {
     const late = Promise.withResolvers<string>()
-    const overdue = within(1, 'late', from(late.promise))
+    const overdue = Promise.resolve(within(1, 'late', from(late.promise)))
     const others = Array.from({ length: 5 }, () => Promise.withResolvers<number>())
     const watched = others.map(({ promise }) => within(60_000, 'other', from(promise)))
-    const lost = within(1, 'lost', never)
+    const lost = Promise.resolve(within(1, 'lost', never))
     await assert.rejects(overdue, /"late"/)
     await assert.rejects(lost, /"lost"/)
     late.resolve('too late')
