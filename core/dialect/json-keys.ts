@@ -3,13 +3,14 @@ const COLON = 58
 const BACKSLASH = 92
 const LETTER_U = 117
 const BLANK = 32
+const NOTHING: Uint8Array = new Uint8Array(0)
 
 /**
  * Walks the member names of a JSON text, at any depth and in order, without building anything.
  * Made to tell in one pass whether a text is worth parsing; of broken JSON it may miss or invent names, and it never throws.
  */
 export class KeyCursor {
-  #bytes: Uint8Array = new Uint8Array(0)
+  #bytes = NOTHING
   #at = 0
   #end = 0
   #name = 0

@@ -41,59 +41,80 @@ export const replyMeter = (
     complete: false,
   }
   const dialect = reader(draft)
-  const source = about.stream ? streamSource(dialect, draft) : bodySource(dialect, draft, about.status)
-  return {
-    push: source.push,
-    end: () => {
-      source.end()
-      const usage = dialect.close()
-      if (about.status >= 400) draft.error ??= { type: null, code: null, message: '' }
-      return {
-        ...draft,
-        calls: draft.calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS),
-        usage,
-      }
-    },
-  }
+  return about.stream ? new StreamMeter(dialect, draft, about.status) : new BodyMeter(dialect, draft, about.status)
 }
 
-const streamSource = (dialect: ReplyReader, draft: Draft) => {
-  const splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end))
-  const end = () => {
+class StreamMeter implements Meter {
+  readonly #dialect: ReplyReader
+  readonly #draft: Draft
+  readonly #status: number
+  readonly #splitter: EventSplitter
+
+  constructor(dialect: ReplyReader, draft: Draft, status: number) {
+    this.#dialect = dialect
+    this.#draft = draft
+    this.#status = status
+    this.#splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end))
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#splitter.push(chunk)
+  }
+
+  end(): Reading {
     // images may make the event that ends a stream too long to read, which breaks nothing off
-    draft.complete ||= splitter.lastWasTooLong
-    splitter.end()
+    this.#draft.complete ||= this.#splitter.lastWasTooLong
+    this.#splitter.end()
+    return readingOf(this.#draft, this.#dialect.close(), this.#status)
   }
-  return { push: (chunk: Uint8Array) => splitter.push(chunk), end }
 }
 
-const bodySource = (dialect: ReplyReader, draft: Draft, status: number) => {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  const push = (chunk: Uint8Array) => {
-    length += chunk.length
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk)
-    else chunks.length = 0
+class BodyMeter implements Meter {
+  readonly #dialect: ReplyReader
+  readonly #draft: Draft
+  readonly #status: number
+  readonly #chunks: Uint8Array[] = []
+  #length = 0
+
+  constructor(dialect: ReplyReader, draft: Draft, status: number) {
+    this.#dialect = dialect
+    this.#draft = draft
+    this.#status = status
   }
-  const end = () => {
-    const text = bodyText(chunks)
+
+  push(chunk: Uint8Array): void {
+    this.#length += chunk.length
+    if (this.#length <= MAX_BODY_BYTES) this.#chunks.push(chunk)
+    else this.#chunks.length = 0
+  }
+
+  end(): Reading {
+    const draft = this.#draft
+    const text = bodyText(this.#chunks)
     const value = parsed(text)
-    if (status >= 400) {
+    if (this.#status >= 400) {
       draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
       draft.complete = value !== undefined
     } else if (isShape(value)) {
       draft.complete = true
-      dialect.body(value)
-    } else draft.output_bytes = length
+      this.#dialect.body(value)
+    } else draft.output_bytes = this.#length
+    return readingOf(draft, this.#dialect.close(), this.#status)
   }
-  return { push, end }
+}
+
+const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading => {
+  const { output_bytes, model, response_id, finish_reason, calls, complete } = draft
+  const error = draft.error ?? (status >= 400 ? { type: null, code: null, message: '' } : null)
+  const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
+  return { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
 }
 
 const utf8 = new TextDecoder()
 
 /** A whole body as clients read it: a byte order mark before it is no part of it. */
 const bodyText = (chunks: readonly Uint8Array[]): string =>
-  chunks.length === 0 ? '' : utf8.decode(Buffer.concat(chunks))
+  utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
 
 /** The JSON value of a text; undefined if it is none. */
 const parsed = (text: string): unknown => {

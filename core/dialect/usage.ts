@@ -15,19 +15,23 @@ export const noUsage: Usage = Object.freeze({
 
 /** Whole usage from the counts that are known: none below zero, the total summed up. */
 export const totalled = (counts: Partial<Omit<Usage, 'total_tokens'>>): Usage => {
-  const count = (name: keyof typeof counts): number => Math.max(0, counts[name] ?? 0)
-  const known = {
-    input_tokens: count('input_tokens'),
-    cache_read_tokens: count('cache_read_tokens'),
-    cache_write_tokens: count('cache_write_tokens'),
-    cache_write_5m_tokens: count('cache_write_5m_tokens'),
-    cache_write_1h_tokens: count('cache_write_1h_tokens'),
-    output_tokens: count('output_tokens'),
-    reasoning_tokens: count('reasoning_tokens'),
+  const input_tokens = countOf(counts.input_tokens)
+  const cache_read_tokens = countOf(counts.cache_read_tokens)
+  const cache_write_tokens = countOf(counts.cache_write_tokens)
+  const output_tokens = countOf(counts.output_tokens)
+  return {
+    input_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    cache_write_5m_tokens: countOf(counts.cache_write_5m_tokens),
+    cache_write_1h_tokens: countOf(counts.cache_write_1h_tokens),
+    output_tokens,
+    reasoning_tokens: countOf(counts.reasoning_tokens),
+    total_tokens: input_tokens + cache_read_tokens + cache_write_tokens + output_tokens,
   }
-  const { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = known
-  return { ...known, total_tokens: input_tokens + cache_read_tokens + cache_write_tokens + output_tokens }
 }
+
+const countOf = (count = 0): number => Math.max(0, count)
 
 /** Where a dialect's usage object keeps each count. */
 export type CountPaths<K extends string> = Readonly<Record<K, readonly string[]>>
@@ -48,7 +52,13 @@ export const noteCounts = <K extends string>(counts: Counts<K>, paths: CountPath
 }
 
 /** Counts of which none has been said. */
-export const noCounts = <K extends string>(paths: CountPaths<K>): Counts<K> =>
-  Object.fromEntries(Object.keys(paths).map((name) => [name, null])) as Counts<K>
+export const noCounts = <K extends string>(paths: CountPaths<K>): Counts<K> => {
+  const counts: Partial<Counts<K>> = {}
+  for (const name in paths) counts[name] = null
+  return counts as Counts<K>
+}
 
-export const saysNothing = (counts: Counts<string>): boolean => Object.values(counts).every((count) => count === null)
+export const saysNothing = (counts: Counts<string>): boolean => {
+  for (const name in counts) if (counts[name] !== null) return false
+  return true
+}

@@ -15,35 +15,44 @@ import { bodyFor, type Sent } from './body.ts'
 import { guardedPath, type Upstream } from './destination.ts'
 import { inboundHeaders, outboundHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live.ts'
-import { NoReply, send } from './request.ts'
+import { NoReply, Sending } from './request.ts'
 import { UsageFilter } from './usage-filter.ts'
 import { discard } from './whole-body.ts'
 
 /** Statuses that say that another upstream may do better. */
 const failing = new Set([500, 502, 503, 504, 529])
 
-/** Headers in which providers name a request, in lower case. */
-const requestIds = ['request-id', 'x-request-id']
-
 /** Sends calls to the upstream they were routed to, and to its fallbacks where the configuration names some. */
 export const forwarder =
   (gateway: Gateway, live: LiveUpstreams) =>
-  async (call: Call, client: Client): Promise<Reply | undefined> => {
+  (call: Call, client: Client): Promise<Reply | undefined> | undefined => {
     const upstreams = live.current
-    const first = call.upstream === null ? undefined : upstreams.get(call.upstream)
-    if (first === undefined) return undefined
+    const upstream = call.upstream === null ? undefined : upstreams.get(call.upstream)
+    if (upstream === undefined) return undefined
+    const able = upstream.fallback.length === 0 ? [] : speaking(upstreams.fallbacks(upstream), call.style)
+    const first: Try = { gateway, upstream, call, client, login: logins.get(call) ?? [], isLast: able.length === 0 }
     const attempts: Attempt[] = []
-    // a login goes to the upstream that was chosen, never to one that stands in for it
-    let login = logins.get(call) ?? []
-    const able = upstreams.fallbacks(first).filter(({ styles }) => styles.includes(call.style))
-    for (const [index, upstream] of [first, ...able].entries()) {
-      const isLast = index === able.length
-      const reply = await attempt({ gateway, upstream, call, client, login, isLast }, attempts)
-      if (reply !== undefined) return reply
-      login = []
-    }
-    return undefined
+    const reply = attempt(first, attempts)
+    return able.length === 0 ? reply : orFallback(reply, able, first, attempts)
   }
+
+const speaking = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
+  upstreams.filter(({ styles }) => styles.includes(style))
+
+const orFallback = async (
+  reply: Promise<Reply | undefined>,
+  able: readonly Upstream[],
+  first: Try,
+  attempts: Attempt[],
+): Promise<Reply | undefined> => {
+  let found = await reply
+  for (const [index, upstream] of able.entries()) {
+    if (found !== undefined) return found
+    // a login goes to the upstream that was chosen, never to one that stands in for it
+    found = await attempt({ ...first, upstream, login: [], isLast: index === able.length - 1 }, attempts)
+  }
+  return found
+}
 
 /** One try at one upstream. */
 interface Try {
@@ -56,30 +65,43 @@ interface Try {
   readonly isLast: boolean
 }
 
-/** Gives undefined if it failed and another upstream is to be tried. Throws NoReply if it was the last. */
-const attempt = async (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> => {
-  const { upstream, call, client, isLast } = tried
+/** Gives undefined if it failed and another upstream is to be tried. Rejects with NoReply if it was the last. */
+const attempt = (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> => {
+  const { call, upstream } = tried
   const given = {
     bytes: call.steered_body ?? call.body,
     encoding: call.headers['content-encoding'],
     style: call.style,
-    ...call.envelope,
+    model: call.envelope.model,
+    stream: call.envelope.stream,
   }
   const prepared = bodyFor(upstream, given)
-  const sent = prepared instanceof Promise ? await prepared : prepared
-  try {
-    const response = await send(upstream, outgoing(tried, sent), client)
-    const { status } = response
-    attempts.push({ upstream: upstream.name, address: upstream.address, status, error: null })
-    if (isLast || !failing.has(status)) return replyOf(tried, response, attempts, sent)
-    discard(response.body)
-  } catch (error) {
-    const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
-    attempts.push({ upstream: upstream.name, address: upstream.address, status: null, error: reason })
-    if (isLast || client.gone || !(error instanceof NoReply)) throw withAttempts(error, attempts)
-  }
-  return undefined
+  return prepared instanceof Promise
+    ? prepared.then((sent) => asked(tried, sent, attempts))
+    : asked(tried, prepared, attempts)
 }
+
+/** Sends it: by one promise, since each costs on the way of every request. */
+const asked = (tried: Try, sent: Sent, attempts: Attempt[]): Promise<Reply | undefined> =>
+  new Promise((resolve, reject) => {
+    const { upstream, client, isLast } = tried
+    const failed = (error: unknown): void => {
+      const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
+      attempts.push({ upstream: upstream.name, address: upstream.address, status: null, error: reason })
+      if (isLast || client.gone || !(error instanceof NoReply)) reject(withAttempts(error, attempts))
+      else resolve(undefined)
+    }
+    const answered = (response: UpstreamResponse): void => {
+      const { status } = response
+      attempts.push({ upstream: upstream.name, address: upstream.address, status, error: null })
+      if (isLast || !failing.has(status)) resolve(replyOf(tried, response, attempts, sent))
+      else {
+        discard(response.body)
+        resolve(undefined)
+      }
+    }
+    new Sending(upstream, answered, failed).begin(outgoing(tried, sent), client)
+  })
 
 const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>
   error instanceof GuardError
@@ -111,7 +133,7 @@ const replyOf = (
     body: response.body,
     upstream: upstream.name,
     attempts,
-    upstream_request_id: requestIds.map((name) => headerOf(headers, name)).find((id) => id !== undefined) ?? null,
+    upstream_request_id: headerOf(headers, 'request-id') ?? headerOf(headers, 'x-request-id') ?? null,
     on_disconnect: upstream.on_disconnect,
     ...(filtered ? { shown: new UsageFilter() } : {}),
   }

@@ -106,7 +106,7 @@ const finish = (headers: string[], rules: HeaderRules, { style, length }: Outbou
     if (auth === 'x-api-key' || (auth === 'auto' && style === 'messages')) headers.push('x-api-key', api_key)
     else headers.push('authorization', `Bearer ${api_key}`)
   }
-  headers.push(...rules.fixed)
+  for (const text of rules.fixed) headers.push(text)
 }
 
 /** The client's own login, without anything that is a key of ours, meant for this connection alone, or set by the upstream's options. */
@@ -130,13 +130,21 @@ const passed = (
 
 /** The names that `connection` headers give to this connection alone; undefined for the usual words. */
 const namedByConnection = (raw: readonly string[]): ReadonlySet<string> | undefined => {
-  const named: string[] = []
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    if (raw[index]?.length !== 'connection'.length || raw[index]?.toLowerCase() !== 'connection') continue
-    const words = (raw[index + 1] ?? '').toLowerCase().split(',')
-    named.push(...words.map((word) => word.trim()).filter((word) => word !== 'keep-alive' && word !== 'close'))
-  }
-  return named.length === 0 ? undefined : new Set(named)
+  let named: ReadonlySet<string> | undefined
+  for (let index = 0; index + 1 < raw.length; index += 2)
+    if (isConnection(raw[index] ?? '')) named = withNamed(named, (raw[index + 1] ?? '').toLowerCase())
+  return named
+}
+
+const isConnection = (name: string): boolean =>
+  name.length === 'connection'.length && name.toLowerCase() === 'connection'
+
+const withNamed = (named: ReadonlySet<string> | undefined, value: string): ReadonlySet<string> | undefined => {
+  // what nearly everybody says
+  if (value === 'keep-alive' || value === 'close') return named
+  const words = value.split(',').map((word) => word.trim())
+  const further = words.filter((word) => word !== 'keep-alive' && word !== 'close')
+  return further.length === 0 ? named : new Set([...(named ?? []), ...further])
 }
 
 const isDroppedDown = byHeaderName(

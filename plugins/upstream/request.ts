@@ -21,25 +21,26 @@ export class NoReply extends GuardError {
 export const send = (upstream: Upstream, request: UpstreamRequest, client: Client): Promise<UpstreamResponse> =>
   new Promise((resolve, reject) => new Sending(upstream, resolve, reject).begin(request, client))
 
-/** One attempt, and how long it may take. */
-class Sending implements UpstreamListener {
+/** One attempt, and how long it may take: `answered` is told the reply once its head is there, `failed` why there is none. */
+export class Sending implements UpstreamListener {
   readonly #upstream: Upstream
-  readonly #resolve: (response: UpstreamResponse) => void
-  readonly #reject: (error: NoReply) => void
+  readonly #answered: (response: UpstreamResponse) => void
+  readonly #failed: (error: unknown) => void
   #head: NodeJS.Timeout | undefined
   #total: NodeJS.Timeout | undefined
   #isAnswered = false
 
-  constructor(upstream: Upstream, resolve: (response: UpstreamResponse) => void, reject: (error: NoReply) => void) {
+  constructor(upstream: Upstream, answered: (response: UpstreamResponse) => void, failed: (error: unknown) => void) {
     this.#upstream = upstream
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#answered = answered
+    this.#failed = failed
   }
 
   begin(request: UpstreamRequest, client: Client): void {
     const { timeouts, on_disconnect } = this.#upstream
     const { headers_ms, total_ms } = timeouts
-    const exchange = begin(this.#upstream, request, this)
+    const exchange = this.#send(request)
+    if (exchange === undefined) return
     this.#head = setTimeout(() => exchange.stop(new Late(`no answer within ${headers_ms} ms`)), headers_ms)
     if (total_ms > 0) this.#total = setTimeout(() => exchange.stop(new Late(`no end within ${total_ms} ms`)), total_ms)
     client.onGone(() => {
@@ -50,16 +51,31 @@ class Sending implements UpstreamListener {
   answered(response: UpstreamResponse): void {
     this.#isAnswered = true
     clearTimeout(this.#head)
-    this.#resolve(response)
+    try {
+      this.#answered(response)
+    } catch (error) {
+      this.#failed(error)
+    }
   }
 
   failed(error: NodeJS.ErrnoException): void {
-    this.#reject(noReply(this.#upstream, error))
+    this.#failed(noReply(this.#upstream, error))
   }
 
   over(): void {
     clearTimeout(this.#head)
     clearTimeout(this.#total)
+  }
+
+  #send(request: UpstreamRequest): Exchange | undefined {
+    const { name, connections } = this.#upstream
+    try {
+      return connections.send(request, this)
+    } catch (cause) {
+      const detail = `The request cannot be sent to upstream "${name}": a header or the path holds a byte that HTTP forbids.`
+      this.#failed(new NoReply('UPSTREAM_UNREACHABLE', detail, 'INVALID_REQUEST', cause))
+      return undefined
+    }
   }
 }
 
@@ -68,19 +84,6 @@ class Late extends Error {}
 /** The client left before an answer came, so the gateway closed the connection. */
 class Left extends Error {
   readonly code = 'CLIENT_GONE'
-}
-
-const begin = ({ name, connections }: Upstream, request: UpstreamRequest, listener: UpstreamListener): Exchange => {
-  try {
-    return connections.send(request, listener)
-  } catch (cause) {
-    throw new NoReply(
-      'UPSTREAM_UNREACHABLE',
-      `The request cannot be sent to upstream "${name}": a header or the path holds a byte that HTTP forbids.`,
-      'INVALID_REQUEST',
-      cause,
-    )
-  }
 }
 
 const noReply = ({ name }: Upstream, error: NodeJS.ErrnoException): NoReply => {

@@ -91,30 +91,25 @@ export const guarded =
     const body = await readBody(request, server.body_limit_bytes, (bytes) => face.holdMore(client, bytes))
     const encoding = request.headers['content-encoding']
     const hint = hintOf(request)
-    const { envelope, conversation } = isPlain(encoding)
-      ? await readInTurn(face, style, body, hint)
-      : await withInflated(body, encoding, server.body_limit_bytes, (plain) => readInTurn(face, style, plain, hint))
-    const call = callOf(gateway, request, {
-      id,
-      at,
-      tick,
-      style: style.id,
-      path,
-      identity,
-      shown: count,
-      mode_override,
-      body,
-      envelope,
-      conversation,
-    })
+    const reading = isPlain(encoding)
+      ? readInTurn(face, style, body, hint)
+      : withInflated(body, encoding, server.body_limit_bytes, (plain) => readInTurn(face, style, plain, hint))
+    const read = reading instanceof Promise ? await reading : reading
+    const arrived = { id, at, tick, style: style.id, path, identity, shown: count, mode_override, body }
+    const call = callOf(gateway, request, arrived, read)
     client.call = call
     await handle(gateway, call, client)
   }
 
 /** Reads a body as soon as it may be read; `hint` groups those that begin alike. */
-const readInTurn = async (face: HttpFace, style: ApiStyle, plain: Buffer, hint: string): Promise<ReadRequest> => {
-  if (plain.length >= LARGE) await face.readings.turn()
-  return readRequest(style, plain, hint)
+const readInTurn = (
+  face: HttpFace,
+  style: ApiStyle,
+  plain: Buffer,
+  hint: string,
+): ReadRequest | Promise<ReadRequest> => {
+  const turn = plain.length >= LARGE ? face.readings.turn() : undefined
+  return turn === undefined ? readRequest(style, plain, hint) : turn.then(() => readRequest(style, plain, hint))
 }
 
 /** Answers an error in the dialect of the path; where an answer has begun already, breaks it off. */
