@@ -1,4 +1,5 @@
 import type { Call, Conversation, Turn } from './call.ts'
+import { endIn, endOfTalk, isLonger, isSubagent, search } from './conversation/beginnings.ts'
 import {
   conversationThread,
   earlierTurns,
@@ -70,19 +71,6 @@ const originalOf = ({ conversation }: Call, rows: readonly Row[]): Row | undefin
   return attempt
 }
 
-/** What a look at every row tells; positions are among the items of this request. */
-interface Search {
-  /** Newest row with this request's beginning, by `chain` and by `talk`. */
-  chained: Row | undefined
-  talked: Row | undefined
-  /** Extends a forwarded row. */
-  continues: boolean
-  /** Up to here a forwarded row held this history. */
-  held: number
-  /** Ends of the blocked rows that this request extends. */
-  readonly refused: number[]
-}
-
 const byChain = (call: Call, known: Known): Place => {
   const { conversation } = call
   const suffix = subagentSuffix(call)
@@ -118,50 +106,12 @@ const newTurns = (
   conversation: Conversation,
   { limit }: Known,
 ): readonly Turn[] =>
-  parent === undefined ? turns.slice(-ROOT_TURNS) : from(turns, endIn(conversation, parent)).slice(-limit)
+  parent === undefined ? lastOf(turns, ROOT_TURNS) : lastOf(from(turns, endIn(conversation, parent)), limit)
+
+const lastOf = (turns: readonly Turn[], most: number): readonly Turn[] =>
+  turns.length > most ? turns.slice(-most) : turns
 
 const ROOT_TURNS = 16
-
-const search = (conversation: Conversation, rows: readonly Row[], suffix: string): Search => {
-  const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: [] }
-  for (const row of rows) {
-    const chained = hasTip(conversation.chain, row.items, row.chain_tip)
-    if (!chained && !hasTip(conversation.talk, row.talk_items, row.talk_tip)) continue
-    if (!isSubagent(row.thread, suffix)) continue
-    if (chained) found.chained ??= row
-    else found.talked ??= row
-    note(found, conversation, row)
-  }
-  return found
-}
-
-const note = (found: Search, conversation: Conversation, row: Row): void => {
-  const longer = isLonger(conversation, row)
-  if (row.decision === 'block') {
-    if (longer) found.refused.push(endIn(conversation, row))
-    return
-  }
-  if (longer) found.continues = true
-  if (longer || !row.root) found.held = Math.max(found.held, endIn(conversation, row))
-}
-
-const hasTip = (hashes: readonly string[], length: number, tip: string): boolean =>
-  length > 0 && hashes[length - 1] === tip
-
-/** More items than the row, counted in the way in which the two are alike. */
-const isLonger = ({ chain, talk }: Conversation, row: Row): boolean =>
-  hasTip(chain, row.items, row.chain_tip) ? chain.length > row.items : talk.length > row.talk_items
-
-/** Where in this request the row's history ends. */
-const endIn = (conversation: Conversation, row: Row): number =>
-  hasTip(conversation.chain, row.items, row.chain_tip) ? row.items : endOfTalk(conversation, row.talk_items)
-
-/** How many items the first so many of the talk take, the system items among them included. */
-const endOfTalk = ({ systems }: Conversation, talk_items: number): number => {
-  let end = talk_items
-  for (const position of systems) if (position < end) end++
-  return end
-}
 
 /**
  * The turns; the last one counts as followed by a user message if a blocked request ended in it and this one has a text beside its
@@ -184,12 +134,15 @@ const seenUpTo = (conversation: Conversation, seen: ReadonlySet<string>): number
   return Math.max(chain.findLastIndex(isSeen) + 1, endOfTalk(conversation, talk.findLastIndex(isSeen) + 1))
 }
 
-/** Turns that stand at `item` or behind it. */
+/** Turns that stand at `item` or behind it: the last few of many, as a rule. */
 const from = (turns: readonly Turn[], item: number): readonly Turn[] => {
-  const first = item === 0 ? 0 : turns.findIndex((turn) => turn.item >= item)
+  let first = item === 0 ? 0 : turns.length
+  while (first > 0 && isAt(turns[first - 1], item)) first--
   if (first === 0) return turns
-  return first === -1 ? NONE : turns.slice(first)
+  return first === turns.length ? NONE : turns.slice(first)
 }
+
+const isAt = (turn: Turn | undefined, item: number): boolean => turn !== undefined && turn.item >= item
 
 const keysOf = (turn: Turn): readonly string[] => (turn.calls.length === 0 ? NONE : turn.calls.map((call) => call.key))
 
@@ -243,6 +196,3 @@ const subagentSuffix = ({ headers }: Call): string => {
   const id = headers['x-claude-code-agent-id']
   return id === undefined ? '' : `~${sha256(id).slice(0, 16)}`
 }
-
-const isSubagent = (thread: string, suffix: string): boolean =>
-  suffix === '' ? !thread.includes('~') : thread.endsWith(suffix)

@@ -7,6 +7,7 @@ import {
   type Match,
   type Place,
   place,
+  type Registry,
   type Row,
   type Session,
 } from 'guard-gateway/core'
@@ -21,11 +22,12 @@ const BYTES_PER_TOKEN = 4
 const MESSAGE_CHARS = 300
 
 type Fault = (error: unknown, where: string) => void
-type Draft = { -readonly [K in keyof Row]: Row[K] }
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type Draft = Writable<Row>
 
 /**
  * Judges a request and remembers it, in one step that nothing can come between.
- * A block that another plugin decided before stays, and no rule is evaluated. `style` is needed to steer.
+ * A block that another plugin decided before stays, and no rule is evaluated. `styles` are needed to steer.
  */
 export const decide = (
   before: Decision,
@@ -34,28 +36,29 @@ export const decide = (
   history: History,
   policy: Policy,
   fault: Fault,
-  style?: ApiStyle,
+  styles?: Registry<ApiStyle>,
 ): Decision => {
   // Only this request is under way, so whatever is still held belongs to none.
   if (session.open <= 1) history.release()
   history.limit = policy.reach
   const placed = place(call, history)
   const row = draftOf(call, placed)
-  const policy_version = String(policy.version)
+  const { policy_version } = policy
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
-  const base = { ...before, matches, faults, policy_version }
+  const decision: Writable<Decision> = { ...before, ...allowed, matches, faults, policy_version }
+  const [first] = matches
+  if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)
   const acting = call.mode === 'enforce' ? matches.filter(acts) : []
   const refusing = acting.find((match) => match.action === 'block' || hasSteered(match, placed, history))
-  if (refusing !== undefined) return block({ ...base, ...refusal(refusing) }, row, session, history)
+  if (refusing !== undefined) return block({ ...decision, ...refusal(refusing) }, row, session, history)
   const [steering] = acting
-  const steered = steering && steer(steering, call, style)
+  const steered = steering && steer(steering, call, styles?.get(call.style))
   const watch = watchFor(policy, call, row, fault)
-  const heard = watch === undefined ? base : { ...base, watch }
-  if (steered === undefined) return forward({ ...heard, ...flag(matches[0]) }, row, session, history)
-  const told = matches.map((match) => (match === steering ? steered : match))
-  return forward({ ...heard, ...flag(steered), matches: told }, row, session, history)
+  if (watch !== undefined) decision.watch = watch
+  if (steered !== undefined) decision.matches = matches.map((match) => (match === steering ? steered : match))
+  return forward(flagged(decision, steered ?? first), row, session, history)
 }
 
 /** Does something about the request, in enforce mode. */
@@ -72,13 +75,21 @@ const refusal = (match: Match): Pick<Decision, 'decision' | 'status' | 'reason' 
 const wayOut = (code: string): string =>
   Object.hasOwn(catalogue, code) ? catalogue[code as Code][3] : 'Send a new instruction, or resume the session.'
 
-const flag = (match: Match | undefined): Pick<Decision, 'decision' | 'reason' | 'rule_id' | 'message'> =>
-  match === undefined
-    ? { decision: 'allow', reason: null, rule_id: null, message: '' }
-    : { decision: 'shadow_flag', reason: match.code, rule_id: match.rule_id, message: match.message }
+const allowed = { decision: 'allow', reason: null, rule_id: null, message: '' } as const
 
-const forward = (decision: Decision, row: Draft, session: Session, history: History): Decision => {
-  const probe = decision.matches.some((match) => match.probe === true)
+const flagged = (decision: Writable<Decision>, match: Match | undefined): Writable<Decision> => {
+  if (match === undefined) return decision
+  decision.decision = 'shadow_flag'
+  decision.reason = match.code
+  decision.rule_id = match.rule_id
+  decision.message = match.message
+  return decision
+}
+
+const forward = (decision: Writable<Decision>, row: Draft, session: Session, history: History): Decision => {
+  const probe = decision.matches.length > 0 && decision.matches.some(isProbe)
+  decision.probe = probe
+  decision.row = row
   row.probe = probe
   remember(decision, row, history)
   if (probe) history.probe = row.id
@@ -88,8 +99,10 @@ const forward = (decision: Decision, row: Draft, session: Session, history: Hist
   used.reserved += row.reserved
   session.row.requests++
   if (decision.decision === 'shadow_flag') session.row.flagged++
-  return { ...decision, probe, row }
+  return decision
 }
+
+const isProbe = ({ probe }: Match): boolean => probe === true
 
 /** A request that was blocked before for the same reason is the same refusal again: the earlier row counts it. */
 const block = (decision: Decision, row: Draft, session: Session, history: History): Decision => {

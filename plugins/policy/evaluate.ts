@@ -61,8 +61,7 @@ const matchOf = (
   const { rule, detector } = active
   if (place.original !== undefined && detector.kind === 'loop') return inherited(active, place.original, history)
   evidence.rule = rule
-  const narrow = rule.params?.scope === 'thread'
-  const found = detector.detect(narrow ? inThread(evidence, session, history) : evidence)
+  const found = detector.detect(active.narrow ? inThread(evidence, session, history) : evidence)
   if (found === undefined) return undefined
   const finding = typeof found === 'string' ? { message: found, evidence: 'session' as const } : found
   return matched(active, namingRequests(finding, evidence.row, history))

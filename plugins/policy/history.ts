@@ -17,7 +17,7 @@ export interface Used {
   reserved: number
 }
 
-const NOTHING: Used = Object.freeze({ requests: 0, failed: 0, unpriced: 0, tokens: 0, cost_micro: 0, reserved: 0 })
+const nothing = (): Used => ({ requests: 0, failed: 0, unpriced: 0, tokens: 0, cost_micro: 0, reserved: 0 })
 
 /** Bytes that a history takes by itself, with each row, and with each call of a row's turns; about. */
 const BYTES = { history: 2_000, row: 600, call: 400 }
@@ -45,8 +45,14 @@ export class History implements Known {
   probe: string | null = null
   /** Of memory, about. */
   bytes = BYTES.history
+  /** How many of these are in the sum of all sessions. */
+  counted = 0
   readonly #session: Session
-  readonly #used = new Map<string, Used>()
+  /** The conversation used last, and what it has used: most requests go on with it. */
+  #thread = ''
+  #used = nothing()
+  /** Of the others, least recently used first. */
+  readonly #others = new Map<string, Used>()
   readonly #memories: Memories
   #tips: readonly string[] = []
   #seen: ReadonlySet<string> = new Set()
@@ -81,11 +87,14 @@ export class History implements Known {
 
   /** What a conversation has used so far; kept of the last 64, after a restart counted from the rows that are remembered. */
   usedBy(thread: string): Used {
-    const used = this.#used.get(thread) ?? { ...NOTHING }
-    this.#used.delete(thread)
-    this.#used.set(thread, used)
-    if (this.#used.size > THREADS) this.#used.delete(this.#used.keys().next().value ?? '')
-    return used
+    if (thread === this.#thread) return this.#used
+    if (this.#thread !== '') this.#others.set(this.#thread, this.#used)
+    const used = this.#others.get(thread)
+    if (used !== undefined) this.#others.delete(thread)
+    else if (this.#others.size === THREADS) this.#others.delete(this.#others.keys().next().value ?? '')
+    this.#thread = thread
+    this.#used = used ?? nothing()
+    return this.#used
   }
 
   /** A request of this conversation used tokens that nobody knows a price of. */
@@ -129,9 +138,11 @@ export class History implements Known {
 
   /** Lets go of what is held for requests that nobody will settle, for example after a failure behind the decision. */
   release(): void {
-    this.reserved = 0
-    for (const used of this.#used.values()) used.reserved = 0
     this.probe = null
+    if (this.reserved === 0) return
+    this.reserved = 0
+    this.#used.reserved = 0
+    for (const used of this.#others.values()) used.reserved = 0
   }
 
   #trim(blocked: boolean, keep: number): void {

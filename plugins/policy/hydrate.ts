@@ -6,17 +6,11 @@ import { hasFailed, isUnpriced } from './settle.ts'
 /** What the histories of all sessions may take. */
 const MOST_BYTES = 48 * 1024 * 1024
 
-/** A history, and how many of its bytes are in the sum of all. */
-interface Kept {
-  readonly history: History
-  bytes: number
-}
-
 /** Knows the histories of the sessions used last; any other is read from the recorded calls when its session is next touched. */
 export class Histories {
   readonly #gateway: Gateway
   /** Least recently used first. */
-  readonly #known = new Map<Session, Kept>()
+  readonly #known = new Map<Session, History>()
   readonly #most_bytes: number
   #bytes = 0
   readonly #memories = new Memories()
@@ -34,20 +28,18 @@ export class Histories {
   /** The history, if it need not be read first. */
   at(session: Session): History | undefined {
     const known = this.#known.get(session)
-    if (known !== undefined) return known.history
+    if (known !== undefined) return known
     const { requests, blocked } = session.row
     if (requests + blocked > 0 || this.#reading.has(session)) return undefined
     return this.#keep(session, new History(session, this.#memories))
   }
 
-  /** Counts what a request has added, and makes room for it. */
-  used(session: Session): void {
-    const kept = this.#known.get(session)
-    if (kept === undefined) return
+  /** Counts what a request has added to a session's history, and makes room for it. */
+  used(session: Session, history: History): void {
     this.#known.delete(session)
-    this.#known.set(session, kept)
-    this.#bytes += kept.history.bytes - kept.bytes
-    kept.bytes = kept.history.bytes
+    this.#known.set(session, history)
+    this.#bytes += history.bytes - history.counted
+    history.counted = history.bytes
     if (this.#bytes > this.#most_bytes) this.#makeRoom(session)
   }
 
@@ -87,19 +79,18 @@ export class Histories {
   }
 
   #keep(session: Session, history: History): History {
-    this.#known.set(session, { history, bytes: 0 })
-    this.used(session)
+    this.used(session, history)
     return history
   }
 
   /** Without a record of the calls, nothing could be read again. */
   #makeRoom(newest: Session): void {
     if (this.#gateway.tables.get('calls') === undefined) return
-    for (const [session, { history, bytes }] of this.#known) {
+    for (const [session, history] of this.#known) {
       if (this.#bytes <= this.#most_bytes) return
       if (session.open > 0 || session === newest) continue
       this.#known.delete(session)
-      this.#bytes -= bytes
+      this.#bytes -= history.counted
       history.leave()
     }
   }

@@ -1,7 +1,6 @@
-import type { Call, Decision, Gateway, Mode, Plugin, Rule } from 'guard-gateway/core'
+import type { Call, Decision, Gateway, Mode, Plugin, Rule, Session } from 'guard-gateway/core'
 import { decide } from './decide.ts'
 import { readRuleList } from './document.ts'
-import type { History } from './history.ts'
 import { Histories } from './hydrate.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
@@ -75,22 +74,25 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
   gateway.hooks.decision.tapPromise('policy', (decision, call) => {
     const { session } = call
     if (session === null) return decision
-    const judged = (found: Policy, history: History): Decision =>
-      decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles.get(call.style))
     const found = policies.at(call.project_id)
     const history = histories.at(session)
-    if (found !== undefined && history !== undefined) return judged(found, history)
-    return policies
-      .load(call.project_id)
-      .then(async (read) => judged(read, histories.at(session) ?? (await histories.read(session, read.reach))))
+    return found === undefined || history === undefined
+      ? judgedLater(decision, call, session)
+      : decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles)
   })
+
+  const judgedLater = async (decision: Decision, call: Call, session: Session): Promise<Decision> => {
+    const found = await policies.load(call.project_id)
+    const history = histories.at(session) ?? (await histories.read(session, found.reach))
+    return decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles)
+  }
 
   gateway.hooks.settle.tap('policy', (settled) => {
     const { call, decision } = settled
     if (call.session === null || decision.row === null) return
     const history = histories.at(call.session)
-    const priced = policies.at(call.project_id)?.priced ?? []
-    if (history !== undefined) settle(settled, decision.row, call.session.row, history, priced)
-    histories.used(call.session)
+    if (history === undefined) return
+    settle(settled, decision.row, call.session.row, history, policies.at(call.project_id)?.priced)
+    histories.used(call.session, history)
   })
 }

@@ -8,6 +8,8 @@ const MOST_ROWS = 1000
 export interface ActiveRule {
   readonly rule: Rule
   readonly detector: Detector
+  /** Looks at one conversation, not at the whole session. */
+  readonly narrow: boolean
 }
 
 /** The policy of a project, ready to be evaluated. */
@@ -15,6 +17,8 @@ export interface Policy {
   readonly project_id: string
   /** 0 for the default. */
   readonly version: number
+  /** The version as decisions tell it. */
+  readonly policy_version: string
   readonly source: 'default' | 'stored'
   readonly mode: Mode | null
   readonly rules: readonly Rule[]
@@ -39,14 +43,15 @@ export const policyOf = (
   for (const rule of about.rules) {
     const detector = rule.enabled ? detectors.get(rule.rule_type) : undefined
     if (detector === undefined) continue
-    const params = { ...asParams(detector.defaults.params), ...rule.params }
-    active.push({ rule: { ...rule, params }, detector })
+    const params: Readonly<Record<string, unknown>> = { ...asParams(detector.defaults.params), ...rule.params }
+    active.push({ rule: { ...rule, params }, detector, narrow: params.scope === 'thread' })
     reach = Math.max(reach, rule.window_size, detector.kind === 'outcome' ? rule.threshold : 0)
   }
   const measuring = [...new Set(active.map(({ detector }) => detector))].filter(({ measure }) => measure !== undefined)
   const streaming = active.filter(({ detector }) => detector.stream !== undefined)
   const priced = active.filter(({ detector }) => detector.needs === 'prices').map(({ rule }) => rule.id)
-  return { ...about, active, measuring, streaming, priced, reach: Math.min(reach, MOST_ROWS) }
+  const policy_version = String(about.version)
+  return { ...about, policy_version, active, measuring, streaming, priced, reach: Math.min(reach, MOST_ROWS) }
 }
 
 const asParams = (params: unknown): Readonly<Record<string, unknown>> =>

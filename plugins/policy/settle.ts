@@ -26,41 +26,32 @@ export const settle = (
   row: Row,
   session: SessionRow,
   history: History,
-  priced: Policy['priced'],
+  priced: Policy['priced'] = [],
 ): void => {
+  const { decision, outcome, ended_at, reading, usage, cost } = settled
   // A repeated block has no row of its own.
-  if (settled.decision.repeats !== null) return
-  row.ended_at = settled.ended_at
-  row.outcome = settled.outcome
-  if (settled.outcome === 'blocked') return
+  if (decision.repeats !== null) return
+  row.ended_at = ended_at
+  row.outcome = outcome
+  if (outcome === 'blocked') return
   const failed = hasFailed(settled)
-  row.error_fingerprint = failed ? printOf(settled) : null
-  row.response_id = settled.reading.response_id
-  row.total_tokens = settled.usage.total_tokens
-  row.cost_micro = settled.cost?.cost_micro ?? 0
+  const error_fingerprint = failed ? printOf(settled) : null
+  row.error_fingerprint = error_fingerprint
+  row.response_id = reading.response_id
+  row.total_tokens = usage.total_tokens
+  row.cost_micro = cost?.cost_micro ?? 0
   addUp(session, settled, failed)
   // Only now is known what its reply held.
-  if (row.decision === 'allow' && settled.decision.decision === 'shadow_flag') session.flagged++
-  use(settled, row, history, priced)
-  if (history.probe === row.id) history.probe = null
-  const { id, outcome, error_fingerprint } = row
-  history.ended({ id, ended_at: settled.ended_at, outcome: outcome ?? settled.outcome, error_fingerprint })
-  for (const { id: callId, tool, args } of settled.reading.calls) {
-    if (callId !== null) history.replies(callId, { tool, key: callKey(tool, argumentText(args)) })
+  if (row.decision === 'allow' && decision.decision === 'shadow_flag') session.flagged++
+  use(row, failed, history)
+  if (isUnpriced(usage.total_tokens, cost?.cost_source)) {
+    history.noteUnpriced(row.thread)
+    if (priced.length > 0) settled.call.notes.unpriced_rules = priced
   }
-}
-
-/** What a conversation has used, and what of it a budget of money cannot see. */
-const use = (settled: Settled, row: Row, history: History, priced: Policy['priced']): void => {
-  history.reserved = Math.max(0, history.reserved - row.reserved)
-  const used = history.usedBy(row.thread)
-  if (hasFailed(settled)) used.failed++
-  used.tokens += settled.usage.total_tokens
-  used.cost_micro += settled.cost?.cost_micro ?? 0
-  used.reserved = Math.max(0, used.reserved - row.reserved)
-  if (!isUnpriced(settled.usage.total_tokens, settled.cost?.cost_source)) return
-  history.noteUnpriced(row.thread)
-  if (priced.length > 0) settled.call.notes.unpriced_rules = priced
+  history.ended({ id: row.id, ended_at, outcome, error_fingerprint })
+  for (const { id, tool, args } of reading.calls) {
+    if (id !== null) history.replies(id, { tool, key: callKey(tool, argumentText(args)) })
+  }
 }
 
 const addUp = (session: SessionRow, { usage }: Settled, failed: boolean): void => {
@@ -68,6 +59,17 @@ const addUp = (session: SessionRow, { usage }: Settled, failed: boolean): void =
   session.output_tokens += usage.output_tokens
   session.total_tokens += usage.total_tokens
   if (failed) session.errors++
+}
+
+/** What a conversation has used; the request holds nothing any more. */
+const use = (row: Row, failed: boolean, history: History): void => {
+  if (history.probe === row.id) history.probe = null
+  history.reserved = Math.max(0, history.reserved - row.reserved)
+  const used = history.usedBy(row.thread)
+  if (failed) used.failed++
+  used.tokens += row.total_tokens
+  used.cost_micro += row.cost_micro
+  used.reserved = Math.max(0, used.reserved - row.reserved)
 }
 
 /** A reply that broke off says nothing of why: all such are alike. */

@@ -1,0 +1,73 @@
+import type { Conversation } from '../call.ts'
+import type { Row } from '../decision.ts'
+
+/** What a look at every row tells; positions are among the items of this request. */
+export interface Search {
+  /** Newest row with this request's beginning, by `chain` and by `talk`. */
+  chained: Row | undefined
+  talked: Row | undefined
+  /** Extends a forwarded row. */
+  continues: boolean
+  /** Up to here a forwarded row held this history. */
+  held: number
+  /** Ends of the blocked rows that this request extends. */
+  refused: readonly number[]
+}
+
+/** Looks for the beginnings of a request among the rows of its session, newest first; those of another subagent are passed over. */
+export const search = (conversation: Conversation, rows: readonly Row[], suffix: string): Search => {
+  const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: NONE }
+  const { chain, talk } = conversation
+  let thread = ''
+  let isOwn = false
+  for (const row of rows) {
+    const talked = hasTip(talk, row.talk_items, row.talk_tip)
+    // what begins alike with its system items begins alike without them
+    if (!talked && row.talk_items > 0) continue
+    const chained = hasTip(chain, row.items, row.chain_tip)
+    if (!talked && !chained) continue
+    if (row.thread !== thread) {
+      thread = row.thread
+      isOwn = isSubagent(thread, suffix)
+    }
+    if (isOwn) note(found, conversation, row, chained)
+  }
+  return found
+}
+
+const note = (found: Search, conversation: Conversation, row: Row, chained: boolean): void => {
+  if (chained) found.chained ??= row
+  else found.talked ??= row
+  const longer = chained ? conversation.chain.length > row.items : conversation.talk.length > row.talk_items
+  const end = chained ? row.items : endOfTalk(conversation, row.talk_items)
+  if (row.decision === 'block') {
+    if (longer) found.refused = [...found.refused, end]
+    return
+  }
+  if (longer) found.continues = true
+  if ((longer || !row.root) && end > found.held) found.held = end
+}
+
+const hasTip = (hashes: readonly string[], length: number, tip: string): boolean =>
+  length > 0 && hashes[length - 1] === tip
+
+/** More items than the row, counted in the way in which the two are alike. */
+export const isLonger = ({ chain, talk }: Conversation, row: Row): boolean =>
+  hasTip(chain, row.items, row.chain_tip) ? chain.length > row.items : talk.length > row.talk_items
+
+/** Where in this request the row's history ends. */
+export const endIn = (conversation: Conversation, row: Row): number =>
+  hasTip(conversation.chain, row.items, row.chain_tip) ? row.items : endOfTalk(conversation, row.talk_items)
+
+/** How many items the first so many of the talk take, the system items among them included. */
+export const endOfTalk = ({ systems }: Conversation, talk_items: number): number => {
+  let end = talk_items
+  for (const position of systems) if (position < end) end++
+  return end
+}
+
+/** A thread of the subagent that the suffix names; of none, if it is empty. */
+export const isSubagent = (thread: string, suffix: string): boolean =>
+  suffix === '' ? !thread.includes('~') : thread.endsWith(suffix)
+
+const NONE: readonly number[] = Object.freeze([])
