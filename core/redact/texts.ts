@@ -115,7 +115,7 @@ export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: Jso
       }
       return mark('fault')
     },
-    holds: (text) => hitsIn(text, 0).length > 0,
+    holds: (text) => !isClean(text) && hitsIn(text, 0).length > 0,
   }
 }
 

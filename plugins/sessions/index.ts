@@ -37,9 +37,11 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
       agent_keys: keys.size,
     }))
     gateway.hooks.open.tapPromise('sessions', () => keys.load())
-    gateway.hooks.request.tapPromise('sessions', resolve)
-    gateway.hooks.request.tap({ name: 'sessions', stage: 1 }, ({ identity, at }) => {
-      if (identity.key_id !== null) keys.used(identity.key_id, at)
+    gateway.hooks.request.tapPromise('sessions', (call) => {
+      const resolved = resolve(call)
+      const { key_id } = call.identity
+      if (key_id !== null) keys.used(key_id, call.at)
+      return resolved
     })
     gateway.hooks.decision.tapPromise({ name: 'sessions', stage: -100 }, pauses(agents))
     gateway.hooks.proxy.tapPromise({ name: 'sessions', stage: -100 }, async (request) => {

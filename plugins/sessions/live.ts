@@ -13,13 +13,21 @@ const MAX_SESSIONS = 10_000
 /** Ids of this form that a client chooses serve as they are. */
 const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
 
+/** What a session begins with beside its name, for example a call. */
+type Beginning = Omit<SessionBeginning, keyof ExternalId>
+
+interface Candidate {
+  readonly project: string
+  readonly id: string
+}
+
 /** The sessions in use: each exists once in the process, so that everything about it happens to one object. */
 export class LiveSessions {
   readonly #gateway: Gateway
   readonly #sessions = new Recent<Session>(MAX_SESSIONS, (session) => session.open > 0)
 
-  /** First candidates by project and external id. */
-  readonly #ids = new Recent<string>(MAX_SESSIONS)
+  /** First candidates by external id, each for the project that used it last. */
+  readonly #ids = new Recent<Candidate>(MAX_SESSIONS)
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -55,25 +63,25 @@ export class LiveSessions {
 
   /** A session that did not exist before; it is in memory only, until its first request or change is written. */
   begin(id: string, beginning: SessionBeginning): Session {
-    return this.#sessions.set(id, { row: this.#newRow(id, beginning), open: 0 })
+    return this.#sessions.set(id, { row: this.#newRow(id, beginning, beginning), open: 0 })
   }
 
   /**
    * The session that a project knows by an external id, begun if there is none.
    * Projects never share one: an id that another project holds is passed over for the next one derived from both names.
    */
-  named(named: ExternalId, beginning: Omit<SessionBeginning, keyof ExternalId>): Session | Promise<Session> {
+  named(named: ExternalId, beginning: Beginning): Session | Promise<Session> {
     const known = this.#sessions.get(this.#candidate(beginning.project_id, named.external_id, 0))
     return known?.row.project_id === beginning.project_id ? known : this.#obtained(named, beginning)
   }
 
-  async #obtained(named: ExternalId, beginning: Omit<SessionBeginning, keyof ExternalId>): Promise<Session> {
+  async #obtained(named: ExternalId, beginning: Beginning): Promise<Session> {
     for (let turn = 0; ; turn++) {
       const id = this.#candidate(beginning.project_id, named.external_id, turn)
       const session = await this.#sessions.obtain(
         id,
         () => this.#read(id),
-        () => ({ row: this.#newRow(id, { ...beginning, ...named }), open: 0 }),
+        () => ({ row: this.#newRow(id, named, beginning), open: 0 }),
       )
       if (session.row.project_id === beginning.project_id) return session
     }
@@ -90,8 +98,9 @@ export class LiveSessions {
   /** A hash of every request's session would cost more than remembering the first candidates. */
   #candidate(project: string, externalId: string, turn: number): string {
     if (turn > 0) return candidate(project, externalId, turn)
-    const name = `${project}\0${externalId}`
-    return this.#ids.get(name) ?? this.#ids.set(name, candidate(project, externalId, 0))
+    const known = this.#ids.get(externalId)
+    if (known?.project === project) return known.id
+    return this.#ids.set(externalId, { project, id: candidate(project, externalId, 0) }).id
   }
 
   async #read(id: string): Promise<Session | undefined> {
@@ -99,8 +108,13 @@ export class LiveSessions {
     return row === undefined ? undefined : { row, open: 0, stored: true }
   }
 
-  #newRow(id: string, beginning: SessionBeginning): SessionRow {
-    return newSessionRow(id, { ...beginning, client: this.#gateway.redact.text(beginning.client) })
+  #newRow(
+    id: string,
+    { external_id, external_source }: Pick<SessionBeginning, keyof ExternalId>,
+    { project_id, agent_id, client, at }: Beginning,
+  ): SessionRow {
+    const shown = this.#gateway.redact.text(client)
+    return newSessionRow(id, { project_id, agent_id, external_id, external_source, client: shown, at })
   }
 }
 

@@ -4,7 +4,7 @@ import { badName, type Identifiers } from './identifiers.ts'
 import type { LiveSessions } from './live.ts'
 import type { Openings } from './openings.ts'
 import type { Responses } from './responses.ts'
-import { externalId } from './sources.ts'
+import { type ExternalId, externalId } from './sources.ts'
 import type { AgentRow } from './tables.ts'
 
 const DEFAULT_PROJECT = 'default'
@@ -19,34 +19,46 @@ export interface Finders {
 }
 
 /** Fills in agent, project and session of a call, beginning what is not known yet; at once where all of it is in memory. Throws or rejects with INVALID_HEADER. */
-export const resolver =
-  ({ ids, agents, live, openings, responses }: Finders) =>
-  (call: Call): void | Promise<void> => {
-    const named = agentHeader(call.headers, call.identity, ids)
-    if (named.ignored) call.notes.agent_header_ignored = true
-    const project = projectHeader(call.headers, ids)
-    const external = externalId({ headers: call.headers, hints: call.envelope.hints }, ids)
-    const join = (session: Session): void => {
-      session.row.last_seen_at = Math.max(session.row.last_seen_at, call.at)
-      call.session = session
-    }
-    const find = (agent: AgentRow | undefined): void | Promise<void> => {
-      call.agent_id = named.id
-      call.project_id = project ?? agent?.project_id ?? DEFAULT_PROJECT
-      const session = external === undefined ? unnamed() : live.named(external, beginning(call))
-      return session instanceof Promise ? session.then(join) : join(session)
-    }
-    const unnamed = (): Session | Promise<Session> =>
-      call.envelope.previous_response_id === null
-        ? openings.session(call)
-        : continued(call, live, responses).then((session) => session ?? openings.session(call))
-    // from here on nothing refuses the call, so that a bad header registers no agent
-    if (named.id === null) return find(undefined)
-    const agent = agents.at(named.id)
-    return agent === undefined ? agents.seen(named.id, call.at).then(find) : find(agent)
+export const resolver = (finders: Finders): ((call: Call) => void | Promise<void>) => {
+  const { ids, agents } = finders
+
+  const enter = (
+    call: Call,
+    agent_id: string | null,
+    project_id: string,
+    named: ExternalId | undefined,
+  ): void | Promise<void> => {
+    call.agent_id = agent_id
+    call.project_id = project_id
+    const session = named === undefined ? unnamed(call, finders) : finders.live.named(named, call)
+    return session instanceof Promise ? session.then((found) => join(call, found)) : join(call, session)
   }
 
-const beginning = ({ project_id, agent_id, client, at }: Call) => ({ project_id, agent_id, client, at })
+  return (call) => {
+    const { headers, identity } = call
+    const agent_id = agentOf(headers, identity, ids)
+    if (isOverruled(headers, identity)) call.notes.agent_header_ignored = true
+    const project = projectHeader(headers, ids)
+    const named = externalId(headers, call.envelope.hints, ids)
+    // from here on nothing refuses the call, so that a bad header registers no agent
+    if (agent_id === null) return enter(call, null, project ?? DEFAULT_PROJECT, named)
+    const agent = agents.at(agent_id)
+    if (agent !== undefined) return enter(call, agent_id, project ?? agent.project_id ?? DEFAULT_PROJECT, named)
+    return agents
+      .seen(agent_id, call.at)
+      .then((seen) => enter(call, agent_id, project ?? seen.project_id ?? DEFAULT_PROJECT, named))
+  }
+}
+
+const join = (call: Call, session: Session): void => {
+  if (session.row.last_seen_at < call.at) session.row.last_seen_at = call.at
+  call.session = session
+}
+
+const unnamed = (call: Call, { live, openings, responses }: Finders): Session | Promise<Session> =>
+  call.envelope.previous_response_id === null
+    ? openings.session(call)
+    : continued(call, live, responses).then((session) => session ?? openings.session(call))
 
 /** The session of the response that the call continues, if it is of the same project. */
 const continued = async (call: Call, live: LiveSessions, responses: Responses): Promise<Session | undefined> => {
@@ -63,22 +75,30 @@ export const knownBy = async (
   headers: Readonly<Record<string, string>>,
   identity: Identity,
 ): Promise<{ readonly agent: AgentRow | undefined; readonly session: Session | undefined }> => {
-  const { id } = agentHeader(headers, identity, ids)
+  const id = agentOf(headers, identity, ids)
   const agent = id === null ? undefined : await agents.find(id)
   const project = projectHeader(headers, ids) ?? agent?.project_id ?? DEFAULT_PROJECT
-  const external = externalId({ headers, hints: {} }, ids)
+  const external = externalId(headers, {}, ids)
   const session = external === undefined ? undefined : await live.findNamed(project, external.external_id)
   return { agent, session }
 }
 
 /** The agent that a key stands for, else the one that the header names; a key is not overruled by a header. */
-const agentHeader = (headers: Readonly<Record<string, string>>, identity: Identity, { isName }: Identifiers) => {
-  const named = headers['x-guard-agent-id']
-  if (identity.agent_id !== null)
-    return { id: identity.agent_id, ignored: named !== undefined && named !== identity.agent_id }
-  if (named !== undefined && !isName(named)) throw badName('x-guard-agent-id')
-  return { id: named ?? null, ignored: false }
+const agentOf = (
+  headers: Readonly<Record<string, string>>,
+  identity: Identity,
+  { isName }: Identifiers,
+): string | null => {
+  if (identity.agent_id !== null) return identity.agent_id
+  const named = headers[AGENT_HEADER]
+  if (named !== undefined && !isName(named)) throw badName(AGENT_HEADER)
+  return named ?? null
 }
+const AGENT_HEADER = 'x-guard-agent-id'
+
+/** The header names another agent than the key. */
+const isOverruled = (headers: Readonly<Record<string, string>>, { agent_id }: Identity): boolean =>
+  agent_id !== null && (headers[AGENT_HEADER] ?? agent_id) !== agent_id
 
 const projectHeader = (headers: Readonly<Record<string, string>>, { isName }: Identifiers): string | undefined => {
   const project = headers['x-guard-project-id']
