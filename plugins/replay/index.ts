@@ -1,4 +1,4 @@
-import { argumentKey, type Decision, type Gateway, type Plugin, type Recording } from 'guard-gateway/core'
+import { argumentKey, type Gateway, type Plugin, type Recording } from 'guard-gateway/core'
 import { Automatic } from './automatic/automatic.ts'
 import { repliedTools } from './automatic/replied-tools.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'
@@ -53,20 +53,17 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       keeper.late.begin()
       await upkeep.begin()
     })
-    const begun = (decision: Decision): Decision => {
-      stream.callBegun()
-      return decision
-    }
     // behind the policy, which counts the request
     gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, (decision, call) => {
       const joining = automatic.join(call)
-      if (joining !== undefined) return joining.then(() => begun(decision))
-      return begun(decision)
+      stream.callBegun()
+      return joining === undefined ? decision : joining.then(() => decision)
     })
     // before the recorder, whose row holds both
     gateway.hooks.settle.tap({ name: 'replay', stage: -10 }, (settled) => {
       pricing.settle(settled)
-      if (settled.call.trace !== undefined) settled.tool_calls = repliedTools(settled, key, gateway)
+      if (settled.call.trace !== undefined && settled.reading.calls.length > 0)
+        settled.tool_calls = repliedTools(settled, key, gateway)
     })
     const told = ({ attempt, record }: Recording): void => {
       const event = stream.wantsEvents && attempt === 0 ? decisionOf(record) : undefined
@@ -74,7 +71,8 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     }
     gateway.hooks.record.tapPromise('replay', (recording) => {
       const recorded = automatic.record(recording)
-      return recorded === undefined ? told(recording) : recorded.then(() => told(recording))
+      if (recorded !== undefined) return recorded.then(() => told(recording))
+      if (stream.isHeard) told(recording)
     })
     gateway.hooks.tool.tap({ name: 'replay', stage: -100 }, (isRead, recording) => isRead || tools.take(recording))
     gateway.hooks.trace.tapPromise('replay', (fragment) => pricing.price(fragment))

@@ -1,5 +1,6 @@
 import {
   type Call,
+  type CallRecord,
   type CallTrace,
   type Gateway,
   newSpanId,
@@ -8,9 +9,9 @@ import {
   readTraceparent,
 } from 'guard-gateway/core'
 import type { Keeper } from '../keep/keeper.ts'
-import { isGuarded, OpenRun } from '../keep/open-run.ts'
+import { OpenRun } from '../keep/open-run.ts'
 import { callChange } from '../keep/run-change.ts'
-import { newRow } from '../keep/run-row.ts'
+import { isGuarded, newRow } from '../keep/run-row.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 
 /** A run of this many spans is not added to; the session goes on in a new one. */
@@ -21,10 +22,10 @@ const RECENT_RUNS = 5
 
 /** Where a call stands, and what became of it there. */
 interface Placed extends CallTrace {
-  /** The run that it was last added to, to tell who has to read it again. */
-  used?: OpenRun
+  /** The run that it joined or was added to. */
+  run?: OpenRun
   /** Its run is written later, so that it has no part in what the storage may refuse. */
-  isLate?: true
+  isLate?: boolean
 }
 
 /** Gives every model request its place in a run: the one its caller names, else that of its session, else a new one. */
@@ -83,32 +84,43 @@ export class Automatic {
     const trace: Placed | undefined = call.trace
     if (trace === undefined || trace.isLate === true) return undefined
     const { runs } = this.#keeper
-    if (recording.attempt > 0 && runs.peek(trace.trace_id) === trace.used) runs.drop(trace.trace_id)
-    const known = runs.peek(trace.trace_id)
+    if (recording.attempt > 0 && trace.run?.isOpen === true) runs.drop(trace.trace_id)
+    const known = trace.run?.isOpen === true ? trace.run : runs.peek(trace.trace_id)
     if (known === undefined)
       return runs.get(trace.trace_id).then((read) => {
         // another call of the run may have waited for the same reading and begun it anew
         const run = read ?? runs.peek(trace.trace_id) ?? this.#begin(call, trace.trace_id)
         this.#add(recording, trace, run)
       })
+    runs.touch(known)
     this.#add(recording, trace, known)
     return undefined
   }
 
-  #add({ record, batch }: Recording, trace: Placed, run: OpenRun): void {
-    const { late } = this.#keeper
-    trace.used = run
+  #add(recording: Recording, trace: Placed, run: OpenRun): void {
+    const { record } = recording
+    trace.run = run
+    if (!this.#isWatched() && run.take(record)) this.#putOff(record, trace, run)
+    else this.#addAnew(recording, trace, run)
+  }
+
+  #addAnew({ record, batch }: Recording, trace: Placed, run: OpenRun): void {
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
     if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
-      run.lateRecords.push({ record, trace })
-      trace.isLate = true
-      late.add(run)
+      run.notePlain(record)
+      this.#putOff(record, trace, run)
       return
     }
-    late.delete(run)
+    this.#keeper.late.delete(run)
     batch.push(callChange(run, run.words.size !== words, nowNs(this.#gateway.clock)))
     this.#keeper.written(run.row)
+  }
+
+  #putOff(record: CallRecord, trace: Placed, run: OpenRun): void {
+    run.lateRecords.push(record)
+    trace.isLate = true
+    this.#keeper.late.add(run)
   }
 
   /** The run of a caller's trace; undefined if it belongs to another project. */
@@ -140,11 +152,9 @@ export class Automatic {
   }
 
   #goesOn(call: Call, run: OpenRun): boolean {
-    const ended_ms = Number((run.row.end_ns ?? run.row.updated_ns) / NS_PER_MS)
-    const active_ms = Math.max(ended_ms, run.joined_at, Number((run.spans.sums.end_ns ?? 0n) / NS_PER_MS))
     // what lies as far ahead is of before the clock was set back
-    const isLate = Math.abs(call.at - active_ms) >= this.#idle_ms
-    return run.row.project_id === call.project_id && run.spans.size < MAX_SPANS && !isLate
+    const isLate = Math.abs(call.at - run.active_at) >= this.#idle_ms
+    return run.row.project_id === call.project_id && run.size < MAX_SPANS && !isLate
   }
 
   #begin(call: Call, trace_id: string): OpenRun {
@@ -173,7 +183,8 @@ export class Automatic {
 
 const place = (call: Call, run: OpenRun, parent_span_id: string | null): void => {
   run.joined_at = Math.max(run.joined_at, call.at)
-  call.trace = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id }
+  const placed: Placed = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id, run, isLate: false }
+  call.trace = placed
 }
 
 /** Calls of the Playground are told apart by the upstream that plays them. */

@@ -27,11 +27,10 @@ export class ToolCalls {
     const run = record.trace_id === null ? undefined : runs.peek(record.trace_id)
     if (run === undefined || this.#isWatched() || !this.#fits(run, record)) return false
     run.addTool(record)
-    const kept = { tool: record }
-    run.lateRecords.push(kept)
+    run.lateRecords.push(record)
     late.add(run)
     written.catch(() => {
-      const at = run.lateRecords.indexOf(kept)
+      const at = run.lateRecords.indexOf(record)
       if (at !== -1) run.lateRecords.splice(at, 1)
       late.addUnsure(run)
     })

@@ -1,39 +1,26 @@
-import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/core'
+import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords, traceOf } from 'guard-gateway/core'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
+import { PlainCalls } from './plain-calls.ts'
+import { isGuarded } from './run-row.ts'
 import { RunSpans } from './run-spans.ts'
+import { type Summary, summedUp } from './summary.ts'
 import { summedCall, summedSpan, summedTool } from './summed-span.ts'
 import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './words.ts'
-
-/** Columns that follow from the records of a run. */
-export type Summary = Pick<
-  RunRow,
-  | 'status'
-  | 'start_ns'
-  | 'end_ns'
-  | 'duration_ns'
-  | 'input_tokens'
-  | 'output_tokens'
-  | 'total_tokens'
-  | 'cost_micro'
-  | 'span_count'
-  | 'event_count'
-  | 'artifact_count'
->
 
 const asItIs = (text: string): string => text
 
 /** A model request or a call of a tool whose record may still be on its way to the storage. */
-export type LateRecord = { readonly record: CallRecord; readonly trace: CallTrace } | { readonly tool: ToolRecord }
+export type LateRecord = CallRecord | ToolRecord
 
 /** Nothing of the call speaks for a failure tag. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
 
 /** A run that is being written to: its row, and what keeps its summary up without reading its records again. */
 export class OpenRun {
-  row: RunRow
-  readonly spans = new RunSpans()
+  #row: RunRow
+  readonly #spans = new RunSpans()
   /** Of its records. */
   readonly words = new Set<string>()
   /** Of the run itself; another list once they are others. */
@@ -41,28 +28,70 @@ export class OpenRun {
   tags: TagState = noTags
   #events = 0
   #artifacts = 0
+  readonly #plain = new PlainCalls()
   /** The row is in storage. */
   stored: boolean
+  /** It is what writers find by its id. */
+  isOpen = false
   /** Requests that were added and moved nothing but sums, so that the row was not written with their records. */
   readonly lateRecords: LateRecord[] = []
   /** Last use, milliseconds since 1970. */
   touched_at = 0
   /** Arrival of the newest model request that joined. */
   joined_at = 0
+  /** When its row or its spans end, milliseconds since 1970; undefined until somebody asks. */
+  #ended_at: number | undefined
 
   constructor(row: RunRow, stored: boolean) {
-    this.row = row
+    this.#row = row
     this.stored = stored
     this.ownWords = runWords(row)
   }
 
+  get row(): RunRow {
+    return this.#row
+  }
+
+  set row(row: RunRow) {
+    this.#row = row
+    this.#changed()
+  }
+
+  get spans(): RunSpans {
+    if (this.#plain.size > 0) this.#sumUp()
+    return this.#spans
+  }
+
+  /** How many spans it has. */
+  get size(): number {
+    return this.#spans.size + this.#plain.size
+  }
+
+  /** When something was last heard of it, milliseconds since 1970. */
+  get active_at(): number {
+    this.#ended_at ??= this.#lastEnd()
+    return Math.max(this.#ended_at, this.#plain.ended_at, this.joined_at)
+  }
+
+  #lastEnd(): number {
+    const { end_ns, updated_ns } = this.#row
+    return Math.max(msOf(end_ns ?? updated_ns), msOf(this.spans.sums.end_ns ?? 0n))
+  }
+
+  #changed(): void {
+    this.#plain.forgetLike()
+    this.#ended_at = undefined
+  }
+
   addSpan(span: SpanRow): void {
+    this.#changed()
     this.spans.set(summedSpan(span))
     this.tags = noted(this.tags, evidenceOfSpan(span))
     addSpanWords(this.words, span)
   }
 
   addEvent(event: EventRow): void {
+    this.#changed()
     this.#events++
     this.tags = noted(this.tags, evidenceOfEvent(event))
     addEventWords(this.words, event)
@@ -80,6 +109,7 @@ export class OpenRun {
 
   /** A model request with the tool calls of its reply and its decision. */
   addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string = asItIs): void {
+    this.#changed()
     this.#events++
     addCallWords(this.words, call, redact)
     if (isClean(call)) {
@@ -91,14 +121,36 @@ export class OpenRun {
     this.tags = noted(noted(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
   }
 
+  /** Notes that a request which was added needs no more than new sums: those like it are taken at a glance. */
+  notePlain(call: CallRecord): void {
+    if (this.row.status === 'ok') this.#plain.like(call, msOf(this.row.updated_ns))
+  }
+
+  /** Takes a request that moves nothing but sums. False: it has to be looked at. */
+  take(call: CallRecord): boolean {
+    if (call.span_id === null || this.#spans.isAwaited(call.span_id) || !this.#plain.take(call)) return false
+    this.#events++
+    return true
+  }
+
+  #sumUp(): void {
+    this.#ended_at = undefined
+    for (const call of this.#plain.empty()) {
+      const trace = traceOf(call)
+      if (trace !== undefined) for (const span of summedCall(call, trace)) this.#spans.set(span)
+    }
+  }
+
   /** A call of a tool that says nothing of words or failures that the run does not say already. */
   addTool(record: ToolRecord): void {
+    this.#ended_at = undefined
     this.#events++
     this.spans.set(summedTool(record))
   }
 
   /** The same of one that was read from storage: its span may have a row of its own. */
   addStoredTool(record: ToolRecord): void {
+    this.#changed()
     const { span, event } = toolRecords(record)
     this.#events++
     this.tags = noted(this.tags, evidenceOfEvent(event))
@@ -127,31 +179,20 @@ export class OpenRun {
   /** Takes in requests that were not stored yet when this run was read. */
   regain(records: readonly LateRecord[]): void {
     for (const late of records) {
-      const span_id = 'tool' in late ? late.tool.span_id : late.trace.span_id
-      if (this.spans.get(span_id ?? '') !== undefined) continue
-      if ('tool' in late) this.addTool(late.tool)
-      else this.addCall(late.record, late.trace)
+      if (this.spans.get(late.span_id ?? '') !== undefined) continue
+      const trace = 'tool' in late ? undefined : traceOf(late)
+      if ('tool' in late) this.addTool(late)
+      else if (trace !== undefined) this.addCall(late, trace)
       this.lateRecords.push(late)
     }
   }
 
   /** The summary as it follows from what was added. */
   summary(given: Given = this.row.given): Summary {
-    const { sums } = this.spans
-    const status = this.#status(given)
-    const start_ns = least(given.start_ns, sums.start_ns) ?? this.row.start_ns
-    const end_ns = status === 'running' ? null : (greatest(given.end_ns, sums.end_ns) ?? start_ns)
-    const ended = end_ns === null || end_ns >= start_ns ? end_ns : start_ns
+    const { row, spans } = this
     return {
-      status,
-      start_ns,
-      end_ns: ended,
-      duration_ns: ended === null ? null : ended - start_ns,
-      input_tokens: capped(sums.input),
-      output_tokens: capped(sums.output),
-      total_tokens: capped(sums.input + sums.output),
-      cost_micro: capped(sums.cost),
-      span_count: this.spans.size + (this.row.root_auto ? 1 : 0),
+      ...summedUp(spans.sums, this.#status(given), given, row.start_ns),
+      span_count: spans.size + (row.root_auto ? 1 : 0),
       event_count: this.#events,
       artifact_count: this.#artifacts,
     }
@@ -193,14 +234,4 @@ export class OpenRun {
   }
 }
 
-/** Runs that the gateway or the MCP proxy began: what they are about is not for clients to say. */
-export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
-  origin === 'gateway' || origin === 'mcp' || origin === 'playground'
-
-/** The most that a column holds: thousands of spans that each claim the utmost come to more. */
-const MAX_SUM = 2n ** 63n - 1n
-const capped = (sum: bigint): bigint => (sum > MAX_SUM ? MAX_SUM : sum)
-
-type Instant = bigint | null | undefined
-const least = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a < b ? a : b)
-const greatest = (a: Instant, b: Instant): bigint | null => (a == null ? (b ?? null) : b == null || a > b ? a : b)
+const msOf = (time_ns: bigint): number => Number(time_ns / NS_PER_MS)

@@ -31,7 +31,7 @@ export class OpenRuns {
   /** A run that is in memory. */
   peek(trace_id: string): OpenRun | undefined {
     const run = this.#runs.get(trace_id)
-    if (run !== undefined) this.#touch(run)
+    if (run !== undefined) this.touch(run)
     return run
   }
 
@@ -58,7 +58,11 @@ export class OpenRuns {
     const { trace_id } = run.row
     run.regain(this.#left.get(trace_id) ?? [])
     this.#left.delete(trace_id)
-    this.#touch(run)
+    const before = this.#runs.get(trace_id)
+    if (before !== undefined) this.#close(before)
+    run.isOpen = true
+    run.touched_at = this.#gateway.clock.now()
+    this.#runs.set(trace_id, run)
     this.#trim()
   }
 
@@ -71,7 +75,7 @@ export class OpenRuns {
   drop(trace_id: string): void {
     const run = this.#runs.get(trace_id)
     if (run === undefined) return
-    this.#runs.delete(trace_id)
+    this.#close(run)
     if (run.lateRecords.length === 0) return
     this.#left.set(trace_id, run.lateRecords)
     for (const oldest of this.#left.keys()) {
@@ -80,23 +84,29 @@ export class OpenRuns {
     }
   }
 
-  #touch(run: OpenRun): void {
+  /** A run that is in memory is used. */
+  touch(run: OpenRun): void {
     const now = this.#gateway.clock.now()
-    if (now - run.touched_at < TOUCH_MS && this.#runs.get(run.row.trace_id) === run) return
+    if (now - run.touched_at < TOUCH_MS) return
     run.touched_at = now
     this.#runs.delete(run.row.trace_id)
     this.#runs.set(run.row.trace_id, run)
   }
 
+  #close(run: OpenRun): void {
+    run.isOpen = false
+    this.#runs.delete(run.row.trace_id)
+  }
+
   #trim(): void {
     const oldest = this.#gateway.clock.now() - IDLE_MS
     let spans = 0
-    if (this.#runs.size % 16 === 0) for (const run of this.#runs.values()) spans += run.spans.size
-    for (const [id, run] of this.#runs) {
+    if (this.#runs.size % 16 === 0) for (const run of this.#runs.values()) spans += run.size
+    for (const run of this.#runs.values()) {
       const fits = this.#runs.size <= MAX_RUNS && spans <= MAX_SPANS && run.touched_at >= oldest
       if (fits || this.#runs.size === 1) return
-      spans -= run.spans.size
-      this.#runs.delete(id)
+      spans -= run.size
+      this.#close(run)
     }
   }
 }

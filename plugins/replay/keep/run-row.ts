@@ -8,10 +8,13 @@ import {
 } from 'guard-gateway/core'
 import type { Given, RunRow } from '../tables.ts'
 import { mergedAttributes } from './merge.ts'
-import { isGuarded } from './open-run.ts'
 import { writer } from './writer.ts'
 
 const ROOT_NAME = 'agent.run'
+
+/** Runs that the gateway or the MCP proxy began: what they are about is not for clients to say. */
+export const isGuarded = ({ origin }: Pick<RunRow, 'origin'>): boolean =>
+  origin === 'gateway' || origin === 'mcp' || origin === 'playground'
 
 /** Whether a span says that it is the root of its run. */
 export const isRoot = ({ name, parent_id }: SpanDraft): boolean => name === ROOT_NAME && (parent_id ?? null) === null

@@ -69,6 +69,11 @@ export class RunSpans {
     return this.#spans.get(id)
   }
 
+  /** Some span names this one as its parent, which has not come. */
+  isAwaited(id: string): boolean {
+    return this.#awaited.size > 0 && this.#awaited.has(id)
+  }
+
   /** Adds a span, or puts it in the place of the one with its id. */
   set(span: SummedSpan): void {
     const old = this.#spans.get(span.id)

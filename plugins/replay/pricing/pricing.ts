@@ -47,8 +47,9 @@ export class Pricing {
 
   /** Looks whether the file has changed, at most once a second and beside what goes on. */
   look(): void {
+    if (this.#file === undefined || this.#checking !== undefined) return
     const now = this.#gateway.clock.tick()
-    if (this.#file === undefined || this.#checking !== undefined || now - this.#checked < EVERY_MS) return
+    if (now - this.#checked < EVERY_MS) return
     this.#checked = now
     void this.check()
   }

@@ -1,5 +1,5 @@
 import { type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
-import { isGuarded } from '../keep/open-run.ts'
+import { isGuarded } from '../keep/run-row.ts'
 import { allRows } from '../keep/stored-records.ts'
 import { hasGone } from '../keep/writer.ts'
 import type { RunRow, SpanRow } from '../tables.ts'

@@ -115,6 +115,31 @@ describe('the row of a run', () => {
     assert.equal((await runs('?failure_tag=loop')).length, 1)
   })
 
+  it('is written with the first call of a tool alone, and with what comes after others have written of the run', async () => {
+    const calls = (...tools: readonly string[]) => ({
+      reading: aReading({ calls: tools.map((tool) => ({ id: null, tool, args: {} })) }),
+    })
+    await request()
+    const call = await request(calls('read'))
+    tables()
+    for (const tools of [['read'], ['read', 'read'], [], ['read']]) await request(calls(...tools))
+    assert.deepEqual(
+      tables()
+        .flat()
+        .filter((table) => table === 'runs'),
+      [],
+    )
+    await request(calls('read', 'write'))
+    assert.deepEqual(tables(), [['calls', 'sessions', 'runs']])
+    assert.equal((await runs('?tool=write'))[0]?.span_count, 1 + 7 + 7)
+    await request(calls('write'))
+    const trace_id = String(call.trace?.trace_id)
+    expecting(200, await bench.send('POST', '/api/v1/spans', { trace_id, name: 'theirs' }))
+    tables()
+    await request()
+    assert.equal((await run(trace_id)).run.span_count, 1 + 9 + 8 + 1)
+  })
+
   it('is written when the gateway closes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-late-'))
     await bench.close()
