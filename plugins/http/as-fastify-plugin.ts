@@ -5,7 +5,7 @@ import { guardRoutes, strayGuard } from './admission/guard.ts'
 import { Routes } from './admission/routes-seen.ts'
 import { jsonBodies } from './bodies.ts'
 import { errorHandler } from './errors.ts'
-import { faceOf } from './face.ts'
+import { faceOf, type HttpFace } from './face.ts'
 import { strictValidation } from './validation.ts'
 
 export interface AsFastifyPluginOptions {
@@ -35,11 +35,24 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
         if (alone) serveStrays(scope, stray)
         else for (const url of areas) scope.all(url, { onRequest: stray }, unreachable)
         guardRoutes(face, scope, routes)
+        noteWatchers(face, scope)
         await gateway.hooks.http.promise(scope)
       })
     },
     { name: 'guard-gateway', fastify: '5.x' },
   )
+
+/** The framework's hooks that a request meets which is taken out of its hands. */
+const watching: ReadonlySet<string> = new Set(['onRequest', 'onRequestAbort', 'onTimeout', 'onResponse'])
+
+/** Notes whether a plugin hooks into every request of the scope that it is given. */
+const noteWatchers = (face: HttpFace, scope: FastifyInstance): void => {
+  const addHook: (...args: never[]) => FastifyInstance = scope.addHook
+  scope.addHook = function (this: FastifyInstance, ...args: never[]) {
+    if (this === scope && watching.has(args[0] ?? '')) face.isWatched = true
+    return addHook.apply(this, args)
+  }
+}
 
 /** Never comes to it: the judgement before refuses the request or takes it over. */
 const unreachable = async (): Promise<undefined> => undefined

@@ -25,6 +25,8 @@ export class HttpFace {
   /** Bytes of request bodies held. */
   buffered = 0
   draining = false
+  /** A plugin hooks into every request of the framework. */
+  isWatched = false
   /** The port that is listened on. */
   port: number
   log: Log | undefined

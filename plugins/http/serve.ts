@@ -11,6 +11,7 @@ import { refuseUpgrades, wantsWebSocket } from './connections/upgrade.ts'
 import { sendError } from './errors.ts'
 import { faceOf, type HttpFace } from './face.ts'
 import { Log, type LogTarget } from './log.ts'
+import { serveAhead } from './models/ahead.ts'
 import { protect } from './response-headers.ts'
 
 const SECOND = 1_000
@@ -52,6 +53,7 @@ export const serve = async (
     await app.close()
     throw error
   }
+  serveAhead(face, app.server)
   face.port = (app.server.address() as AddressInfo).port
   const name = listenHost.includes(':') ? `[${listenHost}]` : listenHost
   const url = `http://${name}:${face.port}`

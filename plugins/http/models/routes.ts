@@ -4,6 +4,7 @@ import { described, undescribed } from '../described.ts'
 import { styleOf } from '../errors.ts'
 import type { HttpFace } from '../face.ts'
 import { guarded, run, type Serve } from './exchange.ts'
+import { guardedPaths } from './guarded-paths.ts'
 import { proxied } from './proxied.ts'
 import { countBody, handedOn, modelSchema } from './schemas.ts'
 
@@ -17,11 +18,13 @@ export const modelRoutes = (face: HttpFace, app: FastifyInstance): void => {
   for (const style of apiStyles) {
     for (const path of style.paths) {
       const serve = guarded(style, path)
+      const urls = spellings(path)
+      for (const url of urls) guardedPaths(face).set(url, serve)
       addAll(
         app,
         'POST',
         path,
-        spellings(path),
+        urls,
         described(`Model request, judged by the rules (${style.id})`, modelSchema(style)),
         enter(face, () => serve),
       )

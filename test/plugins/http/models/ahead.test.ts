@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fastifyPlugin from 'fastify-plugin'
+import type { Plugin } from 'guard-gateway/core'
+import { ask, chatBody, start } from '../kit.ts'
+
+const seen: string[] = []
+const hooking = (
+  name: string,
+  apply: Parameters<Parameters<Plugin['apply']>[0]['hooks']['http']['tap']>[1],
+): Plugin => ({
+  name,
+  apply: (gateway) => gateway.hooks.http.tap(name, apply),
+})
+
+const plugins = [
+  hooking('asked', (app) => void app.addHook('onRequest', async ({ url }) => void seen.push(`asked ${url}`))),
+  hooking('answered', (app) => void app.addHook('onResponse', async ({ url }) => void seen.push(`answered ${url}`))),
+  hooking('shared', async (app) => {
+    const shared = fastifyPlugin(async (scope) => {
+      scope.addHook('onRequest', async ({ url }) => void seen.push(`shared ${url}`))
+    })
+    await app.register(shared)
+  }),
+  hooking('alone', async (app) => {
+    await app.register(async (scope) => {
+      scope.addHook('onRequest', async () => void seen.push('alone'))
+    })
+  }),
+]
+
+describe('a plugin that hooks into the requests of the framework', () => {
+  for (const plugin of plugins) {
+    it(`sees those of models, too, if its scope is theirs (${plugin.name})`, async () => {
+      seen.length = 0
+      await using running = await start({ plugins: [plugin] })
+      const got = await ask(running.port, { body: chatBody })
+      assert.equal(got.status, 200)
+      assert.equal(running.settled[0]?.call.id, got.headers['x-guard-request-id'])
+      assert.deepEqual(seen, plugin.name === 'alone' ? [] : [`${plugin.name} /v1/chat/completions`])
+    })
+  }
+})
