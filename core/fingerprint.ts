@@ -60,22 +60,24 @@ const NODE_LIMIT = 200_000
  * What lies deeper than 256 levels, or behind 200,000 nodes, is taken as it is printed.
  */
 export const canonical = (value: unknown, volatile: Volatile): string => {
-  let nodes = 0
-  const write = (part: unknown, depth: number): string => {
-    if (part === null || typeof part !== 'object' || depth > DEPTH_LIMIT || ++nodes > NODE_LIMIT)
-      return JSON.stringify(part) ?? 'null'
-    if (Array.isArray(part)) return `[${part.map((element) => write(element, depth + 1)).join(',')}]`
-    return object(part as Readonly<Record<string, unknown>>, depth)
+  nodes = 0
+  return written(value, volatile, 0)
+}
+
+/** Objects and arrays that the text under way has come to. */
+let nodes = 0
+
+const written = (part: unknown, volatile: Volatile, depth: number): string => {
+  if (part === null || typeof part !== 'object' || depth > DEPTH_LIMIT || ++nodes > NODE_LIMIT)
+    return JSON.stringify(part) ?? 'null'
+  if (Array.isArray(part)) return `[${part.map((element) => written(element, volatile, depth + 1)).join(',')}]`
+  const object = part as Readonly<Record<string, unknown>>
+  let text = '{'
+  for (const name of Object.keys(object).sort()) {
+    if (volatile(name)) continue
+    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${written(object[name], volatile, depth + 1)}`
   }
-  const object = (part: Readonly<Record<string, unknown>>, depth: number): string => {
-    let text = '{'
-    for (const name of Object.keys(part).sort()) {
-      if (volatile(name)) continue
-      text += `${text.length === 1 ? '' : ','}${JSON.stringify(name)}:${write(part[name], depth + 1)}`
-    }
-    return `${text}}`
-  }
-  return write(value, 0)
+  return `${text}}`
 }
 
 /** Members to leave out of one tool definition, and nothing below it. */

@@ -46,9 +46,8 @@ export const pieceOf = (part: Part): Piece => {
       return { kind: 'call', key, tool: part.tool, id: part.id ?? null, bytes: part.tool.length + args.length }
     }
     case 'result': {
-      const blocks = blockText(part.blocks)
-      const print = resultPrint(part.text, blocks, part.error ?? false)
-      return { kind: 'result', full: print.result ?? '', id: part.id ?? null, ...print }
+      const { result, error, bytes } = resultPrint(part.text, blockText(part.blocks), part.error ?? false)
+      return { kind: 'result', full: result ?? '', id: part.id ?? null, result, error, bytes }
     }
     default:
       return textPiece(part.kind, part.text, blockText(part.blocks))

@@ -41,15 +41,27 @@ export const turnHash = ({ texts, calls }: OpenTurn): string => {
 
 /** A turn as rules see it, made once until it changes. */
 export const asTurn = (closed: ClosedTurn): Turn => {
-  if (closed.made !== null) return closed.made
-  const results = new Map(closed.results.map((pairing) => [pairing.call, pairing]))
-  const calls = new Map<string, ToolCall>()
-  closed.calls.forEach(({ key, tool, id }, place) => {
-    const pairing = results.get(place)
-    if (!calls.has(key))
-      calls.set(key, { key, tool, id, result: pairing?.result ?? null, error: pairing?.error ?? false })
-  })
-  const sorted = [...calls.values()].sort((left, right) => (left.key < right.key ? -1 : 1))
-  closed.made = { calls: sorted, item: closed.item, user_after: closed.users > 0 }
+  closed.made ??= { calls: callsOf(closed), item: closed.item, user_after: closed.users > 0 }
   return closed.made
 }
+
+/** The calls with their latest results, distinct by key, sorted by key; most turns have one. */
+const callsOf = ({ calls, results }: ClosedTurn): ToolCall[] => {
+  const [first] = calls
+  if (first === undefined) return []
+  if (calls.length === 1) return [withResult(first, results.at(-1))]
+  const paired = new Map(results.map((pairing) => [pairing.call, pairing]))
+  const distinct = new Map<string, ToolCall>()
+  calls.forEach((call, place) => {
+    if (!distinct.has(call.key)) distinct.set(call.key, withResult(call, paired.get(place)))
+  })
+  return [...distinct.values()].sort((left, right) => (left.key < right.key ? -1 : 1))
+}
+
+const withResult = ({ key, tool, id }: OpenCall, pairing: Pairing | undefined): ToolCall => ({
+  key,
+  tool,
+  id,
+  result: pairing === undefined ? null : pairing.result,
+  error: pairing?.error === true,
+})

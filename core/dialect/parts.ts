@@ -36,28 +36,36 @@ export const contentOf = (content: unknown): Content => {
 /** Adds one block to what was read. */
 export const addBlock = (read: Content, block: unknown): void => {
   if (typeof block === 'string') {
-    if (!isBlank(block)) read.texts.push(block)
+    addText(read, block)
     return
   }
   const shape = shapeOf(block)
   if (thoughtTypes.has(shape.type)) return
   const call = genericCall(shape)
-  const texts = textsIn(shape)
   if (call !== undefined) read.calls.push(call)
-  else if (texts !== undefined) read.texts.push(...texts.filter((text) => !isBlank(text)))
-  else read.blocks.push(mediaTypes.has(shape.type) ? (sourceOf(shape) ?? block) : block)
+  else if (!addTexts(read, shape)) read.blocks.push(mediaTypes.has(shape.type) ? (sourceOf(shape) ?? block) : block)
 }
 
-/** White space as texts are hashed without it: one that has no more says nothing. */
-const isBlank = (text: string): boolean => /^[\t-\r ]*$/.test(text)
+/** White space as texts are hashed without it: a text that has no more says nothing. */
+const BLANK = /^[\t-\r ]*$/
 
-/** The texts of a block that is text; undefined for another block. */
-const textsIn = (block: Shape): string[] | undefined => {
-  if (textTypes.has(block.type) && typeof block.text === 'string') return [block.text]
-  if (block.type === 'refusal' && typeof block.refusal === 'string') return [block.refusal]
-  if (block.type === 'logs' && typeof block.logs === 'string') return [block.logs]
-  const printed = [block.stdout, block.stderr].filter((text) => typeof text === 'string')
-  return printed.length > 0 ? printed : undefined
+const addText = ({ texts }: Content, text: string): void => {
+  if (!BLANK.test(text)) texts.push(text)
+}
+
+/** Adds the texts of a block that is text; false for another block. */
+const addTexts = (read: Content, block: Shape): boolean => {
+  const text = textIn(block)
+  if (text !== undefined) addText(read, text)
+  else if (typeof block.stdout !== 'string' && typeof block.stderr !== 'string') return false
+  else for (const printed of [block.stdout, block.stderr]) if (typeof printed === 'string') addText(read, printed)
+  return true
+}
+
+const textIn = (block: Shape): string | undefined => {
+  if (textTypes.has(block.type) && typeof block.text === 'string') return block.text
+  if (block.type === 'refusal' && typeof block.refusal === 'string') return block.refusal
+  return block.type === 'logs' && typeof block.logs === 'string' ? block.logs : undefined
 }
 
 /** The data, address or file id of an image, file or sound; of a data URL only the data, so that all dialects agree. */
@@ -87,7 +95,7 @@ const sourceOf = (block: Shape): string | null => {
 /** One part of all that a message says, its texts joined by a space; none if it says nothing. */
 export const saidParts = (kind: 'system' | 'user' | 'beside' | 'text', { texts, blocks }: Content): Part[] => {
   if (texts.length === 0 && blocks.length === 0) return []
-  const text = texts.length === 1 ? (texts[0] ?? '') : texts.join(' ')
+  const text = joined(texts)
   return [blocks.length === 0 ? { kind, text } : { kind, text, blocks }]
 }
 
@@ -98,15 +106,18 @@ export const callPart = (tool: unknown, args: unknown, id: unknown): Part => {
 }
 
 export const resultPart = (id: unknown, content: Content, failed: boolean): Part => {
+  const part: Mutable<Extract<Part, { kind: 'result' }>> = { kind: 'result', text: joined(content.texts) }
   const known = wordOf(id)
-  return {
-    kind: 'result',
-    text: content.texts.join(' '),
-    ...(known === null ? {} : { id: known }),
-    ...(content.blocks.length === 0 ? {} : { blocks: content.blocks }),
-    ...(failed ? { error: true } : {}),
-  }
+  if (known !== null) part.id = known
+  if (content.blocks.length > 0) part.blocks = content.blocks
+  if (failed) part.error = true
+  return part
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** A single text as it is: joined, it would be copied. */
+const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(' '))
 
 /** The call that a dialect-free `{ tool_name, … }` object stands for; undefined if it is none. */
 export const genericCall = (shape: Shape): Part | undefined =>

@@ -16,5 +16,6 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const wordOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** The first value that is neither null nor absent. */
-export const firstOf = (...values: readonly unknown[]): unknown =>
-  values.find((value) => value !== undefined && value !== null)
+export const firstOf = (...values: readonly unknown[]): unknown => {
+  for (const value of values) if (value !== undefined && value !== null) return value
+}

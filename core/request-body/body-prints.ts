@@ -2,14 +2,13 @@ import { crc32 } from 'node:zlib'
 
 const NAME_LIMIT = 4096
 const PER_NAME = 4
-/** So many stretches of so many bytes are looked at, spread over the first half of a body. */
-const STRETCHES = 16
-const STRETCH_BYTES = 256
+/** So much is looked at, right before the middle of a body: what stands at its beginning is often the same in all of a client's. */
+const STRETCH_BYTES = 1024
 
 interface BodyPrint {
   /** Half the body's length. */
   readonly reach: number
-  readonly checksums: readonly number[]
+  readonly checksum: number
 }
 
 /** Remembers so little of each body that it costs next to nothing, and enough to tell whether a later one goes on from it. */
@@ -19,9 +18,13 @@ export class BodyPrints {
   /** Whether this body begins like an earlier one of this name; it is remembered either way. */
   continues(name: string, body: Buffer): boolean {
     const earlier = this.#byName.get(name) ?? []
-    const known = earlier.findIndex((print) => begins(body, print))
+    const known = earlier.findIndex(
+      ({ reach, checksum }) => body.length >= reach && checksumOf(body, reach) === checksum,
+    )
+    const reach = body.length >> 1
+    const print = { reach, checksum: checksumOf(body, reach) }
     if (known !== -1) earlier.splice(known, 1)
-    earlier.unshift(bodyPrintOf(body))
+    earlier.unshift(print)
     if (earlier.length > PER_NAME) earlier.pop()
     this.#byName.delete(name)
     this.#byName.set(name, earlier)
@@ -30,15 +33,5 @@ export class BodyPrints {
   }
 }
 
-const bodyPrintOf = (body: Buffer): BodyPrint => {
-  const reach = body.length >> 1
-  return { reach, checksums: Array.from({ length: STRETCHES }, (_, index) => checksumOf(body, reach, index)) }
-}
-
-const begins = (body: Buffer, { reach, checksums }: BodyPrint): boolean =>
-  body.length >= reach && checksums.every((checksum, index) => checksumOf(body, reach, index) === checksum)
-
-const checksumOf = (body: Buffer, reach: number, index: number): number => {
-  const start = Math.floor((reach * index) / STRETCHES)
-  return crc32(body.subarray(start, Math.min(start + STRETCH_BYTES, reach)))
-}
+const checksumOf = (body: Buffer, reach: number): number =>
+  crc32(body.subarray(Math.max(reach - STRETCH_BYTES, 0), reach))
