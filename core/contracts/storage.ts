@@ -16,6 +16,8 @@ export interface Table {
   readonly sparse?: readonly (readonly string[])[]
   /** Columns that no two rows share, null apart. */
   readonly unique?: readonly (readonly string[])[]
+  /** Columns whose values are the same in most rows, which a backend may write at less cost. */
+  readonly repeated?: readonly string[]
   /** Text, search and json columns that are stored without redaction: enumerations, hashes, ids already checked. */
   readonly exact?: readonly string[]
 }

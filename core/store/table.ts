@@ -23,6 +23,7 @@ export interface TableOf<N extends TableName> {
   readonly indexes?: readonly (readonly ((keyof Tables[N] & string) | 'recorded')[])[]
   readonly sparse?: readonly Names<Tables[N]>[]
   readonly unique?: readonly Names<Tables[N]>[]
+  readonly repeated?: Names<Tables[N]>
   readonly exact?: Names<Tables[N]>
 }
 
@@ -59,10 +60,10 @@ const checkColumns = ({ id, columns }: Table): void => {
 }
 
 const checkReferences = (table: Table, key: readonly string[]): void => {
-  const { columns, indexes = [], sparse = [], unique = [], exact = [] } = table
+  const { columns, indexes = [], sparse = [], unique = [], repeated = [], exact = [] } = table
   const odd = key.find((name) => columns[name] !== 'text')
   if (odd !== undefined) throw wrong(table, `key column "${odd}" is not a declared text column`)
-  const referred = [...indexes.flat(), ...sparse.flat(), ...unique.flat(), ...exact].filter(
+  const referred = [...indexes.flat(), ...sparse.flat(), ...unique.flat(), ...repeated, ...exact].filter(
     (name) => name !== 'recorded',
   )
   const unknown = referred.find((name) => columns[name] === undefined)

@@ -148,6 +148,7 @@ describe('store: names and keys', () => {
     refused({ columns: { id: 'integer' } }, /key column "id"/)
     refused({ key: ['other'] }, /key column "other"/)
     refused({ indexes: [['size']] }, /"size" is not declared/)
+    refused({ repeated: ['size'] }, /"size" is not declared/)
     refused({ columns: { id: 'text', data: 'json' }, indexes: [['data']] }, /"data" cannot be indexed/)
     refused({ indexes: [['recorded', 'id']] }, /only stand last/)
   })

@@ -68,10 +68,13 @@ const clearWords = (db: Db, table: Table, key: RawBuilder<boolean>): Step => {
   return { ...compiled(db.deleteFrom(wordsTable(table.id)).where('rowid', 'in', row)), must: false }
 }
 
-/** Values: the columns that are not null, then the text of the tokens if there are some. */
-const putSteps = (db: Db, table: Table, { absent, words, columns }: Sized<'put'>): Step[] => {
+/** Values: the columns that have some, then the text of the tokens if there are some. */
+const putSteps = (db: Db, table: Table, { absent, words, columns, constants }: Sized<'put'>): Step[] => {
   const key = keyOf(table)
-  const insert = db.insertInto(table.id).values(Object.fromEntries(columns.map((name, place) => [name, place])))
+  const insert = db.insertInto(table.id).values({
+    ...Object.fromEntries(columns.map((name, place) => [name, place])),
+    ...Object.fromEntries(constants.map(([name, value]) => [name, sql.lit(value)])),
+  })
   // a column left out is null in `excluded`, so that it is set to null as well
   const rest = storedColumns(table)
     .map(([name]) => name)

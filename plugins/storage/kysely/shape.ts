@@ -1,5 +1,8 @@
 import type { Column, Order, Table } from 'guard-gateway/core'
 
+/** A column whose value stands in the SQL text itself. */
+export type Constant = readonly [column: string, value: SqlValue]
+
 export type Op = 'eq' | 'null' | 'not_null' | 'in' | 'gte' | 'lt'
 
 /** One test without its value. Every op but `null` and `not_null` takes one value; `in` takes a JSON list. */
@@ -12,8 +15,9 @@ export type Shape =
       readonly table: string
       readonly absent: boolean
       readonly words: boolean
-      /** Those that are not null. */
+      /** Those with values; the others are null or constants. */
       readonly columns: readonly string[]
+      readonly constants: readonly Constant[]
     }
   | {
       readonly kind: 'patch'

@@ -39,8 +39,9 @@ export const conformanceTables = [
     indexes: [['group', 'recorded'], ['group', 'count'], ['total']],
     sparse: [['done']],
     unique: [['group', 'name']],
+    repeated: ['count', 'ratio', 'done', 'data'],
   }),
-  table({ id: 'conformance_notes', columns: { id: 'text', text: 'text' } }),
+  table({ id: 'conformance_notes', columns: { id: 'text', text: 'text' }, repeated: ['text'] }),
 ]
 
 /** An item with every column null but those given. */

@@ -42,6 +42,26 @@ export const rowTests = (desk: Desk): void => {
       )
     })
 
+    it('keeps apart rows that repeat one another and rows that do not', async () => {
+      const texts = ['plain', "it's; '' --", '? ?1 :a @b $c', 'back\\slash', '', '\u0000', 'é', 'x'.repeat(99), null]
+      const puts = [...texts, ...texts].flatMap((text, n) =>
+        [0, 1, 2].map((time) => ({ table: 'conformance_notes' as const, put: { id: `${n}.${time}`, text } })),
+      )
+      await desk.store.write(puts)
+      for (const { put } of puts) assert.deepEqual(await desk.store.get('conformance_notes', put.id), put)
+      const values = [
+        { count: 7, ratio: 2, done: true, data: [] },
+        { count: 0, ratio: 0.5, done: false, data: [{}] },
+        {},
+      ]
+      for (const [n, rest] of [...values, ...values].entries()) {
+        for (const time of [0, 1, 2]) {
+          await desk.put('repeated', `${n}.${time}`, rest)
+          assert.deepEqual(await desk.get('repeated', `${n}.${time}`), item('repeated', `${n}.${time}`, rest))
+        }
+      }
+    })
+
     it('keeps its own copy of json values', async () => {
       const data = { list: [1] }
       await put('copies', 'a', { data })

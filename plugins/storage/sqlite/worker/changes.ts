@@ -42,7 +42,8 @@ export const readyChange = (table: Table, shape: WriteShape, statements: Stateme
 export const runChange = ({ steps }: ReadyChange, values: BatchValues, at: number): boolean => {
   for (const { statement, take, size, must } of steps) {
     const bound = take === undefined ? values.slice(at, at + size) : take.map((place) => values[at + place])
-    if (statement.run(bound).changes === 0 && must) return false
+    // as arguments: elements of an array are looked up one by one
+    if (statement.run(...bound).changes === 0 && must) return false
   }
   return true
 }
