@@ -74,7 +74,7 @@ const originalOf = ({ conversation }: Call, rows: readonly Row[]): Row | undefin
 const byChain = (call: Call, known: Known): Place => {
   const { conversation } = call
   const suffix = subagentSuffix(call)
-  const found = search(conversation, known.rows, suffix)
+  const found = search(conversation, known, suffix)
   const parent = found.chained ?? found.talked
   const root = parent === undefined || (parent.root && !isLonger(conversation, parent))
   const turns = withRefusal(conversation, found.refused)
@@ -85,7 +85,7 @@ const byChain = (call: Call, known: Known): Place => {
     last.item < seen ||
     found.held > last.item ||
     (found.continues && last.user_after) ||
-    isRepeat(conversation, known.window)
+    (!found.all && isRepeat(conversation, known.window))
   return {
     thread: parent?.thread ?? call.id + suffix,
     root,

@@ -1,5 +1,6 @@
 import type { Conversation } from '../call.ts'
 import type { Row } from '../decision.ts'
+import type { Known } from './stateful.ts'
 
 /** What a look at every row tells; positions are among the items of this request. */
 export interface Search {
@@ -12,11 +13,26 @@ export interface Search {
   held: number
   /** Ends of the blocked rows that this request extends. */
   refused: readonly number[]
+  /** Extends every row. */
+  all: boolean
 }
 
 /** Looks for the beginnings of a request among the rows of its session, newest first; those of another subagent are passed over. */
-export const search = (conversation: Conversation, rows: readonly Row[], suffix: string): Search => {
-  const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: NONE }
+export const search = (
+  conversation: Conversation,
+  { rows, straight }: Pick<Known, 'rows' | 'straight'>,
+  suffix: string,
+): Search => {
+  const found: Search = { chained: undefined, talked: undefined, continues: false, held: 0, refused: NONE, all: false }
+  const [newest] = rows
+  if (straight === true && newest !== undefined && extendsRow(conversation, newest, suffix)) {
+    found.all = true
+    note(found, conversation, newest, true)
+  } else searchAll(found, conversation, rows, suffix)
+  return found
+}
+
+const searchAll = (found: Search, conversation: Conversation, rows: readonly Row[], suffix: string): void => {
   const { chain, talk } = conversation
   let thread = ''
   let isOwn = false
@@ -32,8 +48,11 @@ export const search = (conversation: Conversation, rows: readonly Row[], suffix:
     }
     if (isOwn) note(found, conversation, row, chained)
   }
-  return found
 }
+
+/** More items than the row, the same ones before them. */
+const extendsRow = ({ chain }: Conversation, row: Row, suffix: string): boolean =>
+  chain.length > row.items && hasTip(chain, row.items, row.chain_tip) && isSubagent(row.thread, suffix)
 
 const note = (found: Search, conversation: Conversation, row: Row, chained: boolean): void => {
   if (chained) found.chained ??= row

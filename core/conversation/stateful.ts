@@ -14,6 +14,8 @@ export interface Known {
   readonly seen: ReadonlySet<string>
   /** Tool calls of replies, by call id. */
   readonly replied: ReadonlyMap<string, RepliedCall>
+  /** Each row goes on from the one before it, so that what goes on from the newest does so from all. */
+  readonly straight?: boolean
   /** The most rows, and turns of one row, that are remembered. */
   readonly limit: number
 }

@@ -150,6 +150,7 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   parent: placed.parent?.id ?? null,
   keys: placed.keys,
   new_turns: placed.new_turns,
+  measures: noMeasures,
   decision: 'allow',
   reason: null,
   rule_id: null,
@@ -162,6 +163,5 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   response_id: null,
   total_tokens: 0,
   cost_micro: 0,
-  measures: noMeasures,
   reserved: reservedFor(body.length, envelope.max_tokens),
 })

@@ -36,6 +36,7 @@ export class History implements Known {
   /** In completion order, oldest first, since the last resume. */
   readonly outcomes: Ended[] = []
   fresh = 0
+  straight = true
   limit = 64
   /** Tokens held by requests under way. */
   reserved = 0
@@ -47,6 +48,8 @@ export class History implements Known {
   bytes = BYTES.history
   /** How many of these are in the sum of all sessions. */
   counted = 0
+  /** When it was last moved to the end of all histories, counted in such moves. */
+  placed = 0
   readonly #session: Session
   /** The conversation used last, and what it has used: most requests go on with it. */
   #thread = ''
@@ -76,6 +79,7 @@ export class History implements Known {
 
   /** The newest row. */
   append(row: Row): void {
+    this.straight = this.#goesOn(row)
     this.rows.unshift(row)
     this.bytes += bytesOf(row)
     this.fresh++
@@ -115,8 +119,8 @@ export class History implements Known {
     this.outcomes.length = 0
   }
 
-  ended(entry: Ended): void {
-    this.outcomes.push(entry)
+  ended(ended: Ended): void {
+    this.outcomes.push(ended)
     if (this.outcomes.length > this.limit) this.outcomes.shift()
   }
 
@@ -143,6 +147,13 @@ export class History implements Known {
     this.reserved = 0
     this.#used.reserved = 0
     for (const used of this.#others.values()) used.reserved = 0
+  }
+
+  /** All rows are of one conversation, and this one is the newest again or makes it longer. */
+  #goesOn({ parent, items, chain_tip, decision }: Row): boolean {
+    const [newest] = this.rows
+    if (newest === undefined || !this.straight || decision === 'block') return decision !== 'block' && this.straight
+    return chain_tip === newest.chain_tip || (parent === newest.id && items > newest.items)
   }
 
   #trim(blocked: boolean, keep: number): void {

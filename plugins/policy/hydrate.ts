@@ -13,6 +13,7 @@ export class Histories {
   readonly #known = new Map<Session, History>()
   readonly #most_bytes: number
   #bytes = 0
+  #placed = 0
   readonly #memories = new Memories()
   readonly #reading = new WeakMap<Session, Promise<History>>()
 
@@ -36,8 +37,7 @@ export class Histories {
 
   /** Counts what a request has added to a session's history, and makes room for it. */
   used(session: Session, history: History): void {
-    this.#known.delete(session)
-    this.#known.set(session, history)
+    this.#place(session, history)
     this.#bytes += history.bytes - history.counted
     history.counted = history.bytes
     if (this.#bytes > this.#most_bytes) this.#makeRoom(session)
@@ -81,6 +81,14 @@ export class Histories {
   #keep(session: Session, history: History): History {
     this.used(session, history)
     return history
+  }
+
+  /** Moves it to the end, unless it stands among the newest half: most requests are of few sessions. */
+  #place(session: Session, history: History): void {
+    if (history.placed > 0 && this.#placed - history.placed < this.#known.size / 2) return
+    this.#known.delete(session)
+    this.#known.set(session, history)
+    history.placed = ++this.#placed
   }
 
   /** Without a record of the calls, nothing could be read again. */
