@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
-import { type Detector, place, Registry, undecided } from 'guard-gateway/core'
-import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
-import { decide } from '../../../plugins/policy/decide.ts'
 import { History } from '../../../plugins/policy/history.ts'
-import { policyOf } from '../../../plugins/policy/policy.ts'
 import { type Item, step, system, user } from '../../kit/conversation.ts'
-import { call, rule } from '../../kit/evidence.ts'
+import { call } from '../../kit/evidence.ts'
 import { aRow } from '../../kit/settled.ts'
 import { busy, defaultRules, newSession, restarted, resume, startBench } from './kit.ts'
 
@@ -228,38 +223,5 @@ describe('what a session remembers', () => {
     }
     assert.deepEqual([history.rows.length, history.window.length, history.outcomes.length], [64, 64, 64])
     assert.deepEqual([history.replied.size, history.replied.has('call_87')], [512, false])
-  })
-})
-
-describe('a session of one conversation', () => {
-  const detectors = new Registry<Detector>('detector')
-  detectors.add(exactRepeat)
-  const about = { project_id: 'shop', version: 1, source: 'stored', mode: 'enforce' } as const
-  const policy = policyOf({ ...about, rules: [rule(exactRepeat, { threshold: 4 })] }, detectors)
-  /** What a request does with the items of the one before it. */
-  const move = fc.constantFrom('longer', 'longer', 'longer', 'again', 'retry', 'shorter', 'anew', 'system', 'subagent')
-  const next = (items: readonly Item[], kind: string, n: number): readonly Item[] => {
-    if (kind === 'longer' || kind === 'subagent') return [...items, ...step('read', { n }), user(`${n}`)]
-    if (kind === 'shorter') return items.slice(0, -2)
-    if (kind === 'anew') return [system('s'), user(`${n}`)]
-    return kind === 'system' ? [system(`${n}`), ...items.slice(1)] : items
-  }
-
-  it('finds where a request stands as if it had looked at every row', () => {
-    fc.assert(
-      fc.property(fc.array(move, { maxLength: 24 }), (moves) => {
-        const session = newSession()
-        const history = new History(session)
-        let items: readonly Item[] = begin
-        for (const [n, kind] of moves.entries()) {
-          items = next(items, kind, n)
-          const subagent = kind === 'subagent' ? { subagent: 'one' } : {}
-          const asked = { ...call({ session, items, retry: kind === 'retry', ...subagent }), mode: 'enforce' as const }
-          const { rows, window, fresh, seen, replied, limit } = history
-          assert.deepEqual(place(asked, history), place(asked, { rows, window, fresh, seen, replied, limit }))
-          decide(undecided, asked, session, history, policy, assert.fail)
-        }
-      }),
-    )
   })
 })
