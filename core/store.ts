@@ -16,7 +16,7 @@ import { type Cleaning, cleanKey, cleanRow } from './store/clean.ts'
 import { sealCursor } from './store/cursor.ts'
 import { checkQuery, checkWhere, type LooseQuery } from './store/query.ts'
 import { Queues } from './store/queue.ts'
-import { checkNames, keyParts, type Plan, planOf } from './store/table.ts'
+import { keyParts, type Plan, planOf } from './store/table.ts'
 
 export { table } from './store/table.ts'
 
@@ -64,7 +64,6 @@ const reader = (
 const prepare = (plan: Plan, change: LooseChange, cleaning: Cleaning): DriverChange => {
   const { table } = plan
   if (change.put !== undefined) {
-    checkNames(plan, change.put)
     for (const name of plan.key)
       if (typeof change.put[name] !== 'string')
         throw new TypeError(`A row of table "${table.id}" needs a text in "${name}".`)
@@ -72,7 +71,6 @@ const prepare = (plan: Plan, change: LooseChange, cleaning: Cleaning): DriverCha
   }
   const key = cleanKey(plan, keyParts(plan, change.key ?? []), cleaning)
   if (change.patch === undefined) return { kind: 'remove', table, key }
-  checkNames(plan, change.patch)
   const fixed = plan.key.find((name) => change.patch !== undefined && Object.hasOwn(change.patch, name))
   if (fixed !== undefined)
     throw new TypeError(`"${fixed}" is part of the key of table "${table.id}" and cannot be patched.`)

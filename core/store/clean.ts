@@ -1,6 +1,6 @@
 import type { AnyRow } from '../contracts/storage.ts'
 import type { Redactor } from '../redact.ts'
-import type { Plan } from './table.ts'
+import { type Plan, writtenColumn } from './table.ts'
 
 /** How rows are redacted; values in `cleaned` were redacted before and are not scanned again. */
 export interface Cleaning {
@@ -20,13 +20,19 @@ const cleanValue = (kind: 'text' | 'json' | 'search', value: unknown, cleaning: 
   return typeof value === 'string' ? cleaning.redact.text(value) : value
 }
 
-/** The row with its secrets hidden; the same object if there are none. */
+/** The row with its secrets hidden; the same object if there are none. Throws UNKNOWN_COLUMN if a member is not declared. */
 export const cleanRow = (plan: Plan, row: AnyRow, cleaning: Cleaning): AnyRow => {
   let copy: Record<string, unknown> | undefined
-  for (const { name, kind } of plan.scrubbed) {
+  let place = 0
+  for (const name in row) {
+    // members mostly stand in the order of the columns
+    const expected = plan.written[place]
+    const column = expected?.name === name ? expected : writtenColumn(plan, name)
+    place = column.place + 1
+    if (column.scrub === undefined) continue
     const value = row[name]
     if (value === undefined || value === null) continue
-    const clean = cleanValue(kind, value, cleaning)
+    const clean = cleanValue(column.scrub, value, cleaning)
     if (clean !== value) {
       copy ??= { ...row }
       copy[name] = clean

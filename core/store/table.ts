@@ -30,15 +30,21 @@ export interface TableOf<N extends TableName> {
 /** Declares a table; its columns are checked against `Tables[id]` when compiled. */
 export const table = <N extends TableName>(definition: TableOf<N>): Table => definition as Table
 
-type Scrubbed = { readonly name: string; readonly kind: 'text' | 'json' | 'search' }
+/** A column as writes see it; `scrub`: how it is redacted, undefined if it is stored as it is. */
+export interface Written {
+  readonly name: string
+  readonly place: number
+  readonly scrub: 'text' | 'json' | 'search' | undefined
+}
 
 /** A table with what every write and query needs of it, worked out once. */
 export interface Plan {
   readonly table: Table
   readonly key: readonly string[]
   readonly columns: ReadonlyMap<string, Column>
-  /** Columns to redact. */
-  readonly scrubbed: readonly Scrubbed[]
+  /** The columns in their order. */
+  readonly written: readonly Written[]
+  readonly named: ReadonlyMap<string, Written>
   /** Key columns to redact, by position in the key. */
   readonly scrubbedKey: readonly boolean[]
   readonly search: string | undefined
@@ -87,25 +93,30 @@ export const planOf = (table: Table): Plan => {
   checkReferences(table, key)
   const columns = new Map(Object.entries(table.columns))
   const exact = new Set(table.exact)
-  const scrubbed: Scrubbed[] = []
+  const written: Written[] = []
   let search: string | undefined
   for (const [name, kind] of columns) {
     if (kind === 'search') search = name
-    if ((kind === 'text' || kind === 'json' || kind === 'search') && !exact.has(name)) scrubbed.push({ name, kind })
+    const isScrubbed = (kind === 'text' || kind === 'json' || kind === 'search') && !exact.has(name)
+    written.push({ name, place: written.length, scrub: isScrubbed ? kind : undefined })
   }
-  return { table, key, columns, scrubbed, scrubbedKey: key.map((name) => !exact.has(name)), search }
+  const named = new Map(written.map((column) => [column.name, column]))
+  return { table, key, columns, written, named, scrubbedKey: key.map((name) => !exact.has(name)), search }
 }
 
+const unknownColumn = ({ table, columns }: Plan, name: string): GuardError =>
+  new GuardError('UNKNOWN_COLUMN', `Table "${table.id}" has no column "${name}".`, { known: [...columns.keys()] })
+
 /** Throws UNKNOWN_COLUMN if a name is not declared. */
-export const checkNames = ({ table, columns }: Plan, row: object): void => {
-  // no list of the names: this is on the way of every write
-  for (const name in row) {
-    if (!columns.has(name)) {
-      throw new GuardError('UNKNOWN_COLUMN', `Table "${table.id}" has no column "${name}".`, {
-        known: [...columns.keys()],
-      })
-    }
-  }
+export const checkNames = (plan: Plan, row: object): void => {
+  for (const name in row) if (!plan.columns.has(name)) throw unknownColumn(plan, name)
+}
+
+/** The column of a name; throws UNKNOWN_COLUMN if it is not declared. */
+export const writtenColumn = (plan: Plan, name: string): Written => {
+  const found = plan.named.get(name)
+  if (found === undefined) throw unknownColumn(plan, name)
+  return found
 }
 
 /** The key as a list; throws if it has another number of parts than the table's. */

@@ -1,28 +1,28 @@
 import type { AnyRow, DriverChange, DriverQuery, Table } from 'guard-gateway/core'
-import { type Clause, type Shape, type SqlValue, searchColumn, storedColumns } from '../kysely/shape.ts'
-import { clausesOf, fromSql, toSql, wordsOf } from '../kysely/values.ts'
+import { type Shape, type SqlValue, storedColumns } from '../kysely/shape.ts'
+import { clausesOf, fromSql } from '../kysely/values.ts'
+import { clauseName, Patches } from './patches.ts'
 import type { BatchValues } from './protocol.ts'
 import { Puts } from './puts.ts'
 
 const sizeOf = (value: SqlValue): number => (typeof value === 'string' ? value.length + 8 : 8)
-
-const clauseName = (clauses: readonly Clause[]): string => clauses.map(([column, op]) => `${column} ${op}`).join()
 
 /** Turns changes and queries into the numbers of their shapes and flat values. `announce` is called with each new shape. */
 export class Encoder {
   readonly #numbers = new Map<string, number>()
   readonly #columns = new Map<string, ReturnType<typeof storedColumns>>()
   readonly #puts = new Map<string, Puts>()
-  readonly #search = new Map<string, string | undefined>()
+  readonly #patches = new Map<string, Patches>()
   readonly #shapes: Shape[] = []
   readonly #announce: (number: number, shape: Shape) => void
 
   constructor(tables: readonly Table[], announce: (number: number, shape: Shape) => void) {
     this.#announce = announce
+    const number = (name: string, make: () => Shape) => this.#number(name, make)
     for (const table of tables) {
       this.#columns.set(table.id, storedColumns(table))
-      this.#search.set(table.id, searchColumn(table))
-      this.#puts.set(table.id, new Puts(table, (name, make) => this.#number(name, make)))
+      this.#puts.set(table.id, new Puts(table, number))
+      this.#patches.set(table.id, new Patches(table, number))
     }
   }
 
@@ -35,7 +35,7 @@ export class Encoder {
   change(change: DriverChange, values: BatchValues): number {
     const from = values.length
     if (change.kind === 'put') this.#puts.get(change.table.id)?.encode(change.row, change.absent, values)
-    else if (change.kind === 'patch') this.#patch(change, values)
+    else if (change.kind === 'patch') this.#patches.get(change.table.id)?.encode(change, values)
     else {
       const { id } = change.table
       values.push(
@@ -75,26 +75,6 @@ export class Encoder {
     let place = 0
     for (const [name, kind] of this.#columns.get(table.id) ?? []) row[name] = fromSql(kind, values[place++] ?? null)
     return row
-  }
-
-  #patch({ table, key, changes, expected }: Extract<DriverChange, { kind: 'patch' }>, values: BatchValues): void {
-    const at = values.push(0) - 1
-    const search = this.#search.get(table.id)
-    const columns: string[] = []
-    for (const name of Object.keys(changes)) {
-      const kind = table.columns[name] ?? 'text'
-      if (name === search || changes[name] === undefined) continue
-      columns.push(name)
-      values.push(toSql(kind, changes[name]))
-    }
-    values.push(...key)
-    const clauses = clausesOf(table, expected, values)
-    const tokens = search !== undefined && changes[search] !== undefined ? changes[search] : undefined
-    const text = wordsOf(tokens)
-    if (text !== null) values.push(text)
-    const words = tokens === undefined ? 'keep' : text === null ? 'clear' : 'set'
-    const name = `patch ${table.id} ${words} ${columns.join()} ${clauseName(clauses)}`
-    values[at] = this.#number(name, () => ({ kind: 'patch', table: table.id, columns, words, expected: clauses }))
   }
 
   #number(name: string, make: () => Shape): number {

@@ -127,9 +127,16 @@ export class Writes {
     if (this.#sent.size > 0 || this.#waiting.length === 0) return
     const batches = this.#waiting
     this.#waiting = []
-    this.#sent = new Map(batches.map((batch) => [Number(batch.values[0]), batch]))
-    const bytes = batches.reduce((sum, batch) => sum + batch.bytes, 0)
-    this.#post({ kind: 'write', batches: batches.map(({ values }) => values), bytes })
+    const sent = new Map<number, Batch>()
+    const values: BatchValues[] = []
+    let bytes = 0
+    for (const batch of batches) {
+      sent.set(Number(batch.values[0]), batch)
+      values.push(batch.values)
+      bytes += batch.bytes
+    }
+    this.#sent = sent
+    this.#post({ kind: 'write', batches: values, bytes })
     this.#sent_at = performance.now()
     this.#slow ??= setTimeout(() => this.#watch(), this.#delays.slow_ms).unref()
   }
