@@ -1,6 +1,5 @@
 import {
   type Call,
-  type CallRecord,
   type CallTrace,
   type Gateway,
   newSpanId,
@@ -12,6 +11,7 @@ import type { Keeper } from '../keep/keeper.ts'
 import { OpenRun } from '../keep/open-run.ts'
 import { callChange } from '../keep/run-change.ts'
 import { isGuarded, newRow } from '../keep/run-row.ts'
+import { type SummedCall, summedCall } from '../keep/summed-span.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 
 /** A run of this many spans is not added to; the session goes on in a new one. */
@@ -100,7 +100,8 @@ export class Automatic {
   #add(recording: Recording, trace: Placed, run: OpenRun): void {
     const { record } = recording
     trace.run = run
-    if (!this.#isWatched() && run.take(record)) this.#putOff(record, trace, run)
+    const taken = this.#isWatched() ? undefined : run.take(record, trace)
+    if (taken !== undefined) this.#putOff(taken, trace, run)
     else this.#addAnew(recording, trace, run)
   }
 
@@ -109,7 +110,7 @@ export class Automatic {
     run.addCall(record, trace, this.#gateway.redact.text)
     if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
       run.notePlain(record)
-      this.#putOff(record, trace, run)
+      this.#putOff(summedCall(record, trace), trace, run)
       return
     }
     this.#keeper.late.delete(run)
@@ -117,8 +118,8 @@ export class Automatic {
     this.#keeper.written(run.row)
   }
 
-  #putOff(record: CallRecord, trace: Placed, run: OpenRun): void {
-    run.lateRecords.push(record)
+  #putOff(call: SummedCall, trace: Placed, run: OpenRun): void {
+    run.lateRecords.push(call)
     trace.isLate = true
     this.#keeper.late.add(run)
   }

@@ -1,4 +1,4 @@
-import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords, traceOf } from 'guard-gateway/core'
+import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/core'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
@@ -6,13 +6,13 @@ import { PlainCalls } from './plain-calls.ts'
 import { isGuarded } from './run-row.ts'
 import { RunSpans } from './run-spans.ts'
 import { type Summary, summedUp } from './summary.ts'
-import { summedCall, summedSpan, summedTool } from './summed-span.ts'
+import { type SummedCall, spansOfCall, summedCall, summedSpan, summedTool } from './summed-span.ts'
 import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './words.ts'
 
 const asItIs = (text: string): string => text
 
 /** A model request or a call of a tool whose record may still be on its way to the storage. */
-export type LateRecord = CallRecord | ToolRecord
+export type LateRecord = SummedCall | ToolRecord
 
 /** Nothing of the call speaks for a failure tag. */
 const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
@@ -113,7 +113,7 @@ export class OpenRun {
     this.#events++
     addCallWords(this.words, call, redact)
     if (isClean(call)) {
-      for (const span of summedCall(call, trace)) this.spans.set(span)
+      addTo(this.spans, summedCall(call, trace))
       return
     }
     const { spans, event } = callRecords(call, trace)
@@ -126,19 +126,16 @@ export class OpenRun {
     if (this.row.status === 'ok') this.#plain.like(call, msOf(this.row.updated_ns))
   }
 
-  /** Takes a request that moves nothing but sums. False: it has to be looked at. */
-  take(call: CallRecord): boolean {
-    if (call.span_id === null || this.#spans.isAwaited(call.span_id) || !this.#plain.take(call)) return false
-    this.#events++
-    return true
+  /** Takes a request that moves nothing but sums. Undefined: it has to be looked at. */
+  take(call: CallRecord, trace: CallTrace): SummedCall | undefined {
+    const taken = this.#spans.isAwaited(trace.span_id) ? undefined : this.#plain.take(call, trace)
+    if (taken !== undefined) this.#events++
+    return taken
   }
 
   #sumUp(): void {
     this.#ended_at = undefined
-    for (const call of this.#plain.empty()) {
-      const trace = traceOf(call)
-      if (trace !== undefined) for (const span of summedCall(call, trace)) this.#spans.set(span)
-    }
+    for (const call of this.#plain.empty()) addTo(this.#spans, call)
   }
 
   /** A call of a tool that says nothing of words or failures that the run does not say already. */
@@ -180,9 +177,12 @@ export class OpenRun {
   regain(records: readonly LateRecord[]): void {
     for (const late of records) {
       if (this.spans.get(late.span_id ?? '') !== undefined) continue
-      const trace = 'tool' in late ? undefined : traceOf(late)
       if ('tool' in late) this.addTool(late)
-      else if (trace !== undefined) this.addCall(late, trace)
+      else {
+        this.#events++
+        this.#changed()
+        addTo(this.spans, late)
+      }
       this.lateRecords.push(late)
     }
   }
@@ -232,6 +232,10 @@ export class OpenRun {
   allWords(): string[] {
     return storedWords(this.ownWords, this.words)
   }
+}
+
+const addTo = (spans: RunSpans, call: SummedCall): void => {
+  for (const span of spansOfCall(call)) spans.set(span)
 }
 
 const msOf = (time_ns: bigint): number => Number(time_ns / NS_PER_MS)

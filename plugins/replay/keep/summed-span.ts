@@ -24,22 +24,45 @@ export const summedSpan = (span: TraceSpan): SummedSpan => ({
       : { input: span.input_tokens ?? 0n, output: span.output_tokens ?? 0n, cost: span.cost_micro ?? 0n },
 })
 
-/** The same of a model request that went well and of its tool calls, without making their spans: it lies on the way of every request. */
-export const summedCall = (call: CallRecord, { span_id, parent_span_id }: CallTrace): readonly SummedSpan[] => {
-  const start_ns = BigInt(call.received_at) * NS_PER_MS
-  const end_ns = call.ended_at > call.received_at ? BigInt(call.ended_at) * NS_PER_MS : start_ns
+/** As much of a model request that went well as its run needs; whole records would be held until the run's row is written. */
+export interface SummedCall {
+  readonly span_id: string
+  readonly parent_span_id: string | null
+  readonly received_at: number
+  readonly ended_at: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cost_micro: number
+  /** Tool calls of its reply. */
+  readonly tool_count: number
+}
+
+export const summedCall = (call: CallRecord, { span_id, parent_span_id }: CallTrace): SummedCall => ({
+  span_id,
+  parent_span_id,
+  received_at: call.received_at,
+  ended_at: Math.max(call.received_at, call.ended_at),
+  input_tokens: allInput(call),
+  output_tokens: call.output_tokens,
+  cost_micro: call.cost_micro ?? 0,
+  tool_count: call.tool_calls?.length ?? 0,
+})
+
+/** The spans of the request and of its tool calls. */
+export const spansOfCall = (call: SummedCall): readonly SummedSpan[] => {
+  const { span_id, tool_count } = call
+  const end_ns = BigInt(call.ended_at) * NS_PER_MS
   const ended = { status: 'ok', end_ns, guarded: true }
   const use = {
-    input: BigInt(allInput(call)),
+    input: BigInt(call.input_tokens),
     output: BigInt(call.output_tokens),
-    cost: BigInt(call.cost_micro ?? 0),
+    cost: BigInt(call.cost_micro),
   }
-  const request: SummedSpan = { id: span_id, parent: parent_span_id, start_ns, ...ended, use }
-  if (call.tool_calls === null) return [request]
-  const tools = call.tool_calls.map(
-    (_, at): SummedSpan => ({ id: toolSpanId(span_id, at), parent: span_id, start_ns: end_ns, ...ended, use: null }),
-  )
-  return [request, ...tools]
+  const start_ns = BigInt(call.received_at) * NS_PER_MS
+  const spans: SummedSpan[] = [{ id: span_id, parent: call.parent_span_id, start_ns, ...ended, use }]
+  for (let at = 0; at < tool_count; at++)
+    spans.push({ id: toolSpanId(span_id, at), parent: span_id, start_ns: end_ns, ...ended, use: null })
+  return spans
 }
 
 /** The same of a call of a tool that went well. */

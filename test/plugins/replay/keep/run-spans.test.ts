@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { callRecords, Gateway } from 'guard-gateway/core'
 import { callRecord } from '../../../../plugins/recorder/rows.ts'
 import { RunSpans, type SummedSpan } from '../../../../plugins/replay/keep/run-spans.ts'
-import { summedCall, summedSpan } from '../../../../plugins/replay/keep/summed-span.ts'
+import { spansOfCall, summedCall, summedSpan } from '../../../../plugins/replay/keep/summed-span.ts'
 import { aCall, settled } from '../../../kit/settled.ts'
 
 const trace = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16), parent_span_id: null }
@@ -20,7 +20,7 @@ describe('the spans of a model request as they are summed', () => {
         cost: { cost_micro: 7, cost_source: 'priced', price_version: 'v' },
       })
       const record = callRecord(done, new Gateway().redact, { request: null, response: null }, false)
-      assert.deepEqual(summedCall(record, trace), callRecords(record, trace).spans.map(summedSpan))
+      assert.deepEqual(spansOfCall(summedCall(record, trace)), callRecords(record, trace).spans.map(summedSpan))
     }
   })
 })
