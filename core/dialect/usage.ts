@@ -44,6 +44,7 @@ const MOST_TOKENS = 1e12
 
 /** Takes over every count that this usage object says, so that the last one said stands. */
 export const noteCounts = <K extends string>(counts: Counts<K>, paths: CountPaths<K>, usage: unknown): void => {
+  if (!isShape(usage)) return
   for (const name in paths) {
     let value: unknown = usage
     for (const step of paths[name]) value = isShape(value) ? value[step] : undefined

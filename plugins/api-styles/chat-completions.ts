@@ -127,11 +127,12 @@ interface Arriving {
   readonly args: ArgumentText
 }
 
+/** Looks through one chunk at a time, whoever's it is. */
+const keys = new KeyCursor()
+
 const chatReader = (draft: Draft): ReplyReader => {
   const counts = noCounts(countPaths)
-  const keys = new KeyCursor()
-  const arriving = new Arrivals(draft)
-  let first = true
+  let arriving: Arrivals | undefined
 
   /** Counts the text of a chunk, and says whether it holds anything else of interest. */
   const tells = (bytes: Buffer, start: number, end: number): boolean => {
@@ -150,8 +151,8 @@ const chatReader = (draft: Draft): ReplyReader => {
         draft.complete = true
         return
       }
-      if (!tells(bytes, start, end) && !first) return
-      first = false
+      if (!tells(bytes, start, end) && arriving !== undefined) return
+      arriving ??= new Arrivals(draft)
       const chunk = parsedEvent(bytes, start, end)
       noteReply(draft, counts, chunk)
       for (const choice of listOf(chunk.choices)) arriving.add(shapeOf(choice))
@@ -163,14 +164,13 @@ const chatReader = (draft: Draft): ReplyReader => {
     close() {
       // Not every server sends the last event; a reason to finish says as much.
       draft.complete ||= draft.finish_reason !== null
-      if (draft.complete) arriving.close()
+      if (draft.complete) arriving?.close()
       return usageOf(counts)
     },
   }
 }
 
 const DONE = Buffer.from('[DONE]')
-
 const isDone = (bytes: Buffer, start: number, end: number): boolean =>
   bytes[start] === DONE[0] && end - start < 16 && bytes.toString('latin1', start, end).trim() === '[DONE]'
 
@@ -185,11 +185,13 @@ const noteReply = (draft: Draft, counts: ChatCounts, reply: Shape): void => {
 
 const noteMessage = (draft: Draft, choice: Shape): void => {
   const message = shapeOf(choice.message)
-  const calls = callsAmong(callsOf(message))
   draft.finish_reason = wordOf(choice.finish_reason) ?? draft.finish_reason
-  addCalls(draft, calls)
   for (const name of spoken)
-    for (const text of contentOf(message[name]).texts) draft.output_bytes += Buffer.byteLength(text)
+    if (message[name] !== undefined)
+      for (const text of contentOf(message[name]).texts) draft.output_bytes += Buffer.byteLength(text)
+  if (message.tool_calls === undefined && message.function_call === undefined) return
+  const calls = callsAmong(callsOf(message))
+  addCalls(draft, calls)
   for (const { args } of calls) if (typeof args === 'string') draft.output_bytes += Buffer.byteLength(args)
 }
 

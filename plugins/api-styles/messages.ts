@@ -140,9 +140,11 @@ const quiet = ['content_block_delta', 'text_delta', 'thinking_delta', 'signature
 /** Names under which a delta carries text that is paid for. */
 const spoken = ['text', 'thinking'] as const
 
+/** Looks through one event at a time, whoever's it is. */
+const keys = new KeyCursor()
+
 const messagesReader = (draft: Draft): ReplyReader => {
   const counts = noCounts(countPaths)
-  const keys = new KeyCursor()
   const open = new Map<unknown, { readonly block: Shape; readonly args: ArgumentText }>()
 
   /** Counts the text of an event, and says whether it is anything but a piece of text. */

@@ -152,9 +152,11 @@ const telling = [
   'error',
 ] as const
 
+/** Looks through one event at a time, whoever's it is. */
+const keys = new KeyCursor()
+
 const responsesReader = (draft: Draft): ReplyReader => {
   const counts = noCounts(countPaths)
-  const keys = new KeyCursor()
 
   /** Counts an event's piece of output, and says whether the event is one to parse. */
   const tells = (bytes: Buffer, start: number, end: number): boolean => {

@@ -28,8 +28,14 @@ describe('keys', () => {
   })
   it('forget a revoked key at once', () => {
     const some = keys()
+    assert.equal(some.identify(['key-of-one'])?.key_id, 'gk_1')
     some.remove(sha256('key-of-one'))
     assert.equal(some.identify(['key-of-one']), undefined)
+    assert.equal(some.identify(['gateway-key'])?.key_id, null)
+    some.setGateway('another-key')
+    assert.equal(some.identify(['gateway-key']), undefined)
+    some.add({ id: 'gk_3', agent_id: 'three', hash: sha256('another-key') })
+    assert.equal(some.identify(['another-key'])?.key_id, 'gk_3')
   })
   it('are random and long', () => {
     assert.match(newKey('gak_'), /^gak_[\w-]{43}$/)
