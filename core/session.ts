@@ -50,11 +50,15 @@ export type SessionBeginning = Pick<
 }
 
 /** A session of which nothing has been seen yet. */
-export const newSessionRow = (id: string, { at, ...beginning }: SessionBeginning): SessionRow => ({
+export const newSessionRow = (id: string, beginning: SessionBeginning): SessionRow => ({
   id,
-  ...beginning,
+  project_id: beginning.project_id,
+  agent_id: beginning.agent_id,
+  external_id: beginning.external_id,
+  external_source: beginning.external_source,
   name: null,
   metadata: {},
+  client: beginning.client,
   paused: false,
   paused_at: null,
   pause_reason: null,
@@ -68,6 +72,6 @@ export const newSessionRow = (id: string, { at, ...beginning }: SessionBeginning
   output_tokens: 0,
   total_tokens: 0,
   cost_micro: 0,
-  created_at: at,
-  last_seen_at: at,
+  created_at: beginning.at,
+  last_seen_at: beginning.at,
 })

@@ -34,19 +34,11 @@ export const search = (
 
 const searchAll = (found: Search, conversation: Conversation, rows: readonly Row[], suffix: string): void => {
   const { chain, talk } = conversation
-  let thread = ''
-  let isOwn = false
   for (const row of rows) {
     const talked = hasTip(talk, row.talk_items, row.talk_tip)
     // what begins alike with its system items begins alike without them
-    if (!talked && row.talk_items > 0) continue
-    const chained = hasTip(chain, row.items, row.chain_tip)
-    if (!talked && !chained) continue
-    if (row.thread !== thread) {
-      thread = row.thread
-      isOwn = isSubagent(thread, suffix)
-    }
-    if (isOwn) note(found, conversation, row, chained)
+    const chained = (talked || row.talk_items === 0) && hasTip(chain, row.items, row.chain_tip)
+    if ((talked || chained) && isSubagent(row.thread, suffix)) note(found, conversation, row, chained)
   }
 }
 
