@@ -3,6 +3,7 @@ import {
   type Change,
   type Gateway,
   GuardError,
+  type Recording,
   type Session,
   type Settled,
   traceOf,
@@ -22,29 +23,38 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
   const blocks = new Map<string, Promise<void>>()
   const inTurn = firstAlone()
 
-  /** False if something has changed meanwhile that the write builds on. */
-  const attempted = async (settled: Settled, record: CallRecord, attempt: number): Promise<boolean> => {
+  const write = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { session } = settled.call
-    if (attempt > 0) await lookFor(gateway, session)
     const batch = ownChanges(settled, record)
-    if (gateway.hooks.record.isUsed()) await gateway.hooks.record.promise({ settled, record, attempt, batch })
-    const written = await gateway.storage.write(batch, HOLD)
-    if (written && session !== null) session.stored = true
-    return written
+    const added = addedTo(gateway, { settled, record, attempt, batch })
+    const writing =
+      added === undefined ? gateway.storage.write(batch, HOLD) : added.then(() => gateway.storage.write(batch, HOLD))
+    return writing.then((written) => {
+      if (!written) return again(settled, record, attempt + 1)
+      if (session !== null) session.stored = true
+      return undefined
+    })
   }
 
-  const write = async (settled: Settled, previews: Previews): Promise<void> => {
+  /** Something has changed meanwhile that the write builds on. */
+  const again = async (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
+    const { id, session } = settled.call
+    if (attempt === ATTEMPTS)
+      throw new GuardError(
+        'STORAGE_BUSY',
+        `Request ${id} could not be recorded: its session or its trace changed at the same time.`,
+      )
+    await lookFor(gateway, session)
+    await write(settled, record, attempt)
+  }
+
+  const begin = (settled: Settled, previews: Previews): Promise<void> => {
     const continues = gateway.apiStyles.get(settled.call.style)?.continues === true
-    const record = callRecord(settled, gateway.redact, previews, continues)
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await attempted(settled, record, attempt)) return
-    throw new GuardError(
-      'STORAGE_BUSY',
-      `Request ${settled.call.id} could not be recorded: its session or its trace changed at the same time.`,
-    )
+    return write(settled, callRecord(settled, gateway.redact, previews, continues), 0)
   }
 
   const record = (settled: Settled): Promise<void> => {
-    const writeWith = (previews: Previews) => inTurn(settled.call.session, () => write(settled, previews))
+    const writeWith = (previews: Previews) => inTurn(settled.call.session, () => begin(settled, previews))
     return full_content_logging ? previewsOf(gateway, settled).then(writeWith) : writeWith(NO_PREVIEWS)
   }
 
@@ -77,6 +87,21 @@ const NO_PREVIEWS: Previews = { request: null, response: null }
 const ownChanges = ({ call: { session } }: Settled, record: CallRecord): Change[] => {
   const call: Change = { table: 'calls', put: record }
   return session === null ? [call] : [call, sessionChange(session)]
+}
+
+/** Lets others add to what commits with a call; undefined if they did so at once: each promise on the way of a request costs. */
+const addedTo = (gateway: Gateway, recording: Recording): Promise<void> | undefined => {
+  let isAdded = false
+  let failure: unknown
+  let end = (error: unknown): void => {
+    isAdded = true
+    failure = error
+  }
+  gateway.hooks.record.callAsync(recording, (error) => end(error))
+  if (isAdded) return failure ? Promise.reject(failure) : undefined
+  return new Promise((resolve, reject) => {
+    end = (error) => (error ? reject(error) : resolve())
+  })
 }
 
 /** Finds out whether a session's row is there at this moment: others may have put or removed it. */
