@@ -3,7 +3,7 @@ import type { Conversation } from './call.ts'
 import type { ApiStyle, Envelope } from './contracts/api-style.ts'
 import { thrownBy } from './errors/thrower.ts'
 import { GuardError } from './errors.ts'
-import { BodyPrints } from './request-body/body-prints.ts'
+import { BodyPrints, begins } from './request-body/body-prints.ts'
 import { KeptBodies } from './request-body/kept-bodies.ts'
 import { readAnew } from './request-body/read-anew.ts'
 import { readOn } from './request-body/read-on.ts'
@@ -33,8 +33,9 @@ const read = (style: ApiStyle, body: Buffer, hint: string): ReadRequest => {
   if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
   if (body.length < WORTH_KEEPING) return readAnew(style, body)
   const name = `${style.id} ${hint}`
-  if (!prints.continues(name, body)) return readAnew(style, body)
-  const { known, earlier, ...found } = readOn(style, body, kept.named(name))
+  const bodies = kept.named(name)
+  if (!bodies.some((earlier) => begins(body, earlier)) && !prints.continues(name, body)) return readAnew(style, body)
+  const { request, known, earlier } = readOn(style, body, bodies)
   kept.keep(name, body, known, earlier)
-  return found
+  return request
 }

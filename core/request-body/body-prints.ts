@@ -33,5 +33,16 @@ export class BodyPrints {
   }
 }
 
-const checksumOf = (body: Buffer, reach: number): number =>
-  crc32(body.subarray(Math.max(reach - STRETCH_BYTES, 0), reach))
+/** Whether a body begins like an earlier one that is at hand, as far as a print would tell. */
+export const begins = (
+  body: Buffer,
+  { bytes, length }: { readonly bytes: Buffer; readonly length: number },
+): boolean => {
+  const reach = length >> 1
+  const start = stretchStart(reach)
+  return body.length >= reach && body.compare(bytes, start, reach, start, reach) === 0
+}
+
+const checksumOf = (body: Buffer, reach: number): number => crc32(body.subarray(stretchStart(reach), reach))
+
+const stretchStart = (reach: number): number => Math.max(reach - STRETCH_BYTES, 0)

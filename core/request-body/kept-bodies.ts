@@ -6,7 +6,9 @@ const PER_NAME = 16
 
 /** One request body remembered in a reused buffer, with what its reader made of it. */
 export interface KeptBody<State> {
+  /** As long as the body, or longer. */
   bytes: Buffer
+  length: number
   state: State
 }
 
@@ -25,12 +27,13 @@ export class KeptBodies<State> {
   /** Copies a body; `reuse`, one of those named so, then holds it instead of its own. */
   keep(name: string, body: Buffer, state: State, reuse: KeptBody<State> | undefined): void {
     if (body.length > BYTE_LIMIT / 8) return
-    const kept = reuse ?? { bytes: EMPTY, state }
+    const kept = reuse ?? { bytes: EMPTY, length: 0, state }
     if (kept.bytes.length < body.length) {
       this.#release(kept.bytes)
       kept.bytes = this.#take(body.length)
     }
     body.copy(kept.bytes)
+    kept.length = body.length
     kept.state = state
     this.#file(name, kept, reuse === undefined)
     while (this.#bytes > BYTE_LIMIT || this.#count > COUNT_LIMIT) this.#dropOldest()

@@ -9,7 +9,8 @@ import { type Known, Scan } from './scan.ts'
 import { parseSlice } from './skim.ts'
 
 /** A request, and what to remember of it; `earlier` is the body that it goes on from, if there is one. */
-export interface ReadOn extends ReadRequest {
+export interface ReadOn {
+  readonly request: ReadRequest
   readonly known: Known
   readonly earlier: KeptBody<Known> | undefined
 }
@@ -17,7 +18,7 @@ export interface ReadOn extends ReadRequest {
 /** Reads a body that probably goes on from one of `kept`. */
 export const readOn = (style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]): ReadOn => {
   const scan = new Scan(style, body, kept)
-  const envelope = style.envelope(membersOf(scan))
+  const envelope = scan.frame?.envelope ?? style.envelope(membersOf(scan))
   const known = resumed(scan, envelope) ?? begun(scan, envelope)
   const conversation = conversationOf(envelope, known.fold, {
     opening: () => {
@@ -27,7 +28,11 @@ export const readOn = (style: ApiStyle, body: Buffer, kept: readonly KeptBody<Kn
     elements: scan.elements.length,
     partsAt: (index) => partsAt(style, body, scan, index),
   })
-  return { envelope, conversation, known, earlier: known.fold === scan.earlier?.state.fold ? scan.earlier : undefined }
+  return {
+    request: { envelope, conversation },
+    known,
+    earlier: known.fold === scan.earlier?.state.fold ? scan.earlier : undefined,
+  }
 }
 
 const partsAt = (style: ApiStyle, body: Buffer, { elements }: Scan, index: number): readonly Part[] => {
@@ -46,11 +51,15 @@ const resumed = (scan: Scan, envelope: Envelope): Known | undefined => {
   const state = scan.earlier?.state
   if (state === undefined || scan.same * 2 < state.elements.length || scan.same === 0) return
   const mark = state.marks[scan.same]
-  if (mark === undefined || !sameParts(envelope.before, state.before)) return
+  if (mark === undefined || !sameParts(envelope.before, state.envelope.before)) return
   state.fold.backTo(mark)
   state.marks.length = scan.same + 1
   const opening = state.opening !== undefined && state.opening.span <= scan.same ? state.opening : undefined
-  return folded(scan, { ...state, members: scan.members, elements: scan.elements, opening }, scan.same)
+  return folded(
+    scan,
+    { ...around(scan, envelope), elements: scan.elements, marks: state.marks, fold: state.fold, opening },
+    scan.same,
+  )
 }
 
 const begun = (scan: Scan, envelope: Envelope): Known => {
@@ -58,21 +67,21 @@ const begun = (scan: Scan, envelope: Envelope): Known => {
   for (const part of envelope.before) fold.add(pieceOf(part))
   return folded(
     scan,
-    {
-      members: scan.members,
-      elements: scan.elements,
-      marks: [fold.mark()],
-      fold,
-      before: envelope.before,
-      opening: undefined,
-    },
+    { ...around(scan, envelope), elements: scan.elements, marks: [fold.mark()], fold, opening: undefined },
     0,
   )
 }
 
+const around = ({ frame, members, list }: Scan, envelope: Envelope) => ({
+  members: frame?.members ?? members,
+  moved: frame?.moved ?? 0,
+  envelope,
+  list,
+})
+
 /** Parts with blocks are not compared: they are rare before a list. */
 const sameParts = (left: readonly Part[], right: readonly Part[]): boolean =>
-  left.length === right.length && left.every((part, index) => samePart(part, right[index]))
+  left === right || (left.length === right.length && left.every((part, index) => samePart(part, right[index])))
 
 const samePart = (left: Part, right: Part | undefined): boolean =>
   right !== undefined &&

@@ -1,27 +1,33 @@
-import type { ApiStyle, Part } from '../contracts/api-style.ts'
+import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
 import type { Fold, Mark } from '../conversation/fold.ts'
 import { type Piece, pieceOf } from '../conversation/pieces.ts'
 import type { KeptBody } from './kept-bodies.ts'
+import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
 import { parseSlice, type Skimmer, skimArray, skimObject, skipValue } from './skim.ts'
 
 /** Bytes of a value in its body, and what they were read as. */
-export interface Slice<T> {
-  readonly start: number
-  readonly end: number
+export interface Slice<T> extends Span {
   readonly value: T
 }
 
-/** What reading a body left behind, for the next body that begins like it. */
-export interface Known {
+/** What stands around the list of a body. */
+interface Frame {
   readonly members: ReadonlyMap<string, Slice<unknown>>
+  /** How many bytes further than said those members stand that follow the list. */
+  readonly moved: number
+  readonly envelope: Envelope
+}
+
+/** What reading a body left behind, for the next body that begins like it. */
+export interface Known extends Frame {
+  /** Where the list stands, its brackets included; undefined without one. */
+  readonly list: Span | undefined
   /** Elements of the conversation as hashes. */
   readonly elements: readonly Slice<readonly Piece[]>[]
   /** The fold before each element, and behind the last one. */
   readonly marks: Mark[]
   readonly fold: Fold
-  /** What stands before the list. */
-  readonly before: readonly Part[]
   /** Once asked for, and how many elements it was read from; infinite if more elements could change it. */
   opening: { readonly hash: string; readonly span: number } | undefined
 }
@@ -39,6 +45,10 @@ export class Scan implements Skimmer {
   earlier: KeptBody<Known> | undefined
   /** How many first elements are equal to the earlier body's. */
   same = 0
+  /** Where the list stands, its brackets included. */
+  list: Span | undefined
+  /** Set where an earlier body's stands around the list. */
+  frame: Frame | undefined
   readonly #style: ApiStyle
   readonly #body: Buffer
   readonly #kept: readonly KeptBody<Known>[]
@@ -49,7 +59,27 @@ export class Scan implements Skimmer {
     this.#body = body
     this.#kept = kept
     this.#single = new SingleMembers(style.list)
-    skimObject(body, this)
+    if (!this.#framed()) skimObject(body, this)
+  }
+
+  /** Reads the list alone where all around it is as in an earlier body; false if it is not. */
+  #framed(): boolean {
+    for (const { bytes, length, state } of this.#kept) {
+      if (state.list === undefined) continue
+      const { start, end } = state.list
+      const grown = this.#body.length - length
+      if (end + grown < start + 2 || !this.#same(bytes, 0, start + 1, 0) || !this.#same(bytes, end - 1, length, grown))
+        continue
+      if (this.#list(start) === end + grown) {
+        this.frame = { members: state.members, moved: state.moved + grown, envelope: state.envelope }
+        return true
+      }
+      this.elements.length = 0
+      this.earlier = undefined
+      this.same = 0
+      return false
+    }
+    return false
   }
 
   member(name: string, at: number): number {
@@ -63,8 +93,11 @@ export class Scan implements Skimmer {
   #known(name: string, at: number): Slice<unknown> | undefined {
     for (const { bytes, state } of this.#kept) {
       const slice = state.members.get(name)
-      if (slice === undefined || slice.end - slice.start < WORTH_COMPARING || !this.#equal(at, bytes, slice)) continue
-      return { start: at, end: at + slice.end - slice.start, value: slice.value }
+      if (slice === undefined || slice.end - slice.start < WORTH_COMPARING) continue
+      const moved = state.list !== undefined && slice.start > state.list.start ? state.moved : 0
+      const start = slice.start + moved
+      const end = slice.end + moved
+      if (this.#equal(at, bytes, start, end)) return { start: at, end: at + end - start, value: slice.value }
     }
   }
 
@@ -74,26 +107,30 @@ export class Scan implements Skimmer {
   }
 
   /** Strings, objects and arrays end by themselves, so equal bytes are equal values; numbers and words are left to the parser. */
-  #equal(at: number, bytes: Buffer, slice: Slice<unknown>): boolean {
-    const length = slice.end - slice.start
-    return (
-      at + length <= this.#body.length &&
-      this.#body.compare(bytes, slice.start, slice.end, at, at + length) === 0 &&
-      closes(bytes[slice.end - 1])
-    )
+  #equal(at: number, bytes: Buffer, start: number, end: number): boolean {
+    return at + end - start <= this.#body.length && this.#same(bytes, start, end, at - start) && closes(bytes[end - 1])
+  }
+
+  /** Whether these bytes of another body stand here too, so many bytes further. */
+  #same(bytes: Buffer, start: number, end: number, shift: number): boolean {
+    return this.#body.compare(bytes, start, end, start + shift, end + shift) === 0
   }
 
   #list(at: number): number {
     let isFirst = true
     let equal = true
-    return skimArray(this.#body, at, (start) => {
+    const behind = skimArray(this.#body, at, (start) => {
       if (isFirst) {
         isFirst = false
         this.#choose(start)
         if (this.same > 0) return this.#takeOver(start)
       }
       const known = this.earlier?.state.elements[this.elements.length]
-      if (known !== undefined && this.earlier !== undefined && this.#equal(start, this.earlier.bytes, known)) {
+      if (
+        known !== undefined &&
+        this.earlier !== undefined &&
+        this.#equal(start, this.earlier.bytes, known.start, known.end)
+      ) {
         if (equal) this.same++
         return this.#add(start, start + known.end - known.start, known.value)
       }
@@ -101,6 +138,8 @@ export class Scan implements Skimmer {
       const end = skipValue(this.#body, start, 2)
       return this.#add(start, end, this.#style.parts(parseSlice(this.#body, start, end)).map(pieceOf))
     })
+    this.list = { start: at, end: behind }
+    return behind
   }
 
   /** Takes the first elements from the earlier body, whose bytes up to there are equal; gives the end of the last one. */
@@ -141,13 +180,14 @@ export class Scan implements Skimmer {
     const shift = start - first.start
     let low = 0
     let high = state.elements.length
+    // all of them in most bodies
+    let middle = high
     while (low < high) {
-      const middle = (low + high + 1) >> 1
       const from = state.elements[low]?.start ?? first.start
       const to = state.elements[middle - 1]?.end ?? first.end
-      const fits = to + shift <= this.#body.length
-      if (fits && this.#body.compare(bytes, from, to, from + shift, to + shift) === 0) low = middle
+      if (to + shift <= this.#body.length && this.#same(bytes, from, to, shift)) low = middle
       else high = middle - 1
+      middle = (low + high + 1) >> 1
     }
     // behind a number that ended there, digits may stand here
     while (low > 0 && !closes(bytes[(state.elements[low - 1]?.end ?? 0) - 1])) low--

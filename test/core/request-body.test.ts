@@ -120,4 +120,13 @@ describe('a body that begins like an earlier one', () => {
         assert.deepEqual({ ...known }, { ...anew }, list)
       }
   })
+  it('is refused where what stands around the list is known, but the list ends before and stands twice', () => {
+    const body = (items: string) => Buffer.from(`{"model":"m","items":[${items}],"padding":"${'p'.repeat(3000)}"}`)
+    const item = '{"kind":"user","text":"a"}'
+    for (const hint of ['around', ''])
+      for (const items of [item, `${item},${item}`, `${item},${item},${item}`]) readRequest(plain, body(items), hint)
+    for (const hint of ['around', ''])
+      for (const items of [`${item}],"items":[${item}`, `${item},${'['.repeat(520)}${']'.repeat(520)}`])
+        assert.throws(() => readRequest(plain, body(items), hint), { code: 'INVALID_BODY' }, items.slice(0, 40))
+  })
 })
