@@ -48,7 +48,7 @@ export interface Exchange {
 
 /** The connections to one address, kept from request to request. */
 export interface Connections {
-  /** Sends a request at once; nothing is sent twice and no redirect followed. Throws TypeError, and sends nothing, for a byte that HTTP forbids. */
+  /** Sends a request within this turn of the event loop; nothing is sent twice and no redirect followed. Throws TypeError, and sends nothing, for a byte that HTTP forbids. */
   send(request: UpstreamRequest, listener: UpstreamListener): Exchange
   /** Closes what is idle now, and the rest when its replies have ended. */
   retire(): void
