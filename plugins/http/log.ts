@@ -66,14 +66,16 @@ export class Log {
 const textOf = (lines: readonly Line[]): string => {
   let text = ''
   let shown = Number.NaN
-  let time = ''
+  let begun = ''
   for (const { at, level, fields } of lines) {
-    // many lines are of one millisecond
-    if (at !== shown) {
-      shown = at
-      time = new Date(at).toISOString()
+    const second = Math.floor(at / 1000)
+    if (second !== shown) {
+      shown = second
+      begun = new Date(at).toISOString().slice(0, -4)
     }
-    text += `${JSON.stringify({ time, level, ...fields })}\n`
+    const time = `${begun}${String(at - second * 1000).padStart(3, '0')}Z`
+    // no line is without fields
+    text += `{"time":"${time}","level":"${level}",${JSON.stringify(fields).slice(1)}\n`
   }
   return text
 }
