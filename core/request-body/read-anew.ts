@@ -4,30 +4,41 @@ import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'
 import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
+import { type Frame, framedList, keepFrame } from './known-frames.ts'
 import { knownTools } from './known-tools.ts'
+import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
 import { parseSlice, skimObject, skipValue } from './skim.ts'
 
-/** Reads a body of which nothing is known: parsed in one go, hashed part by part, nothing kept. */
+/** Reads a body of which nothing is known but perhaps what stands around its list: parsed in one go, hashed part by part. */
 export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
+  const framed = framedList(style, body)
+  if (framed !== undefined) return readList(style, framed, framed.list)
   const single = new SingleMembers(style.list)
   let tools: Uint8Array | undefined
+  let place: Span | undefined
   skimObject(body, {
-    member: (name, at) => {
+    member: (name, start) => {
       single.note(name)
-      const end = skipValue(body, at, 1)
-      if (name === 'tools') tools = body.subarray(at, end)
+      const end = skipValue(body, start, 1)
+      if (name === 'tools') tools = body.subarray(start, end)
+      else if (name === style.list) place = { start, end }
       return end
     },
   })
   const { [style.list]: list, ...members } = parseSlice(body, 0, body.length) as Record<string, unknown>
   if (tools !== undefined) members.tools = knownTools(tools, members.tools)
-  const elements = Array.isArray(list) ? (list as readonly unknown[]) : []
-  const envelope = style.envelope(
-    Array.isArray(list) || list === undefined ? members : { ...members, [style.list]: list },
-  )
+  if (!Array.isArray(list) && list !== undefined) members[style.list] = list
+  const envelope = style.envelope(members)
+  const frame = { envelope, before: envelope.before.map(pieceOf) }
+  if (!Array.isArray(list)) return readList(style, frame, [])
+  if (place !== undefined) keepFrame(style, body, place, frame)
+  return readList(style, frame, list)
+}
+
+const readList = (style: ApiStyle, { envelope, before }: Frame, elements: readonly unknown[]): ReadRequest => {
   const fold = new Fold()
-  for (const part of envelope.before) fold.add(pieceOf(part))
+  for (const piece of before) fold.add(piece)
   for (const element of elements) for (const part of style.parts(element)) fold.add(pieceOf(part))
   return {
     envelope,

@@ -86,6 +86,20 @@ const skipNested = (json: Buffer, at: number, outer: number): number => {
   throw broken(at, 'an object or array does not end')
 }
 
+/** Whether a parsed value, itself at this depth, nests as deep as a request may and no deeper. */
+export const nestsWithin = (value: object, depth: number): boolean => {
+  if (depth > DEPTH_LIMIT) return false
+  if (Array.isArray(value)) return value.every((element) => !isNested(element) || nestsWithin(element, depth + 1))
+  const object = value as Readonly<Record<string, unknown>>
+  for (const name in object) {
+    const member = object[name]
+    if (isNested(member) && !nestsWithin(member, depth + 1)) return false
+  }
+  return true
+}
+
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 /** A receiver of what `skimObject` finds. */
 export interface Skimmer {
   /** A member whose value begins at `at`; gives the end of the value. */

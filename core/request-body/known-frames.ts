@@ -1,0 +1,61 @@
+import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
+import type { Piece } from '../conversation/pieces.ts'
+import type { Span } from './member.ts'
+import { nestsWithin } from './skim.ts'
+
+const LIMIT = 16
+const BYTE_LIMIT = 64 * 1024
+
+/** What stands around the list of a body, and what it was read as. */
+export interface Frame {
+  readonly envelope: Envelope
+  /** What the envelope says before the list. */
+  readonly before: readonly Piece[]
+}
+
+interface KnownFrame extends Frame {
+  readonly style: ApiStyle
+  /** Up to the bracket that opens the list, and from the one that closes it. */
+  readonly head: Buffer
+  readonly tail: Buffer
+}
+
+/** The latest first: a client's requests, in whatever sessions, often differ in their lists alone. At most 16 of 64 KiB. */
+const known: KnownFrame[] = []
+
+/** Reads only the list of a body, if what stands around it is known. */
+export const framedList = (
+  style: ApiStyle,
+  body: Buffer,
+): (Frame & { readonly list: readonly unknown[] }) | undefined => {
+  const index = known.findIndex((frame) => frame.style === style && surrounds(frame, body))
+  const frame = known[index]
+  if (frame === undefined) return
+  if (index > 0) known.unshift(...known.splice(index, 1))
+  const list = listIn(body, frame)
+  return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, list }
+}
+
+/** Remembers what stands around the list at `list`, its brackets included. */
+export const keepFrame = (style: ApiStyle, body: Buffer, { start, end }: Span, frame: Frame): void => {
+  if (start + body.length - end > BYTE_LIMIT) return
+  known.unshift({ style, head: copyOf(body, 0, start + 1), tail: copyOf(body, end - 1, body.length), ...frame })
+  if (known.length > LIMIT) known.pop()
+}
+
+const copyOf = (body: Buffer, start: number, end: number): Buffer => Buffer.from(body.subarray(start, end))
+
+const surrounds = ({ head, tail }: KnownFrame, body: Buffer): boolean =>
+  body.length >= head.length + tail.length &&
+  body.compare(head, 0, head.length, 0, head.length) === 0 &&
+  body.compare(tail, 0, tail.length, body.length - tail.length) === 0
+
+/** The list; undefined where the bytes between are no list of their own: they could end it and begin another. */
+const listIn = (body: Buffer, { head, tail }: KnownFrame): readonly unknown[] | undefined => {
+  try {
+    const list: unknown = JSON.parse(body.toString('utf8', head.length - 1, body.length - tail.length + 1))
+    return Array.isArray(list) && nestsWithin(list, 2) ? list : undefined
+  } catch {
+    return
+  }
+}
