@@ -88,8 +88,9 @@ describe('sqlite: the file', () => {
       'auto_vacuum',
       'journal_size_limit',
       'wal_autocheckpoint',
+      'cache_size',
     ]
-    assert.deepEqual(names.map(read), ['wal', 1, 5_000, 1, 0, 1, 0, 2, 2, 64 * 1024 * 1024, 0])
+    assert.deepEqual(names.map(read), ['wal', 1, 5_000, 1, 0, 1, 0, 2, 2, 64 * 1024 * 1024, 0, -4_096])
     close()
     const full = await openDatabase({ ...start(path('settings.db')), synchronous: 'full' })
     assert.equal(full.db.pragma('synchronous', { simple: true }), 2)

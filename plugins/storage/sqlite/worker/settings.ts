@@ -3,6 +3,7 @@ import type { Start } from '../protocol.ts'
 import { Refusal } from '../refusal.ts'
 
 const JOURNAL_LIMIT = 64 * 1024 * 1024
+const CACHE_KIB = 4_096
 
 /** Every setting that matters, by name: what is set and what then must be read back. */
 const wanted = ({
@@ -12,6 +13,8 @@ const wanted = ({
   ['busy_timeout', String(busy_ms), busy_ms],
   ['journal_mode', 'WAL', 'wal'],
   ['synchronous', synchronous, synchronous === 'full' ? 2 : 1],
+  // whenever pages have changed places, a commit looks through all that are cached; the rest the system has in memory
+  ['cache_size', String(-CACHE_KIB), -CACHE_KIB],
   ['foreign_keys', 'ON', 1],
   ['trusted_schema', 'OFF', 0],
   ['cell_size_check', 'ON', 1],
