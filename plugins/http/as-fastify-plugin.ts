@@ -42,10 +42,10 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
     { name: 'guard-gateway', fastify: '5.x' },
   )
 
-/** The framework's hooks that a request meets which is taken out of its hands. */
-const watching: ReadonlySet<string> = new Set(['onRequest', 'onRequestAbort', 'onTimeout', 'onResponse'])
+/** The framework's hooks that a request meets which is taken out of its hands, and the one that can give its route such hooks. */
+const watching: ReadonlySet<string> = new Set(['onRoute', 'onRequest', 'onRequestAbort', 'onTimeout', 'onResponse'])
 
-/** Notes whether a plugin hooks into every request of the scope that it is given. */
+/** Notes whether a plugin hooks into every request of the scope that it is given, or into its routes. */
 const noteWatchers = (face: HttpFace, scope: FastifyInstance): void => {
   const addHook: (...args: never[]) => FastifyInstance = scope.addHook
   scope.addHook = function (this: FastifyInstance, ...args: never[]) {

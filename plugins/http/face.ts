@@ -25,7 +25,7 @@ export class HttpFace {
   /** Bytes of request bodies held. */
   buffered = 0
   draining = false
-  /** A plugin hooks into every request of the framework. */
+  /** A plugin hooks into the framework's requests. */
   isWatched = false
   /** The port that is listened on. */
   port: number

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
+import { classOf } from '../admission/route-class.ts'
 import { decodedPath, pathOf } from '../admission/target.ts'
 import { described, undescribed } from '../described.ts'
 import { styleOf } from '../errors.ts'
@@ -19,7 +20,7 @@ export const modelRoutes = (face: HttpFace, app: FastifyInstance): void => {
     for (const path of style.paths) {
       const serve = guarded(style, path)
       const urls = spellings(path)
-      for (const url of urls) guardedPaths(face).set(url, serve)
+      for (const url of urls) if (classOf(url) === 'model') guardedPaths(face).set(url, serve)
       addAll(
         app,
         'POST',

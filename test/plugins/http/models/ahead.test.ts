@@ -13,7 +13,7 @@ const hooking = (
   apply: (gateway) => gateway.hooks.http.tap(name, apply),
 })
 
-const plugins = [
+const plugins: readonly Plugin[] = [
   hooking('asked', (app) => void app.addHook('onRequest', async ({ url }) => void seen.push(`asked ${url}`))),
   hooking('answered', (app) => void app.addHook('onResponse', async ({ url }) => void seen.push(`answered ${url}`))),
   hooking('shared', async (app) => {
@@ -22,6 +22,16 @@ const plugins = [
     })
     await app.register(shared)
   }),
+  {
+    name: 'routed',
+    apply: (gateway) =>
+      gateway.hooks.http.tap({ name: 'routed', stage: -1 }, (app) => {
+        app.addHook('onRoute', (route) => {
+          const also = async ({ url }: { readonly url: string }) => void seen.push(`routed ${url}`)
+          route.onRequest = [also, ...[route.onRequest ?? []].flat()]
+        })
+      }),
+  },
   hooking('alone', async (app) => {
     await app.register(async (scope) => {
       scope.addHook('onRequest', async () => void seen.push('alone'))
@@ -40,4 +50,23 @@ describe('a plugin that hooks into the requests of the framework', () => {
       assert.deepEqual(seen, plugin.name === 'alone' ? [] : [`${plugin.name} /v1/chat/completions`])
     })
   }
+})
+
+describe('a style of a plugin', () => {
+  const elsewhere: Plugin = {
+    name: 'elsewhere',
+    apply: (gateway) =>
+      gateway.apiStyles.add({
+        ...gateway.apiStyles.need('chat_completions'),
+        id: 'elsewhere',
+        paths: ['/v1/completions'],
+      }),
+  }
+  it('is judged by how its path is spelled', async () => {
+    await using running = await start({ plugins: [elsewhere], upstream: { styles: ['elsewhere'] } })
+    const statusFrom = async (headers: Record<string, string>) =>
+      (await ask(running.port, { path: '/completions', headers, body: chatBody })).status
+    assert.equal(await statusFrom({}), 200)
+    assert.equal(await statusFrom({ origin: 'http://evil.example' }), 403)
+  })
 })
