@@ -3,7 +3,7 @@ import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHoo
 import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
-import { noteThrower, throwerOf, thrownBy } from './errors/thrower.ts'
+import { noteThrower, throwerOf } from './errors/thrower.ts'
 import type { Fragment } from './fragment.ts'
 import type { Recording } from './record.ts'
 import type { Settled } from './settled.ts'
@@ -78,14 +78,14 @@ type Failed = (error: unknown, done: Done) => void
 /** Wraps every tap: what it throws is noted as thrown by it. */
 const attributed = <H>(hook: H, name: string): Prompt<H> => {
   const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
-    const run = tap.fn as (...args: unknown[]) => unknown
+    const run = tap.fn as Run
     const who = `${name}:${tap.name}`
-    if (tap.type === 'async') return { ...tap, fn: (...args: unknown[]) => thrownBy(who, () => run(...args)) }
     if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
     const failed: Failed = (error, done) => {
       noteThrower(error, who)
       done(thrown(error))
     }
+    if (tap.type === 'async') return { ...tap, fn: calledBack(tap.fn as (...args: unknown[]) => void, failed) }
     return { ...tap, type: 'async', fn: awaited(run, failed, argumentsOf(hook)) }
   }
   ;(hook as Interceptable).intercept({ register })
@@ -102,6 +102,17 @@ const noted =
     } catch (error) {
       noteThrower(error, who)
       throw error
+    }
+  }
+
+/** A tap that calls back: what it throws is called back, too, since whoever comes before it may have been waited for. */
+const calledBack =
+  (run: (...args: unknown[]) => void, failed: Failed) =>
+  (...args: unknown[]): void => {
+    try {
+      run(...args)
+    } catch (error) {
+      failed(error, args.at(-1) as Done)
     }
   }
 

@@ -39,6 +39,18 @@ describe('a hook whose taps throw to whoever calls it', () => {
     }
   })
 
+  it('hears of a tap that throws instead of calling back, also where one before it was waited for', async () => {
+    for (const before of [async () => {}, () => {}]) {
+      const { request } = createHooks()
+      request.tapPromise('before', before)
+      request.tapAsync('bad', () => {
+        throw new Error('mine')
+      })
+      const error = await request.promise(call).catch((thrown: unknown) => thrown)
+      assert.deepEqual([String(error), throwerOf(error)], ['Error: mine', 'request:bad'])
+    }
+  })
+
   it('takes a rejection without a reason for one', async () => {
     for (const reason of [undefined, null, 0, '', false]) {
       const { request } = createHooks()
