@@ -11,7 +11,7 @@ export interface ApiStyle {
   readonly list: string
   /** A request may name an earlier reply as its `previous_response_id`, so that replies have to be found by their ids. */
   readonly continues?: true
-  /** Reads everything but the elements of `list`; `members` holds the other top-level members, and `list` itself if it is no array. */
+  /** Reads everything but the elements of `list`; `members` holds the other top-level members, and `list` itself if it is no array. Pure: what it gives is frozen, and shared by requests whose members are equal. */
   envelope(members: Readonly<Record<string, unknown>>): Envelope
   /** Reads one element of `list`. Pure: the same element always gives equal parts. */
   parts(element: unknown): readonly Part[]

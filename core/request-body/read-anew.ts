@@ -4,6 +4,7 @@ import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'
 import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
+import { envelopeOf } from './envelope.ts'
 import { type Frame, framedList, keepFrame } from './known-frames.ts'
 import { knownTools } from './known-tools.ts'
 import type { Span } from './member.ts'
@@ -29,7 +30,7 @@ export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   const { [style.list]: list, ...members } = parseSlice(body, 0, body.length) as Record<string, unknown>
   if (tools !== undefined) members.tools = knownTools(tools, members.tools)
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
-  const envelope = style.envelope(members)
+  const envelope = envelopeOf(style, members)
   const frame = { envelope, before: envelope.before.map(pieceOf) }
   if (!Array.isArray(list)) return readList(style, frame, [])
   if (place !== undefined) keepFrame(style, body, place, frame)

@@ -4,6 +4,7 @@ import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'
 import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
+import { envelopeOf } from './envelope.ts'
 import type { KeptBody } from './kept-bodies.ts'
 import { type Known, Scan } from './scan.ts'
 import { parseSlice } from './skim.ts'
@@ -18,7 +19,7 @@ export interface ReadOn {
 /** Reads a body that probably goes on from one of `kept`. */
 export const readOn = (style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]): ReadOn => {
   const scan = new Scan(style, body, kept)
-  const envelope = scan.frame?.envelope ?? style.envelope(membersOf(scan))
+  const envelope = scan.frame?.envelope ?? envelopeOf(style, membersOf(scan))
   const known = resumed(scan, envelope) ?? begun(scan, envelope)
   const conversation = conversationOf(envelope, known.fold, {
     opening: () => {

@@ -129,4 +129,18 @@ describe('a body that begins like an earlier one', () => {
       for (const items of [`${item}],"items":[${item}`, `${item},${'['.repeat(520)}${']'.repeat(520)}`])
         assert.throws(() => readRequest(plain, body(items), hint), { code: 'INVALID_BODY' }, items.slice(0, 40))
   })
+  it('shares what is read around its list, which nobody can change', () => {
+    const body = (text: string) => JSON.stringify({ model: 'shared', items: [{ kind: 'user', text }] })
+    for (const [size, hint] of [
+      [1, ''],
+      [3000, 'shared'],
+    ] as const) {
+      for (const text of ['a', 'b', 'c']) {
+        const { envelope } = readRequest(plain, Buffer.from(body('x'.repeat(size) + text)), hint)
+        assert.throws(() => Object.assign(envelope, { model: 'another' }), TypeError)
+        assert.throws(() => Object.assign(envelope.hints, { conversation: 'another' }), TypeError)
+        assert.equal(envelope.model, 'shared')
+      }
+    }
+  })
 })
