@@ -182,11 +182,13 @@ export class Scan implements Skimmer {
     let high = state.elements.length
     // all of them in most bodies
     let middle = high
+    let from = first.start
     while (low < high) {
-      const from = state.elements[low]?.start ?? first.start
       const to = state.elements[middle - 1]?.end ?? first.end
-      if (to + shift <= this.#body.length && this.#same(bytes, from, to, shift)) low = middle
-      else high = middle - 1
+      if (to + shift <= this.#body.length && this.#same(bytes, from, to, shift)) {
+        low = middle
+        from = to
+      } else high = middle - 1
       middle = (low + high + 1) >> 1
     }
     // behind a number that ended there, digits may stand here

@@ -120,6 +120,27 @@ describe('a body that begins like an earlier one', () => {
         assert.deepEqual({ ...known }, { ...anew }, list)
       }
   })
+  it('is read whole where something stands between known elements', () => {
+    const items = Array.from({ length: 9 }, (_, index) => `{"kind":"user","text":"${index}"}`)
+    const gap = ',                            '
+    const body = (gaps: readonly string[]) =>
+      Buffer.from(
+        `{"items":[${items.map((item, index) => item + (gaps[index] ?? '')).join('')}],"x":"${'p'.repeat(3000)}"}`,
+      )
+    const gaps = items.slice(1).map(() => gap)
+    for (const hint of ['gaps', 'gaps']) readRequest(plain, body(gaps), hint)
+    for (const index of gaps.keys()) {
+      const spoiled = (between: string) => body(gaps.with(index, between.padEnd(gap.length)))
+      for (const between of ['', ',x', '{},'])
+        assert.throws(
+          () => readRequest(plain, spoiled(between), 'gaps'),
+          { code: 'INVALID_BODY' },
+          `${index} ${between}`,
+        )
+      const { chain } = readRequest(plain, spoiled(',{"kind":"user","text":""},'), 'gaps').conversation
+      assert.equal(chain.length, items.length + 1)
+    }
+  })
   it('is refused where what stands around the list is known, but the list ends before and stands twice', () => {
     const body = (items: string) => Buffer.from(`{"model":"m","items":[${items}],"padding":"${'p'.repeat(3000)}"}`)
     const item = '{"kind":"user","text":"a"}'
