@@ -73,10 +73,17 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending
     bytes_out: relayed?.bytes ?? ending.bytes ?? 0,
     head: relayed?.head ?? EMPTY,
   }
-  const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) => gateway.hooks.settle.callAsync(settled, done))
-  if (!(recorded instanceof Promise)) return undefined
-  const known = recorded.catch((error) => gateway.fault(error, 'settle'))
-  return call.notes.recorded === false ? undefined : known
+  const lost = (error: unknown): void => gateway.fault(error, 'settle')
+  try {
+    const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) => gateway.hooks.settle.callAsync(settled, done))
+    if (!(recorded instanceof Promise)) return undefined
+    const known = recorded.catch(lost)
+    return call.notes.recorded === false ? undefined : known
+  } catch (error) {
+    // of taps nothing comes here, but of who intercepts them
+    lost(error)
+    return undefined
+  }
 }
 
 /** What was found in the reply joins what was decided before it; of a request that no rule matched it is the reason. */
