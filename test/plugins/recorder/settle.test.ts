@@ -165,6 +165,30 @@ describe('recorder: a settled call', () => {
     )
   })
 
+  it('is lost, and reported, where what adds to its record fails, at once or later', async () => {
+    const boom = new Error('mine')
+    const failing = [
+      () => {
+        throw boom
+      },
+      async () => {
+        await setImmediate()
+        throw boom
+      },
+    ]
+    for (const fail of failing) {
+      const another = await startBench()
+      another.gateway.hooks.record.tapPromise('test', fail)
+      await another.settle(settled())
+      assert.deepEqual(
+        another.faults.map(({ error, where }) => [error, where]),
+        [[boom, 'record:test']],
+      )
+      assert.deepEqual(another.writes, [])
+      await another.close()
+    }
+  })
+
   describe('that repeats a blocked one', () => {
     const again = (id: string, at: number) => blocked(aCall({ id, at }), 'guardreq_1')
 

@@ -18,6 +18,10 @@ describe('ids of sessions', () => {
     assert.match(idOf(two), /^ses_[a-z2-7]{24}$/)
     assert.notEqual(idOf(one), idOf(two))
     assert.equal((await ask('window', 'one')).session, one.session)
+    const another = await openHouse()
+    const alone = await another.ask({ 'x-guard-session-id': 'window', 'x-guard-project-id': 'two' })
+    await another.close()
+    assert.equal(idOf(two), idOf(alone))
   })
 
   it('gives the form ses_ to the project that uses it first', async () => {
