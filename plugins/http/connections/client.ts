@@ -75,20 +75,17 @@ export class HttpClient implements Client {
     if (this.#ended) return
     this.#ended = true
     const response = this.#response
-    const { socket } = response
+    // a reply that waits for those before it on its connection has no socket of its own yet
+    const { socket } = response.req
     if (!response.headersSent || !(socket instanceof Socket) || socket.destroyed) {
       response.destroy()
       return
     }
     this.#watch(this.#writeIdleMs)
     const endIsMarked = response.chunkedEncoding || headerOf(this.#headers, 'content-length') !== undefined
-    if (endIsMarked) {
-      // the head waits for the first byte of the body, which may never have come
-      this.#sendHead()
-      socket.destroySoon()
-    }
-    // for this client the end of the connection is the end of the reply, so only a reset looks broken
-    else socket.write('', () => socket.resetAndDestroy())
+    // the head waits for the first byte of the body, which may never have come;
+    // for a client to whom the end of the connection is the end of the reply, only a reset looks broken
+    response.write(NOTHING, () => (endIsMarked ? socket.destroySoon() : socket.resetAndDestroy()))
   }
 
   onDrain(listener: () => void): void {
