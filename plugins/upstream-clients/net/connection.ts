@@ -1,7 +1,6 @@
 import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { UpstreamAddress } from 'guard-gateway/core'
-import { corkForTurn } from './cork.ts'
 import { ConnectTimeout, HangUp } from './fault.ts'
 import type { RequestBytes } from './request-bytes.ts'
 
@@ -54,14 +53,16 @@ export class Connection {
     return this.#socket.writable && !this.#socket.readableEnded
   }
 
-  /** Sends a request in one write, at the end of this turn; the cargo gets what comes back. */
+  /** Sends a request in one write; the cargo gets what comes back. */
   carry(cargo: Cargo, { head, body }: RequestBytes): void {
     const socket = this.#socket
     this.#cargo = cargo
     socket.ref()
-    corkForTurn(socket)
+    if (body === undefined) return void socket.write(head)
+    socket.cork()
     socket.write(head)
-    if (body !== undefined) socket.write(body)
+    socket.write(body)
+    socket.uncork()
   }
 
   pause(): void {

@@ -1,17 +1,28 @@
 import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
 import { Connection, type Keeper } from './connection.ts'
-import { requestBytes } from './request-bytes.ts'
+import { HangUp } from './fault.ts'
+import { type RequestBytes, requestBytes } from './request-bytes.ts'
 import { Transfer } from './transfer.ts'
 
 const MAX_IDLE = 256
 /** The other side may close a connection that it keeps for so long only; a request should not meet that. */
 const MARGIN_MS = 1_000
 
+interface Asked {
+  readonly transfer: Transfer
+  readonly bytes: RequestBytes
+}
+
 /** The connections to one address: the one used last is used next. */
 export class Pool implements Connections, Keeper {
   readonly #address: UpstreamAddress
   readonly #idle: Connection[] = []
   readonly #all = new Set<Connection>()
+  /**
+   * Requests of this turn of the event loop. They go out at its end, one after the other: a server that waits is woken once for all of them,
+   * and a connection that its server has closed in this turn is known to be closed.
+   */
+  #asked: Asked[] = []
   #sweep: NodeJS.Timeout | undefined
   #isRetired = false
   session: Buffer | undefined
@@ -22,9 +33,8 @@ export class Pool implements Connections, Keeper {
 
   send(request: UpstreamRequest, listener: UpstreamListener): Exchange {
     const bytes = requestBytes(request)
-    const connection = this.#take() ?? this.#open()
-    const transfer = new Transfer(connection, listener, request.method, bytes.closes)
-    connection.carry(transfer, bytes)
+    const transfer = new Transfer(listener, request.method, bytes.closes)
+    if (this.#asked.push({ transfer, bytes }) === 1) setImmediate(() => this.#sendAll())
     return transfer
   }
 
@@ -36,6 +46,7 @@ export class Pool implements Connections, Keeper {
 
   close(): void {
     this.retire()
+    for (const { transfer } of this.#asked) transfer.lost(new HangUp())
     for (const connection of [...this.#all]) connection.breakOff()
   }
 
@@ -51,6 +62,21 @@ export class Pool implements Connections, Keeper {
     this.#all.delete(connection)
     const at = this.#idle.indexOf(connection)
     if (at !== -1) this.#idle.splice(at, 1)
+  }
+
+  #sendAll(): void {
+    const asked = this.#asked
+    this.#asked = []
+    for (const one of asked) this.#begin(one)
+  }
+
+  #begin({ transfer, bytes }: Asked): void {
+    if (transfer.isOver) return
+    try {
+      transfer.begin(this.#take() ?? this.#open(), bytes)
+    } catch (error) {
+      transfer.lost(error instanceof Error ? error : new HangUp())
+    }
   }
 
   #take(): Connection | undefined {

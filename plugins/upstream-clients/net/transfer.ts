@@ -3,6 +3,7 @@ import type { Cargo, Connection } from './connection.ts'
 import { HangUp } from './fault.ts'
 import { type Framing, framingOf, type Sink } from './framing.ts'
 import { HeadReader } from './head-reader.ts'
+import type { RequestBytes } from './request-bytes.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /** No final head yet. */
@@ -16,7 +17,8 @@ const DROPPED = 4
 
 /** One request and its answer on a connection. A body that comes together with its head is told whole; any other is pushed. */
 export class Transfer implements Exchange, PushedBody, Sink, Cargo {
-  readonly #connection: Connection
+  /** Undefined until the end of the turn in which it was asked for. */
+  #connection: Connection | undefined
   readonly #listener: UpstreamListener
   readonly #method: string
   readonly #closes: boolean
@@ -30,11 +32,21 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
   #isAnswered = false
   #state = WAITING
 
-  constructor(connection: Connection, listener: UpstreamListener, method: string, closes: boolean) {
-    this.#connection = connection
+  constructor(listener: UpstreamListener, method: string, closes: boolean) {
     this.#listener = listener
     this.#method = method
     this.#closes = closes
+  }
+
+  /** Nobody waits for the answer any more. */
+  get isOver(): boolean {
+    return this.#state > FLOWING
+  }
+
+  /** Goes out on this connection. */
+  begin(connection: Connection, bytes: RequestBytes): void {
+    this.#connection = connection
+    connection.carry(this, bytes)
   }
 
   stop(reason: Error): void {
@@ -75,17 +87,17 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
     for (const bytes of early) this.#reader?.data(bytes)
     if (this.#state === WHOLE) reader.end()
     else if (this.#state === BROKEN) reader.cut()
-    else if (this.#state === FLOWING && !this.#isPaused) this.#connection.resume()
+    else if (this.#state === FLOWING && !this.#isPaused) this.#connection?.resume()
   }
 
   pause(): void {
     this.#isPaused = true
-    if (this.#state === FLOWING) this.#connection.pause()
+    if (this.#state === FLOWING) this.#connection?.pause()
   }
 
   resume(): void {
     this.#isPaused = false
-    if (this.#state === FLOWING) this.#connection.resume()
+    if (this.#state === FLOWING) this.#connection?.resume()
   }
 
   destroy(): void {
@@ -93,14 +105,14 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
     this.#early = []
     if (this.#state !== FLOWING) return
     this.#state = DROPPED
-    this.#connection.destroy()
+    this.#connection?.destroy()
     this.#tellOver()
   }
 
   #readHead(bytes: Buffer): void {
     const head = this.#heads.push(bytes)
     if (head === undefined) return
-    this.#begin(head)
+    this.#flow(head)
     try {
       this.#readBody(framingOf(head, this.#method), this.#heads.rest)
     } catch (error) {
@@ -113,7 +125,7 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
     if (this.#state !== FLOWING) this.#tellOver()
   }
 
-  #begin({ isKept, kept_ms }: ResponseHead): void {
+  #flow({ isKept, kept_ms }: ResponseHead): void {
     this.#state = FLOWING
     this.#keptMs = isKept && !this.#closes ? kept_ms : 0
   }
@@ -122,22 +134,22 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
     this.#framing = framing
     const used = framing.push(bytes, this)
     if (framing.isDone) this.#finish(used === bytes.length ? this.#keptMs : 0)
-    else if (this.#isAnswered && this.#reader === undefined) this.#connection.pause()
+    else if (this.#isAnswered && this.#reader === undefined) this.#connection?.pause()
   }
 
   #finish(keptMs: number): void {
     if (this.#state !== FLOWING) return
     this.#state = WHOLE
-    this.#connection.release(keptMs)
+    this.#connection?.release(keptMs)
     this.#reader?.end()
     this.#tellOver()
   }
 
   #fail(error: Error): void {
-    if (this.#state > FLOWING) return
+    if (this.isOver) return
     const isWaiting = this.#state === WAITING
     this.#state = BROKEN
-    this.#connection.destroy()
+    this.#connection?.destroy()
     if (isWaiting) {
       this.#isAnswered = true
       this.#listener.failed(error)
