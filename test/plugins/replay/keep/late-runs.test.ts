@@ -190,7 +190,7 @@ describe('the row of a run', () => {
     for (const made of [folder, dead]) await rm(made, { recursive: true })
   })
 
-  it('is tried again where it cannot be written for now', async () => {
+  it('is tried again after it could not be written', async () => {
     await request()
     const call = await request()
     const { storage } = bench.gateway
