@@ -5,8 +5,9 @@ import { guardRoutes, strayGuard } from './admission/guard.ts'
 import { Routes } from './admission/routes-seen.ts'
 import { jsonBodies } from './bodies.ts'
 import { errorHandler } from './errors.ts'
-import { faceOf, type HttpFace } from './face.ts'
+import { faceOf } from './face.ts'
 import { strictValidation } from './validation.ts'
+import { noteWatchers } from './watchers.ts'
 
 export interface AsFastifyPluginOptions {
   /** The gateway has the server to itself, so a path that nobody serves is its to answer. */
@@ -41,18 +42,6 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
     },
     { name: 'guard-gateway', fastify: '5.x' },
   )
-
-/** The framework's hooks that a request meets which is taken out of its hands, and the one that can give its route such hooks. */
-const watching: ReadonlySet<string> = new Set(['onRoute', 'onRequest', 'onRequestAbort', 'onTimeout', 'onResponse'])
-
-/** Notes whether a plugin hooks into every request of the scope that it is given, or into its routes. */
-const noteWatchers = (face: HttpFace, scope: FastifyInstance): void => {
-  const addHook: (...args: never[]) => FastifyInstance = scope.addHook
-  scope.addHook = function (this: FastifyInstance, ...args: never[]) {
-    if (this === scope && watching.has(args[0] ?? '')) face.isWatched = true
-    return addHook.apply(this, args)
-  }
-}
 
 /** Never comes to it: the judgement before refuses the request or takes it over. */
 const unreachable = async (): Promise<undefined> => undefined

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fastifyPlugin from 'fastify-plugin'
 import type { Plugin } from 'guard-gateway/core'
+import { docs } from 'guard-gateway/plugins/docs'
+import { faceOf } from '../../../../plugins/http/face.ts'
 import { ask, chatBody, start } from '../kit.ts'
 
 const seen: string[] = []
@@ -50,6 +52,13 @@ describe('a plugin that hooks into the requests of the framework', () => {
       assert.deepEqual(seen, plugin.name === 'alone' ? [] : [`${plugin.name} /v1/chat/completions`])
     })
   }
+})
+
+describe('a plugin that only looks at routes', () => {
+  it('leaves the requests of models ahead of the framework', async () => {
+    await using running = await start({ plugins: [docs({ version: '1.0.0' })] })
+    assert.equal(faceOf(running.gateway).isWatched, false)
+  })
 })
 
 describe('a style of a plugin', () => {
