@@ -36,12 +36,23 @@ export interface Turn {
   readonly user_after: boolean
 }
 
+/** Items in order, of which every beginning is known by a tip: conversations that begin alike have equal tips there. */
+export interface Chain {
+  readonly length: number
+  /** What all items together are known by; empty if there are none. */
+  readonly tip: string
+  /** What the first so many are known by; undefined for none, and for more than there are. */
+  tipOf(items: number): string | undefined
+  /** How many items the longest beginning has that is known by one of these. */
+  longestIn(tips: ReadonlySet<string>): number
+}
+
 /** What the rules need to know of a request's history: hashes by position, no text. */
 export interface Conversation {
-  /** Chain hash after each item: `chain[i]` covers items 0 to i. */
-  readonly chain: readonly string[]
-  /** The same with system items left out. */
-  readonly talk: readonly string[]
+  /** All items. */
+  readonly chain: Chain
+  /** The items without those of the system. */
+  readonly talk: Chain
   readonly turns: readonly Turn[]
   /** Positions of system items. */
   readonly systems: readonly number[]

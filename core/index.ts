@@ -1,4 +1,4 @@
-export type { Call, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
+export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
 export { RecentHashes } from './conversation/recent-hashes.ts'

@@ -89,8 +89,8 @@ const byChain = (call: Call, known: Known): Place => {
   return {
     thread: parent?.thread ?? call.id + suffix,
     root,
-    chain_tip: conversation.chain.at(-1) ?? '',
-    talk_tip: conversation.talk.at(-1) ?? '',
+    chain_tip: conversation.chain.tip,
+    talk_tip: conversation.talk.tip,
     original: undefined,
     parent: root ? undefined : parent,
     turns: from(turns, seen),
@@ -130,8 +130,7 @@ const withRefusal = ({ turns, besides }: Conversation, refused: readonly number[
 const seenUpTo = (conversation: Conversation, seen: ReadonlySet<string>): number => {
   if (seen.size === 0) return 0
   const { chain, talk } = conversation
-  const isSeen = (tip: string): boolean => seen.has(tip)
-  return Math.max(chain.findLastIndex(isSeen) + 1, endOfTalk(conversation, talk.findLastIndex(isSeen) + 1))
+  return Math.max(chain.longestIn(seen), endOfTalk(conversation, talk.longestIn(seen)))
 }
 
 /** Turns that stand at `item` or behind it: the last few of many, as a rule. */

@@ -1,4 +1,4 @@
-import type { Conversation } from '../call.ts'
+import type { Chain, Conversation } from '../call.ts'
 import type { Row } from '../decision.ts'
 import type { Known } from './stateful.ts'
 
@@ -59,8 +59,7 @@ const note = (found: Search, conversation: Conversation, row: Row, chained: bool
   if ((longer || !row.root) && end > found.held) found.held = end
 }
 
-const hasTip = (hashes: readonly string[], length: number, tip: string): boolean =>
-  length > 0 && hashes[length - 1] === tip
+const hasTip = (chain: Chain, items: number, tip: string): boolean => chain.tipOf(items) === tip
 
 /** More items than the row, counted in the way in which the two are alike. */
 export const isLonger = ({ chain, talk }: Conversation, row: Row): boolean =>

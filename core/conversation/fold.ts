@@ -1,26 +1,20 @@
 import type { Conversation } from '../call.ts'
-import { sha256 } from '../ids.ts'
+import { Link } from './links.ts'
 import type { MessagePiece, Piece, ResultPiece } from './pieces.ts'
 import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
-
-/** A chain's next tip: 128 bits as 32 hex digits. */
-const tip = (before: string, item: string): string => sha256(before + item).slice(0, 32)
-
-/** The start of every chain. */
-const START = tip('', 'guard')
+import { tipOfBoth, WholeChain } from './whole-chain.ts'
 
 /** Where a fold stood at some point; cheap to take, and enough to go back. */
 export interface Mark {
-  readonly chain: number
-  readonly talk: number
+  readonly talk: Link
   readonly turns: number
   readonly results: number
   readonly users: number
   readonly systems: number
   readonly besides: number
   readonly loose: number
-  readonly system: string
-  readonly full: string | null
+  readonly system: Link
+  readonly full: Link | null
   readonly bytes: number
   readonly open: OpenTurn | null
   readonly openTexts: number
@@ -48,8 +42,6 @@ export type Folded = Pick<
  * It can go back to an earlier mark, so that a history seen before is not folded again.
  */
 export class Fold {
-  readonly #chain: string[] = []
-  readonly #talk: string[] = []
   readonly #turns: ClosedTurn[] = []
   /** Which turn got each result, and each user message, in order. */
   readonly #results: ClosedTurn[] = []
@@ -58,17 +50,18 @@ export class Fold {
   readonly #besides: number[] = []
   readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
   readonly #callIds = new Map<string, CallPlace>()
-  /** Covers the system items, each with its place in the talk. */
-  #system = START
-  /** Covers what chains leave out; null while that is nothing, and the chain says it all. */
-  #full: string | null = null
+  /** All items but those of the system. */
+  #talk = Link.from('')
+  /** The system items, each with its place in the talk. */
+  #system = Link.from('')
+  /** Holds what chains leave out; null while that is nothing, and the chain says it all. */
+  #full: Link | null = null
   #bytes = 0
   #open: OpenTurn | null = null
 
   mark(): Mark {
     return {
-      chain: this.#chain.length,
-      talk: this.#talk.length,
+      talk: this.#talk,
       turns: this.#turns.length,
       results: this.#results.length,
       users: this.#users.length,
@@ -90,12 +83,11 @@ export class Fold {
       const turn = this.#changed(this.#users.pop())
       if (turn !== undefined) turn.users--
     }
-    cut(this.#chain, mark.chain)
-    cut(this.#talk, mark.talk)
     cut(this.#turns, mark.turns)
     cut(this.#systems, mark.systems)
     cut(this.#besides, mark.besides)
     cut(this.#loose, mark.loose)
+    this.#talk = mark.talk
     this.#system = mark.system
     this.#full = mark.full
     this.#bytes = mark.bytes
@@ -116,15 +108,16 @@ export class Fold {
   conversation(): Folded {
     const mark = this.mark()
     this.#close()
+    const systems = this.#systems.slice()
     const folded = {
-      chain: this.#chain.slice(),
-      talk: this.#talk.slice(),
+      chain: new WholeChain(this.#system, this.#talk, systems),
+      talk: this.#talk,
       turns: this.#turns.map(asTurn),
-      systems: this.#systems.slice(),
+      systems,
       besides: this.#besides.slice(),
       loose_results: this.#loose.slice(),
       text_bytes: this.#bytes,
-      full: this.#full ?? this.#tip(),
+      full: this.#full?.tip ?? tipOfBoth(this.#system, this.#talk),
     }
     this.backTo(mark)
     return folded
@@ -145,8 +138,8 @@ export class Fold {
     this.#append(piece.kind, piece.full, piece.chain)
     if (piece.chain === null) return
     const turn = this.#turns.at(-1)
-    if (piece.kind === 'system') this.#systems.push(this.#chain.length - 1)
-    else if (piece.kind === 'beside') this.#besides.push(this.#chain.length - 1)
+    if (piece.kind === 'system') this.#systems.push(this.#last)
+    else if (piece.kind === 'beside') this.#besides.push(this.#last)
     else if (piece.kind === 'user' && turn !== undefined) {
       this.#users.push(turn)
       this.#changed(turn)
@@ -155,16 +148,16 @@ export class Fold {
   }
 
   #append(kind: string, full: string, chain: string | null): void {
-    if (this.#full === null && full !== chain) this.#full = this.#tip()
-    if (this.#full !== null) this.#full = tip(this.#full, kind + full)
+    if (this.#full === null && full !== chain) this.#full = Link.from(tipOfBoth(this.#system, this.#talk))
+    if (this.#full !== null) this.#full = this.#full.with(kind + full)
     if (chain === null) return
-    if (kind === 'system') this.#system = tip(this.#system, `${this.#talk.length}${chain}`)
-    else this.#talk.push(tip(this.#talk.at(-1) ?? START, kind + chain))
-    this.#chain.push(this.#tip())
+    if (kind === 'system') this.#system = this.#system.with(`${this.#talk.length}:${chain}`)
+    else this.#talk = this.#talk.with(kind + chain)
   }
 
-  #tip(): string {
-    return this.#system + (this.#talk.at(-1) ?? START)
+  /** Position of the last item. */
+  get #last(): number {
+    return this.#system.length + this.#talk.length - 1
   }
 
   #close(): void {
@@ -173,7 +166,7 @@ export class Fold {
     this.#open = null
     const hash = turnHash(open)
     this.#append('turn', hash, hash)
-    const turn: ClosedTurn = { calls: open.calls, item: this.#chain.length - 1, results: [], users: 0, made: null }
+    const turn: ClosedTurn = { calls: open.calls, item: this.#last, results: [], users: 0, made: null }
     open.calls.forEach(({ id }, call) => {
       if (id !== null) this.#callIds.set(id, { turn, position: this.#turns.length, call, earlier: this.#placeOf(id) })
     })

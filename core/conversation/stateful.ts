@@ -82,6 +82,6 @@ export const conversationThread = (id: string): string => (/^[\w.-]{1,96}$/.test
 export const referenceTip = ({ envelope, conversation }: Call): string => {
   const answered = conversation.loose_results.map((one) => one.id)
   return sha256(
-    [envelope.previous_response_id ?? envelope.conversation, ...answered, conversation.chain.at(-1)].join('\0'),
+    [envelope.previous_response_id ?? envelope.conversation, ...answered, conversation.chain.tip].join('\0'),
   )
 }

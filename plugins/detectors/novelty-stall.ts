@@ -133,7 +133,7 @@ const isReferring = ({ envelope }: Call): boolean =>
 const stateOf = (call: Call, memory: Map<string, unknown>): State => {
   const { conversation } = call
   const known = memory.get('state') as State | undefined
-  if (known !== undefined && (isReferring(call) || conversation.talk[known.talk - 1] === known.tip)) return known
+  if (known !== undefined && (isReferring(call) || conversation.talk.tipOf(known.talk) === known.tip)) return known
   const state: State = {
     lines: new RecentHashes(),
     keys: new RecentHashes(),
@@ -161,7 +161,7 @@ const note = (state: State, call: Call): void => {
   state.verdicts = (state.verdicts + added).slice(-VERDICTS)
   state.turns = turns.length
   state.talk = talk.length
-  state.tip = talk.at(-1) ?? ''
+  state.tip = talk.tip
   state.fingerprint = fingerprint
 }
 

@@ -129,8 +129,8 @@ const addressIn = ({ attempts }: Settled): string | null => attempts.at(-1)?.add
 
 /** What would be remembered of a request that no rule looked at, since its session or agent is paused: a thread of its own. */
 const unjudged = ({ id, conversation, retry_mark }: Call) => ({
-  chain_tip: conversation.chain.at(-1) ?? '',
-  talk_tip: conversation.talk.at(-1) ?? '',
+  chain_tip: conversation.chain.tip,
+  talk_tip: conversation.talk.tip,
   talk_items: conversation.talk.length,
   thread: id,
   root: true,

@@ -21,7 +21,7 @@ describe('a conversation as hashes', () => {
     const left = read([user('do  it\n now'), call('read', { path: 'a', n: 1 }, 'call_1'), result('x', 'call_1')])
     const right = read([user(' do it now '), call('read', '{ "n": 1, "path": "a" }', 'call_9'), result('x', 'call_9')])
     assert.equal(left.fingerprint, right.fingerprint)
-    assert.deepEqual(left.chain, right.chain)
+    assert.equal(left.chain.tip, right.chain.tip)
     assert.equal(left.turns[0]?.calls[0]?.key, right.turns[0]?.calls[0]?.key)
   })
   it('differs when a value differs, white space inside argument strings included', () => {
@@ -63,13 +63,13 @@ describe('a conversation as hashes', () => {
       user('<system-reminder>x</system-reminder>'),
     ])
     assert.notEqual(bare.fingerprint, reminded.fingerprint)
-    assert.deepEqual(bare.chain, reminded.chain)
+    assert.equal(bare.chain.tip, reminded.chain.tip)
   })
   it('leaves system items out of the talk chain', () => {
     const one = read([{ kind: 'system', text: 'it is 10:00' }, user('hi')])
     const two = read([{ kind: 'system', text: 'it is 10:05' }, user('hi')])
-    assert.notEqual(one.chain.at(-1), two.chain.at(-1))
-    assert.deepEqual(one.talk, two.talk)
+    assert.notEqual(one.chain.tip, two.chain.tip)
+    assert.equal(one.talk.tip, two.talk.tip)
     assert.equal(one.chain.length, 2)
     assert.equal(one.talk.length, 1)
     assert.deepEqual(one.systems, [0])

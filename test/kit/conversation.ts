@@ -1,4 +1,12 @@
-import { argumentText, type Conversation, callKey, sha256, type ToolCall, type Turn } from 'guard-gateway/core'
+import {
+  argumentText,
+  type Chain,
+  type Conversation,
+  callKey,
+  sha256,
+  type ToolCall,
+  type Turn,
+} from 'guard-gateway/core'
 
 /** An item of a hand-made conversation. */
 export type Item =
@@ -73,12 +81,14 @@ const itemText = (item: Item): string =>
     ? `turn ${item.text} ${item.calls.map((call) => keyOf(call.tool, call.args)).join(' ')}`
     : `${item.kind} ${item.text}`
 
-const chainOf = (texts: readonly string[]): string[] => {
-  let tip = 'start'
-  return texts.map((text) => {
-    tip = sha256(`${tip}\0${text}`)
-    return tip
-  })
+const chainOf = (texts: readonly string[]): Chain => {
+  const tips = texts.map((_, index) => sha256(texts.slice(0, index + 1).join('\0')))
+  return {
+    length: tips.length,
+    tip: tips.at(-1) ?? '',
+    tipOf: (items) => tips[items - 1],
+    longestIn: (known) => tips.findLastIndex((tip) => known.has(tip)) + 1,
+  }
 }
 
 const turnOf = (items: readonly Item[], calls: readonly Called[], index: number): Turn => {

@@ -1,5 +1,6 @@
 import {
   type Call,
+  type Chain,
   type Decision,
   type Match,
   newSessionRow,
@@ -25,6 +26,13 @@ export const aSessionRow = (over: Partial<SessionRow> = {}): SessionRow => ({
   }),
   requests: 1,
   ...over,
+})
+
+const aChain = (length: number, tip: string): Chain => ({
+  length,
+  tip,
+  tipOf: (items) => (items === length ? tip : undefined),
+  longestIn: (tips) => (tips.has(tip) ? length : 0),
 })
 
 export const aSession = (over: Partial<SessionRow> = {}): Session => ({ row: aSessionRow(over), open: 1 })
@@ -56,8 +64,8 @@ export const aCall = (over: Partial<Call> = {}, body: unknown = { model: 'm-1', 
     hints: {},
   },
   conversation: {
-    chain: ['c1', 'c2'],
-    talk: ['t1'],
+    chain: aChain(2, 'c2'),
+    talk: aChain(1, 't1'),
     turns: [],
     systems: [],
     besides: [],

@@ -1,6 +1,7 @@
 import {
   type Call,
   type CallRecord,
+  type Chain,
   type Conversation,
   type Match,
   type Row,
@@ -97,9 +98,12 @@ const callOf = (record: CallRecord, turns: readonly Turn[]): Call => ({
   notes: {},
 })
 
+/** What is stored tells the tips of a request, and not those of its beginnings. */
+const forgotten: Chain = { length: 0, tip: '', tipOf: () => undefined, longestIn: () => 0 }
+
 const conversationOf = ({ fingerprint, bytes_in }: CallRecord, turns: readonly Turn[]): Conversation => ({
-  chain: [],
-  talk: [],
+  chain: forgotten,
+  talk: forgotten,
   turns,
   systems: [],
   besides: [],
