@@ -37,6 +37,7 @@ interface LooseChange {
 }
 
 const NO_TESTS: AnyWhere = Object.freeze({})
+const NO_OPTIONS: WriteOptions = Object.freeze({})
 
 /** What a driver reads for, with names checked and cursors opened and sealed. */
 const reader = (
@@ -120,10 +121,14 @@ export const createStore = (
   const prepared = (batch: readonly LooseChange[]) =>
     batch.map((change) => prepare(plan(change.table), change, cleaning))
   // not async: on the way of every request, each further promise costs
-  const write = (batch: readonly LooseChange[], { hold = false }: WriteOptions = {}): Promise<boolean> => {
+  const write = (batch: readonly LooseChange[], options: WriteOptions = NO_OPTIONS): Promise<boolean> => {
     if (batch.length === 0) return Promise.resolve(true)
     try {
-      return driver.write(prepared(batch), { sync: batch.some((change) => change.sync === true), hold })
+      return driver.write(prepared(batch), {
+        sync: batch.some((change) => change.sync === true),
+        hold: options.hold === true,
+        onRefused: options.onRefused,
+      })
     } catch (error) {
       return Promise.reject(error)
     }
@@ -170,6 +175,7 @@ export const createStore = (
       const found = plan(name)
       return driver.remove(found.table, checkWhere(found, where), limit)
     },
+    flush: async () => driver.flush?.(),
     exclusive: <T>(name: string, key: Key, work: (read: Reader) => Promise<readonly [T, readonly LooseChange[]]>) =>
       driver.exclusive === undefined ? queued(name, key, work) : locked(driver.exclusive, name, key, work),
     bytes: async () => {

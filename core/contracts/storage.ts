@@ -96,6 +96,8 @@ export interface Capabilities {
 export interface WriteOptions {
   /** While the disk is full or the database fails, wait until it can be written instead of being refused. */
   readonly hold?: boolean
+  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are looked at: called should one fail then, and nothing be written. Implies `hold`. */
+  readonly onRefused?: () => void
 }
 
 export interface Reader {
@@ -127,6 +129,8 @@ export interface Storage extends Reader {
   ): Promise<boolean>
   /** Removes up to `limit` rows; resolves to how many. */
   remove<N extends TableName>(table: N, where: Where<Tables[N]>, limit: number): Promise<number>
+  /** Resolves when nothing that was written before waits any more for its conditions to be looked at, unless it is held. */
+  flush(): Promise<void>
   /** All or nothing; resolves when durable. False, and nothing written, if one condition failed. */
   write(batch: readonly Change[], options?: WriteOptions): Promise<boolean>
   /** Runs `work` while nobody else runs it for this row, then commits the batch it returns; throws STORAGE_BUSY if that met a failed condition. */
@@ -176,6 +180,12 @@ export interface DriverPage {
   readonly truncated: boolean
 }
 
+export interface DriverWriteOptions {
+  readonly sync: boolean
+  readonly hold: boolean
+  readonly onRefused?: WriteOptions['onRefused'] | undefined
+}
+
 /** What a backend writes. Values return as they went in, bigint, null and `__proto__` members included; columns never set return null. */
 export interface Driver {
   readonly capabilities: Capabilities
@@ -184,7 +194,9 @@ export interface Driver {
   get(table: Table, key: readonly string[]): Promise<AnyRow | undefined>
   find(table: Table, query: DriverQuery): Promise<DriverPage>
   /** All or nothing; false if a condition failed. Order counts: a change sees those before it. */
-  write(batch: readonly DriverChange[], options: { readonly sync: boolean; readonly hold: boolean }): Promise<boolean>
+  write(batch: readonly DriverChange[], options: DriverWriteOptions): Promise<boolean>
+  /** Absent: nothing is answered before its conditions are looked at. */
+  flush?(): Promise<void>
   remove(table: Table, where: AnyWhere, limit: number): Promise<number>
   /** Holds a lock on the row that other processes respect; absent where one process is enough. */
   exclusive?<T>(

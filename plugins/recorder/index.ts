@@ -14,7 +14,10 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
   apply(gateway: Gateway) {
     for (const table of tables) gateway.tables.add(table)
     if (options.full_content_logging === true) gateway.heads = PREVIEW_HEADS
-    gateway.hooks.settle.tapPromise('recorder', settler(gateway, options))
+    const { record, end } = settler(gateway, options)
+    gateway.hooks.settle.tapPromise('recorder', record)
+    // before Replay, which these are told to as well
+    gateway.hooks.close.tapPromise({ name: 'recorder', stage: -300 }, end)
     gateway.hooks.http.tapPromise('recorder', async (app) => {
       const [{ routes }, { addPanels }] = await Promise.all([import('./routes.ts'), import('./page/index.ts')])
       await app.register(routes(gateway), { prefix: '/api' })

@@ -17,23 +17,35 @@ export interface RecorderOptions {
   readonly full_content_logging?: boolean
 }
 
-/** Records settled calls: one write each, resolved when it is durable. Rejects if it could not be written. */
+/** Records settled calls: one write each, resolved when it is durable; it waits for a disk that is full. Rejects if it could not be written. */
 export const settler = (gateway: Gateway, { full_content_logging = false }: RecorderOptions) => {
   /** Blocked requests that are being recorded: their repetitions, which may come meanwhile, are counted on that record. */
   const blocks = new Map<string, Promise<void>>()
+  const lateOnes = new Set<Promise<void>>()
   const inTurn = firstAlone()
 
   const write = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { session } = settled.call
     const batch = ownChanges(settled, record)
     const added = addedTo(gateway, { settled, record, attempt, batch })
+    const options = { onRefused: () => late(settled, record, attempt + 1) }
     const writing =
-      added === undefined ? gateway.storage.write(batch, HOLD) : added.then(() => gateway.storage.write(batch, HOLD))
+      added === undefined
+        ? gateway.storage.write(batch, options)
+        : added.then(() => gateway.storage.write(batch, options))
     return writing.then((written) => {
       if (!written) return again(settled, record, attempt + 1)
       if (session !== null) session.stored = true
       return undefined
     })
+  }
+
+  /** The same where the client was answered meanwhile. */
+  const late = (settled: Settled, record: CallRecord, attempt: number): void => {
+    const writing = again(settled, record, attempt)
+      .catch((error: unknown) => gateway.fault(error, 'recorder:late'))
+      .finally(() => lateOnes.delete(writing))
+    lateOnes.add(writing)
   }
 
   /** Something has changed meanwhile that the write builds on. */
@@ -71,14 +83,21 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
     if (!(await countRepeat(gateway, settled, first))) await recorded(settled)
   }
 
-  return (settled: Settled): Promise<void> => {
-    const { repeats } = settled.decision
-    return repeats === null ? recorded(settled) : repeated(settled, repeats)
+  return {
+    record: (settled: Settled): Promise<void> => {
+      const { repeats } = settled.decision
+      return repeats === null ? recorded(settled) : repeated(settled, repeats)
+    },
+    /** Resolves when every record is where it belongs. */
+    end: async (): Promise<void> => {
+      do {
+        await gateway.storage.flush()
+        await Promise.all(lateOnes)
+      } while (lateOnes.size > 0)
+    },
   }
 }
 
-/** A record that cannot be written yet waits for the disk; how long the reply waits is the pipeline's affair. */
-const HOLD = { hold: true }
 /** Others may write the session or the trace meanwhile. */
 const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }

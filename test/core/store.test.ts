@@ -28,8 +28,7 @@ const hiding = () => {
   const text = (given: string) => given.replaceAll('secret', '[HIDDEN]')
   const value = <T>(given: T): T => {
     seen.push(given)
-    const before = JSON.stringify(given)
-    return before.includes('secret') ? (JSON.parse(text(before)) as T) : given
+    return JSON.stringify(given).includes('secret') ? (JSON.parse(text(JSON.stringify(given))) as T) : given
   }
   return { seen, text, value }
 }
@@ -216,6 +215,7 @@ describe('store: exclusive work', () => {
 describe('store: what it hands to the driver', () => {
   it('says whether a batch must be synced or may be held, and passes the state on', async () => {
     const asked: unknown[] = []
+    const onRefused = () => {}
     let listener: ((state: 'full') => void) | undefined
     const { store } = await open({}, (driver) => ({
       ...driver,
@@ -234,12 +234,12 @@ describe('store: what it hands to the driver', () => {
         { table: 'store_papers', put: paper('a') },
         { table: 'store_papers', put: paper('b'), sync: true },
       ],
-      { hold: true },
+      { hold: true, onRefused },
     )
     assert.equal(await store.write([]), true)
     assert.deepEqual(asked, [
-      { sync: false, hold: false },
-      { sync: true, hold: true },
+      { sync: false, hold: false, onRefused: undefined },
+      { sync: true, hold: true, onRefused },
     ])
     const states: string[] = []
     const stop = store.onState((state) => states.push(state))

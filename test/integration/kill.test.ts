@@ -98,6 +98,10 @@ describe('a gateway killed under load', () => {
       await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker, round, note)))
       assert.deepEqual(await ended, [null, 'SIGKILL'])
       gateway = undefined
+      // what was in the killed one's logs is written by the next
+      const next = await start()
+      await next.end('SIGTERM')
+      gateway = undefined
 
       const db = new Sqlite(join(folder, 'guard.db'))
       assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { bytesText, type Command, GuardError, unwritable } from 'guard-gateway/core'
+import { logFiles } from './ahead/format.ts'
 import { isDamage, isFull, isShut } from './failure.ts'
 import { unopened } from './file.ts'
 
@@ -50,9 +51,12 @@ const existing = (file: string, cwd: string): string => {
   throw new GuardError('USAGE', `There is no database ${database}. Name it in storage.file, or start the gateway once.`)
 }
 
-/** With the journal of a gateway that uses it. */
+/** With the journal and the logs of a gateway that uses it. */
 const bytesOf = (file: string): number =>
-  [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0)
+  [file, `${file}-wal`, ...logFiles(file)].reduce(
+    (sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 
 /** Makes the file, empty and for its owner alone. */
 const create = (target: string, name: string): void => {

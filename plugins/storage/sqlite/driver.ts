@@ -1,6 +1,8 @@
 import type { Driver, DriverContext, Position, Table } from 'guard-gateway/core'
 import type { SqlValue } from '../kysely/shape.ts'
 import { fromSql, toSql } from '../kysely/values.ts'
+import { AheadLog } from './ahead/log.ts'
+import type { Place } from './ahead/place.ts'
 import { checkBehind } from './check-behind.ts'
 import { Encoder } from './encode.ts'
 import { isLarge } from './file.ts'
@@ -41,8 +43,9 @@ export const openDriver = async (
   { slow_ms, retry_ms, ...start }: DriverOptions,
 ): Promise<Driver> => {
   const state = new State()
+  const faulty = (error: unknown): void => fault(error, 'storage:sqlite')
   const onMessage = (message: FromWorker): void => {
-    if (message.kind === 'wrote') writes.answered(message.done, message.failed)
+    if (message.kind === 'wrote') writes.answered(message)
     else if (message.kind === 'answer') questions.answered(message.id, message.value)
     else if (message.kind === 'failed') questions.failed(message)
   }
@@ -50,7 +53,8 @@ export const openDriver = async (
     { ...start, tables },
     {
       onMessage,
-      onReplaced: () => {
+      onReplaced: (place) => {
+        beginLog(place)
         encoder.announceAll()
         writes.resend()
         questions.resend()
@@ -59,14 +63,23 @@ export const openDriver = async (
         writes.unavailable(message)
         questions.unavailable(message)
       },
-      fault: (error) => fault(error, 'storage:sqlite'),
+      fault: faulty,
     },
   )
   const post = link.post.bind(link)
   const encoder = new Encoder(tables, (number, shape) => post({ kind: 'shape', number, shape }))
-  const writes = new Writes(post, state, { slow_ms, retry_ms })
-  const questions = new Questions(post)
-  await link.open()
+  const log = new AheadLog(start.file, encoder.shapes, faulty)
+  const writes = new Writes({ post, log, fault: faulty }, state, { slow_ms, retry_ms })
+  const questions = new Questions((ask) => {
+    writes.hurry()
+    post(ask)
+  })
+  const beginLog = (place: Place | undefined): void => {
+    // what a power cut must not take waits for its commit
+    if (place === undefined || start.synchronous === 'full') return
+    log.begin(place.database)
+  }
+  beginLog(await link.open())
   const endCheck = start.exclusive && isLarge(start) ? checkBehind(start.file, checked(state, fault)) : undefined
 
   return {
@@ -94,12 +107,13 @@ export const openDriver = async (
         truncated: page.truncated,
       }
     },
-    write(batch, { sync, hold }) {
+    write(batch, { sync, ...waiter }) {
       const values: BatchValues = [0, sync ? 1 : 0]
       let bytes = 0
       for (const change of batch) bytes += encoder.change(change, values)
-      return writes.add(values, bytes, hold)
+      return writes.add(values, bytes, waiter)
     },
+    flush: () => writes.flush(),
     async remove(table, where, limit) {
       const values: SqlValue[] = []
       const shape = encoder.prune(table, where, values)
@@ -110,6 +124,7 @@ export const openDriver = async (
       endCheck?.()
       await writes.end()
       await link.close()
+      log.end(writes.committed)
     },
   }
 }

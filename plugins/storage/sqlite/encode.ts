@@ -13,7 +13,7 @@ export class Encoder {
   readonly #columns = new Map<string, ReturnType<typeof storedColumns>>()
   readonly #puts = new Map<string, Puts>()
   readonly #patches = new Map<string, Patches>()
-  readonly #shapes: Shape[] = []
+  readonly shapes: Shape[] = []
   readonly #announce: (number: number, shape: Shape) => void
 
   constructor(tables: readonly Table[], announce: (number: number, shape: Shape) => void) {
@@ -28,7 +28,7 @@ export class Encoder {
 
   /** Announces every shape again, to a worker that knows none. */
   announceAll(): void {
-    for (const [number, shape] of this.#shapes.entries()) this.#announce(number, shape)
+    for (const [number, shape] of this.shapes.entries()) this.#announce(number, shape)
   }
 
   /** Appends a change to a batch; returns its size in bytes, about. */
@@ -44,7 +44,12 @@ export class Encoder {
       )
     }
     let size = 0
-    for (let at = from; at < values.length; at++) size += sizeOf(values[at] ?? null)
+    for (let at = from; at < values.length; at++) {
+      const value = values[at] ?? null
+      // a column of integers takes it as text, and so does JSON
+      if (typeof value === 'bigint') values[at] = String(value)
+      size += sizeOf(value)
+    }
     return size
   }
 
@@ -81,7 +86,7 @@ export class Encoder {
     const known = this.#numbers.get(name)
     if (known !== undefined) return known
     const shape = make()
-    const number = this.#shapes.push(shape) - 1
+    const number = this.shapes.push(shape) - 1
     this.#numbers.set(name, number)
     this.#announce(number, shape)
     return number

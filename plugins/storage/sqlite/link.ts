@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
+import type { Place } from './ahead/place.ts'
 import type { FromWorker, Start, ToWorker } from './protocol.ts'
 import { threadFor } from './thread.ts'
 
@@ -10,7 +11,7 @@ const BACKOFF = { first_ms: 50, most_ms: 2_000 }
 export interface LinkEvents {
   onMessage(message: FromWorker): void
   /** A new worker has opened the file and knows nothing of what the last one was sent. */
-  onReplaced(): void
+  onReplaced(place: Place | undefined): void
   /** Workers die again and again; the link goes on trying. */
   onFailing(message: string): void
   fault(error: unknown): void
@@ -34,19 +35,23 @@ export class Link {
   }
 
   /** Resolves when the file is open; throws the GuardError that says why it cannot be. */
-  open(): Promise<void> {
-    return this.#launch(() => {})
+  async open(): Promise<Place | undefined> {
+    let place: Place | undefined
+    await this.#launch(this.#start, (opened) => {
+      place = opened
+    })
+    return place
   }
 
-  #launch(onUp: () => void): Promise<void> {
+  #launch(start: Start, onUp: (place: Place | undefined) => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = threadFor(this.#start)
+      const worker = threadFor(start)
       let last: unknown
       worker.on('message', (message: FromWorker) => {
         if (message.kind === 'open') {
           this.#worker = worker
           this.#up = true
-          onUp()
+          onUp(message.place)
           resolve()
         } else if (message.kind === 'refused') {
           last = new GuardError(message.code, message.message)
@@ -103,7 +108,7 @@ export class Link {
   async #replace(): Promise<void> {
     try {
       // before anything else is posted: the new worker knows no shapes yet
-      await this.#launch(() => this.#events.onReplaced())
+      await this.#launch({ ...this.#start, resumes: true }, (place) => this.#events.onReplaced(place))
       this.#backoff = BACKOFF.first_ms
       if (this.#closing) await this.close()
     } catch (error) {

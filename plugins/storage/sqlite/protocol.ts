@@ -1,5 +1,6 @@
 import type { Code, Position, Table } from 'guard-gateway/core'
 import type { Shape, SqlValue } from '../kysely/shape.ts'
+import type { Place } from './ahead/place.ts'
 
 /** What the worker is started with. */
 export interface Start {
@@ -8,6 +9,8 @@ export interface Start {
   readonly synchronous: 'normal' | 'full'
   /** Refuse to open while another gateway holds the file. */
   readonly exclusive: boolean
+  /** The thread takes the place of one that died, and is sent again what that one had not answered. */
+  readonly resumes?: boolean
   /** Milliseconds that SQLite waits for another program's lock. */
   readonly busy_ms: number
   /** Pages the file may have; 0: as many as SQLite allows. */
@@ -43,8 +46,8 @@ export type Ask =
 
 export type ToWorker =
   | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
-  /** `bytes`: size of all values, about. */
-  | { readonly kind: 'write'; readonly batches: readonly BatchValues[]; readonly bytes: number }
+  /** Batches, or the JSON text of a list of them. `bytes`: size of all values, about. */
+  | { readonly kind: 'write'; readonly parts: readonly (string | readonly BatchValues[])[]; readonly bytes: number }
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' }
   | Ask
@@ -70,11 +73,16 @@ export interface Failure {
 }
 
 export type FromWorker =
-  | { readonly kind: 'open' }
+  | { readonly kind: 'open'; readonly place: Place | undefined }
   | { readonly kind: 'warning'; readonly message: string }
   | { readonly kind: 'refused'; readonly code: Code; readonly message: string }
-  /** `done` is flat: id, 1 for written or 0 for a failed condition. */
-  | { readonly kind: 'wrote'; readonly done: readonly number[]; readonly failed: readonly Failure[] }
+  /** `done` is flat: id, 1 for written or 0 for a failed condition. `applied`: all batches up to this number are answered for good. */
+  | {
+      readonly kind: 'wrote'
+      readonly done: readonly number[]
+      readonly failed: readonly Failure[]
+      readonly applied: number
+    }
   | { readonly kind: 'answer'; readonly id: number; readonly value: RawPage | readonly SqlValue[] | number | undefined }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
   | { readonly kind: 'closed' }

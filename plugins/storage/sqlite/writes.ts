@@ -1,18 +1,17 @@
 import { GuardError } from 'guard-gateway/core'
-import type { BatchValues, Failure, ToWorker } from './protocol.ts'
+import type { AheadLog } from './ahead/log.ts'
+import { Batch, type Waiter } from './batch.ts'
+import { NextMessage } from './next-message.ts'
+import type { BatchValues, Failure, FromWorker, ToWorker } from './protocol.ts'
+import { SlowCommit } from './slow-commit.ts'
 import type { State } from './state.ts'
 
 const MAX_BATCHES = 10_000
 const MAX_BYTES = 64 * 1024 * 1024
-
-interface Batch {
-  readonly values: BatchValues
-  readonly bytes: number
-  /** Wait while the database cannot be written, instead of being refused. */
-  readonly hold: boolean
-  readonly resolve: (written: boolean) => void
-  readonly reject: (error: Error) => void
-}
+/** With more on their way, every batch waits for its commit: whoever is faster than the disk has to. */
+const MAX_AHEAD = 1_000
+/** What nobody waits for is committed with what comes meanwhile, for a commit costs as much as several rows: within this time, or sooner if it is so many. */
+const TOGETHER = { ms: 20, batches: 128 }
 
 export interface Delays {
   /** Milliseconds after which an unanswered commit counts as waiting. */
@@ -21,46 +20,59 @@ export interface Delays {
   readonly retry_ms: number
 }
 
-const refusal = ({ reason, message }: Failure): Error => {
-  if (reason === 'full') return new GuardError('STORAGE_FULL')
-  if (reason === 'failing') return new GuardError('STORAGE_UNAVAILABLE', `The database cannot be written: ${message}.`)
-  return new TypeError(`The batch cannot be written: ${message}`)
+/** Where batches go, and who is told of what fails. */
+export interface Ways {
+  readonly post: (message: ToWorker) => void
+  readonly log: AheadLog
+  readonly fault: (error: unknown) => void
 }
 
 /**
  * Batches on their way to the disk. Those of one turn of the event loop, and all that come while a commit runs, go in one message;
- * each is kept until it is answered, so that it can be sent again to another worker.
+ * each is kept until it is committed, so that it can be sent again to another worker.
  */
 export class Writes {
-  readonly #post: (message: ToWorker) => void
+  readonly #ways: Ways
   readonly #state: State
-  readonly #delays: Delays
+  readonly #retry_ms: number
+  readonly #slow: SlowCommit
+  readonly #next: NextMessage
   /** What the message that is out holds. A map for each message: one that is used on keeps what it held, table behind table, until the engine looks through its whole heap. */
   #sent = new Map<number, Batch>()
+  /** What came in this turn of the event loop. */
   #waiting: Batch[] = []
   #held: Batch[] = []
   #id = 0
   #count = 0
   #bytes = 0
+  #committed = 0
   #scheduled = false
   #sent_at = 0
-  #slow: NodeJS.Timeout | undefined
+  #together: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
-  #idle: (() => void) | undefined
+  #idle: (() => void)[] = []
 
-  constructor(post: (message: ToWorker) => void, state: State, delays: Delays) {
-    this.#post = post
+  constructor(ways: Ways, state: State, { slow_ms, retry_ms }: Delays) {
+    this.#ways = ways
     this.#state = state
-    this.#delays = delays
+    this.#retry_ms = retry_ms
+    const onSlow = () => state.now === 'ok' && state.set('busy')
+    this.#slow = new SlowCommit(slow_ms, () => this.#sent.size > 0, onSlow)
+    this.#next = new NextMessage(ways.log)
   }
 
-  /** How many batches are not answered yet, and their bytes, about. */
+  /** How many batches are not committed yet, and their bytes, about. */
   get fill(): { readonly batches: number; readonly bytes: number } {
     return { batches: this.#count, bytes: this.#bytes }
   }
 
+  /** All batches up to this number are committed, or refused for good. */
+  get committed(): number {
+    return this.#committed
+  }
+
   /** Takes a batch, whose values begin with two places for this queue. Rejects with OVERLOADED if there are too many. */
-  add(values: BatchValues, bytes: number, hold: boolean): Promise<boolean> {
+  add(values: BatchValues, bytes: number, waiter: Pick<Waiter, 'hold' | 'onRefused'>): Promise<boolean> {
     if (this.#count >= MAX_BATCHES || this.#bytes + bytes > MAX_BYTES) {
       return Promise.reject(
         new GuardError('OVERLOADED', 'The trace store has as many records waiting as it takes. Try again in a moment.'),
@@ -70,26 +82,35 @@ export class Writes {
     this.#count++
     this.#bytes += bytes
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ values, bytes, hold, resolve, reject })
+      this.#waiting.push(new Batch(values, bytes, { ...waiter, resolve, reject }))
       this.#schedule()
     })
   }
 
+  /** Sends what somebody may count on, ahead of a question about it. */
+  hurry(): void {
+    this.#gather()
+    if (this.#next.hasAnswered) this.#send()
+  }
+
   /** Takes in what the worker answered. */
-  answered(done: readonly number[], failed: readonly Failure[]): void {
-    for (let at = 0; at < done.length; at += 2) this.#settle(done[at] ?? 0)?.resolve(done[at + 1] === 1)
+  answered({ done, failed, applied }: Extract<FromWorker, { readonly kind: 'wrote' }>): void {
+    this.#committed = applied
+    for (let at = 0; at < done.length; at += 2) this.#take(done[at] ?? 0)?.settle(done[at + 1] === 1)
     for (const failure of failed) this.#failed(failure)
     const worst = failed.find(({ reason }) => reason !== 'fault')
     if (worst === undefined) this.#state.set('ok')
     else this.#down(worst.reason === 'full' ? 'full' : 'failing')
     if (this.#waiting.length > 0) this.#schedule()
+    else this.#sendInTime()
     if (this.#state.now === 'ok' && this.#held.length > 0) this.#release()
-    if (this.#sent.size + this.#waiting.length === 0) this.#idle?.()
+    this.#endIfIdle()
   }
 
-  /** Sends everything that was not answered once more, after the worker was replaced. */
+  /** Sends everything that was not committed once more, after the worker was replaced. */
   resend(): void {
-    this.#waiting = [...this.#sent.values(), ...this.#waiting]
+    this.#waiting = [...this.#held, ...this.#sent.values(), ...this.#next.take().batches, ...this.#waiting]
+    this.#held = []
     this.#sent = new Map()
     if (this.#state.down) this.#again()
     this.#schedule()
@@ -97,21 +118,37 @@ export class Writes {
 
   /** Refuses what may not wait: the worker does not come up. */
   unavailable(message: string): void {
-    const all = [...this.#sent.values(), ...this.#waiting]
+    const all = [...this.#sent.values(), ...this.#next.take().batches, ...this.#waiting]
     this.#sent = new Map()
     this.#waiting = []
-    for (const batch of all) this.#refuse(batch, 'failing', message)
+    for (const batch of all) this.#refuse(batch, { reason: 'failing', message })
     this.#state.set('failing')
-    this.#idle?.()
+    this.#endIfIdle()
   }
 
-  /** Resolves when everything is answered or held; what is held is then refused. */
+  /** Resolves when everything is committed or held. */
+  async flush(): Promise<void> {
+    this.hurry()
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  /** Flushes; what is held is then refused, or left to the next process. */
   async end(): Promise<void> {
-    if (this.#sent.size + this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
-    clearTimeout(this.#slow)
-    clearTimeout(this.#retry)
-    for (const batch of this.#held)
-      this.#refuse({ ...batch, hold: false }, this.#state.now === 'full' ? 'full' : 'failing', 'the gateway is closing')
+    await this.flush()
+    this.#slow.end()
+    for (const timer of [this.#retry, this.#together]) clearTimeout(timer)
+    const reason = this.#state.now === 'full' ? 'full' : 'failing'
+    for (const batch of this.#held) this.#drop(batch).fail({ reason, message: 'the gateway is closing' })
+  }
+
+  get #isBusy(): boolean {
+    return this.#sent.size + this.#next.size + this.#waiting.length > 0
+  }
+
+  #endIfIdle(): void {
+    if (this.#isBusy) return
+    for (const resolve of this.#idle) resolve()
+    this.#idle = []
   }
 
   #schedule(): void {
@@ -119,63 +156,73 @@ export class Writes {
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      this.#flush()
+      this.#gather()
+      this.#sendInTime()
     })
   }
 
-  #flush(): void {
-    if (this.#sent.size > 0 || this.#waiting.length === 0) return
-    const batches = this.#waiting
+  #gather(): void {
+    if (this.#waiting.length === 0) return
+    const mayGoAhead = !this.#state.down && this.#count <= MAX_AHEAD
+    this.#next.add(this.#waiting, mayGoAhead ? this.#committed : undefined)
     this.#waiting = []
-    const sent = new Map<number, Batch>()
-    const values: BatchValues[] = []
+  }
+
+  /** Sends what was gathered, now or a little later. */
+  #sendInTime(): void {
+    if (this.#sent.size > 0 || this.#next.size === 0) return
+    const wait = TOGETHER.ms - (performance.now() - this.#sent_at)
+    if (wait <= 0 || this.#next.size >= TOGETHER.batches || this.#next.isAwaited) this.#send()
+    else this.#together ??= setTimeout(() => this.#waited(), wait)
+  }
+
+  #waited(): void {
+    this.#together = undefined
+    this.#sendInTime()
+  }
+
+  #send(): void {
+    const { batches, parts } = this.#next.take()
+    const sent = this.#sent.size === 0 ? new Map<number, Batch>() : this.#sent
     let bytes = 0
     for (const batch of batches) {
-      sent.set(Number(batch.values[0]), batch)
-      values.push(batch.values)
+      sent.set(batch.id, batch)
       bytes += batch.bytes
     }
     this.#sent = sent
-    this.#post({ kind: 'write', batches: values, bytes })
+    this.#ways.post({ kind: 'write', parts, bytes })
     this.#sent_at = performance.now()
-    this.#slow ??= setTimeout(() => this.#watch(), this.#delays.slow_ms).unref()
+    this.#slow.begun(this.#sent_at)
   }
 
-  /** Looks whether a commit waits; runs at most once per `slow_ms`, however many commits there are. */
-  #watch(): void {
-    this.#slow = undefined
-    if (this.#sent.size === 0) return
-    const left = this.#delays.slow_ms - (performance.now() - this.#sent_at)
-    if (left <= 0 && this.#state.now === 'ok') this.#state.set('busy')
-    this.#slow = setTimeout(() => this.#watch(), left > 0 ? left : this.#delays.slow_ms).unref()
-  }
-
-  #settle(id: number): Batch | undefined {
+  /** What was sent is answered. */
+  #take(id: number): Batch | undefined {
     const batch = this.#sent.get(id)
     if (batch === undefined) return undefined
     this.#sent.delete(id)
+    return this.#drop(batch)
+  }
+
+  #drop(batch: Batch): Batch {
     this.#count--
     this.#bytes -= batch.bytes
     return batch
   }
 
   #failed(failure: Failure): void {
-    const batch = this.#sent.get(failure.id)
-    if (batch === undefined) return
-    if (failure.reason === 'fault') this.#settle(failure.id)?.reject(refusal(failure))
-    else {
-      this.#sent.delete(failure.id)
-      this.#refuse(batch, failure.reason, failure.message)
+    if (failure.reason === 'fault') {
+      const unheard = this.#take(failure.id)?.fail(failure)
+      if (unheard !== undefined) this.#ways.fault(unheard)
+      return
     }
+    const batch = this.#sent.get(failure.id)
+    this.#sent.delete(failure.id)
+    if (batch !== undefined) this.#refuse(batch, failure)
   }
 
-  #refuse(batch: Batch, reason: Failure['reason'], message: string): void {
-    if (batch.hold) this.#held.push(batch)
-    else {
-      this.#count--
-      this.#bytes -= batch.bytes
-      batch.reject(refusal({ id: 0, reason, message }))
-    }
+  #refuse(batch: Batch, failure: Omit<Failure, 'id'>): void {
+    if (batch.isHeld) this.#held.push(batch)
+    else this.#drop(batch).fail(failure)
   }
 
   #down(state: 'full' | 'failing'): void {
@@ -184,14 +231,14 @@ export class Writes {
   }
 
   #again(): void {
-    this.#retry ??= setTimeout(() => this.#tryAgain(), this.#delays.retry_ms).unref()
+    this.#retry ??= setTimeout(() => this.#tryAgain(), this.#retry_ms).unref()
   }
 
   #tryAgain(): void {
     this.#retry = undefined
     if (!this.#state.down) return
     if (this.#held.length > 0) this.#release()
-    else this.#post({ kind: 'probe' })
+    else this.#ways.post({ kind: 'probe' })
     this.#again()
   }
 

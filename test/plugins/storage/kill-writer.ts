@@ -2,17 +2,22 @@ import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { item, openPlain } from '../../conformance/storage.ts'
 
 // Run as a child that is killed: writes pairs of rows from eight writers at once and prints each number once its pair is acknowledged.
-const [file = '', first = '0'] = process.argv.slice(2)
+const [file = '', first = '0', how = ''] = process.argv.slice(2)
+const options = how === 'ahead' ? { onRefused: () => process.exit(1) } : {}
 const store = await openPlain(sqlite({ file }))
 let next = Number(first)
 
 const writer = async (): Promise<void> => {
   for (;;) {
     const n = next++
-    await store.write([
-      { table: 'conformance_items', put: item('kill', String(n), { count: n, words: [`w${n}`], name: `name ${n}` }) },
-      { table: 'conformance_notes', put: { id: String(n), text: 'x'.repeat(n % 3_000) } },
-    ])
+    const put = item('kill', String(n), { count: n, words: [`w${n}`], name: `name ${n}` })
+    await store.write(
+      [
+        { table: 'conformance_items', put, when: 'absent' },
+        { table: 'conformance_notes', put: { id: String(n), text: 'x'.repeat(n % 3_000) } },
+      ],
+      options,
+    )
     process.stdout.write(`${n}\n`)
   }
 }

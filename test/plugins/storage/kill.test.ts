@@ -11,10 +11,9 @@ import { openPlain } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-kill-'))
 after(() => rmSync(folder, { recursive: true }))
-const file = join(folder, 'kill.db')
 
 /** Writes in a child until so many pairs are acknowledged, then kills it; the numbers it printed whole. */
-const writeUntilKilled = async (first: number, pairs: number): Promise<number[]> => {
+const writeUntilKilled = async (file: string, first: number, pairs: number, how: string): Promise<number[]> => {
   const child = spawn(
     process.execPath,
     [
@@ -22,6 +21,7 @@ const writeUntilKilled = async (first: number, pairs: number): Promise<number[]>
       join(import.meta.dirname, 'kill-writer.ts'),
       file,
       String(first),
+      how,
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
@@ -40,9 +40,11 @@ const writeUntilKilled = async (first: number, pairs: number): Promise<number[]>
 const ids = (db: Sqlite.Database, text: string): Set<string> => new Set(db.prepare(text).pluck().all() as string[])
 
 describe('sqlite: a process killed while it writes', () => {
-  for (const [round, pairs] of [37, 211, 583].entries()) {
-    it(`loses nothing it acknowledged and keeps no half batch, after ${pairs} pairs`, async () => {
-      const acknowledged = await writeUntilKilled(round * 100_000, pairs)
+  const kills = ['committed', 'ahead'].flatMap((how) => [37, 211, 583].map((pairs, round) => ({ how, pairs, round })))
+  for (const { how, pairs, round } of kills) {
+    it(`loses nothing it acknowledged and keeps no half batch, after ${pairs} pairs: ${how}`, async () => {
+      const file = join(folder, `${how}.db`)
+      const acknowledged = await writeUntilKilled(file, round * 100_000, pairs, how)
       assert.ok(acknowledged.length >= pairs)
       // the lock of the killed process is free, and the file opens without complaint
       const store = await openPlain(sqlite({ file }))

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { hasLogs, type Place, takePlace } from '../ahead/place.ts'
 import { isDamage } from '../failure.ts'
 import { APPLICATION_ID, createFile, damaged, inspect, isLarge, newer, SCHEMA_VERSION, unopened } from '../file.ts'
-import { holdLock } from '../lock.ts'
+import { holderOf, holdLock } from '../lock.ts'
 import type { Start } from '../protocol.ts'
 import { Refusal } from '../refusal.ts'
 import { migrate } from './migrate.ts'
@@ -37,8 +38,30 @@ const initialise = (db: Database): void => {
   db.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; pragma user_version = ${SCHEMA_VERSION}; commit`)
 }
 
+/** Writes what a process has left that was killed; nothing if one has the file. */
+const takeLeft = async (db: Database, start: Start): Promise<undefined> => {
+  if (!hasLogs(start.file) || holderOf(start.file) !== undefined) return
+  const lock = lockIfFree(start.file)
+  try {
+    if (lock !== undefined) await takePlace(db, start)
+  } finally {
+    lock?.close()
+  }
+}
+
+const lockIfFree = (file: string): ReturnType<typeof holdLock> | undefined => {
+  try {
+    return holdLock(file)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'DATABASE_LOCKED') return undefined
+    throw error
+  }
+}
+
 export interface Opened {
   readonly db: Database
+  /** Undefined where others may write to the file as well. */
+  readonly place: Place | undefined
   close(): void
 }
 
@@ -61,8 +84,10 @@ export const openDatabase = async (start: Start): Promise<Opened> => {
       throw damaged(file, 'was not made by this program: auto_vacuum is not incremental')
     applySettings(db, start)
     await migrate(db, start)
+    const place = start.exclusive ? await takePlace(db, start) : await takeLeft(db, start)
     return {
       db,
+      place,
       close: () => {
         db?.close()
         lock?.close()

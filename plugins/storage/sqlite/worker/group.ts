@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { Progress } from '../ahead/progress.ts'
 import { isBusy, isTaken, messageOf, reasonOf } from '../failure.ts'
 import type { BatchValues, Failure, Start } from '../protocol.ts'
 import { type ReadyChange, runChange } from './changes.ts'
@@ -24,13 +25,16 @@ export class Group {
   readonly #db: Database
   readonly #start: Start
   readonly #changeOf: (shape: number) => ReadyChange
+  readonly #progress: Progress | undefined
   readonly #run: Record<'begin' | 'commit' | 'rollback' | 'save' | 'release' | 'back', () => void>
   #impatient = false
 
-  constructor(db: Database, start: Start, changeOf: (shape: number) => ReadyChange) {
+  /** `progress` is told of every batch; undefined: nobody keeps count. */
+  constructor(db: Database, start: Start, changeOf: (shape: number) => ReadyChange, progress?: Progress) {
     this.#db = db
     this.#start = start
     this.#changeOf = changeOf
+    this.#progress = progress
     const statement = (text: string) => {
       const prepared = db.prepare(text)
       return () => void prepared.run()
@@ -50,7 +54,11 @@ export class Group {
     const sync = batches.some((batch) => batch[1] === 1)
     let outcome = this.transact(sync, () => this.#plain(batches))
     if (outcome instanceof Error && isOwn(outcome)) outcome = this.transact(sync, () => this.#saved(batches))
-    if (!(outcome instanceof Error)) return outcome
+    if (!(outcome instanceof Error)) {
+      this.#progress?.committed()
+      return outcome
+    }
+    this.#progress?.failed(batches)
     const reason = reasonOf(outcome)
     if (reason !== 'full' || batches.length === 1) {
       return { done: [], failed: batches.map((batch) => ({ id: idOf(batch), reason, message: messageOf(outcome) })) }
@@ -82,16 +90,25 @@ export class Group {
   #plain(batches: readonly BatchValues[]): Outcome {
     const done: number[] = []
     for (const batch of batches) {
-      if (!this.#changes(batch)) throw conditionFailed
+      if (!this.#isApplied(batch) && !this.#changes(batch)) throw conditionFailed
       done.push(idOf(batch), 1)
     }
+    this.#progress?.note(batches)
     return { done, failed: [] }
   }
 
   #saved(batches: readonly BatchValues[]): Outcome {
     const outcome: Outcome = { done: [], failed: [] }
-    for (const batch of batches) this.#one(batch, outcome)
+    for (const batch of batches) {
+      if (this.#isApplied(batch)) outcome.done.push(idOf(batch), 1)
+      else this.#one(batch, outcome)
+    }
+    this.#progress?.note(batches)
     return outcome
+  }
+
+  #isApplied(batch: BatchValues): boolean {
+    return this.#progress?.isApplied(batch) === true
   }
 
   #one(batch: BatchValues, { done, failed }: Outcome): void {

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Table } from 'guard-gateway/core'
 import type { Shape } from '../../kysely/shape.ts'
+import { Progress } from '../ahead/progress.ts'
 import { CheckpointBehind } from '../checkpoints/behind.ts'
 import { Checkpoints } from '../checkpoints/checkpoints.ts'
 import { messageOf, reasonOf } from '../failure.ts'
@@ -33,13 +34,16 @@ const open = async () => {
   }
 }
 
+const batchesOf = (part: string | readonly BatchValues[]): readonly BatchValues[] =>
+  typeof part === 'string' ? (JSON.parse(part) as readonly BatchValues[]) : part
+
 const opened = await open()
 if (opened !== undefined) {
-  say({ kind: 'open' })
+  say({ kind: 'open', place: opened.place })
   const warn = (message: string) => say({ kind: 'warning', message })
   const warning = modeWarning(start.file)
   if (warning !== undefined) warn(warning)
-  const { db } = opened
+  const { db, place } = opened
   const tables = new Map(start.tables.map((table) => [table.id, table]))
   const shapes = new Map<number, { readonly table: Table; readonly shape: Shape }>()
   const changes = new Map<number, ReturnType<typeof readyChange>>()
@@ -60,7 +64,8 @@ if (opened !== undefined) {
     changes.set(number, made)
     return made
   }
-  const group = new Group(db, start, changeOf)
+  const progress = place && new Progress(db, place)
+  const group = new Group(db, start, changeOf, progress)
   const behind = new CheckpointBehind(start, warn)
   const checkpoints = new Checkpoints(db, behind)
   const asks = new Asks(db, group, statements, shapeOf)
@@ -78,7 +83,7 @@ if (opened !== undefined) {
 
   const accept = (message: ToWorker): void => {
     if (message.kind === 'write') {
-      batches = batches.length === 0 ? [...message.batches] : batches.concat(message.batches)
+      for (const part of message.parts) batches.push(...batchesOf(part))
       bytes += message.bytes
     } else if (message.kind === 'shape') {
       const table = tables.get(message.shape.table)
@@ -97,7 +102,7 @@ if (opened !== undefined) {
     if (!isThere()) throw gone
     const group_batches = batches
     batches = []
-    say({ kind: 'wrote', ...group.commit(group_batches) })
+    say({ kind: 'wrote', ...group.commit(group_batches), applied: progress?.applied ?? 0 })
     checkpoints.committed(group_batches.length > 1, bytes)
     bytes = 0
   }
@@ -111,6 +116,7 @@ if (opened !== undefined) {
     say({
       kind: 'wrote',
       done: [],
+      applied: progress?.applied ?? 0,
       failed: done instanceof Error ? [{ id: 0, reason: reasonOf(done), message: messageOf(done) }] : [],
     })
   }

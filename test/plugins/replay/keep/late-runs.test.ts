@@ -163,6 +163,7 @@ describe('the row of a run', () => {
     for (let n = 0; n < 4; n++) await request()
     await done(await arrived({ session: aSession({ id: 'ses_other', requests: 0 }) }))
     const dead = await mkdtemp(join(tmpdir(), 'guard-late-'))
+    await bench.gateway.storage.flush()
     // what a killed process leaves
     for (const name of ['guard.db', 'guard.db-wal']) await copyFile(join(folder, name), join(dead, name))
     await bench.close()

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import type { Start } from '../protocol.ts'
+import { logFiles } from './format.ts'
+
+/** How far a database is: up to which batch of the process that has it open. */
+export interface Place {
+  /** New for each process, so that no log is taken for one of another time. */
+  readonly database: string
+  readonly applied: number
+}
+
+const TABLE = 'create table if not exists guard_place (database text not null, applied integer not null)'
+
+const placeIn = (db: Database): Place | undefined =>
+  db.prepare('select database, applied from guard_place').get() as Place | undefined
+
+/** Whether a process has logs beside the database, or has left some. */
+export const hasLogs = (file: string): boolean => logFiles(file).some((name) => existsSync(name))
+
+/** Where the database is; for a process that has just got it for itself, at the beginning, with everything written that the one before has left in its logs. */
+export const takePlace = async (db: Database, start: Start): Promise<Place> => {
+  db.exec(TABLE)
+  const before = placeIn(db)
+  if (before !== undefined && start.resumes === true) return before
+  const recover = before !== undefined && hasLogs(start.file) ? (await import('./recover.ts')).recover : undefined
+  const place = { database: randomUUID(), applied: 0 }
+  db.transaction(() => {
+    if (before !== undefined) recover?.(db, start, before)
+    db.exec('delete from guard_place')
+    db.prepare('insert into guard_place values (?, ?)').run(place.database, place.applied)
+  }).immediate()
+  for (const name of logFiles(start.file)) rmSync(name, { force: true })
+  return place
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import type { Table } from 'guard-gateway/core'
+import type { Shape } from '../../kysely/shape.ts'
+import { isTaken, reasonOf } from '../failure.ts'
+import type { BatchValues, Start } from '../protocol.ts'
+import { type ReadyChange, readyChange, runChange } from '../worker/changes.ts'
+import { Statements } from '../worker/statements.ts'
+import { type BatchesLine, type Heading, logFiles, type ShapesLine } from './format.ts'
+import type { Place } from './place.ts'
+
+interface Log extends Heading {
+  readonly lines: readonly (ShapesLine | BatchesLine)[]
+}
+
+/**
+ * Writes what the process that had the database before could not bring to its end. Where a condition fails nobody waits for the
+ * answer any more: what the batch writes without one is written. Throws what SQLite throws.
+ */
+export const recover = (db: Database, { file, tables }: Start, { database, applied }: Place): void => {
+  const logs = logFiles(file)
+    .map(readLog)
+    .filter((log) => log.database === database)
+  for (const { lines } of logs.sort((one, other) => one.turn - other.turn)) {
+    const writer = new Writer(db, tables, applied)
+    for (const line of lines) writer.take(line)
+  }
+}
+
+/** The lines that were written whole. */
+const readLog = (name: string): Log => {
+  const [heading = { database: '', turn: 0 }, ...lines] = readLines(name)
+  return { ...(heading as Heading), lines: lines as Log['lines'] }
+}
+
+const readLines = (name: string): unknown[] => {
+  const lines: unknown[] = []
+  // behind the last line break stands one that nobody was told of
+  for (const text of textOf(name).split('\n').slice(0, -1)) {
+    try {
+      lines.push(JSON.parse(text))
+    } catch {
+      break
+    }
+  }
+  return lines
+}
+
+const textOf = (name: string): string => {
+  try {
+    return readFileSync(name, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+/** Writes the batches of a log behind the one with the number `applied`, as far as they can be. */
+class Writer {
+  readonly #statements: Statements
+  readonly #tables: ReadonlyMap<string, Table>
+  readonly #changes: (ReadyChange | undefined)[] = []
+  readonly #shapes: Shape[] = []
+  readonly #applied: number
+
+  constructor(db: Database, tables: readonly Table[], applied: number) {
+    this.#applied = applied
+    this.#statements = new Statements(db)
+    this.#tables = new Map(tables.map((table) => [table.id, table]))
+  }
+
+  take(line: ShapesLine | BatchesLine): void {
+    if ('shapes' in line) this.#shapes.push(...line.shapes)
+    else for (const batch of line) if (Number(batch[0]) > this.#applied) this.#write(batch)
+  }
+
+  #write(batch: BatchValues): void {
+    for (let at = 2; at < batch.length; ) {
+      const change = this.#change(Number(batch[at]))
+      // of a table that no plugin has any more
+      if (change === undefined) return
+      this.#run(change, batch, at + 1)
+      at += 1 + change.arity
+    }
+  }
+
+  #run(change: ReadyChange, batch: BatchValues, at: number): void {
+    try {
+      runChange(change, batch, at)
+    } catch (error) {
+      if (!isTaken(error) && reasonOf(error) !== 'fault') throw error
+    }
+  }
+
+  #change(number: number): ReadyChange | undefined {
+    const known = this.#changes[number]
+    if (known !== undefined) return known
+    const shape = this.#shapes[number]
+    const table = this.#tables.get(shape?.table ?? '')
+    if (table === undefined || (shape?.kind !== 'put' && shape?.kind !== 'patch' && shape?.kind !== 'remove'))
+      return undefined
+    const made = readyChange(table, shape, this.#statements)
+    this.#changes[number] = made
+    return made
+  }
+}

@@ -1,0 +1,71 @@
+import { GuardError } from 'guard-gateway/core'
+import type { BatchValues, Failure } from './protocol.ts'
+
+/** Who waits for a batch, and how. */
+export interface Waiter {
+  readonly resolve: (written: boolean) => void
+  readonly reject: (error: Error) => void
+  /** Wait while the database cannot be written, instead of being refused. */
+  readonly hold: boolean
+  /** Present: an answer is wanted as soon as the batch is safe, and this is called should a condition fail later. */
+  readonly onRefused?: (() => void) | undefined
+}
+
+/** A batch on its way to the disk. */
+export class Batch {
+  readonly values: BatchValues
+  /** Of its values, about. */
+  readonly bytes: number
+  readonly #waiter: Waiter
+  #isAnswered = false
+
+  constructor(values: BatchValues, bytes: number, waiter: Waiter) {
+    this.values = values
+    this.bytes = bytes
+    this.#waiter = waiter
+  }
+
+  get id(): number {
+    return Number(this.values[0])
+  }
+
+  /** Nobody waits for it any more. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
+  }
+
+  /** It may be answered before its commit; not so what must survive a power cut. */
+  get mayBeAhead(): boolean {
+    return this.#waiter.onRefused !== undefined && this.values[1] === 0
+  }
+
+  /** It stays until it can be written. */
+  get isHeld(): boolean {
+    return this.#waiter.hold || this.#waiter.onRefused !== undefined
+  }
+
+  /** It is safe, whatever becomes of its conditions. */
+  answer(): void {
+    this.#isAnswered = true
+    this.#waiter.resolve(true)
+  }
+
+  settle(written: boolean): void {
+    if (!this.#isAnswered) this.#waiter.resolve(written)
+    else if (!written) this.#waiter.onRefused?.()
+  }
+
+  /** It will not be written. An error that nobody waits for is returned. */
+  fail(failure: Omit<Failure, 'id'>): Error | undefined {
+    const error = refusal(failure)
+    if (this.#isAnswered) return error
+    this.#waiter.reject(error)
+    return undefined
+  }
+}
+
+const refusal = ({ reason, message }: Omit<Failure, 'id'>): Error => {
+  if (reason === 'full') return new GuardError('STORAGE_FULL')
+  if (reason === 'failing') return new GuardError('STORAGE_UNAVAILABLE', `The database cannot be written: ${message}.`)
+  return new TypeError(`The batch cannot be written: ${message}`)
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { aCall, aSession, settled } from '../../kit/settled.ts'
+import { type Bench, present, startBench } from './kit.ts'
+
+describe('recorder: a record that is refused when its client has its reply', () => {
+  let bench: Bench
+  let refuse: (() => void) | undefined
+  beforeEach(async () => {
+    refuse = undefined
+    bench = await startBench()
+    const { storage } = bench.gateway
+    const { write } = storage
+    // as a backend does that answers before it looks at the conditions
+    storage.write = (batch, options) => {
+      if (options?.onRefused === undefined || refuse !== undefined) return write.call(storage, batch, options)
+      refuse = options.onRefused
+      return Promise.resolve(true)
+    }
+  })
+  afterEach(() => bench.close())
+
+  it('is written again, with the session that is gone meanwhile', async () => {
+    const session = aSession()
+    session.stored = true
+    await bench.settle(settled({ call: aCall({ session }) }))
+    assert.equal(await bench.gateway.storage.get('calls', 'guardreq_1'), undefined)
+    present(refuse)()
+    await bench.gateway.hooks.close.promise()
+    assert.equal(present(await bench.gateway.storage.get('calls', 'guardreq_1')).session_id, session.row.id)
+    assert.equal(present(await bench.gateway.storage.get('sessions', session.row.id)).id, session.row.id)
+    assert.deepEqual(bench.faults, [])
+  })
+
+  it('is reported where that fails as well', async () => {
+    const { storage } = bench.gateway
+    await bench.settle(settled())
+    storage.write = () => Promise.reject(new Error('no more'))
+    present(refuse)()
+    await bench.gateway.hooks.close.promise()
+    assert.deepEqual(
+      bench.faults.map(({ error, where }) => [String(error), where]),
+      [['Error: no more', 'recorder:late']],
+    )
+  })
+})
