@@ -27,13 +27,14 @@ const known: KnownFrame[] = []
 export const framedList = (
   style: ApiStyle,
   body: Buffer,
-): (Frame & { readonly list: readonly unknown[] }) | undefined => {
+): (Frame & { readonly place: Span; readonly list: readonly unknown[] }) | undefined => {
   const index = known.findIndex((frame) => frame.style === style && surrounds(frame, body))
   const frame = known[index]
   if (frame === undefined) return
   if (index > 0) known.unshift(...known.splice(index, 1))
-  const list = listIn(body, frame)
-  return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, list }
+  const place = { start: frame.head.length - 1, end: body.length - frame.tail.length + 1 }
+  const list = listIn(body, place)
+  return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, place, list }
 }
 
 /** Remembers what stands around the list at `list`, its brackets included. */
@@ -51,9 +52,9 @@ const surrounds = ({ head, tail }: KnownFrame, body: Buffer): boolean =>
   body.compare(tail, 0, tail.length, body.length - tail.length) === 0
 
 /** The list; undefined where the bytes between are no list of their own: they could end it and begin another. */
-const listIn = (body: Buffer, { head, tail }: KnownFrame): readonly unknown[] | undefined => {
+const listIn = (body: Buffer, { start, end }: Span): readonly unknown[] | undefined => {
   try {
-    const list: unknown = JSON.parse(body.toString('utf8', head.length - 1, body.length - tail.length + 1))
+    const list: unknown = JSON.parse(body.toString('utf8', start, end))
     return Array.isArray(list) && nestsWithin(list, 2) ? list : undefined
   } catch {
     return

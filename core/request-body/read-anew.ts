@@ -7,6 +7,7 @@ import type { ReadRequest } from '../request-body.ts'
 import { envelopeOf } from './envelope.ts'
 import { type Frame, framedList, keepFrame } from './known-frames.ts'
 import { knownTools } from './known-tools.ts'
+import { listAt, noteList } from './latest-list.ts'
 import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
 import { parseSlice, skimObject, skipValue } from './skim.ts'
@@ -14,7 +15,7 @@ import { parseSlice, skimObject, skipValue } from './skim.ts'
 /** Reads a body of which nothing is known but perhaps what stands around its list: parsed in one go, hashed part by part. */
 export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   const framed = framedList(style, body)
-  if (framed !== undefined) return readList(style, framed, framed.list)
+  if (framed !== undefined) return readList(style, body, framed, framed.place, framed.list)
   const single = new SingleMembers(style.list)
   let tools: Uint8Array | undefined
   let place: Span | undefined
@@ -32,21 +33,30 @@ export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
   const envelope = envelopeOf(style, members)
   const frame = { envelope, before: envelope.before.map(pieceOf) }
-  if (!Array.isArray(list)) return readList(style, frame, [])
-  if (place !== undefined) keepFrame(style, body, place, frame)
-  return readList(style, frame, list)
+  if (place === undefined || !Array.isArray(list)) return readList(style, body, frame, undefined, [])
+  keepFrame(style, body, place, frame)
+  return readList(style, body, frame, place, list)
 }
 
-const readList = (style: ApiStyle, { envelope, before }: Frame, elements: readonly unknown[]): ReadRequest => {
+/** What is asked later is read from the body again: whoever holds on to the request must not hold its elements. */
+const readList = (
+  style: ApiStyle,
+  body: Buffer,
+  { envelope, before }: Frame,
+  place: Span | undefined,
+  elements: readonly unknown[],
+): ReadRequest => {
   const fold = new Fold()
   for (const piece of before) fold.add(piece)
   for (const element of elements) for (const part of style.parts(element)) fold.add(pieceOf(part))
+  noteList(body, elements)
+  const again = () => (place === undefined ? [] : listAt(body, place))
   return {
     envelope,
     conversation: conversationOf(envelope, fold, {
-      opening: () => openingOf(partsOf(style, envelope, elements)),
+      opening: () => openingOf(partsOf(style, envelope, again())),
       elements: elements.length,
-      partsAt: (index) => style.parts(elements[index]),
+      partsAt: (index) => style.parts(again()[index]),
     }),
   }
 }
