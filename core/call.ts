@@ -92,9 +92,9 @@ export interface Call {
   readonly path: string
   /** With its question mark, or empty. */
   readonly query: string
-  /** Names in lower case; nothing in it is a credential. */
+  /** Names in lower case; nothing in it is a credential, or the length of the body. */
   readonly headers: Readonly<Record<string, string>>
-  /** Name, value, name, value … as they came, without credentials. */
+  /** Name, value, name, value … as they came, without credentials and the length of the body. */
   readonly raw_headers: readonly string[]
   /** The user agent, at most 200 characters. */
   readonly client: string

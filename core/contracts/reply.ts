@@ -81,9 +81,9 @@ export interface ProxyRequest {
   readonly styles: readonly string[]
   /** The requested model; null if the request names none. */
   readonly model: string | null
-  /** Names in lower case; nothing in it is a credential. */
+  /** Names in lower case; nothing in it is a credential, or the length of the body. */
   readonly headers: Readonly<Record<string, string>>
-  /** Name, value, name, value … as they came, without credentials. */
+  /** Name, value, name, value … as they came, without credentials and the length of the body. */
   readonly raw_headers: readonly string[]
   readonly identity: Identity
   readonly body: Buffer | undefined

@@ -47,6 +47,8 @@ export interface HeaderRules {
   readonly fixed: readonly string[]
   /** What is done with a header of this name. */
   readonly fate: (spelled: string) => number
+  /** What passes of headers that are the same in several requests. */
+  readonly passing: WeakMap<readonly string[], Passing>
 }
 
 export const headerRules = (
@@ -57,7 +59,7 @@ export const headerRules = (
 ): HeaderRules => {
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
   const fate = byHeaderName((lower) => (own.has(lower) ? DROP : fateUp(lower)))
-  return { host, auth, api_key, fixed: Object.entries(headers).flat(), fate }
+  return { host, auth, api_key, fixed: Object.entries(headers).flat(), fate, passing: new WeakMap() }
 }
 
 /** A request whose headers go up. */
@@ -74,7 +76,34 @@ export interface Outbound {
 /** The only maker of an upstream's request headers. Keeps order and spelling of what passes; no result holds a key of this gateway. */
 export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets: Secrets): string[] => {
   const { raw, style } = outbound
-  const headers = ['host', rules.host]
+  const passing = passingOf(rules, raw, secrets)
+  const headers = ['host', rules.host, ...passing.headers]
+  if (style === 'messages' && passing.version !== '') headers.push('anthropic-version', passing.version)
+  if (rules.auth === 'passthrough') headers.push(...passed(rules, outbound, namedByConnection(raw), secrets))
+  finish(headers, rules, outbound)
+  return headers
+}
+
+/** What of a client's headers passes. */
+interface Passing {
+  readonly headers: readonly string[]
+  /** The version to add for a client that gives it under its neutral name only, or empty. */
+  readonly version: string
+  /** How many secrets were looked for. */
+  readonly secrets: number
+}
+
+/** Remembers it of lists that are frozen: those are given again with the next request that says the same. */
+const passingOf = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): Passing => {
+  const known = rules.passing.get(raw)
+  if (known?.secrets === secrets.count) return known
+  const found = passingAnew(rules, raw, secrets)
+  if (Object.isFrozen(raw)) rules.passing.set(raw, found)
+  return found
+}
+
+const passingAnew = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): Passing => {
+  const headers: string[] = []
   const named = namedByConnection(raw)
   let version: string | undefined
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -86,10 +115,7 @@ export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets:
       version = versionFrom(fate, value, version)
     }
   }
-  if (style === 'messages' && version !== undefined && version !== '') headers.push('anthropic-version', version)
-  if (rules.auth === 'passthrough') headers.push(...passed(rules, outbound, named, secrets))
-  finish(headers, rules, outbound)
-  return headers
+  return { headers, version: version ?? '', secrets: secrets.count }
 }
 
 /** The version to add for a client that gives it under its neutral name only; empty once it has come under its own. */

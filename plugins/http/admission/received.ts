@@ -1,7 +1,7 @@
 import { byHeaderName, type Gateway, holdsOwnKey, isCredentialName } from 'guard-gateway/core'
 import { bearerToken } from './credentials.ts'
 
-/** A request's headers as others may see them, and what was taken out. */
+/** A request's headers as others may see them, and what was taken out. The length of its body is not among them. */
 export interface Received {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -9,41 +9,54 @@ export interface Received {
   readonly raw: readonly string[]
   /** The client's own provider credentials, name and value in turn; never a key of the gateway. */
   readonly login: readonly string[]
+  /** The names and values on which all this depends, undefined in place of those that do not matter; undefined if it depends on a credential. */
+  readonly texts: readonly (string | undefined)[] | undefined
 }
 
 /** Never anybody's login at a model provider: local, or ours. */
 const notLogins = new Set(['cookie', 'cookie2', 'proxy-authorization', 'x-guard-key'])
 
+/** Stands for the name of the one header that tells of the body alone. */
+const LENGTH = ''
 /** The name in lower case, or null for the name of a credential. */
-const plainName = byHeaderName((lower) => (isCredentialName(lower) ? null : lower))
+const plainName = byHeaderName((lower) =>
+  lower === 'content-length' ? LENGTH : isCredentialName(lower) ? null : lower,
+)
+const isKeyHeader = byHeaderName(
+  (lower) => lower === 'authorization' || lower === 'x-api-key' || lower === 'x-guard-key',
+)
 
 /** Parts credentials from the other headers of a request. `shown`: how many keys it showed, of which one is ours. */
 export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: number): Received => {
   const headers: Record<string, string> = Object.create(null)
   const raw: string[] = []
   let login: string[] | undefined
+  let texts: (string | undefined)[] | undefined = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     const value = rawHeaders[index + 1] ?? ''
     const lower = plainName(name)
-    if (lower === null) {
-      // the one key that was shown is ours
-      if (shown > 1 || !isKeyHeader(name)) login = withLogin(gateway, login, name, value)
-    } else if (!holdsOwnKey(gateway.secrets, value)) {
+    if (isLeftOut(lower, name, shown)) texts?.push(name, undefined)
+    else if (lower === null) {
+      login = withLogin(gateway, login, name, value)
+      texts = undefined
+    } else if (holdsOwnKey(gateway.secrets, value)) {
+      texts = undefined
+    } else {
       raw.push(name, value)
       headers[lower] = joined(headers[lower], value)
+      texts?.push(name, value)
     }
   }
-  return { headers, raw, login: login ?? [] }
+  return { headers, raw, login: login ?? [], texts }
 }
+
+/** The length of the body, or the one key that was shown, which is ours. */
+const isLeftOut = (lower: string | null, name: string, shown: number): boolean =>
+  lower === LENGTH || (lower === null && shown <= 1 && isKeyHeader(name))
 
 const joined = (before: string | undefined, value: string): string =>
   before === undefined ? value : `${before}, ${value}`
-
-const isKeyHeader = (name: string): boolean => {
-  const lower = name.toLowerCase()
-  return lower === 'authorization' || lower === 'x-api-key' || lower === 'x-guard-key'
-}
 
 const withLogin = (
   gateway: Gateway,

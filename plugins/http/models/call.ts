@@ -8,7 +8,8 @@ import {
   type Mode,
   type ReadRequest,
 } from 'guard-gateway/core'
-import { type Received, receive } from '../admission/received.ts'
+import type { Received } from '../admission/received.ts'
+import { receiveAgain } from '../admission/received-again.ts'
 import { queryOf } from '../admission/target.ts'
 
 const MAX_CLIENT_CHARS = 200
@@ -61,7 +62,7 @@ export interface Arrived {
 
 /** Makes the call that the pipeline takes on. Member by member: copying them from one object to the next costs on the way of every request. */
 export const callOf = (gateway: Gateway, request: IncomingMessage, arrived: Arrived, read: ReadRequest): Call => {
-  const received = receive(gateway, request.rawHeaders, arrived.shown)
+  const received = receiveAgain(gateway, request, arrived.shown)
   const { headers } = received
   const { identity } = arrived
   const call: Call = {

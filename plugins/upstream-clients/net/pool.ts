@@ -1,7 +1,7 @@
 import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
 import { Connection, type Keeper } from './connection.ts'
 import { HangUp } from './fault.ts'
-import { type RequestBytes, requestBytes } from './request-bytes.ts'
+import { type RequestBytes, RequestLayout } from './request-bytes.ts'
 import { Transfer } from './transfer.ts'
 
 const MAX_IDLE = 256
@@ -16,6 +16,7 @@ interface Asked {
 /** The connections to one address: the one used last is used next. */
 export class Pool implements Connections, Keeper {
   readonly #address: UpstreamAddress
+  readonly #layout = new RequestLayout()
   readonly #idle: Connection[] = []
   readonly #all = new Set<Connection>()
   /**
@@ -32,7 +33,7 @@ export class Pool implements Connections, Keeper {
   }
 
   send(request: UpstreamRequest, listener: UpstreamListener): Exchange {
-    const bytes = requestBytes(request)
+    const bytes = this.#layout.bytes(request)
     const transfer = new Transfer(listener, request.method, bytes.closes)
     if (this.#asked.push({ transfer, bytes }) === 1) setImmediate(() => this.#sendAll())
     return transfer

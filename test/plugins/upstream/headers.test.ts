@@ -22,6 +22,22 @@ const up = (raw: readonly string[], more: Partial<Outbound> = {}, by = rules): s
 const always = ['accept-encoding', 'identity', 'content-length', '2']
 
 describe('headers on their way up', () => {
+  it('are judged anew for each upstream, and after one more secret, though their list is the same', () => {
+    const own = new Gateway().secrets
+    const raw = Object.freeze(['x-a', 'a', 'x-b', 'a-later-secret', 'provider-version', '2'])
+    const [first, second] = [
+      headerRules('a', 'none', undefined, {}),
+      headerRules('b', 'none', undefined, { 'x-a': 'c' }),
+    ]
+    const sent = (by: typeof first, style: string) =>
+      outboundHeaders(by, outbound(raw, { style, length: undefined }), own)
+    const identity = ['accept-encoding', 'identity']
+    assert.deepEqual(sent(first, 'messages'), ['host', 'a', ...raw, 'anthropic-version', '2', ...identity])
+    assert.deepEqual(sent(first, 'responses'), ['host', 'a', ...raw, ...identity])
+    assert.deepEqual(sent(second, 'responses'), ['host', 'b', ...raw.slice(2), ...identity, 'x-a', 'c'])
+    own.add('a-later-secret')
+    assert.deepEqual(sent(first, 'responses'), ['host', 'a', 'x-a', 'a', 'provider-version', '2', ...identity])
+  })
   it('keep order, spelling and doubles of what passes', () => {
     const raw = [
       'User-Agent',
