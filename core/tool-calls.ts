@@ -1,3 +1,4 @@
+import type { Encoding } from './conversation/byte-strings.ts'
 import { contentHash } from './conversation/content-hash.ts'
 import { canonical, inArguments, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
@@ -44,12 +45,12 @@ export interface ResultPrint {
 }
 
 /** Hash and error flag of a result's text; `flagged` is what the dialect itself says. */
-export const resultPrint = (text: string, blocks: string, flagged: boolean): ResultPrint => {
+export const resultPrint = (text: string, blocks: string, flagged: boolean, encoding: Encoding): ResultPrint => {
   const plain = plainResult(text)
   const error = flagged || failedByText(plain)
   const counted = error ? masked(plain) : plain
-  const { hash = null, bytes } = contentHash(counted, blocks)
-  return { result: hash, error, bytes: counted === text ? bytes : Buffer.byteLength(text) }
+  const { hash = null, bytes } = contentHash(counted, blocks, encoding)
+  return { result: hash, error, bytes: counted === text ? bytes : Buffer.byteLength(text, encoding) }
 }
 
 /** A result's text without what differs from run to run by itself: reminders, and lines about the run. */
@@ -58,7 +59,7 @@ export const plainResult = (text: string): string => withoutRunLines(withoutRemi
 /** Codex heads each command result with lines that differ every time. */
 const withoutRunLines = (text: string): string =>
   text.includes('Chunk ID: ') || text.includes('Wall time: ')
-    ? text.replace(/^(?:Chunk ID|Wall time): .*(?:\n|$)/gm, '')
+    ? text.replace(/(?<![^\n\r])(?:Chunk ID|Wall time): [^\n\r]*(?:\n|(?=\r)|$)/g, '')
     : text
 
 const masked = (text: string): string => text.replace(/0x[0-9a-f]+|\d+/gi, '#')

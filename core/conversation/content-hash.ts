@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20
 
@@ -21,11 +22,11 @@ export interface ContentHash {
 }
 
 /** SHA-256 of a text with runs of white space as one space and ends trimmed, and of the canonical text of what stands beside it. */
-export const contentHash = (text: string, blocks: string): ContentHash => {
+export const contentHash = (text: string, blocks: string, encoding: Encoding): ContentHash => {
   const room = text.length * MAX_BYTES_PER_UNIT + STEP
   const fits = room <= SCRATCH_BYTES
   const buffer = fits ? scratch : Buffer.allocUnsafeSlow(room)
-  const bytes = buffer.write(text, 0, 'utf8')
+  const bytes = buffer.write(text, 0, encoding)
   const length = collapseBytes(fits ? scratchView : new DataView(buffer.buffer), bytes)
   if (blocks !== '') return { hash: hash('sha256', `${buffer.toString('utf8', 0, length)}\0${blocks}`, 'hex'), bytes }
   return { hash: length === 0 ? undefined : hash('sha256', buffer.subarray(0, length), 'hex'), bytes }

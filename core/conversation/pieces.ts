@@ -2,6 +2,7 @@ import type { Part } from '../contracts/api-style.ts'
 import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
 import { sha256 } from '../ids.ts'
 import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
+import { asText, type Encoding } from './byte-strings.ts'
 import { contentHash } from './content-hash.ts'
 
 /** A part of a conversation as hashes: what is kept of it between requests. */
@@ -37,31 +38,47 @@ export interface ResultPiece {
   readonly bytes: number
 }
 
-/** Hashes one part; equal content gives equal hashes, whatever dialect it came in. */
-export const pieceOf = (part: Part): Piece => {
+/** Hashes one part; equal content gives equal hashes, whatever dialect and encoding it came in. */
+export const pieceOf = (part: Part, encoding: Encoding = 'utf8'): Piece => {
+  // a text can be hashed by its bytes, all else is compared and kept
+  const told = encoding === 'utf8' ? asItIs : asText
   switch (part.kind) {
     case 'call': {
-      const args = argumentText(part.args)
-      const key = callKey(part.tool, args)
-      return { kind: 'call', key, tool: part.tool, id: part.id ?? null, bytes: part.tool.length + args.length }
+      const tool = told(part.tool)
+      const args = argumentText(told(part.args))
+      return {
+        kind: 'call',
+        key: callKey(tool, args),
+        tool,
+        id: told(part.id) ?? null,
+        bytes: tool.length + args.length,
+      }
     }
     case 'result': {
-      const { result, error, bytes } = resultPrint(part.text, blockText(part.blocks), part.error ?? false)
-      return { kind: 'result', full: result ?? '', id: part.id ?? null, result, error, bytes }
+      const { result, error, bytes } = resultPrint(
+        part.text,
+        blockText(told(part.blocks)),
+        part.error ?? false,
+        encoding,
+      )
+      return { kind: 'result', full: result ?? '', id: told(part.id) ?? null, result, error, bytes }
     }
     default:
-      return textPiece(part.kind, part.text, blockText(part.blocks))
+      return textPiece(part.kind, part.text, blockText(told(part.blocks)), encoding)
   }
 }
+
+const asItIs = <T>(value: T): T => value
 
 const textPiece = (
   kind: 'system' | 'user' | 'beside' | 'text',
   text: string,
   blocks: string,
+  encoding: Encoding,
 ): MessagePiece | TextPiece => {
-  const { hash: full = NOTHING, bytes } = contentHash(text, blocks)
+  const { hash: full = NOTHING, bytes } = contentHash(text, blocks, encoding)
   if (!text.includes('<system-reminder>')) return { kind, full, chain: full, bytes }
-  return { kind, full, chain: contentHash(withoutReminders(text), blocks).hash ?? null, bytes }
+  return { kind, full, chain: contentHash(withoutReminders(text), blocks, encoding).hash ?? null, bytes }
 }
 
 const NOTHING = sha256('')

@@ -1,7 +1,10 @@
 import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
+import type { Encoding } from '../conversation/byte-strings.ts'
 import type { Piece } from '../conversation/pieces.ts'
+import { encodingFor } from './elements.ts'
+import type { ParsedList } from './latest-list.ts'
 import type { Span } from './member.ts'
-import { nestsWithin } from './skim.ts'
+import { nestsWithin, parseSlice } from './skim.ts'
 
 const LIMIT = 16
 const BYTE_LIMIT = 64 * 1024
@@ -24,17 +27,16 @@ interface KnownFrame extends Frame {
 const known: KnownFrame[] = []
 
 /** Reads only the list of a body, if what stands around it is known. */
-export const framedList = (
-  style: ApiStyle,
-  body: Buffer,
-): (Frame & { readonly place: Span; readonly list: readonly unknown[] }) | undefined => {
+export const framedList = (style: ApiStyle, body: Buffer): (Frame & { readonly list: ParsedList }) | undefined => {
   const index = known.findIndex((frame) => frame.style === style && surrounds(frame, body))
   const frame = known[index]
   if (frame === undefined) return
   if (index > 0) known.unshift(...known.splice(index, 1))
   const place = { start: frame.head.length - 1, end: body.length - frame.tail.length + 1 }
-  const list = listIn(body, place)
-  return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, place, list }
+  const encoding = encodingFor(style, body, place)
+  const elements = elementsIn(body, place, encoding)
+  if (elements === undefined) return
+  return { envelope: frame.envelope, before: frame.before, list: { place, encoding, elements } }
 }
 
 /** Remembers what stands around the list at `list`, its brackets included. */
@@ -51,10 +53,10 @@ const surrounds = ({ head, tail }: KnownFrame, body: Buffer): boolean =>
   body.compare(head, 0, head.length, 0, head.length) === 0 &&
   body.compare(tail, 0, tail.length, body.length - tail.length) === 0
 
-/** The list; undefined where the bytes between are no list of their own: they could end it and begin another. */
-const listIn = (body: Buffer, { start, end }: Span): readonly unknown[] | undefined => {
+/** The elements; undefined where the bytes between are no list of their own: they could end it and begin another. */
+const elementsIn = (body: Buffer, { start, end }: Span, encoding: Encoding): readonly unknown[] | undefined => {
   try {
-    const list: unknown = JSON.parse(body.toString('utf8', start, end))
+    const list = parseSlice(body, start, end, encoding)
     return Array.isArray(list) && nestsWithin(list, 2) ? list : undefined
   } catch {
     return

@@ -1,13 +1,15 @@
 import type { ApiStyle, Envelope, Part } from '../contracts/api-style.ts'
+import type { Encoding } from '../conversation/byte-strings.ts'
 import { Fold } from '../conversation/fold.ts'
 import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'
 import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
+import { partsOf } from './elements.ts'
 import { envelopeOf } from './envelope.ts'
 import { type Frame, framedList, keepFrame } from './known-frames.ts'
 import { knownTools } from './known-tools.ts'
-import { listAt, noteList } from './latest-list.ts'
+import { elementsAt, noteList, type ParsedList } from './latest-list.ts'
 import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
 import { parseSlice, skimObject, skipValue } from './skim.ts'
@@ -15,7 +17,7 @@ import { parseSlice, skimObject, skipValue } from './skim.ts'
 /** Reads a body of which nothing is known but perhaps what stands around its list: parsed in one go, hashed part by part. */
 export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   const framed = framedList(style, body)
-  if (framed !== undefined) return readList(style, body, framed, framed.place, framed.list)
+  if (framed !== undefined) return readList(style, body, framed, framed.list)
   const single = new SingleMembers(style.list)
   let tools: Uint8Array | undefined
   let place: Span | undefined
@@ -32,37 +34,39 @@ export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   if (tools !== undefined) members.tools = knownTools(tools, members.tools)
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
   const envelope = envelopeOf(style, members)
-  const frame = { envelope, before: envelope.before.map(pieceOf) }
-  if (place === undefined || !Array.isArray(list)) return readList(style, body, frame, undefined, [])
+  const frame = { envelope, before: envelope.before.map((part) => pieceOf(part)) }
+  const encoding = 'utf8'
+  if (place === undefined || !Array.isArray(list))
+    return readList(style, body, frame, { place: undefined, encoding, elements: [] })
   keepFrame(style, body, place, frame)
-  return readList(style, body, frame, place, list)
+  return readList(style, body, frame, { place, encoding, elements: list })
 }
 
 /** What is asked later is read from the body again: whoever holds on to the request must not hold its elements. */
-const readList = (
-  style: ApiStyle,
-  body: Buffer,
-  { envelope, before }: Frame,
-  place: Span | undefined,
-  elements: readonly unknown[],
-): ReadRequest => {
+const readList = (style: ApiStyle, body: Buffer, { envelope, before }: Frame, list: ParsedList): ReadRequest => {
+  const { place, encoding } = list
   const fold = new Fold()
   for (const piece of before) fold.add(piece)
-  for (const element of elements) for (const part of style.parts(element)) fold.add(pieceOf(part))
-  noteList(body, elements)
-  const again = () => (place === undefined ? [] : listAt(body, place))
+  for (const element of list.elements) for (const part of style.parts(element)) fold.add(pieceOf(part, encoding))
+  noteList(body, list)
+  const again = () => (place === undefined ? [] : elementsAt(body, place, encoding))
   return {
     envelope,
     conversation: conversationOf(envelope, fold, {
-      opening: () => openingOf(partsOf(style, envelope, again())),
-      elements: elements.length,
-      partsAt: (index) => style.parts(again()[index]),
+      opening: () => openingOf(allParts(style, envelope, again(), encoding)),
+      elements: list.elements.length,
+      partsAt: (index) => partsOf(style, again()[index], encoding),
     }),
   }
 }
 
-function* partsOf(style: ApiStyle, envelope: Envelope, elements: readonly unknown[]): Iterable<Part> {
+function* allParts(
+  style: ApiStyle,
+  envelope: Envelope,
+  elements: readonly unknown[],
+  encoding: Encoding,
+): Iterable<Part> {
   yield* envelope.before
-  for (const element of elements) yield* style.parts(element)
+  for (const element of elements) yield* partsOf(style, element, encoding)
   yield* envelope.after
 }

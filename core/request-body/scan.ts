@@ -1,6 +1,7 @@
 import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
 import type { Fold, Mark } from '../conversation/fold.ts'
-import { type Piece, pieceOf } from '../conversation/pieces.ts'
+import type { Piece } from '../conversation/pieces.ts'
+import { piecesAt } from './elements.ts'
 import type { KeptBody } from './kept-bodies.ts'
 import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
@@ -136,7 +137,7 @@ export class Scan implements Skimmer {
       }
       equal = false
       const end = skipValue(this.#body, start, 2)
-      return this.#add(start, end, this.#style.parts(parseSlice(this.#body, start, end)).map(pieceOf))
+      return this.#add(start, end, piecesAt(this.#style, this.#body, { start, end }))
     })
     this.list = { start: at, end: behind }
     return behind

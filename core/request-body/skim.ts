@@ -1,3 +1,4 @@
+import type { Encoding } from '../conversation/byte-strings.ts'
 import { GuardError } from '../errors.ts'
 
 const QUOTE = 0x22
@@ -146,9 +147,9 @@ export const skimArray = (json: Buffer, at: number, element: (at: number) => num
 }
 
 /** The parsed value of the bytes from `start` to `end`. */
-export const parseSlice = (json: Buffer, start: number, end: number): unknown => {
+export const parseSlice = (json: Buffer, start: number, end: number, encoding: Encoding = 'utf8'): unknown => {
   try {
-    return JSON.parse(json.toString('utf8', start, end)) as unknown
+    return JSON.parse(json.toString(encoding, start, end)) as unknown
   } catch {
     throw broken(start, 'a value cannot be parsed')
   }

@@ -50,6 +50,7 @@ export const chatCompletions = apiStyle({
   id: 'chat_completions',
   paths: ['/v1/chat/completions'],
   list: 'messages',
+  bytewise: true,
 
   envelope(members: Shape): Envelope {
     const common = commonEnvelope(members, 'messages')
@@ -85,7 +86,6 @@ export const chatCompletions = apiStyle({
   nudge: (text) => ({ role: 'user', content: text }),
 
   speech: chatSpeech,
-
   meter: (about) => replyMeter(about, chatReader),
 
   refusal: (error) => ({ error: { ...errorFields(error), param: null } }),

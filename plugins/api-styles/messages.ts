@@ -39,6 +39,7 @@ export const messages = apiStyle({
   id: 'messages',
   paths: ['/v1/messages'],
   list: 'messages',
+  bytewise: true,
 
   envelope(members: Shape): Envelope {
     const common = commonEnvelope(members, 'messages')
@@ -64,11 +65,11 @@ export const messages = apiStyle({
 })
 
 /** A block that some builds of a client change with every request. */
-const BILLING = 'x-anthropic-billing-header:'
+const BILLING = /^[\t-\r ]*x-anthropic-billing-header:/
 
 const systemParts = (system: unknown): Part[] => {
   const blocks = Array.isArray(system) ? system : [system]
-  const said = blocks.filter((block) => !textOf(block).trimStart().startsWith(BILLING))
+  const said = blocks.filter((block) => !BILLING.test(textOf(block)))
   const content = contentOf(said.filter((block) => block !== undefined && block !== null))
   return [...saidParts('system', content), ...content.calls]
 }

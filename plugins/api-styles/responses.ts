@@ -48,6 +48,7 @@ export const responses = apiStyle({
   id: 'responses',
   paths: ['/v1/responses'],
   list: 'input',
+  bytewise: true,
   continues: true,
 
   envelope(members: Shape): Envelope {

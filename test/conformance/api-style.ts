@@ -55,6 +55,10 @@ const hostile: readonly unknown[] = [
   { type: 5, role: {} },
 ]
 
+/** Puts characters beyond ASCII around all that a style may not know by its name. */
+const beyondAscii = (name: string, value: unknown): unknown =>
+  typeof value === 'string' && name !== 'role' && name !== 'type' ? `\u00a0${value}—à` : value
+
 const deep = (levels: number): unknown => {
   let value: unknown = 1
   for (let level = 0; level < levels; level++) value = [value]
@@ -89,6 +93,15 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
           assert.deepEqual(style.parts(JSON.parse(before)), parts)
           assert.equal(JSON.stringify(element), before)
         }
+      }
+    })
+
+    it('reads byte strings as the text that they stand for, if it says so', { skip: style.bytewise !== true }, () => {
+      for (const request of samples.requests) {
+        const json = JSON.stringify(request[style.list], beyondAscii)
+        const bytes = Buffer.from(json).toString('latin1')
+        const [told, read] = [bytes, json].map((list) => JSON.stringify(JSON.parse(list).flatMap(style.parts)))
+        assert.equal(Buffer.from(told ?? '', 'latin1').toString(), read)
       }
     })
 

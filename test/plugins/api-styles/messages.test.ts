@@ -102,6 +102,8 @@ describe('messages requests', () => {
       [{ kind: 'system', text: 'a b' }],
     )
     assert.deepEqual(parts({ role: 'system', content: [billing] }), [])
+    assert.deepEqual(parts({ role: 'system', content: ` \n${billing.text}` }), [])
+    assert.equal(parts({ role: 'system', content: `\u00a0${billing.text}` }).length, 1)
     assert.deepEqual(messages.envelope({ system: 'plain' }).before, [{ kind: 'system', text: 'plain' }])
   })
 

@@ -1,0 +1,35 @@
+import { isAscii } from 'node:buffer'
+import type { ApiStyle, Part } from '../contracts/api-style.ts'
+import { asText, type Encoding } from '../conversation/byte-strings.ts'
+import { type Piece, pieceOf } from '../conversation/pieces.ts'
+import type { Span } from './member.ts'
+import { parseSlice } from './skim.ts'
+
+/** How the strings of a part of JSON are best read for a style. */
+export const encodingFor = (style: ApiStyle, json: Buffer, { start, end }: Span): Encoding => {
+  if (style.bytewise !== true) return 'utf8'
+  const bytes = json.subarray(start, end)
+  return isAscii(bytes) || escapesMore(bytes) ? 'utf8' : 'latin1'
+}
+
+/** Whether an escape may stand for a character beyond ASCII: those could not be told from bytes. */
+const escapesMore = (json: Buffer): boolean => {
+  for (let at = json.indexOf('\\u'); at !== -1; at = json.indexOf('\\u', at + 2))
+    if (json[at + 2] !== ZERO || json[at + 3] !== ZERO || (json[at + 4] ?? 0) >= EIGHT) return true
+  return false
+}
+
+const ZERO = 0x30
+const EIGHT = 0x38
+
+/** What an element of the list says, as text. */
+export const partsOf = (style: ApiStyle, element: unknown, encoding: Encoding): readonly Part[] => {
+  const parts = style.parts(element)
+  return encoding === 'utf8' ? parts : asText(parts)
+}
+
+/** What the element that stands there says, as hashes. */
+export const piecesAt = (style: ApiStyle, body: Buffer, place: Span): readonly Piece[] => {
+  const encoding = encodingFor(style, body, place)
+  return style.parts(parseSlice(body, place.start, place.end, encoding)).map((part) => pieceOf(part, encoding))
+}
