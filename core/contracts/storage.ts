@@ -18,6 +18,8 @@ export interface Table {
   readonly unique?: readonly (readonly string[])[]
   /** Columns whose values are the same in most rows, which a backend may write at less cost. */
   readonly repeated?: readonly string[]
+  /** Rows are often looked for by a key that none has, as when something may begin: a backend may remember which keys there are. */
+  readonly often_absent?: boolean
   /** Text, search and json columns that are stored without redaction: enumerations, hashes, ids already checked. */
   readonly exact?: readonly string[]
 }

@@ -6,6 +6,7 @@ import type { Place } from './ahead/place.ts'
 import { checkBehind } from './check-behind.ts'
 import { Encoder } from './encode.ts'
 import { isLarge } from './file.ts'
+import { KnownKeys } from './keys/known.ts'
 import { Link } from './link.ts'
 import { type BatchValues, type FromWorker, type RawPage, type RawPosition, rawEnd, type Start } from './protocol.ts'
 import { Questions } from './questions.ts'
@@ -56,6 +57,7 @@ export const openDriver = async (
       onReplaced: (place) => {
         beginLog(place)
         encoder.announceAll()
+        beginKeys()
         writes.resend()
         questions.resend()
       },
@@ -79,7 +81,17 @@ export const openDriver = async (
     if (place === undefined || start.synchronous === 'full') return
     log.begin(place.database)
   }
+  const keys = new KnownKeys()
+  /** Where others write to the file as well, nobody knows what is there. */
+  const beginKeys = (): void => {
+    if (start.exclusive)
+      keys.begin(
+        tables,
+        async (table) => (await questions.ask({ kind: 'keys', shape: encoder.get(table) })) as Uint8Array,
+      )
+  }
   beginLog(await link.open())
+  beginKeys()
   const endCheck = start.exclusive && isLarge(start) ? checkBehind(start.file, checked(state, fault)) : undefined
 
   return {
@@ -89,6 +101,7 @@ export const openDriver = async (
     },
     onState: (listener) => state.listen(listener),
     async get(table, key) {
+      if (!keys.mayHave(table, key)) return undefined
       const values = (await questions.ask({ kind: 'get', shape: encoder.get(table), values: key })) as
         | readonly SqlValue[]
         | undefined
@@ -110,7 +123,10 @@ export const openDriver = async (
     write(batch, { sync, ...waiter }) {
       const values: BatchValues = [0, sync ? 1 : 0]
       let bytes = 0
-      for (const change of batch) bytes += encoder.change(change, values)
+      for (const change of batch) {
+        if (change.kind === 'put') keys.added(change.table, change.row)
+        bytes += encoder.change(change, values)
+      }
       return writes.add(values, bytes, waiter)
     },
     flush: () => writes.flush(),

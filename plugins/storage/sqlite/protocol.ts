@@ -43,6 +43,8 @@ export type Ask =
       readonly limit: number
     }
   | { readonly kind: 'bytes'; readonly id: number }
+  /** Bits of a filter that has the first key column of all rows. */
+  | { readonly kind: 'keys'; readonly id: number; readonly shape: number }
 
 export type ToWorker =
   | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
@@ -83,7 +85,11 @@ export type FromWorker =
       readonly failed: readonly Failure[]
       readonly applied: number
     }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: RawPage | readonly SqlValue[] | number | undefined }
+  | {
+      readonly kind: 'answer'
+      readonly id: number
+      readonly value: RawPage | readonly SqlValue[] | Uint8Array | number | undefined
+    }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
   | { readonly kind: 'closed' }
 

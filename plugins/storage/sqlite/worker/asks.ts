@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import { type Compiled, getSql, pruneSql, pruneWordsSql } from '../../kysely/query.ts'
 import { type Shape, type SqlValue, searchColumn } from '../../kysely/shape.ts'
+import { KeyScan } from '../keys/scan.ts'
 import type { Ask, FromWorker } from '../protocol.ts'
 import { compiler } from './compiler.ts'
 import type { Group } from './group.ts'
@@ -9,6 +10,7 @@ import type { Statements } from './statements.ts'
 import { Finder, Walk } from './walk.ts'
 
 type Answer = Extract<FromWorker, { readonly kind: 'answer' }>['value']
+type Step = { readonly done: false } | { readonly done: true; readonly value: Answer }
 
 /** Pages given back to the file system after a removal. */
 const FREED_PAGES = 2_000
@@ -24,6 +26,7 @@ export class Asks {
   readonly #gets = new Map<string, Compiled>()
   readonly #finders = new Map<number, Finder>()
   readonly #walks = new Map<number, Walk>()
+  readonly #scans = new Map<number, KeyScan>()
 
   constructor(
     db: Database,
@@ -38,8 +41,9 @@ export class Asks {
   }
 
   /** One step of the answer; `done: false` if there is more to do. Throws what SQLite throws. */
-  step(ask: Ask): { readonly done: false } | { readonly done: true; readonly value: Answer } {
+  step(ask: Ask): Step {
     if (ask.kind === 'find') return this.#find(ask)
+    if (ask.kind === 'keys') return this.#keys(ask)
     if (ask.kind === 'get') return { done: true, value: this.#get(ask) }
     return { done: true, value: ask.kind === 'prune' ? this.#prune(ask) : this.#bytes() }
   }
@@ -47,11 +51,10 @@ export class Asks {
   /** Drops what a question that failed has left. */
   forget(id: number): void {
     this.#walks.delete(id)
+    this.#scans.delete(id)
   }
 
-  #find(
-    ask: Extract<Ask, { readonly kind: 'find' }>,
-  ): { readonly done: false } | { readonly done: true; readonly value: Answer } {
+  #find(ask: Extract<Ask, { readonly kind: 'find' }>): Step {
     let walk = this.#walks.get(ask.id)
     if (walk === undefined) {
       walk = new Walk(this.#finder(ask.shape), ask)
@@ -60,6 +63,17 @@ export class Asks {
     const value = walk.step()
     if (value === undefined) return { done: false }
     this.#walks.delete(ask.id)
+    return { done: true, value }
+  }
+
+  #keys({ id, shape }: Extract<Ask, { readonly kind: 'keys' }>): Step {
+    const scan = this.#scans.get(id) ?? new KeyScan(this.#shape(shape).table, this.#statements)
+    const value = scan.step()
+    if (value === undefined) {
+      this.#scans.set(id, scan)
+      return { done: false }
+    }
+    this.#scans.delete(id)
     return { done: true, value }
   }
 
