@@ -18,7 +18,10 @@ export interface ReadRequest {
 /** Smaller bodies are read anew each time: remembering them costs more. */
 const WORTH_KEEPING = 2048
 
-const kept = new KeptBodies<Known>()
+/** What is known of one element, hashes mostly. */
+const ELEMENT_BYTES = 600
+
+const kept = new KeptBodies<Known>(({ elements }) => elements.length * ELEMENT_BYTES)
 const prints = new BodyPrints()
 
 /**

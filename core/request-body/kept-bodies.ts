@@ -1,6 +1,9 @@
 const SMALLEST = 4096
-const BYTE_LIMIT = 64 * 1024 * 1024
+const BYTE_LIMIT = 32 * 1024 * 1024
 const COUNT_LIMIT = 4096
+const LARGEST = 8 * 1024 * 1024
+/** Of buffers that wait for another body. */
+const FREE_LIMIT = 4 * 1024 * 1024
 /** Bodies kept under one name: several conversations may share a session. */
 const PER_NAME = 16
 
@@ -10,14 +13,23 @@ export interface KeptBody<State> {
   bytes: Buffer
   length: number
   state: State
+  /** Bytes that the state takes, about. */
+  weight: number
 }
 
-/** Earlier request bodies by name, least recently used first out; at most 64 MiB and 4,096 bodies. */
+/** Earlier request bodies by name, least recently used first out; with their states at most 32 MiB, and 4,096 bodies. */
 export class KeptBodies<State> {
   readonly #byName = new Map<string, KeptBody<State>[]>()
   readonly #free = new Map<number, Buffer[]>()
+  readonly #weigh: (state: State) => number
   #bytes = 0
+  #free_bytes = 0
   #count = 0
+
+  /** `weigh` tells how many bytes a state takes, about. */
+  constructor(weigh: (state: State) => number) {
+    this.#weigh = weigh
+  }
 
   /** Those kept under this name, the latest first. */
   named(name: string): readonly KeptBody<State>[] {
@@ -26,8 +38,8 @@ export class KeptBodies<State> {
 
   /** Copies a body; `reuse`, one of those named so, then holds it instead of its own. */
   keep(name: string, body: Buffer, state: State, reuse: KeptBody<State> | undefined): void {
-    if (body.length > BYTE_LIMIT / 8) return
-    const kept = reuse ?? { bytes: EMPTY, length: 0, state }
+    if (body.length > LARGEST) return
+    const kept = reuse ?? { bytes: EMPTY, length: 0, state, weight: 0 }
     if (kept.bytes.length < body.length) {
       this.#release(kept.bytes)
       kept.bytes = this.#take(body.length)
@@ -35,6 +47,9 @@ export class KeptBodies<State> {
     body.copy(kept.bytes)
     kept.length = body.length
     kept.state = state
+    this.#bytes -= kept.weight
+    kept.weight = this.#weigh(state)
+    this.#bytes += kept.weight
     this.#file(name, kept, reuse === undefined)
     while (this.#bytes > BYTE_LIMIT || this.#count > COUNT_LIMIT) this.#dropOldest()
   }
@@ -60,6 +75,7 @@ export class KeptBodies<State> {
   #drop(kept: KeptBody<State> | undefined): void {
     if (kept === undefined) return
     this.#count--
+    this.#bytes -= kept.weight
     this.#release(kept.bytes)
   }
 
@@ -67,15 +83,21 @@ export class KeptBodies<State> {
     let size = SMALLEST
     while (size < length) size *= 2
     this.#bytes += size
-    return this.#free.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size)
+    const free = this.#free.get(size)?.pop()
+    if (free === undefined) return Buffer.allocUnsafeSlow(size)
+    this.#free_bytes -= size
+    return free
   }
 
   #release(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    this.#bytes -= bytes.length
-    const free = this.#free.get(bytes.length) ?? []
-    this.#free.set(bytes.length, free)
-    if (free.length < 8) free.push(bytes)
+    const size = bytes.length
+    if (size === 0) return
+    this.#bytes -= size
+    if (this.#free_bytes + size > FREE_LIMIT) return
+    const free = this.#free.get(size) ?? []
+    this.#free.set(size, free)
+    free.push(bytes)
+    this.#free_bytes += size
   }
 }
 

@@ -4,7 +4,7 @@ import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
 
 /** What the histories of all sessions may take. */
-const MOST_BYTES = 48 * 1024 * 1024
+const MOST_BYTES = 16 * 1024 * 1024
 
 /** Knows the histories of the sessions used last; any other is read from the recorded calls when its session is next touched. */
 export class Histories {

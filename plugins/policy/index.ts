@@ -21,7 +21,7 @@ export interface RuleLists {
 export interface PolicyOptions extends RuleLists {
   /** Mode where neither the request nor the project's policy says one; read for every request, so that it may change. */
   readonly default_mode?: Mode
-  /** Bytes of memory that the histories of all sessions may take, about; 48 MiB if absent. The one used longest ago is read anew when it is needed. */
+  /** Bytes of memory that the histories of all sessions may take, about; 16 MiB if absent. The one used longest ago is read anew when it is needed. */
   readonly history_bytes?: number
   /** Gives lists of rules when the gateway opens, for example from files; they go before those given here. */
   readonly load?: () => Promise<RuleLists>

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { KeptBodies } from '../../../core/request-body/kept-bodies.ts'
+
+const MIB = 1024 * 1024
+
+/** Keeps so many bodies of this size, each under a name of its own, with states that weigh this much; gives the names that are still known. */
+const kept = (count: number, bytes: number, weight: number): number[] => {
+  const bodies = new KeptBodies<number>((state) => state)
+  const body = Buffer.alloc(bytes)
+  const names = Array.from({ length: count }, (_, index) => index)
+  for (const name of names) bodies.keep(`${name}`, body, weight, undefined)
+  return names.filter((name) => bodies.named(`${name}`).length > 0)
+}
+
+describe('kept bodies', () => {
+  it('take 32 MiB at most, the least recently used ones out', () => {
+    assert.deepEqual(
+      kept(34, MIB, 0),
+      Array.from({ length: 32 }, (_, index) => index + 2),
+    )
+  })
+  it('count with what is known of them', () => {
+    assert.deepEqual(kept(10, MIB, 7 * MIB), [6, 7, 8, 9])
+  })
+  it('count the state that took the place of another', () => {
+    const bodies = new KeptBodies<number>((state) => state)
+    const body = Buffer.alloc(MIB)
+    bodies.keep('a', body, 0, undefined)
+    for (const state of [7 * MIB, 7 * MIB]) bodies.keep('b', body, state, bodies.named('b')[0])
+    for (let index = 0; index < 23; index++) bodies.keep(`${index}`, body, 0, undefined)
+    assert.equal(bodies.named('a').length, 1)
+    bodies.keep('one more', body, 0, undefined)
+    assert.deepEqual([bodies.named('a').length, bodies.named('b').length], [0, 1])
+  })
+  it('are not kept if one takes more than 8 MiB', () => {
+    assert.deepEqual(kept(1, 8 * MIB, 0), [0])
+    assert.deepEqual(kept(1, 8 * MIB + 1, 0), [])
+  })
+})
