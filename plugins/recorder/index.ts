@@ -1,4 +1,6 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
+import { catchUp } from './catch-up.ts'
+import { LateTotals } from './late-totals.ts'
 import { type RecorderOptions, settler } from './settle.ts'
 import { tables } from './tables.ts'
 
@@ -14,10 +16,18 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
   apply(gateway: Gateway) {
     for (const table of tables) gateway.tables.add(table)
     if (options.full_content_logging === true) gateway.heads = PREVIEW_HEADS
-    const { record, end } = settler(gateway, options)
+    const totals = new LateTotals(gateway)
+    const { record, end } = settler(gateway, totals, options)
+    gateway.hooks.open.tapPromise('recorder', async () => {
+      await catchUp(gateway)
+      totals.begin()
+    })
     gateway.hooks.settle.tapPromise('recorder', record)
     // before Replay, which these are told to as well
-    gateway.hooks.close.tapPromise({ name: 'recorder', stage: -300 }, end)
+    gateway.hooks.close.tapPromise({ name: 'recorder', stage: -300 }, async () => {
+      await end()
+      await totals.end()
+    })
     gateway.hooks.http.tapPromise('recorder', async (app) => {
       const [{ routes }, { addPanels }] = await Promise.all([import('./routes.ts'), import('./page/index.ts')])
       await app.register(routes(gateway), { prefix: '/api' })

@@ -9,8 +9,9 @@ import {
   traceOf,
 } from 'guard-gateway/core'
 import { firstAlone } from './first-record.ts'
+import type { LateTotals } from './late-totals.ts'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'
-import { callRecord, sessionTotals } from './rows.ts'
+import { callRecord } from './rows.ts'
 
 export interface RecorderOptions {
   /** Keep redacted previews of requests and replies. */
@@ -18,7 +19,7 @@ export interface RecorderOptions {
 }
 
 /** Records settled calls: one write each, resolved when it is durable; it waits for a disk that is full. Rejects if it could not be written. */
-export const settler = (gateway: Gateway, { full_content_logging = false }: RecorderOptions) => {
+export const settler = (gateway: Gateway, totals: LateTotals, { full_content_logging = false }: RecorderOptions) => {
   /** Blocked requests that are being recorded: their repetitions, which may come meanwhile, are counted on that record. */
   const blocks = new Map<string, Promise<void>>()
   const lateOnes = new Set<Promise<void>>()
@@ -26,16 +27,19 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 
   const write = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const { session } = settled.call
-    const batch = ownChanges(settled, record)
+    // the row of a call also stands for its decision in the session's history
+    const batch: Change[] = [{ table: 'calls', put: record }]
+    let change: Change | undefined
+    const commit = (): Promise<boolean> => {
+      if (session !== null) change = attempt === 0 ? totals.with(session, settled.ended_at) : totals.now(session)
+      if (change !== undefined) batch.push(change)
+      return gateway.storage.write(batch, { onRefused: () => late(settled, record, attempt + 1) })
+    }
     const added = addedTo(gateway, { settled, record, attempt, batch })
-    const options = { onRefused: () => late(settled, record, attempt + 1) }
-    const writing =
-      added === undefined
-        ? gateway.storage.write(batch, options)
-        : added.then(() => gateway.storage.write(batch, options))
+    const writing = added === undefined ? commit() : added.then(commit)
     return writing.then((written) => {
       if (!written) return again(settled, record, attempt + 1)
-      if (session !== null) session.stored = true
+      if (session !== null && change !== undefined) totals.stored(session, change)
       return undefined
     })
   }
@@ -80,7 +84,7 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 
   const repeated = async (settled: Settled, first: string): Promise<void> => {
     await blocks.get(first)?.catch(() => {})
-    if (!(await countRepeat(gateway, settled, first))) await recorded(settled)
+    if (!(await countRepeat(gateway, totals, settled, first))) await recorded(settled)
   }
 
   return {
@@ -102,12 +106,6 @@ export const settler = (gateway: Gateway, { full_content_logging = false }: Reco
 const ATTEMPTS = 6
 const NO_PREVIEWS: Previews = { request: null, response: null }
 
-/** What the recorder itself writes of a call: its row, which also stands for its decision in the session's history, and the session's totals. */
-const ownChanges = ({ call: { session } }: Settled, record: CallRecord): Change[] => {
-  const call: Change = { table: 'calls', put: record }
-  return session === null ? [call] : [call, sessionChange(session)]
-}
-
 /** Lets others add to what commits with a call; undefined if they did so at once: each promise on the way of a request costs. */
 const addedTo = (gateway: Gateway, recording: Recording): Promise<void> | undefined => {
   let isAdded = false
@@ -128,14 +126,8 @@ const lookFor = async (gateway: Gateway, session: Session | null): Promise<void>
   if (session !== null) session.stored = (await gateway.storage.get('sessions', session.row.id)) !== undefined
 }
 
-/** A stored session gets its totals; a new one is put whole. */
-const sessionChange = ({ row, stored }: Session): Change =>
-  stored === true
-    ? { table: 'sessions', key: row.id, patch: sessionTotals(row) }
-    : { table: 'sessions', put: row, when: 'absent' }
-
 /** Counts an identical blocked request on the record of the first one; false if that is not on record. */
-const countRepeat = (gateway: Gateway, { call }: Settled, first: string): Promise<boolean> =>
+const countRepeat = (gateway: Gateway, totals: LateTotals, { call }: Settled, first: string): Promise<boolean> =>
   gateway.storage.exclusive('calls', first, async (read) => {
     const record = await read.get('calls', first)
     if (record === undefined) return [false, []]
@@ -143,9 +135,11 @@ const countRepeat = (gateway: Gateway, { call }: Settled, first: string): Promis
     if (trace !== undefined) call.trace = trace
     const patch = { retries: record.retries + 1, last_at: call.at, last_request_id: call.id }
     const batch: Change[] = [{ table: 'calls', key: first, patch }]
-    const session = call.session?.row
-    if (session !== undefined && (await read.get('sessions', session.id)) !== undefined)
-      batch.push({ table: 'sessions', key: session.id, patch: sessionTotals(session) })
+    const { session } = call
+    if (session !== null && (await read.get('sessions', session.row.id)) !== undefined) {
+      session.stored = true
+      batch.push(totals.now(session))
+    }
     return [true, batch]
   })
 
