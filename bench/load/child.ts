@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { programFile, programFlags } from '../programs.ts'
+import { programEnv, programFile, programFlags } from '../programs.ts'
 import type { Answer, Ask, Asks } from './asks.ts'
 
 const STOP_LIMIT_MS = 15_000
@@ -24,6 +24,7 @@ export class Child {
     this.name = name
     this.#process = fork(file, args, {
       cwd,
+      env: { ...programEnv, ...process.env },
       execArgv: [...programFlags, '--disable-warning=ExperimentalWarning', `--import=${measure}`],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
