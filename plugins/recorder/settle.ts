@@ -33,7 +33,7 @@ export const settler = (gateway: Gateway, totals: LateTotals, { full_content_log
     const commit = (): Promise<boolean> => {
       if (session !== null) change = attempt === 0 ? totals.with(session, settled.ended_at) : totals.now(session)
       if (change !== undefined) batch.push(change)
-      return gateway.storage.write(batch, { onRefused: () => late(settled, record, attempt + 1) })
+      return gateway.storage.write(batch, { hold: true, onRefused: () => late(settled, record, attempt + 1) })
     }
     const added = addedTo(gateway, { settled, record, attempt, batch })
     const writing = added === undefined ? commit() : added.then(commit)

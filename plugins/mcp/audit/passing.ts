@@ -1,4 +1,4 @@
-import type { Change, FragmentRun, Gateway, Origin } from 'guard-gateway/core'
+import type { Change, FragmentRun, Gateway, Origin, WriteOptions } from 'guard-gateway/core'
 import { recordsOf } from './records.ts'
 import type { Piece } from './run-writer.ts'
 import type { AuditRow } from './tables.ts'
@@ -106,7 +106,8 @@ export class PassingCalls {
     for (const call of calls) call.state = 'written'
     this.#young.push(...calls)
     this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
-    this.#follow(this.#gateway.storage.write(calls.map(({ row }) => ({ table: 'mcp_audit', put: row }))), (error) => {
+    const rows = calls.map(({ row }): Change => ({ table: 'mcp_audit', put: row }))
+    this.#follow(this.#gateway.storage.write(rows, UNCONDITIONAL), (error) => {
       for (const call of calls) settle(call, error)
     })
   }
@@ -131,7 +132,7 @@ export class PassingCalls {
     if (this.#ends === undefined) return
     const { changes, written } = this.#ends
     this.#ends = undefined
-    const ending = this.#follow(this.#gateway.storage.write(changes), (error) => {
+    const ending = this.#follow(this.#gateway.storage.write(changes, UNCONDITIONAL), (error) => {
       this.#ending.delete(ending)
       if (error === undefined) written.resolve()
       else written.reject(error)
@@ -181,6 +182,9 @@ export class PassingCalls {
     return followed
   }
 }
+
+/** Of these writes none has a condition that anybody minds: they may be answered as soon as they are safe. */
+const UNCONDITIONAL: WriteOptions = { onRefused: () => {} }
 
 const noEnds = (): Ends => {
   const written = Promise.withResolvers<void>()

@@ -41,7 +41,7 @@ export class Batch {
 
   /** It stays until it can be written. */
   get isHeld(): boolean {
-    return this.#waiter.hold || this.#waiter.onRefused !== undefined
+    return this.#waiter.hold || this.#isAnswered
   }
 
   /** It is safe, whatever becomes of its conditions. */
