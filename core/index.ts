@@ -3,6 +3,7 @@ export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
 export { RecentHashes } from './conversation/recent-hashes.ts'
 export { isContinued, type Known, type RepliedCall } from './conversation/stateful.ts'
+export { turnsIn, turnText } from './conversation/turn-text.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export {
   callOf,
@@ -154,7 +155,15 @@ export {
   storage,
   upstreamClient,
 } from './plugin.ts'
-export { type CallRecord, type Recording, recordedCalls, rowOf, type SessionEvent, sessionEvent } from './record.ts'
+export {
+  type CallRecord,
+  newTurnsOf,
+  type Recording,
+  recordedCalls,
+  rowOf,
+  type SessionEvent,
+  sessionEvent,
+} from './record.ts'
 export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
 export { checkEncoding, inflated, isPlain, withInflated } from './request-body/inflate.ts'

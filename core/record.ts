@@ -1,6 +1,7 @@
 import type { Mode, Outcome, Turn } from './call.ts'
 import type { Change, Reader } from './contracts/storage.ts'
 import type { RepliedCall } from './conversation/stateful.ts'
+import { turnsIn } from './conversation/turn-text.ts'
 import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
@@ -85,7 +86,10 @@ export interface CallRecord extends Usage {
   /** Null also in records of earlier versions. */
   readonly parent: string | null
   readonly keys: readonly string[]
-  readonly new_turns: readonly Turn[]
+  /** Turns behind what the request goes on from, as `turnText` writes them; null: none. */
+  readonly turns: string | null
+  /** Turns of records of earlier versions; null in others. */
+  readonly new_turns: readonly Turn[] | null
   /** What detectors measured, by their ids; null: nothing. */
   readonly measures: Row['measures'] | null
   readonly request_preview: string | null
@@ -104,6 +108,10 @@ export interface CallRecord extends Usage {
   readonly price_version: string | null
 }
 
+/** Turns that a record adds to what it goes on from. */
+export const newTurnsOf = ({ turns, new_turns }: Pick<CallRecord, 'turns' | 'new_turns'>): readonly Turn[] =>
+  turns === null ? (new_turns ?? []) : turnsIn(turns)
+
 /** What detection remembers of a recorded request: how a session's history is read back after a restart. */
 export const rowOf = (record: CallRecord): Row => ({
   id: record.id,
@@ -118,7 +126,7 @@ export const rowOf = (record: CallRecord): Row => ({
   root: record.root,
   parent: record.parent,
   keys: record.keys,
-  new_turns: record.new_turns,
+  new_turns: newTurnsOf(record),
   measures: record.measures ?? {},
   decision: record.decision,
   reason: record.reason,

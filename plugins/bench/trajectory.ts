@@ -1,4 +1,4 @@
-import { type CallRecord, isContinued, type SessionRow, type Turn } from 'guard-gateway/core'
+import { type CallRecord, isContinued, newTurnsOf, type SessionRow, type Turn } from 'guard-gateway/core'
 
 /** A conversation of a stored session as `bench.trajectory.v1`: tools, hashes and flags, no text. */
 export interface StoredTrajectory {
@@ -31,7 +31,12 @@ interface StoredStep {
 
 /** The conversations of a session, its requests given oldest first; those without a tool call are left out. */
 export const trajectoriesOf = (session: SessionRow, records: readonly CallRecord[]): StoredTrajectory[] => {
-  const counted = records.filter((record) => record.decision !== 'block' && !record.retry && isContinued(record))
+  const counted = records.filter(
+    (record) =>
+      record.decision !== 'block' &&
+      !record.retry &&
+      isContinued({ outcome: record.outcome, new_turns: newTurnsOf(record) }),
+  )
   return [...Map.groupBy(counted, ({ thread }) => thread)]
     .map(([thread, members]) => trajectory(session, thread, members))
     .filter(({ steps }) => steps.some(({ calls }) => calls.length > 0))
@@ -54,7 +59,7 @@ const trajectory = (
   system_chars: 0,
   task_chars: 0,
   tokens: records.map(({ total_tokens }) => total_tokens),
-  steps: records.flatMap(({ new_turns }) => new_turns).map(stepOf),
+  steps: records.flatMap(newTurnsOf).map(stepOf),
 })
 
 /** What the user said is not stored; that something was said is told by a text that differs from all others. */

@@ -9,6 +9,7 @@ import {
   type SessionRow,
   type Settled,
   type Turn,
+  turnText,
 } from 'guard-gateway/core'
 import type { Previews } from './preview.ts'
 
@@ -16,20 +17,6 @@ import type { Previews } from './preview.ts'
 const NAME_CHARS = 256
 /** Calls of one reply that are kept. */
 const MAX_REPLIED = 512
-
-/** A turn without what only its own request needs; all but the tools' names and ids are hashes and flags. */
-const storedTurn = ({ calls, item, user_after }: Turn, redact: Redactor): Turn => ({
-  calls: calls.map(({ key, tool, id, result, error }) => ({
-    key,
-    tool: redact.text(tool),
-    // a turn that no body holds is known by its ids when it is answered again
-    id: item < 0 && id !== null ? short(id, redact) : null,
-    result,
-    error,
-  })),
-  item,
-  user_after,
-})
 
 /** The `calls` row of a settled call. `continues`: a later request may name its reply. */
 export const callRecord = (settled: Settled, redact: Redactor, previews: Previews, continues: boolean): CallRecord => {
@@ -98,7 +85,8 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     root: row.root,
     parent: row.parent,
     keys: row.keys,
-    new_turns: row.new_turns.map((turn) => storedTurn(turn, redact)),
+    turns: turnsOrNull(row.new_turns, redact),
+    new_turns: null,
     replied_calls: continues ? repliedCalls(reading, redact) : null,
     measures: memberedOrNull(row.measures),
     request_preview: previews.request,
@@ -122,6 +110,9 @@ const repliedCalls = ({ calls }: Reading, redact: Redactor): CallRecord['replied
         id === null ? [] : [{ id: short(id, redact), tool: redact.text(tool), key: callKey(tool, argumentText(args)) }],
       ),
   )
+
+const turnsOrNull = (turns: readonly Turn[], redact: Redactor): string | null =>
+  turns.length === 0 ? null : turnText(turns, (name) => cutText(redact.text(name), NAME_CHARS))
 
 const wholeOrNull = (count: number | null): number | null => (Number.isSafeInteger(count) ? count : null)
 

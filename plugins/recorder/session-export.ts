@@ -1,21 +1,30 @@
-import { pages, type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
+import { type CallRecord, newTurnsOf, pages, type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
 import { history } from './history.ts'
 
 /** A session with its calls and its history, oldest first, as the text of one JSON object. */
 export async function* sessionJson(storage: Reader, session: SessionRow, now: number): AsyncGenerator<string> {
   yield `{"schema":"session.v1","exported_at":"${new Date(now).toISOString()}","session":${writeJson(session)},"calls":[`
-  yield* elements(pages(storage, 'calls', { where: { session_id: session.id }, order: ['recorded', 'asc'] }))
+  yield* elements(pages(storage, 'calls', { where: { session_id: session.id }, order: ['recorded', 'asc'] }), withTurns)
   yield '],"events":['
   yield* elements(history(storage, session.id))
   yield ']}\n'
 }
 
-async function* elements(lists: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+/** Turns as readers of the file know them. */
+const withTurns = ({ turns, ...call }: CallRecord) => ({
+  ...call,
+  new_turns: newTurnsOf({ turns, new_turns: call.new_turns }),
+})
+
+async function* elements<T>(
+  lists: AsyncIterable<readonly T[]>,
+  told: (element: T) => unknown = (element) => element,
+): AsyncGenerator<string> {
   let separator = '\n'
   for await (const list of lists) {
     let text = ''
     for (const element of list) {
-      text += separator + writeJson(element)
+      text += separator + writeJson(told(element))
       separator = ',\n'
     }
     if (text !== '') yield text

@@ -56,7 +56,7 @@ export class Past {
     this.history.append(row)
     this.#turns.set(row, turns.slice(-this.history.limit))
     if (row.decision === 'block') return
-    if (isContinued(record)) this.#newest.set(row.thread, row)
+    if (isContinued({ outcome: record.outcome, new_turns: row.new_turns })) this.#newest.set(row.thread, row)
     this.session.row.requests++
     const used = this.history.usedBy(row.thread)
     used.requests++

@@ -80,6 +80,16 @@ describe('recorder: a settled call', () => {
     assert.deepEqual(rowOf(await callRow()), { ...aRow({ response_id: null }), new_turns })
   })
 
+  it('hides a secret in the name of a tool, and in an id', async () => {
+    const name = `sk-ant-api03-${'aB3'.repeat(31)}AA`
+    const call = { key: 'k1', tool: name, id: name, result: null, error: false }
+    const new_turns = [{ calls: [call], item: -1, user_after: false }]
+    await bench.settle(settled({ decision: aDecision({ row: aRow({ new_turns }) }) }))
+    const { turns } = await callRow()
+    assert.match(turns ?? '', /redacted/i)
+    assert.ok(!turns?.includes('aB3aB3'))
+  })
+
   it('keeps the id of a reply that a later request may name where it is looked for', async () => {
     await bench.settle(settled({ call: aCall({ style: 'responses' }) }))
     const row = await callRow()
@@ -132,7 +142,7 @@ describe('recorder: a settled call', () => {
       [row.thread, row.root, row.chain_tip, row.talk_tip, row.items, row.talk_items],
       ['guardreq_1', true, 'c2', 't1', 2, 1],
     )
-    assert.deepEqual([row.keys, row.new_turns, row.retry, row.error_fingerprint], [[], [], true, null])
+    assert.deepEqual([row.keys, row.turns, row.retry, row.error_fingerprint], [[], null, true, null])
   })
 
   it('cuts names that others choose, and hides a secret before the cut', async () => {
