@@ -88,8 +88,8 @@ export interface Row {
   readonly parent: string | null
   /** Call keys that count for this request. */
   readonly keys: readonly string[]
-  /** Turns that the extended row did not hold. */
-  readonly new_turns: readonly Turn[]
+  /** Turns that the extended row did not hold; where it extends none, those before the last may be without their calls. */
+  new_turns: readonly Turn[]
   readonly decision: Decision['decision']
   readonly reason: string | null
   readonly rule_id: string | null

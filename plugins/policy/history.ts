@@ -1,4 +1,4 @@
-import { type Ended, type Known, type RepliedCall, type Row, type Session, tipsOf } from 'guard-gateway/core'
+import { type Ended, type Known, type RepliedCall, type Row, type Session, type Turn, tipsOf } from 'guard-gateway/core'
 import { Memories } from './memories.ts'
 
 /** Refused requests that a session remembers. */
@@ -22,9 +22,14 @@ const nothing = (): Used => ({ requests: 0, failed: 0, unpriced: 0, tokens: 0, c
 /** Bytes that a history takes by itself, with each row, and with each turn and each call of a row; as measured, about. */
 const BYTES = { history: 1_500, row: 900, call: 150 }
 
+/** What is left of a turn whose calls nobody looks at any more; shared by all rows. */
+const husk = (user_after: boolean): Turn => Object.freeze({ calls: Object.freeze([]), item: 0, user_after })
+const SPOKEN = husk(true)
+const SILENT = husk(false)
+
 const bytesOf = ({ new_turns }: Row): number => {
   let calls = 0
-  for (const turn of new_turns) calls += 1 + turn.calls.length
+  for (const turn of new_turns) if (turn !== SPOKEN && turn !== SILENT) calls += 1 + turn.calls.length
   return BYTES.row + calls * BYTES.call
 }
 
@@ -110,6 +115,17 @@ export class History implements Known {
   /** What a detector remembers of a conversation. */
   memory(thread: string, detector: string): Map<string, unknown> {
     return this.#memories.of(this.#session.row.id, thread, detector)
+  }
+
+  /** Lets go of the calls of a row's turns before its last one. */
+  thin(row: Row): void {
+    if (row.new_turns.length < 2 || !this.rows.includes(row)) return
+    this.bytes -= bytesOf(row)
+    row.new_turns = [
+      ...row.new_turns.slice(0, -1).map(({ user_after }) => (user_after ? SPOKEN : SILENT)),
+      ...row.new_turns.slice(-1),
+    ]
+    this.bytes += bytesOf(row)
   }
 
   /** Begins the loop windows and the error streak anew; what is known of threads stays. */

@@ -95,4 +95,13 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     settle(settled, decision.row, call.session.row, history, policies.at(call.project_id)?.priced)
     histories.used(call.session, history)
   })
+
+  // behind the record, which has them all; only what a reply's id leads back to is joined with later turns
+  gateway.hooks.settle.tap({ name: 'policy', stage: 100 }, ({ call, decision: { row } }) => {
+    if (call.session === null || row?.root !== true || gateway.apiStyles.get(call.style)?.continues === true) return
+    const history = histories.at(call.session)
+    if (history === undefined) return
+    history.thin(row)
+    histories.used(call.session, history)
+  })
 }

@@ -84,7 +84,7 @@ describe('room for histories', () => {
     const bench = await startBench({ defaults: [{ rule_type: 'exact_repeat' }] })
     const session = newSession()
     await bench.send(call({ session, items: looped }))
-    assert.deepEqual(bytesIn(bench), { history_bytes: 1_500 + 900 + 3 * 300 })
+    assert.deepEqual(bytesIn(bench), { history_bytes: 1_500 + 900 + 300 })
     for (let n = 0; n < 70; n++) await bench.send(call({ session, items: [user(`${n}`)] }))
     assert.deepEqual(bytesIn(bench), { history_bytes: 1_500 + 64 * 900 })
   })
