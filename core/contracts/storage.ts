@@ -98,8 +98,8 @@ export interface Capabilities {
 export interface WriteOptions {
   /** While the disk is full or the database fails, wait until it can be written instead of being refused. */
   readonly hold?: boolean
-  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are looked at: called should one fail then, and nothing be written. What was resolved is held. */
-  readonly onRefused?: () => void
+  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are looked at: called should one fail then, and nothing be written. What was resolved is held, and after a death before the promise settles that this returns, written as far as it goes. */
+  readonly onRefused?: () => void | Promise<void>
 }
 
 export interface Reader {

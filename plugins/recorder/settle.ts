@@ -45,11 +45,12 @@ export const settler = (gateway: Gateway, totals: LateTotals, { full_content_log
   }
 
   /** The same where the client was answered meanwhile. */
-  const late = (settled: Settled, record: CallRecord, attempt: number): void => {
+  const late = (settled: Settled, record: CallRecord, attempt: number): Promise<void> => {
     const writing = again(settled, record, attempt)
       .catch((error: unknown) => gateway.fault(error, 'recorder:late'))
       .finally(() => lateOnes.delete(writing))
     lateOnes.add(writing)
+    return writing
   }
 
   /** Something has changed meanwhile that the write builds on. */

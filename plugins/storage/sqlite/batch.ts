@@ -1,4 +1,4 @@
-import { GuardError } from 'guard-gateway/core'
+import { GuardError, type WriteOptions } from 'guard-gateway/core'
 import type { BatchValues, Failure } from './protocol.ts'
 
 /** Who waits for a batch, and how. */
@@ -8,7 +8,7 @@ export interface Waiter {
   /** Wait while the database cannot be written, instead of being refused. */
   readonly hold: boolean
   /** Present: an answer is wanted as soon as the batch is safe, and this is called should a condition fail later. */
-  readonly onRefused?: (() => void) | undefined
+  readonly onRefused?: WriteOptions['onRefused'] | undefined
 }
 
 /** A batch on its way to the disk. */
@@ -50,9 +50,18 @@ export class Batch {
     this.#waiter.resolve(true)
   }
 
-  settle(written: boolean): void {
-    if (!this.#isAnswered) this.#waiter.resolve(written)
-    else if (!written) this.#waiter.onRefused?.()
+  written(): void {
+    this.#waiter.resolve(true)
+  }
+
+  /** A condition failed. Resolves when whoever was answered ahead has done something about it, or `fault` is told that they cannot. */
+  async refused(fault: (error: unknown) => void): Promise<void> {
+    if (!this.#isAnswered) return this.#waiter.resolve(false)
+    try {
+      await this.#waiter.onRefused?.()
+    } catch (error) {
+      fault(error)
+    }
   }
 
   /** It will not be written. An error that nobody waits for is returned. */
@@ -63,6 +72,9 @@ export class Batch {
     return undefined
   }
 }
+
+export const overloaded = (): GuardError =>
+  new GuardError('OVERLOADED', 'The trace store has as many records waiting as it takes. Try again in a moment.')
 
 const refusal = ({ reason, message }: Omit<Failure, 'id'>): Error => {
   if (reason === 'full') return new GuardError('STORAGE_FULL')

@@ -11,7 +11,8 @@ import { Link } from './link.ts'
 import { type BatchValues, type FromWorker, type RawPage, type RawPosition, rawEnd, type Start } from './protocol.ts'
 import { Questions } from './questions.ts'
 import { State } from './state.ts'
-import { type Delays, Writes } from './writes.ts'
+import type { Delays } from './ways.ts'
+import { Writes } from './writes.ts'
 
 /** How a file is opened; times in milliseconds. */
 export type DriverOptions = Omit<Start, 'tables'> & Delays
@@ -54,10 +55,11 @@ export const openDriver = async (
     { ...start, tables },
     {
       onMessage,
-      onReplaced: (place) => {
+      onReplaced: (place, before) => {
         beginLog(place)
         encoder.announceAll()
-        beginKeys()
+        // of another file nobody knows what is there, nor which of the keys that wait are
+        if (place?.database !== before?.database) keys.end()
         writes.resend()
         questions.resend()
       },

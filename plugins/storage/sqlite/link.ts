@@ -11,7 +11,7 @@ const BACKOFF = { first_ms: 50, most_ms: 2_000 }
 export interface LinkEvents {
   onMessage(message: FromWorker): void
   /** A new worker has opened the file and knows nothing of what the last one was sent. */
-  onReplaced(place: Place | undefined): void
+  readonly onReplaced: (place: Place | undefined, before: Place | undefined) => void
   /** Workers die again and again; the link goes on trying. */
   onFailing(message: string): void
   fault(error: unknown): void
@@ -22,6 +22,7 @@ export class Link {
   readonly #start: Start
   readonly #events: LinkEvents
   #worker: Worker | undefined
+  #place: Place | undefined
   #up = false
   #closing = false
   #deaths: number[] = []
@@ -36,14 +37,11 @@ export class Link {
 
   /** Resolves when the file is open; throws the GuardError that says why it cannot be. */
   async open(): Promise<Place | undefined> {
-    let place: Place | undefined
-    await this.#launch(this.#start, (opened) => {
-      place = opened
-    })
-    return place
+    await this.#launch(this.#start, () => {})
+    return this.#place
   }
 
-  #launch(start: Start, onUp: (place: Place | undefined) => void): Promise<void> {
+  #launch(start: Start, onUp: LinkEvents['onReplaced']): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = threadFor(start)
       let last: unknown
@@ -51,7 +49,9 @@ export class Link {
         if (message.kind === 'open') {
           this.#worker = worker
           this.#up = true
-          onUp(message.place)
+          const before = this.#place
+          this.#place = message.place
+          onUp(message.place, before)
           resolve()
         } else if (message.kind === 'refused') {
           last = new GuardError(message.code, message.message)
@@ -108,7 +108,7 @@ export class Link {
   async #replace(): Promise<void> {
     try {
       // before anything else is posted: the new worker knows no shapes yet
-      await this.#launch({ ...this.#start, resumes: true }, (place) => this.#events.onReplaced(place))
+      await this.#launch({ ...this.#start, resumes: this.#place?.database }, this.#events.onReplaced)
       this.#backoff = BACKOFF.first_ms
       if (this.#closing) await this.close()
     } catch (error) {

@@ -9,8 +9,8 @@ export interface Start {
   readonly synchronous: 'normal' | 'full'
   /** Refuse to open while another gateway holds the file. */
   readonly exclusive: boolean
-  /** The thread takes the place of one that died, and is sent again what that one had not answered. */
-  readonly resumes?: boolean
+  /** The thread takes the place of one that died with the database of this name, and is sent again what that one had not answered. */
+  readonly resumes?: string | undefined
   /** Milliseconds that SQLite waits for another program's lock. */
   readonly busy_ms: number
   /** Pages the file may have; 0: as many as SQLite allows. */
@@ -50,6 +50,8 @@ export type ToWorker =
   | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
   /** Batches, or the JSON text of a list of them. `bytes`: size of all values, about. */
   | { readonly kind: 'write'; readonly parts: readonly (string | readonly BatchValues[])[]; readonly bytes: number }
+  /** A batch that failed or was refused does not come again, and what is written in its place is safe. */
+  | { readonly kind: 'forget'; readonly batch: number }
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' }
   | Ask

@@ -1,10 +1,9 @@
-import { GuardError } from 'guard-gateway/core'
-import type { AheadLog } from './ahead/log.ts'
-import { Batch, type Waiter } from './batch.ts'
+import { Batch, overloaded, type Waiter } from './batch.ts'
 import { NextMessage } from './next-message.ts'
-import type { BatchValues, Failure, FromWorker, ToWorker } from './protocol.ts'
+import type { BatchValues, Failure, FromWorker } from './protocol.ts'
 import { SlowCommit } from './slow-commit.ts'
 import type { State } from './state.ts'
+import type { Delays, Ways } from './ways.ts'
 
 const MAX_BATCHES = 10_000
 const MAX_BYTES = 64 * 1024 * 1024
@@ -12,20 +11,6 @@ const MAX_BYTES = 64 * 1024 * 1024
 const MAX_AHEAD = 1_000
 /** What nobody waits for is committed with what comes meanwhile, for a commit costs as much as several rows: within this time, or sooner if it is so many. */
 const TOGETHER = { ms: 20, batches: 128 }
-
-export interface Delays {
-  /** Milliseconds after which an unanswered commit counts as waiting. */
-  readonly slow_ms: number
-  /** Milliseconds between two tries while the database cannot be written. */
-  readonly retry_ms: number
-}
-
-/** Where batches go, and who is told of what fails. */
-export interface Ways {
-  readonly post: (message: ToWorker) => void
-  readonly log: AheadLog
-  readonly fault: (error: unknown) => void
-}
 
 /**
  * Batches on their way to the disk. Those of one turn of the event loop, and all that come while a commit runs, go in one message;
@@ -73,11 +58,7 @@ export class Writes {
 
   /** Takes a batch, whose values begin with two places for this queue. Rejects with OVERLOADED if there are too many. */
   add(values: BatchValues, bytes: number, waiter: Pick<Waiter, 'hold' | 'onRefused'>): Promise<boolean> {
-    if (this.#count >= MAX_BATCHES || this.#bytes + bytes > MAX_BYTES) {
-      return Promise.reject(
-        new GuardError('OVERLOADED', 'The trace store has as many records waiting as it takes. Try again in a moment.'),
-      )
-    }
+    if (this.#count >= MAX_BATCHES || this.#bytes + bytes > MAX_BYTES) return Promise.reject(overloaded())
     values[0] = ++this.#id
     this.#count++
     this.#bytes += bytes
@@ -96,7 +77,7 @@ export class Writes {
   /** Takes in what the worker answered. */
   answered({ done, failed, applied }: Extract<FromWorker, { readonly kind: 'wrote' }>): void {
     this.#committed = applied
-    for (let at = 0; at < done.length; at += 2) this.#take(done[at] ?? 0)?.settle(done[at + 1] === 1)
+    for (let at = 0; at < done.length; at += 2) this.#done(done[at] ?? 0, done[at + 1] === 1)
     for (const failure of failed) this.#failed(failure)
     const worst = failed.find(({ reason }) => reason !== 'fault')
     if (worst === undefined) this.#state.set('ok')
@@ -209,6 +190,14 @@ export class Writes {
     return batch
   }
 
+  #done(id: number, written: boolean): void {
+    const batch = this.#take(id)
+    if (batch === undefined) return
+    if (written) batch.written()
+    // it stays in the log until something is done about it
+    else void batch.refused(this.#ways.fault).then(() => this.#forget(batch))
+  }
+
   #failed(failure: Failure): void {
     if (failure.reason === 'fault') {
       const unheard = this.#take(failure.id)?.fail(failure)
@@ -221,8 +210,16 @@ export class Writes {
   }
 
   #refuse(batch: Batch, failure: Omit<Failure, 'id'>): void {
-    if (batch.isHeld) this.#held.push(batch)
-    else this.#drop(batch).fail(failure)
+    if (batch.isHeld) {
+      this.#held.push(batch)
+      return
+    }
+    this.#drop(batch).fail(failure)
+    this.#forget(batch)
+  }
+
+  #forget(batch: Batch): void {
+    this.#ways.post({ kind: 'forget', batch: batch.id })
   }
 
   #down(state: 'full' | 'failing'): void {

@@ -1,80 +1,10 @@
 import assert from 'node:assert/strict'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
-import Sqlite from 'better-sqlite3'
-import { type Change, createStore } from 'guard-gateway/core'
-import { type DriverOptions, openDriver } from '../../../plugins/storage/sqlite/driver.ts'
-import { conformanceTables, item } from '../../conformance/storage.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'guard-ahead-'))
-const opened: (() => Promise<void>)[] = []
-after(async () => {
-  await Promise.all(opened.map((close) => close()))
-  rmSync(folder, { recursive: true })
-})
-
-const LOGS = ['-ahead-a', '-ahead-b']
-const plain = { text: (text: string) => text, value: <T>(value: T) => value }
-
-const open = async (file: string, options: Partial<DriverOptions> = {}) => {
-  const faults: string[] = []
-  const driver = await openDriver(
-    conformanceTables,
-    { fault: (error) => faults.push(String(error)) },
-    {
-      ...{ file, synchronous: 'normal', exclusive: true, busy_ms: 60_000, max_pages: 0, slow_ms: 60_000, retry_ms: 20 },
-      ...options,
-    },
-  )
-  const store = createStore(driver, conformanceTables, { redact: plain })
-  const close = () => store.close()
-  opened.push(close)
-  return { store, faults, close }
-}
-
-/** A store whose database another program has locked: nothing is committed until it is let go. */
-const locked = async (name: string, options: Partial<DriverOptions> = {}) => {
-  const file = join(folder, name)
-  const bench = await open(file, options)
-  await bench.store.put('conformance_items', item('g', 'old', { count: 1 }))
-  const lock = new Sqlite(file)
-  lock.exec('begin immediate')
-  const refused: string[] = []
-  /** Writes ahead; told in `refused` by the name of its first row. */
-  const write = (name: string, ...changes: Change[]) =>
-    bench.store.write([{ table: 'conformance_items', put: item('g', name) }, ...changes], {
-      onRefused: () => refused.push(name),
-    })
-  const release = () => {
-    lock.exec('rollback')
-    lock.close()
-  }
-  return { ...bench, file, write, release, refused }
-}
-
-/** What stands in the folder of a process that dies now. */
-const copied = (file: string, name: string): string => {
-  const copy = join(folder, name)
-  for (const end of ['', '-wal', ...LOGS]) if (existsSync(file + end)) copyFileSync(file + end, copy + end)
-  return copy
-}
-
-const idsIn = async ({ store }: Awaited<ReturnType<typeof open>>): Promise<string> =>
-  (await store.find('conformance_items', { order: ['recorded', 'asc'], limit: 200 })).rows.map(({ id }) => id).join(' ')
-
-const failing: Change = { table: 'conformance_items', key: ['g', 'old'], patch: { count: 3 }, expected: { count: 2 } }
+import { describe, it } from 'node:test'
+import type { Change } from 'guard-gateway/core'
+import { item } from '../../conformance/storage.ts'
+import { copied, failing, folder, idsIn, LOGS, locked, open } from './ahead-kit.ts'
 
 describe('sqlite: what is safe before it is committed', () => {
   it('is answered while the database is locked, and committed later', async () => {
@@ -108,6 +38,29 @@ describe('sqlite: what is safe before it is committed', () => {
     assert.deepEqual(refused, ['a'])
     assert.equal(await idsIn({ store } as never), 'old b')
     await close()
+  })
+
+  it('is reported where whoever is told of that throws', async () => {
+    const { store, release, faults, close } = await locked('throws.db')
+    const onRefused = () => {
+      throw new Error('not now')
+    }
+    await store.write([failing], { onRefused })
+    release()
+    await store.flush()
+    await new Promise(setImmediate)
+    assert.deepEqual(faults, ['Error: not now'])
+    await close()
+  })
+
+  it('is forgotten like any other once something before it was given up', async () => {
+    const { file, store, write, release, close } = await locked('given-up.db', { busy_ms: 0 })
+    await assert.rejects(store.put('conformance_items', item('g', 'refused')), { code: 'STORAGE_UNAVAILABLE' })
+    release()
+    while (store.state !== 'ok') await new Promise((resolve) => setTimeout(resolve, 10))
+    await write('a')
+    await close()
+    assert.equal(existsSync(file + LOGS[1]), false)
   })
 
   it('answers with what became of the conditions where it waits for the commit', async () => {
@@ -154,78 +107,6 @@ describe('sqlite: what is safe before it is committed', () => {
   })
 })
 
-describe('sqlite: what a dead process has left in its logs', () => {
-  it('is written by the next one, once, whatever condition fails', async () => {
-    const { file, write, release, close } = await locked('dies.db')
-    await write('a')
-    await write('b', failing, { table: 'conformance_notes', put: { id: 'n', text: 'x' } })
-    const copy = copied(file, 'dead.db')
-    release()
-    await close()
-    for (let start = 0; start < 2; start++) {
-      const bench = await open(copy)
-      assert.equal(await idsIn(bench), start === 0 ? 'old a b' : 'old b')
-      assert.equal((await bench.store.get('conformance_items', ['g', 'old']))?.count, 1)
-      assert.equal((await bench.store.get('conformance_notes', 'n'))?.text, 'x')
-      await bench.store.remove('conformance_items', { id: 'a' }, 1)
-      await bench.close()
-      assert.deepEqual(
-        LOGS.map((end) => existsSync(copy + end)),
-        [false, false],
-      )
-    }
-  })
-
-  it('is written as far as lines are whole, and not into a database of another time', async () => {
-    const { file, write, release, close } = await locked('torn.db')
-    await write('a')
-    await write('b')
-    const copy = copied(file, 'torn-copy.db')
-    const other = copied(file, 'other.db')
-    release()
-    await close()
-    const log = readFileSync(copy + LOGS[1], 'utf8')
-    writeFileSync(copy + LOGS[1], log.slice(0, -2))
-    const torn = await open(copy)
-    assert.equal(await idsIn(torn), 'old a')
-    await torn.close()
-    writeFileSync(other + LOGS[1], log.replace(/"database":"[^"]*"/, '"database":"another"'))
-    const bench = await open(other)
-    assert.equal(await idsIn(bench), 'old')
-    await bench.close()
-  })
-
-  it('is found by a program beside it, unless the process lives', async () => {
-    const { file, write, release, close } = await locked('beside.db')
-    await write('a')
-    const copy = copied(file, 'beside-copy.db')
-    release()
-    const living = await open(file, { exclusive: false })
-    assert.ok(existsSync(file + LOGS[1]))
-    await living.close()
-    await close()
-    const dead = await open(copy, { exclusive: false })
-    assert.equal(await idsIn(dead), 'old a')
-    await dead.close()
-  })
-
-  it('stays where the disk was full to the end', async () => {
-    const file = join(folder, 'full.db')
-    const small = await open(file, { max_pages: 60 })
-    const big = Array.from({ length: 30 }, (_, n) => item('g', String(n), { name: `${n}${'x'.repeat(20_000)}` }))
-    await Promise.all(
-      big.map((put) => small.store.write([{ table: 'conformance_items', put }], { onRefused: () => {} })),
-    )
-    await small.store.flush()
-    assert.equal(small.store.state, 'full')
-    await small.close()
-    assert.ok(LOGS.some((end) => existsSync(file + end)))
-    const bench = await open(file)
-    assert.equal((await bench.store.find('conformance_items', { where: { group: 'g' } })).rows.length, 30)
-    await bench.close()
-  })
-})
-
 describe('sqlite: the logs of a database that is replaced while it is in use', () => {
   it('begin anew with what is not committed', async () => {
     const { file, store, faults, write, release, close } = await locked('replaced.db', { look_ms: 0 })
@@ -238,6 +119,24 @@ describe('sqlite: the logs of a database that is replaced while it is in use', (
     await store.flush()
     assert.match(faults.join(), /was removed or replaced/)
     assert.ok((await idsIn({ store } as never)).endsWith('b'))
+    await close()
+  })
+
+  it('are not compared with how far another process was', async () => {
+    const other = join(folder, 'further.db')
+    const further = await open(other)
+    for (let n = 0; n < 20; n++) await further.store.put('conformance_items', item('g', 'other', { count: n }))
+    const backup = copied(other, 'further-copy.db')
+    await further.close()
+    const { store, faults, close } = await open(join(folder, 'nearer.db'), { look_ms: 0 })
+    await store.put('conformance_items', item('g', 'a'))
+    for (const end of ['', '-wal']) copyFileSync(backup + end, `${join(folder, 'nearer.db')}${end}.new`)
+    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, 'nearer.db') + end)
+    for (const end of ['', '-wal'])
+      renameSync(`${join(folder, 'nearer.db')}${end}.new`, join(folder, 'nearer.db') + end)
+    await store.put('conformance_items', item('g', 'b'))
+    assert.match(faults.join(), /was removed or replaced/)
+    assert.equal(await idsIn({ store } as never), 'other b')
     await close()
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -68,6 +68,29 @@ describe('sqlite: keys that are known', () => {
     known.added(things, { id: 'a' })
     assert.equal(known.mayHave(things, ['b']), true)
     assert.equal(known.mayHave({ ...things, id: 'others' }, ['b']), true)
+  })
+
+  it('are those of another file as well that takes the place of this one', async () => {
+    const file = join(folder, 'mine.db')
+    const theirs = await open('theirs.db')
+    await put(theirs, ['theirs'])
+    await theirs.close()
+    const driver = await openDriver(
+      [things],
+      { fault: () => {} },
+      {
+        ...{ file, synchronous: 'normal', exclusive: true, look_ms: 0 },
+        ...{ busy_ms: 1_000, max_pages: 0, slow_ms: 1_000, retry_ms: 20 },
+      },
+    )
+    await put(driver, ['a'])
+    // behind this question stands none about keys any more
+    await driver.bytes()
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end)
+    renameSync(join(folder, 'theirs.db'), file)
+    await put(driver, ['waited'])
+    for (const id of ['theirs', 'waited']) assert.equal((await driver.get(things, [id]))?.size, 1)
+    await driver.close()
   })
 
   it('are found in a file of many, and of one that others write to as well', async () => {

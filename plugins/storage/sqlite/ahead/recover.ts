@@ -8,6 +8,7 @@ import { type ReadyChange, readyChange, runChange } from '../worker/changes.ts'
 import { Statements } from '../worker/statements.ts'
 import { type BatchesLine, type Heading, logFiles, type ShapesLine } from './format.ts'
 import type { Place } from './place.ts'
+import { isWritten } from './progress.ts'
 
 interface Log extends Heading {
   readonly lines: readonly (ShapesLine | BatchesLine)[]
@@ -17,12 +18,12 @@ interface Log extends Heading {
  * Writes what the process that had the database before could not bring to its end. Where a condition fails nobody waits for the
  * answer any more: what the batch writes without one is written. Throws what SQLite throws.
  */
-export const recover = (db: Database, { file, tables }: Start, { database, applied }: Place): void => {
+export const recover = (db: Database, { file, tables }: Start, place: Place): void => {
   const logs = logFiles(file)
     .map(readLog)
-    .filter((log) => log.database === database)
+    .filter((log) => log.database === place.database)
   for (const { lines } of logs.sort((one, other) => one.turn - other.turn)) {
-    const writer = new Writer(db, tables, applied)
+    const writer = new Writer(db, tables, place)
     for (const line of lines) writer.take(line)
   }
 }
@@ -55,23 +56,23 @@ const textOf = (name: string): string => {
   }
 }
 
-/** Writes the batches of a log behind the one with the number `applied`, as far as they can be. */
+/** Writes the batches of a log that the database does not hold, as far as they can be. */
 class Writer {
   readonly #statements: Statements
   readonly #tables: ReadonlyMap<string, Table>
   readonly #changes: (ReadyChange | undefined)[] = []
   readonly #shapes: Shape[] = []
-  readonly #applied: number
+  readonly #place: Place
 
-  constructor(db: Database, tables: readonly Table[], applied: number) {
-    this.#applied = applied
+  constructor(db: Database, tables: readonly Table[], place: Place) {
+    this.#place = place
     this.#statements = new Statements(db)
     this.#tables = new Map(tables.map((table) => [table.id, table]))
   }
 
   take(line: ShapesLine | BatchesLine): void {
     if ('shapes' in line) this.#shapes.push(...line.shapes)
-    else for (const batch of line) if (Number(batch[0]) > this.#applied) this.#write(batch)
+    else for (const batch of line) if (!isWritten(this.#place, Number(batch[0]))) this.#write(batch)
   }
 
   #write(batch: BatchValues): void {

@@ -15,7 +15,7 @@ export class KnownKeys {
       this.#tables.set(table.id, added)
       read(table).then(
         (bits) => {
-          // unless it was begun anew meanwhile
+          // unless that is of no use any more
           if (this.#tables.get(table.id) !== added) return
           const filter = new KeyFilter(bits)
           for (const key of added) filter.add(key)
@@ -24,6 +24,11 @@ export class KnownKeys {
         () => this.#tables.delete(table.id),
       )
     }
+  }
+
+  /** Nothing is known any more. */
+  end(): void {
+    this.#tables.clear()
   }
 
   added({ id, key = ID }: Table, row: Readonly<Record<string, unknown>>): void {

@@ -14,6 +14,8 @@ const idOf = (batch: BatchValues): number => Number(batch[0])
 
 const conditionFailed = new Error('a condition of a batch does not hold')
 
+const refusedOf = ({ done }: Outcome): number[] => done.filter((_, at) => at % 2 === 0 && done[at + 1] === 0)
+
 /** Whether a batch is at fault, not the database. */
 const isOwn = (error: Error): boolean => error === conditionFailed || isTaken(error) || reasonOf(error) === 'fault'
 
@@ -58,9 +60,9 @@ export class Group {
       this.#progress?.committed()
       return outcome
     }
-    this.#progress?.failed(batches)
     const reason = reasonOf(outcome)
     if (reason !== 'full' || batches.length === 1) {
+      this.#progress?.failed(batches)
       return { done: [], failed: batches.map((batch) => ({ id: idOf(batch), reason, message: messageOf(outcome) })) }
     }
     const each = batches.map((batch) => this.commit([batch]))
@@ -93,7 +95,7 @@ export class Group {
       if (!this.#isApplied(batch) && !this.#changes(batch)) throw conditionFailed
       done.push(idOf(batch), 1)
     }
-    this.#progress?.note(batches)
+    this.#progress?.note(batches, [])
     return { done, failed: [] }
   }
 
@@ -103,7 +105,7 @@ export class Group {
       if (this.#isApplied(batch)) outcome.done.push(idOf(batch), 1)
       else this.#one(batch, outcome)
     }
-    this.#progress?.note(batches)
+    this.#progress?.note(batches, refusedOf(outcome))
     return outcome
   }
 

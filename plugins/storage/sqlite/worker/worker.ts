@@ -88,7 +88,8 @@ if (opened !== undefined) {
     } else if (message.kind === 'shape') {
       const table = tables.get(message.shape.table)
       if (table !== undefined) shapes.set(message.number, { table, shape: message.shape })
-    } else if (message.kind === 'probe') probing = true
+    } else if (message.kind === 'forget') progress?.forget(message.batch)
+    else if (message.kind === 'probe') probing = true
     else if (message.kind === 'close') closing = true
     else waiting.push(message)
   }
@@ -144,6 +145,7 @@ if (opened !== undefined) {
     }
   }
   const close = async (): Promise<void> => {
+    if (progress?.isBehind === true) group.commit([])
     await behind.close()
     opened.close()
     say({ kind: 'closed' })
