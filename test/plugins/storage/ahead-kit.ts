@@ -3,64 +3,69 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { type Change, createStore } from 'guard-gateway/core'
+import { type Change, createStore, type Storage } from 'guard-gateway/core'
 import { type DriverOptions, openDriver } from '../../../plugins/storage/sqlite/driver.ts'
 import { conformanceTables, item } from '../../conformance/storage.ts'
-
-export const folder = mkdtempSync(join(tmpdir(), 'guard-ahead-'))
-const opened: (() => Promise<void>)[] = []
-after(async () => {
-  await Promise.all(opened.map((close) => close()))
-  rmSync(folder, { recursive: true })
-})
 
 export const LOGS = ['-ahead-a', '-ahead-b']
 const plain = { text: (text: string) => text, value: <T>(value: T) => value }
 
-export const open = async (file: string, options: Partial<DriverOptions> = {}) => {
-  const faults: string[] = []
-  const driver = await openDriver(
-    conformanceTables,
-    { fault: (error) => faults.push(String(error)) },
-    {
-      ...{ file, synchronous: 'normal', exclusive: true, busy_ms: 60_000, max_pages: 0, slow_ms: 60_000, retry_ms: 20 },
-      ...options,
-    },
-  )
-  const store = createStore(driver, conformanceTables, { redact: plain })
-  const close = () => store.close()
-  opened.push(close)
-  return { store, faults, close }
-}
+/** A folder of databases for the tests of one file; gone with them. */
+export const aheadDesk = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'guard-ahead-'))
+  const opened: (() => Promise<void>)[] = []
+  after(async () => {
+    await Promise.all(opened.map((close) => close()))
+    rmSync(folder, { recursive: true })
+  })
 
-/** A store whose database another program has locked: nothing is committed until it is let go. */
-export const locked = async (name: string, options: Partial<DriverOptions> = {}) => {
-  const file = join(folder, name)
-  const bench = await open(file, options)
-  await bench.store.put('conformance_items', item('g', 'old', { count: 1 }))
-  const lock = new Sqlite(file)
-  lock.exec('begin immediate')
-  const refused: string[] = []
-  /** Writes ahead; told in `refused` by the name of its first row. */
-  const write = (name: string, ...changes: Change[]) =>
-    bench.store.write([{ table: 'conformance_items', put: item('g', name) }, ...changes], {
-      onRefused: () => void refused.push(name),
-    })
-  const release = () => {
-    lock.exec('rollback')
-    lock.close()
+  const open = async (file: string, options: Partial<DriverOptions> = {}) => {
+    const faults: string[] = []
+    const driver = await openDriver(
+      conformanceTables,
+      { fault: (error) => faults.push(String(error)) },
+      {
+        ...{ file, synchronous: 'normal', exclusive: true, busy_ms: 60_000, max_pages: 0, slow_ms: 60_000 },
+        ...{ retry_ms: 20, ...options },
+      },
+    )
+    const store = createStore(driver, conformanceTables, { redact: plain })
+    const close = () => store.close()
+    opened.push(close)
+    return { store, faults, close }
   }
-  return { ...bench, file, write, release, refused }
+
+  /** A store whose database another program has locked: nothing is committed until it is let go. */
+  const locked = async (name: string, options: Partial<DriverOptions> = {}) => {
+    const file = join(folder, name)
+    const bench = await open(file, options)
+    await bench.store.put('conformance_items', item('g', 'old', { count: 1 }))
+    const lock = new Sqlite(file)
+    lock.exec('begin immediate')
+    const refused: string[] = []
+    /** Writes ahead; told in `refused` by the name of its first row. */
+    const write = (name: string, ...changes: Change[]) =>
+      bench.store.write([{ table: 'conformance_items', put: item('g', name) }, ...changes], {
+        onRefused: () => void refused.push(name),
+      })
+    const release = () => {
+      lock.exec('rollback')
+      lock.close()
+    }
+    return { ...bench, file, write, release, refused }
+  }
+
+  /** What stands in the folder of a process that dies now. */
+  const copied = (file: string, name: string): string => {
+    const copy = join(folder, name)
+    for (const end of ['', '-wal', ...LOGS]) if (existsSync(file + end)) copyFileSync(file + end, copy + end)
+    return copy
+  }
+
+  return { folder, open, locked, copied }
 }
 
-/** What stands in the folder of a process that dies now. */
-export const copied = (file: string, name: string): string => {
-  const copy = join(folder, name)
-  for (const end of ['', '-wal', ...LOGS]) if (existsSync(file + end)) copyFileSync(file + end, copy + end)
-  return copy
-}
-
-export const idsIn = async ({ store }: Awaited<ReturnType<typeof open>>): Promise<string> =>
+export const idsIn = async ({ store }: { readonly store: Storage }): Promise<string> =>
   (await store.find('conformance_items', { order: ['recorded', 'asc'], limit: 200 })).rows.map(({ id }) => id).join(' ')
 
 export const failing: Change = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -57,6 +57,18 @@ describe('sqlite: the logs of batches', () => {
       [{ database: 'here', turn: 1 }, [shape('one')], 1, [shape('two'), shape('three')], 2],
     ])
     log.end(3)
+  })
+
+  it('are files of their own, for their owner alone, whatever bears the name', () => {
+    const elsewhere = join(folder, 'elsewhere')
+    writeFileSync(elsewhere, 'mine')
+    symlinkSync(elsewhere, join(folder, 'link.db-ahead-a'))
+    writeFileSync(join(folder, 'link.db-ahead-b'), 'old', { mode: 0o644 })
+    const { log, append } = opened('link.db')
+    assert.equal(append(1, 0), true)
+    assert.equal(readFileSync(elsewhere, 'utf8'), 'mine')
+    assert.equal(statSync(join(folder, 'link.db-ahead-b')).mode & 0o777, 0o600)
+    log.end(1)
   })
 
   it('take nothing before the database is known, and nothing more at the end', () => {

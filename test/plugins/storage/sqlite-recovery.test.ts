@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Change } from 'guard-gateway/core'
 import { item } from '../../conformance/storage.ts'
-import { copied, failing, folder, idsIn, LOGS, locked, open } from './ahead-kit.ts'
+import { aheadDesk, failing, idsIn, LOGS } from './ahead-kit.ts'
+
+const { folder, open, locked, copied } = aheadDesk()
 
 describe('sqlite: what a dead process has left in its logs', () => {
   it('is written by the next one, once, whatever condition fails', async () => {

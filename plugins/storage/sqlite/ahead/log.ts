@@ -85,8 +85,11 @@ export class AheadLog {
   /** Without logs, which cannot be opened, a database is as safe and slower. */
   #open(): void {
     try {
-      for (const name of this.#names)
-        this.#logs.push({ handle: openSync(name, 'w', 0o600), bytes: 0, shapes: 0, last: 0 })
+      for (const name of this.#names) {
+        // one that another has put there may be open to others, or lead elsewhere
+        rmSync(name, { force: true })
+        this.#logs.push({ handle: openSync(name, 'wx', 0o600), bytes: 0, shapes: 0, last: 0 })
+      }
     } catch (error) {
       this.#close()
       this.#fault(error)
