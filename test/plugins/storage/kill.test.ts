@@ -40,8 +40,13 @@ const writeUntilKilled = async (file: string, first: number, pairs: number, how:
 const ids = (db: Sqlite.Database, text: string): Set<string> => new Set(db.prepare(text).pluck().all() as string[])
 
 describe('sqlite: a process killed while it writes', () => {
-  const kills = ['committed', 'ahead'].flatMap((how) => [37, 211, 583].map((pairs, round) => ({ how, pairs, round })))
-  for (const { how, pairs, round } of kills) {
+  const kills = [
+    { how: 'committed', pairs: 37 },
+    { how: 'committed', pairs: 583 },
+    { how: 'ahead', pairs: 211 },
+    { how: 'ahead', pairs: 583 },
+  ]
+  for (const [round, { how, pairs }] of kills.entries()) {
     it(`loses nothing it acknowledged and keeps no half batch, after ${pairs} pairs: ${how}`, async () => {
       const file = join(folder, `${how}.db`)
       const acknowledged = await writeUntilKilled(file, round * 100_000, pairs, how)
