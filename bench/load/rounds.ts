@@ -18,7 +18,12 @@ export interface Sample extends RunResult {
 export interface RoundOptions {
   /** Requests a second; absent: each connection asks again as soon as it was answered. */
   readonly rate?: number
+  /** How many requests; absent: a round's. */
+  readonly requests?: number
 }
+
+/** How often targets take turns within a round. */
+const TURNS = 4
 
 /** Takes measurements one after the other; no two sets of clients ever say the same. */
 export class Rounds {
@@ -31,22 +36,32 @@ export class Rounds {
     this.#stage = stage
   }
 
-  /** Every target once, in the order of `turn`: the one that was first is last the next time. */
+  /**
+   * Every target, in the order of `turn`: the one that was first is last the next time. They take turns every quarter of a round, since
+   * the machine may be another from second to second; streams, sessions well under way and fixed rates are not cut.
+   */
   async round(shape: Shape, turn: number, options: RoundOptions = {}): Promise<readonly Sample[]> {
-    const { targets } = this.#stage
+    const whole = shape.reply.stream !== undefined || shape.opened || options.rate !== undefined
+    const turns = whole ? 1 : TURNS
+    const requests = Math.ceil(shape.requests / turns)
     const samples: Sample[] = []
-    for (let index = 0; index < targets.length; index++) {
-      const target = targets[(index + turn) % targets.length]
-      if (target !== undefined) samples.push(await this.sample(shape, target, options))
-    }
+    for (let at = 0; at < turns; at++)
+      for (const target of this.#inTurn(turn + at))
+        samples.push(await this.sample(shape, target, { ...options, requests }))
     return samples
+  }
+
+  #inTurn(turn: number): readonly Target[] {
+    const { targets } = this.#stage
+    const first = turn % targets.length
+    return [...targets.slice(first), ...targets.slice(0, first)]
   }
 
   /** What one target uses for a shape's requests. */
   async sample(shape: Shape, { name, child, port }: Target, options: RoundOptions = {}): Promise<Sample> {
     const { provider, generator } = this.#stage
-    const { requests, connections, reply } = shape
-    const { rate } = options
+    const { connections, reply } = shape
+    const { rate, requests = shape.requests } = options
     const set = this.#set++
     await provider.ask('plan', { reply })
     const opened = await generator.ask('open', {

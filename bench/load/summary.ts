@@ -48,7 +48,7 @@ export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]):
     title: shape.title,
     per: shape.reply.stream === undefined ? 'request' : 'chunk',
     must: shape.must ?? null,
-    ratio: spread(rounds.flatMap(ratioOf)),
+    ratio: spread(rounds.map(ratioOf)),
     raw_us: middle(raw, cost),
     gateway_us: middle(gateway, cost),
     requests_per_s: middle(gateway, (sample) => (sample.requests / sample.wall_ms) * 1000),
@@ -69,10 +69,11 @@ export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]):
 /** Microseconds of CPU a request, or a chunk of a stream. */
 const cost = ({ cpu_us, requests, chunks }: Sample): number => cpu_us / (chunks || requests)
 
-const ratioOf = (round: readonly Sample[]): number[] => {
-  const raw = round.find((sample) => sample.target === 'raw')
-  const gateway = round.find((sample) => sample.target === 'gateway')
-  return raw === undefined || gateway === undefined ? [] : [cost(gateway) / cost(raw)]
+/** Of all that a round took from each: both were asked the same. */
+const ratioOf = (round: readonly Sample[]): number => {
+  const spent = (target: Sample['target']): number =>
+    round.reduce((sum, sample) => (sample.target === target ? sum + sample.cpu_us : sum), 0)
+  return spent('gateway') / spent('raw')
 }
 
 const spread = (values: readonly number[]): Spread => ({

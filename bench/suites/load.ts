@@ -11,6 +11,8 @@ import { type BenchOptions, isChosen } from '../options.ts'
 
 const STEADY_RATE = 200
 const PROFILE_TOP = 30
+/** Requests, or chunks of streams, until the engine has compiled what they need: a gateway has more code than a pass-through, and runs for days. */
+const WARM_UP = 16_000
 /** Enough rounds that a profile has samples. */
 const PROFILE_ROUNDS = 3
 
@@ -113,7 +115,7 @@ const crowds = async (rounds: Rounds, { targets }: Stage, shape: Shape): Promise
   return results
 }
 
-/** One round to warm up, then those that count. */
+/** Rounds to warm up, then those that count. */
 const roundsOf = async (
   rounds: Rounds,
   shape: Shape,
@@ -122,7 +124,8 @@ const roundsOf = async (
 ): Promise<readonly (readonly Sample[])[]> => {
   const options = rate === undefined ? {} : { rate }
   if (smoke) return [await rounds.round(shape, 0, options)]
-  await rounds.round(shape, 0, options)
+  for (let sent = 0; sent < WARM_UP; sent += shape.requests * (shape.reply.stream?.chunks ?? 1))
+    await rounds.round(shape, 0)
   const samples: (readonly Sample[])[] = []
   for (let turn = 0; turn < count; turn++) samples.push(await rounds.round(shape, turn, options))
   return samples

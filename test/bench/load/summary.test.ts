@@ -32,16 +32,16 @@ describe('a summary', () => {
     const rounds = [
       [sample('raw', 1_000), sample('gateway', 2_000)],
       [sample('gateway', 9_000), sample('raw', 3_000)],
-      [sample('raw', 1_000), sample('gateway', 1_500)],
+      [sample('raw', 500), sample('gateway', 1_000), sample('gateway', 2_000), sample('raw', 1_500)],
     ]
     const summary = summaryOf(chat, rounds)
     assert.deepEqual(summary.ratio, { min: 1.5, median: 2, max: 3 })
     assert.equal(summary.gateway_us, 20)
     assert.equal(summary.requests_per_s, 2_000)
     assert.equal(summary.provider_share, 0.1)
-    assert.deepEqual(summary.decisions, { allow: 300 })
+    assert.deepEqual(summary.decisions, { allow: 400 })
     assert.deepEqual(summary.threads_us, { MainThread: 10 })
-    assert.match(ratioTable([summary]), /chat 1 KB +request +10 µs +20 µs +2\.00 +1\.50 +3\.00 +≤ 2\.0 +met/)
+    assert.match(ratioTable([summary]), /chat 1 KB +request +13 µs +20 µs +2\.00 +1\.50 +3\.00 +≤ 2\.0 +met/)
   })
   it('counts a stream by its chunks, and gathers failures with their target', () => {
     const shape = shapes().find(({ reply }) => reply.stream !== undefined)
