@@ -166,6 +166,7 @@ export {
 } from './record.ts'
 export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
+export { free } from './request-body/free.ts'
 export { checkEncoding, inflated, isPlain, withInflated } from './request-body/inflate.ts'
 export { memberSpan, memberValue, type Span } from './request-body/member.ts'
 export { acceptNoBody } from './request-body/no-body.ts'

@@ -1,3 +1,5 @@
+import { free } from './free.ts'
+
 const SMALLEST = 4096
 const BYTE_LIMIT = 32 * 1024 * 1024
 const COUNT_LIMIT = 4096
@@ -17,7 +19,10 @@ export interface KeptBody<State> {
   weight: number
 }
 
-/** Earlier request bodies by name, least recently used first out; with their states at most 32 MiB, and 4,096 bodies. */
+/**
+ * Earlier request bodies by name, least recently used first out; with their states at most 32 MiB, and 4,096 bodies.
+ * Buffers are freed at once: by the time they are dropped they are old, and garbage collection would leave several times as many about.
+ */
 export class KeptBodies<State> {
   readonly #byName = new Map<string, KeptBody<State>[]>()
   readonly #free = new Map<number, Buffer[]>()
@@ -83,20 +88,20 @@ export class KeptBodies<State> {
     let size = SMALLEST
     while (size < length) size *= 2
     this.#bytes += size
-    const free = this.#free.get(size)?.pop()
-    if (free === undefined) return Buffer.allocUnsafeSlow(size)
+    const waiting = this.#free.get(size)?.pop()
+    if (waiting === undefined) return Buffer.allocUnsafeSlow(size)
     this.#free_bytes -= size
-    return free
+    return waiting
   }
 
   #release(bytes: Buffer): void {
     const size = bytes.length
     if (size === 0) return
     this.#bytes -= size
-    if (this.#free_bytes + size > FREE_LIMIT) return
-    const free = this.#free.get(size) ?? []
-    this.#free.set(size, free)
-    free.push(bytes)
+    if (this.#free_bytes + size > FREE_LIMIT) return void free(bytes)
+    const waiting = this.#free.get(size) ?? []
+    this.#free.set(size, waiting)
+    waiting.push(bytes)
     this.#free_bytes += size
   }
 }

@@ -37,4 +37,20 @@ describe('kept bodies', () => {
     assert.deepEqual(kept(1, 8 * MIB, 0), [0])
     assert.deepEqual(kept(1, 8 * MIB + 1, 0), [])
   })
+  it('are freed at once, but for 4 MiB of buffers that later bodies are put into', () => {
+    const bodies = new KeptBodies<number>((state) => state)
+    const body = Buffer.alloc(MIB, 'x')
+    const buffers = new Set<Buffer | undefined>()
+    const keep = (name: string, weight: number) => {
+      bodies.keep(name, body, weight, undefined)
+      buffers.add(bodies.named(name)[0]?.bytes)
+    }
+    for (let index = 0; index < 40; index++) keep(`${index}`, 0)
+    assert.equal(buffers.size, 33)
+    keep('heavy', 31 * MIB)
+    assert.equal(buffers.size, 33)
+    assert.equal([...buffers].filter((bytes) => bytes?.length === 0).length, 28)
+    for (let index = 0; index < 5; index++) bodies.keep(`later ${index}`, body, 0, undefined)
+    assert.ok(bodies.named('later 4')[0]?.bytes.equals(body))
+  })
 })
