@@ -73,7 +73,9 @@ const written = (part: unknown, volatile: Volatile, depth: number): string => {
   if (Array.isArray(part)) return `[${part.map((element) => written(element, volatile, depth + 1)).join(',')}]`
   const object = part as Readonly<Record<string, unknown>>
   let text = '{'
-  for (const name of Object.keys(object).sort()) {
+  const names = Object.keys(object)
+  if (names.length > 1) names.sort()
+  for (const name of names) {
     if (volatile(name)) continue
     text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${written(object[name], volatile, depth + 1)}`
   }

@@ -1,6 +1,6 @@
 import type { Conversation } from '../call.ts'
 import { Link } from './links.ts'
-import type { MessagePiece, Piece, ResultPiece } from './pieces.ts'
+import type { CallPiece, MessagePiece, Piece, ResultPiece, TextPiece } from './pieces.ts'
 import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
 import { tipOfBoth, WholeChain } from './whole-chain.ts'
 
@@ -50,6 +50,8 @@ export class Fold {
   readonly #besides: number[] = []
   readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
   readonly #callIds = new Map<string, CallPlace>()
+  /** Of how many first turns the calls are found by their ids. */
+  #indexed = 0
   /** All items but those of the system. */
   #talk = Link.from('')
   /** The system items, each with its place in the talk. */
@@ -84,6 +86,7 @@ export class Fold {
       if (turn !== undefined) turn.users--
     }
     cut(this.#turns, mark.turns)
+    this.#indexed = Math.min(this.#indexed, mark.turns)
     cut(this.#systems, mark.systems)
     cut(this.#besides, mark.besides)
     cut(this.#loose, mark.loose)
@@ -99,9 +102,10 @@ export class Fold {
 
   add(piece: Piece): void {
     this.#bytes += piece.bytes
-    if (piece.kind === 'text') this.#opened().texts.push(piece.full)
-    else if (piece.kind === 'call') this.#opened().calls.push(piece)
-    else this.#item(piece)
+    if (piece.kind !== 'text' && piece.kind !== 'call') this.#item(piece)
+    else if (this.#open === null) this.#open = openedBy(piece)
+    else if (piece.kind === 'text') this.#open.texts.push(piece.full)
+    else this.#open.calls.push(piece)
   }
 
   /** The conversation so far, and the tip that covers every item; leaves the fold as it was. */
@@ -121,11 +125,6 @@ export class Fold {
     }
     this.backTo(mark)
     return folded
-  }
-
-  #opened(): OpenTurn {
-    this.#open ??= { texts: [], calls: [] }
-    return this.#open
   }
 
   #item(piece: MessagePiece | ResultPiece): void {
@@ -167,9 +166,6 @@ export class Fold {
     const hash = turnHash(open)
     this.#append('turn', hash, hash)
     const turn: ClosedTurn = { calls: open.calls, item: this.#last, results: [], users: 0, made: null }
-    open.calls.forEach(({ id }, call) => {
-      if (id !== null) this.#callIds.set(id, { turn, position: this.#turns.length, call, earlier: this.#placeOf(id) })
-    })
     this.#turns.push(turn)
   }
 
@@ -179,20 +175,35 @@ export class Fold {
     const place = this.#callOf(id)
     if (place !== undefined) {
       this.#changed(place.turn)
-      place.turn.results.push({ call: place.call, result, error })
+      const pairing = { call: place.call, result, error }
+      if (place.turn.results.length === 0) place.turn.results = [pairing]
+      else place.turn.results.push(pairing)
       this.#results.push(place.turn)
     } else if (id !== null) this.#loose.push({ id, result, error })
   }
 
   /** The call a result belongs to: by id, else the next of the last turn's calls. */
   #callOf(id: string | null): { turn: ClosedTurn; call: number } | undefined {
-    const named = id === null ? undefined : this.#placeOf(id)
-    if (named !== undefined) return named
     const turn = this.#turns.at(-1)
-    const call = turn?.results.length ?? 0
-    const next = turn?.calls[call]
-    if (turn === undefined || next === undefined || (id !== null && next.id !== null)) return undefined
-    return { turn, call }
+    if (turn === undefined) return undefined
+    const { calls, results } = turn
+    const named = id === null ? undefined : (callAmongFew(turn, id) ?? this.#earlier(id))
+    if (named !== undefined) return named
+    const next = calls[results.length]
+    return next === undefined || (id !== null && next.id !== null) ? undefined : { turn, call: results.length }
+  }
+
+  /** The latest call of this id; most results belong to the last turn, so turns are indexed once another one is looked for. */
+  #earlier(id: string): CallPlace | undefined {
+    for (; this.#indexed < this.#turns.length; this.#indexed++) this.#index(this.#indexed)
+    return this.#placeOf(id)
+  }
+
+  #index(position: number): void {
+    const turn = this.#turns[position]
+    turn?.calls.forEach((call, place) => {
+      if (call.id !== null) this.#callIds.set(call.id, { turn, position, call: place, earlier: this.#placeOf(call.id) })
+    })
   }
 
   #placeOf(id: string): CallPlace | undefined {
@@ -206,6 +217,21 @@ export class Fold {
     return turn
   }
 }
+
+/** Turns with more calls are indexed at once: each result would look through them all. */
+const FEW_CALLS = 8
+
+/** The last call of this id in a turn of few calls. */
+const callAmongFew = (turn: ClosedTurn, id: string): { turn: ClosedTurn; call: number } | undefined => {
+  const { calls } = turn
+  if (calls.length > FEW_CALLS) return undefined
+  for (let call = calls.length - 1; call >= 0; call--) if (calls[call]?.id === id) return { turn, call }
+  return undefined
+}
+
+/** A list that is made with its only element takes a sixth of one that it is added to. */
+const openedBy = (piece: TextPiece | CallPiece): OpenTurn =>
+  piece.kind === 'text' ? { texts: [piece.full], calls: [] } : { texts: [], calls: [piece] }
 
 /** Setting a length costs, even to what it is. */
 const cut = (list: unknown[], length: number): void => {

@@ -13,7 +13,7 @@ export interface MessagePiece extends Omit<TextPiece, 'kind'> {
 }
 
 /** Text of an assistant turn. */
-interface TextPiece {
+export interface TextPiece {
   readonly kind: 'text'
   readonly full: string
   /** Null where nothing but reminders stands: no item of a chain. */
@@ -21,7 +21,7 @@ interface TextPiece {
   readonly bytes: number
 }
 
-interface CallPiece {
+export interface CallPiece {
   readonly kind: 'call'
   readonly key: string
   readonly tool: string

@@ -18,7 +18,7 @@ export interface OpenTurn {
 export interface ClosedTurn {
   readonly calls: readonly OpenCall[]
   readonly item: number
-  readonly results: Pairing[]
+  results: Pairing[]
   /** User messages between this turn and the next. */
   users: number
   /** As rules see it; null when something changed since. */

@@ -90,7 +90,10 @@ const skipNested = (json: Buffer, at: number, outer: number): number => {
 /** Whether a parsed value, itself at this depth, nests as deep as a request may and no deeper. */
 export const nestsWithin = (value: object, depth: number): boolean => {
   if (depth > DEPTH_LIMIT) return false
-  if (Array.isArray(value)) return value.every((element) => !isNested(element) || nestsWithin(element, depth + 1))
+  if (Array.isArray(value)) {
+    for (const element of value) if (isNested(element) && !nestsWithin(element, depth + 1)) return false
+    return true
+  }
   const object = value as Readonly<Record<string, unknown>>
   for (const name in object) {
     const member = object[name]

@@ -96,12 +96,15 @@ const assistantParts = (message: Shape): Part[] => {
   if (typeof message.refusal === 'string') addBlock(content, message.refusal)
   const audio = wordOf(shapeOf(message.audio).id)
   if (audio !== null) content.blocks.push(audio)
-  return [...saidParts('text', content), ...content.calls, ...callsOf(message)]
+  const said = saidParts('text', content)
+  const calls = callsOf(message)
+  return said.length + content.calls.length === 0 ? calls : [...said, ...content.calls, ...calls]
 }
 
 /** The calls of an assistant message: `tool_calls`, and the one of the form before it. */
 const callsOf = (message: Shape): Part[] => {
-  const calls = listOf(message.tool_calls).filter(isShape).map(callOf)
+  const listed = listOf(message.tool_calls)
+  const calls = (listed.every(isShape) ? listed : listed.filter(isShape)).map(callOf)
   if (isShape(message.function_call)) calls.push(callOf({ function: message.function_call }))
   return calls
 }

@@ -100,6 +100,53 @@ describe('turns', () => {
     assert.ok(byPlace?.calls.every(({ result }) => result !== null))
     assert.equal(read([call('a', {}, '1'), result('  \n ', '1')]).turns[0]?.calls[0]?.result, null)
   })
+  it('pair a late result with its call in an earlier turn, the latest of that id', () => {
+    const answered = (...items: Part[]) =>
+      read(items).turns.map(({ calls }) => calls.map(({ tool, result }) => (result === null ? '' : tool)).join(''))
+    const [one, two, three] = [call('a', {}, '1'), call('b', {}, '2'), call('c', {}, '1')]
+    assert.deepEqual(answered(one, user('wait'), two, result('late', '1')), ['a', ''])
+    assert.deepEqual(answered(one, user('wait'), two, user('wait'), three, user('wait'), two, result('late', '1')), [
+      '',
+      '',
+      'c',
+      '',
+    ])
+    assert.deepEqual(answered(one, call('d', {}, '1'), user('wait'), two, result('late', '1')), ['d', ''])
+    assert.deepEqual(answered(one, call('d', {}, '1'), result('now', '1')), ['d'])
+  })
+  it('pair late results after a body that ended otherwise', () => {
+    const shared = [user('x'.repeat(3000)), call('a', {}, '1'), result('ok', '1'), ...'more'].map((item) =>
+      typeof item === 'string' ? user(item) : item,
+    )
+    const goOn = (...items: Part[]) => read([...shared, ...items], {}, 'late results')
+    const end = (...items: Part[]) => goOn(...items).turns
+    end(call('b', {}, '2'), user('wait'), call('c', {}, '3'), result('late', '2'))
+    end(call('b', {}, '2'), user('wait'), call('c', {}, '3'), result('late', '2'), user('well'))
+    const turns = end(call('d', {}, '2'), user('wait'), call('c', {}, '3'), result('late', '2'))
+    assert.deepEqual(
+      turns.map(({ calls: [first] }) => [first?.tool, first?.result !== null]),
+      [
+        ['a', true],
+        ['d', true],
+        ['c', false],
+      ],
+    )
+    const { loose_results } = goOn(call('e', {}, '4'), user('wait'), call('c', {}, '3'), result('late', '2'))
+    assert.deepEqual(
+      loose_results.map(({ id }) => id),
+      ['2'],
+    )
+  })
+  it('pair each result with its call where a turn has very many, at little cost', () => {
+    const many = Array.from({ length: 5_000 }, (_, index) => `call_${index}`)
+    const { turns } = read([
+      ...many.map((id) => call(id, {}, id)),
+      ...many.toReversed().map((id) => result(`of ${id}`, id)),
+    ])
+    const alone = (id: string) => read([call(id, {}, id), result(`of ${id}`, id)]).turns[0]?.calls[0]?.result
+    const results = new Map(turns[0]?.calls.map(({ tool, result }) => [tool, result]))
+    for (const id of ['call_0', 'call_17', 'call_4999']) assert.equal(results.get(id), alone(id))
+  })
   it('mask digits in errors only', () => {
     const of = (text: string) => read([call('a', {}, '1'), result(text, '1')]).turns[0]?.calls[0]?.result
     assert.equal(of('line 12: exited with code 2'), of('line 99: exited with code 2'))
