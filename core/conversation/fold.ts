@@ -1,4 +1,5 @@
 import type { Conversation } from '../call.ts'
+import { CallIndex, type CallPlace } from './call-index.ts'
 import { Link } from './links.ts'
 import type { CallPiece, MessagePiece, Piece, ResultPiece, TextPiece } from './pieces.ts'
 import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
@@ -21,14 +22,6 @@ export interface Mark {
   readonly openCalls: number
 }
 
-/** Where the latest call of an id stands; `earlier` is another of that id, for when the fold goes back. */
-interface CallPlace {
-  readonly turn: ClosedTurn
-  readonly position: number
-  readonly call: number
-  readonly earlier: CallPlace | undefined
-}
-
 /** A conversation's hashes and turns, and the tip that covers every item of it. */
 export type Folded = Pick<
   Conversation,
@@ -49,9 +42,7 @@ export class Fold {
   readonly #systems: number[] = []
   readonly #besides: number[] = []
   readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
-  readonly #callIds = new Map<string, CallPlace>()
-  /** Of how many first turns the calls are found by their ids. */
-  #indexed = 0
+  readonly #calls = new CallIndex(this.#turns)
   /** All items but those of the system. */
   #talk = Link.from('')
   /** The system items, each with its place in the talk. */
@@ -86,7 +77,7 @@ export class Fold {
       if (turn !== undefined) turn.users--
     }
     cut(this.#turns, mark.turns)
-    this.#indexed = Math.min(this.#indexed, mark.turns)
+    this.#calls.cut(mark.turns)
     cut(this.#systems, mark.systems)
     cut(this.#besides, mark.besides)
     cut(this.#loose, mark.loose)
@@ -183,50 +174,20 @@ export class Fold {
   }
 
   /** The call a result belongs to: by id, else the next of the last turn's calls. */
-  #callOf(id: string | null): { turn: ClosedTurn; call: number } | undefined {
-    const turn = this.#turns.at(-1)
-    if (turn === undefined) return undefined
-    const { calls, results } = turn
-    const named = id === null ? undefined : (callAmongFew(turn, id) ?? this.#earlier(id))
+  #callOf(id: string | null): CallPlace | undefined {
+    const named = id === null ? undefined : this.#calls.find(id)
     if (named !== undefined) return named
-    const next = calls[results.length]
-    return next === undefined || (id !== null && next.id !== null) ? undefined : { turn, call: results.length }
-  }
-
-  /** The latest call of this id; most results belong to the last turn, so turns are indexed once another one is looked for. */
-  #earlier(id: string): CallPlace | undefined {
-    for (; this.#indexed < this.#turns.length; this.#indexed++) this.#index(this.#indexed)
-    return this.#placeOf(id)
-  }
-
-  #index(position: number): void {
-    const turn = this.#turns[position]
-    turn?.calls.forEach((call, place) => {
-      if (call.id !== null) this.#callIds.set(call.id, { turn, position, call: place, earlier: this.#placeOf(call.id) })
-    })
-  }
-
-  #placeOf(id: string): CallPlace | undefined {
-    let place = this.#callIds.get(id)
-    while (place !== undefined && this.#turns[place.position] !== place.turn) place = place.earlier
-    return place
+    const turn = this.#turns.at(-1)
+    const call = turn?.results.length ?? 0
+    const next = turn?.calls[call]
+    if (turn === undefined || next === undefined || (id !== null && next.id !== null)) return undefined
+    return { turn, call }
   }
 
   #changed(turn: ClosedTurn | undefined): ClosedTurn | undefined {
     if (turn !== undefined) turn.made = null
     return turn
   }
-}
-
-/** Turns with more calls are indexed at once: each result would look through them all. */
-const FEW_CALLS = 8
-
-/** The last call of this id in a turn of few calls. */
-const callAmongFew = (turn: ClosedTurn, id: string): { turn: ClosedTurn; call: number } | undefined => {
-  const { calls } = turn
-  if (calls.length > FEW_CALLS) return undefined
-  for (let call = calls.length - 1; call >= 0; call--) if (calls[call]?.id === id) return { turn, call }
-  return undefined
 }
 
 /** A list that is made with its only element takes a sixth of one that it is added to. */
