@@ -25,6 +25,7 @@ const plainName = byHeaderName((lower) =>
 const isKeyHeader = byHeaderName(
   (lower) => lower === 'authorization' || lower === 'x-api-key' || lower === 'x-guard-key',
 )
+const isAuthorization = byHeaderName((lower) => lower === 'authorization')
 
 /** Parts credentials from the other headers of a request. `shown`: how many keys it showed, of which one is ours. */
 export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: number): Received => {
@@ -36,7 +37,7 @@ export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: 
     const name = rawHeaders[index] ?? ''
     const value = rawHeaders[index + 1] ?? ''
     const lower = plainName(name)
-    if (isLeftOut(lower, name, shown)) texts?.push(name, undefined)
+    if (isLeftOut(lower, name, value, shown)) texts?.push(name, undefined)
     else if (lower === null) {
       login = withLogin(gateway, login, name, value)
       texts = undefined
@@ -52,8 +53,12 @@ export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: 
 }
 
 /** The length of the body, or the one key that was shown, which is ours. */
-const isLeftOut = (lower: string | null, name: string, shown: number): boolean =>
-  lower === LENGTH || (lower === null && shown <= 1 && isKeyHeader(name))
+const isLeftOut = (lower: string | null, name: string, value: string, shown: number): boolean =>
+  lower === LENGTH || (lower === null && shown <= 1 && isKeyHeader(name) && !isOtherScheme(name, value))
+
+/** An authorization that shows no key, but may be a login: by name and password, for example. */
+const isOtherScheme = (name: string, value: string): boolean =>
+  isAuthorization(name) && bearerToken(value) === undefined
 
 const joined = (before: string | undefined, value: string): string =>
   before === undefined ? value : `${before}, ${value}`

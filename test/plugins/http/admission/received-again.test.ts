@@ -58,4 +58,12 @@ describe('headers that a connection says again', () => {
     assert.deepEqual(hear(cookie).login, ['api-key', 'one'])
     assert.deepEqual(hear([...said, 'api-key', 'two']).login, ['api-key', 'two'])
   })
+  it('hold a login of another scheme than that of keys, beside the one key that is shown', () => {
+    const { hear } = known()
+    const basic = (text: string) => ['Authorization', `Basic ${Buffer.from(text).toString('base64')}`]
+    const asked = (login: readonly string[]) => hear(['Host', 'localhost', 'X-Guard-Key', KEY, ...login])
+    for (const login of [basic('me:password'), basic('me:word'), ['authorization', 'Token mine']])
+      assert.deepEqual(asked(login).login, login)
+    assert.deepEqual(asked(basic(`me:${KEY}`)).login, [])
+  })
 })
