@@ -122,14 +122,14 @@ export const openDriver = async (
         truncated: page.truncated,
       }
     },
-    write(batch, { sync, ...waiter }) {
-      const values: BatchValues = [0, sync ? 1 : 0]
+    write(batch, options) {
+      const values: BatchValues = [0, options.sync ? 1 : 0]
       let bytes = 0
       for (const change of batch) {
         if (change.kind === 'put') keys.added(change.table, change.row)
         bytes += encoder.change(change, values)
       }
-      return writes.add(values, bytes, waiter)
+      return writes.add(values, bytes, options)
     },
     flush: () => writes.flush(),
     async remove(table, where, limit) {

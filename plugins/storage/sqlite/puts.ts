@@ -14,6 +14,8 @@ const CONSTANT_TEXT = /^[ -~]{0,64}$/
 const OWN = Symbol('own')
 const EMPTY_LIST: readonly unknown[] = []
 
+/** Values by place, in the order of the stored columns. */
+type Cells = readonly unknown[]
 type Put = Extract<Shape, { readonly kind: 'put' }>
 
 /** Rows that agree in some columns: `same` holds what they share, by place. */
@@ -21,7 +23,7 @@ interface Kind {
   readonly number: number
   readonly absent: boolean
   readonly words: boolean
-  readonly same: readonly unknown[]
+  readonly same: Cells
 }
 
 const isAlike = (value: unknown, same: unknown): boolean =>
@@ -51,7 +53,7 @@ export class Puts {
   readonly #kinds: Kind[] = []
   #learnt = 0
   /** What the last row of no known kind might share with others: the second one like it makes a kind. */
-  #last: readonly unknown[] = []
+  #last: Cells = []
 
   constructor(table: Table, number: (name: string, make: () => Put) => number) {
     const key = keyOf(table)
@@ -65,19 +67,30 @@ export class Puts {
   /** Appends the number of the row's shape and its values. */
   encode(row: AnyRow, absent: boolean, values: BatchValues): void {
     const words = this.#search === undefined ? null : wordsOf(row[this.#search])
+    const cells = this.#cellsOf(row)
     const at = values.push(0) - 1
     values[at] =
-      this.#encodeAs(row, absent, words !== null, values) ?? this.#encodeAll(row, absent, words !== null, values)
+      this.#encodeAs(cells, absent, words !== null, values) ?? this.#encodeAll(cells, absent, words !== null, values)
     if (words !== null) values.push(words)
   }
 
+  /** A row's values by place. Members mostly stand in the order of the columns: to walk through them costs a part of looking for each by its name. */
+  #cellsOf(row: AnyRow): Cells {
+    const cells: unknown[] = []
+    for (const name in row) {
+      if (this.#columns[cells.length]?.name !== name) return this.#columns.map((column) => row[column.name])
+      cells.push(row[name])
+    }
+    return cells
+  }
+
   /** The number of the row's kind; undefined, and nothing appended, if it is of none. */
-  #encodeAs(row: AnyRow, absent: boolean, words: boolean, values: BatchValues): number | undefined {
+  #encodeAs(cells: Cells, absent: boolean, words: boolean, values: BatchValues): number | undefined {
     const from = values.length
     for (let place = 0; place < this.#kinds.length; place++) {
       const kind = this.#kinds[place]
       if (kind === undefined || kind.absent !== absent || kind.words !== words) continue
-      if (this.#append(row, kind.same, values)) {
+      if (this.#append(cells, kind.same, values)) {
         if (place > 0) this.#kinds.unshift(...this.#kinds.splice(place, 1))
         return kind.number
       }
@@ -86,11 +99,11 @@ export class Puts {
     return undefined
   }
 
-  #append(row: AnyRow, all: readonly unknown[], values: BatchValues): boolean {
+  #append(cells: Cells, all: Cells, values: BatchValues): boolean {
     let place = 0
-    for (const { name, kind } of this.#columns) {
-      const same = all[place++]
-      const value = row[name]
+    for (const { kind } of this.#columns) {
+      const same = all[place]
+      const value = cells[place++]
       if (same === OWN) {
         if (value === null || value === undefined) return false
         values.push(toSql(kind, value))
@@ -99,14 +112,14 @@ export class Puts {
     return true
   }
 
-  #encodeAll(row: AnyRow, absent: boolean, words: boolean, values: BatchValues): number {
-    this.#learn(row, absent, words)
-    for (const { name, kind } of this.#columns) values.push(toSql(kind, row[name]))
+  #encodeAll(cells: Cells, absent: boolean, words: boolean, values: BatchValues): number {
+    this.#learn(cells, absent, words)
+    for (const [place, { kind }] of this.#columns.entries()) values.push(toSql(kind, cells[place]))
     return this.#shape(absent, words, EMPTY_LIST)
   }
 
-  #learn(row: AnyRow, absent: boolean, words: boolean): void {
-    const same = this.#columns.map(({ name, kind }) => sharedOf(row[name], kind, this.#repeated.has(name)))
+  #learn(cells: Cells, absent: boolean, words: boolean): void {
+    const same = this.#columns.map(({ name, kind }, place) => sharedOf(cells[place], kind, this.#repeated.has(name)))
     const again = same.every((value, place) => value === this.#last[place])
     this.#last = same
     if (!again || this.#learnt >= MAX_LEARNT) return
@@ -115,7 +128,7 @@ export class Puts {
     if (this.#kinds.length > MAX_KINDS) this.#kinds.pop()
   }
 
-  #shape(absent: boolean, words: boolean, same: readonly unknown[]): number {
+  #shape(absent: boolean, words: boolean, same: Cells): number {
     const columns: string[] = []
     const constants: Constant[] = []
     for (const [place, { name, kind }] of this.#columns.entries()) {

@@ -57,13 +57,13 @@ export class Writes {
   }
 
   /** Takes a batch, whose values begin with two places for this queue. Rejects with OVERLOADED if there are too many. */
-  add(values: BatchValues, bytes: number, waiter: Pick<Waiter, 'hold' | 'onRefused'>): Promise<boolean> {
+  add(values: BatchValues, bytes: number, { hold, onRefused }: Pick<Waiter, 'hold' | 'onRefused'>): Promise<boolean> {
     if (this.#count >= MAX_BATCHES || this.#bytes + bytes > MAX_BYTES) return Promise.reject(overloaded())
     values[0] = ++this.#id
     this.#count++
     this.#bytes += bytes
     return new Promise((resolve, reject) => {
-      this.#waiting.push(new Batch(values, bytes, { ...waiter, resolve, reject }))
+      this.#waiting.push(new Batch(values, bytes, { hold, onRefused, resolve, reject }))
       this.#schedule()
     })
   }

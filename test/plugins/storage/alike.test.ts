@@ -48,7 +48,7 @@ const query: fc.Arbitrary<Query<ConformanceItem>> = fc.record(
 const id = fc.constantFrom('x', 'y', 'z')
 const name = fc.constantFrom('one', 'two', null)
 const step = fc.oneof(
-  fc.record({ id, put: row, name, absent: fc.boolean() }),
+  fc.record({ id, put: row, name, absent: fc.boolean(), reversed: fc.boolean() }),
   fc.record({
     id,
     patch: fc.record({ count: small, name, words: fc.uniqueArray(word) }, { requiredKeys: [] }),
@@ -58,12 +58,21 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
+/** The same row, its members in another order and those that are null left out. */
+const reversed = (whole: ConformanceItem): ConformanceItem =>
+  Object.fromEntries(
+    Object.entries(whole)
+      .filter(([, value]) => value !== null)
+      .reverse(),
+  ) as unknown as ConformanceItem
+
 const changeOf = (step: Step): Change => {
   const table = 'conformance_items'
   const key = ['any', step.id]
   if ('patch' in step) return { table, key, patch: step.patch, expected: step.expected }
   if (!('put' in step)) return { table, key, remove: true }
-  const put = item('any', step.id, { ...step.put, name: step.name })
+  const whole = item('any', step.id, { ...step.put, name: step.name })
+  const put = step.reversed ? reversed(whole) : whole
   return step.absent ? { table, put, when: 'absent' } : { table, put }
 }
 
