@@ -99,7 +99,10 @@ export interface Call {
   /** The user agent, at most 200 characters. */
   readonly client: string
   readonly identity: Identity
-  /** The request's bytes as they came. */
+  /**
+   * The request's bytes as they came. Their memory may be freed once the call is settled, and the buffer is empty then: who reads them later,
+   * or writes them anywhere without waiting for it, copies them.
+   */
   readonly body: Buffer
   readonly envelope: Envelope
   readonly conversation: Conversation

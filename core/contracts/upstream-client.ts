@@ -38,6 +38,11 @@ export interface UpstreamListener {
   failed(error: NodeJS.ErrnoException): void
   /** The connection has no more to do with this request. */
   over(): void
+  /**
+   * The request's body is not read any more: all of it went out, or what did not never will. Told once or not at all; its memory may be
+   * freed thereupon, so never while a socket may still write from it.
+   */
+  sent?(): void
 }
 
 /** A request under way. */

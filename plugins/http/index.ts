@@ -2,6 +2,7 @@ import type { Gateway, Plugin } from 'guard-gateway/core'
 import { setFace } from './face.ts'
 import { healthRoute } from './health.ts'
 import { logEvents } from './log-events.ts'
+import { freeBodies } from './models/free-bodies.ts'
 import { modelRoutes } from './models/routes.ts'
 import type { HttpOptions } from './options.ts'
 import type { ServeOptions, Serving } from './serve.ts'
@@ -29,6 +30,7 @@ export const http = (options: HttpOptions): Plugin => ({
       addPanels(face)
     })
     logEvents(face)
+    freeBodies(gateway)
     gateway.hooks.close.tapPromise({ name: 'http', stage: -100 }, () => face.drained())
   },
 })

@@ -2,6 +2,7 @@ import {
   type Client,
   type Exchange,
   GuardError,
+  ownedBodies,
   type UpstreamListener,
   type UpstreamRequest,
   type UpstreamResponse,
@@ -29,6 +30,7 @@ export class Sending implements UpstreamListener {
   #head: NodeJS.Timeout | undefined
   #total: NodeJS.Timeout | undefined
   #isAnswered = false
+  #body: Buffer | undefined
 
   constructor(upstream: Upstream, answered: (response: UpstreamResponse) => void, failed: (error: unknown) => void) {
     this.#upstream = upstream
@@ -62,6 +64,11 @@ export class Sending implements UpstreamListener {
     this.#failed(noReply(this.#upstream, error))
   }
 
+  sent(): void {
+    if (this.#body !== undefined) ownedBodies.sent(this.#body)
+    this.#body = undefined
+  }
+
   over(): void {
     clearTimeout(this.#head)
     clearTimeout(this.#total)
@@ -69,6 +76,9 @@ export class Sending implements UpstreamListener {
 
   #send(request: UpstreamRequest): Exchange | undefined {
     const { name, connections } = this.#upstream
+    const { body } = request
+    this.#body = body
+    if (body !== undefined) ownedBodies.sending(body)
     try {
       return connections.send(request, this)
     } catch (cause) {

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { free, GuardError } from 'guard-gateway/core'
+import { free, GuardError, ownedBodies } from 'guard-gateway/core'
 
 /** A body that is larger than it may be; nothing more is read from this connection. */
 export const tooLarge = (limit: number): GuardError =>
@@ -72,7 +72,7 @@ class Sized {
     const whole = this.length === 0 && chunk.length === this.#size
     if (whole) this.#bytes = chunk
     else {
-      this.#bytes ??= Buffer.allocUnsafeSlow(this.#size)
+      this.#bytes ??= owned(this.#size)
       chunk.copy(this.#bytes, this.length)
     }
     this.length += chunk.length
@@ -81,6 +81,15 @@ class Sized {
   whole(): Buffer {
     return this.#bytes ?? Buffer.alloc(0)
   }
+}
+
+/** To free a smaller body at once costs about as much as it saves. */
+const WORTH_OWNING = 131_072
+
+const owned = (size: number): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  if (size >= WORTH_OWNING) ownedBodies.own(bytes)
+  return bytes
 }
 
 /** Bytes of unknown length. */

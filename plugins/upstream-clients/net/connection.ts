@@ -9,6 +9,8 @@ const PROBE_MS = 30_000
 /** What a connection carries: one request and its answer. */
 export interface Cargo {
   take(bytes: Buffer): void
+  /** The request's body, where it was a buffer of its own, is not read any more. */
+  sent(): void
   /** The other side sends no more. */
   ended(): void
   /** The connection broke. */
@@ -61,7 +63,7 @@ export class Connection {
     if (body === undefined) return void socket.write(head)
     socket.cork()
     socket.write(head)
-    socket.write(body)
+    socket.write(body, () => cargo.sent())
     socket.uncork()
   }
 

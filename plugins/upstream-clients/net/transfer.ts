@@ -62,6 +62,10 @@ export class Transfer implements Exchange, PushedBody, Sink, Cargo {
     }
   }
 
+  sent(): void {
+    this.#listener.sent?.()
+  }
+
   ended(): void {
     if (this.#framing?.endsWithConnection === true) this.#finish(0)
     else this.#fail(new HangUp())
