@@ -16,6 +16,9 @@ export interface ReadOn {
   readonly earlier: KeptBody<Known> | undefined
 }
 
+/** A body mostly goes on behind all that the earlier one held; from anywhere else so many elements are folded again at most. */
+const STRETCH = 16
+
 /** Reads a body that probably goes on from one of `kept`. */
 export const readOn = (style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]): ReadOn => {
   const scan = new Scan(style, body, kept)
@@ -51,15 +54,17 @@ const membersOf = (scan: Scan): Readonly<Record<string, unknown>> => {
 const resumed = (scan: Scan, envelope: Envelope): Known | undefined => {
   const state = scan.earlier?.state
   if (state === undefined || scan.same * 2 < state.elements.length || scan.same === 0) return
-  const mark = state.marks[scan.same]
+  const isWhole = scan.same === state.elements.length
+  const from = isWhole ? scan.same : scan.same - (scan.same % STRETCH)
+  const mark = isWhole ? state.end : state.marks[from / STRETCH]
   if (mark === undefined || !sameParts(envelope.before, state.envelope.before)) return
   state.fold.backTo(mark)
-  state.marks.length = scan.same + 1
+  state.marks.length = Math.ceil(from / STRETCH)
   const opening = state.opening !== undefined && state.opening.span <= scan.same ? state.opening : undefined
   return folded(
     scan,
-    { ...around(scan, envelope), elements: scan.elements, marks: state.marks, fold: state.fold, opening },
-    scan.same,
+    { ...around(scan, envelope), elements: scan.elements, fold: state.fold, marks: state.marks, end: mark, opening },
+    from,
   )
 }
 
@@ -68,7 +73,7 @@ const begun = (scan: Scan, envelope: Envelope): Known => {
   for (const part of envelope.before) fold.add(pieceOf(part))
   return folded(
     scan,
-    { ...around(scan, envelope), elements: scan.elements, marks: [fold.mark()], fold, opening: undefined },
+    { ...around(scan, envelope), elements: scan.elements, fold, marks: [], end: fold.mark(), opening: undefined },
     0,
   )
 }
@@ -95,9 +100,10 @@ const samePart = (left: Part, right: Part | undefined): boolean =>
 
 const folded = (scan: Scan, known: Known, from: number): Known => {
   for (let index = from; index < scan.elements.length; index++) {
+    if (index % STRETCH === 0) known.marks.push(known.fold.mark())
     for (const piece of scan.elements[index]?.value ?? []) known.fold.add(piece)
-    known.marks.push(known.fold.mark())
   }
+  known.end = known.fold.mark()
   return known
 }
 

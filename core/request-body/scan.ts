@@ -26,9 +26,11 @@ export interface Known extends Frame {
   readonly list: Span | undefined
   /** Elements of the conversation as hashes. */
   readonly elements: readonly Slice<readonly Piece[]>[]
-  /** The fold before each element, and behind the last one. */
-  readonly marks: Mark[]
   readonly fold: Fold
+  /** The fold before the first element and every sixteenth from there. */
+  readonly marks: Mark[]
+  /** The fold behind the last one. */
+  end: Mark
   /** Once asked for, and how many elements it was read from; infinite if more elements could change it. */
   opening: { readonly hash: string; readonly span: number } | undefined
 }

@@ -92,7 +92,7 @@ describe('a body that begins like an earlier one', () => {
     const padding = 'p'.repeat(3000)
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(history, fc.nat(14), fc.constantFrom('s', 't')), { minLength: 2, maxLength: 6 }),
+        fc.array(fc.tuple(history, fc.nat(50), fc.constantFrom('s', 't')), { minLength: 2, maxLength: 8 }),
         (steps) => {
           const hint = `grown ${fresh++}`
           let items: unknown[] = []
