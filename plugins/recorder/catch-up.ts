@@ -1,9 +1,14 @@
-import { type CallRecord, type Gateway, pages, type Reader, type SessionRow, type Storage } from 'guard-gateway/core'
+import {
+  type CallRecord,
+  type Gateway,
+  LookBack,
+  pages,
+  type Reader,
+  type SessionRow,
+  type Storage,
+} from 'guard-gateway/core'
 import { failures } from './aggregates.ts'
 import { sessionTotals } from './rows.ts'
-
-/** No totals were ever further behind the last record than this, many times what is put off. */
-const FURTHEST_MS = 30_000
 
 /** A session as it is stored, and as it follows from its records. */
 interface Summed {
@@ -14,10 +19,14 @@ interface Summed {
 /** Makes up for what an earlier process did not come to: totals of sessions whose last requests are on record. */
 export const catchUp = async ({ storage }: Gateway): Promise<void> => {
   const sessions = new Map<string, Summed | undefined>()
-  for await (const calls of lastCalls(storage)) {
+  let lookBack: LookBack | undefined
+  for await (const calls of pages(storage, 'calls', {})) {
     const ids = new Set(calls.flatMap(({ session_id }) => session_id ?? []))
-    for (const id of ids) if (!sessions.has(id)) sessions.set(id, await summed(storage, id))
-    for (const call of calls) addLate(sessions.get(call.session_id ?? ''), call)
+    const unknown = [...ids].filter((id) => !sessions.has(id))
+    await Promise.all(unknown.map(async (id) => sessions.set(id, await summed(storage, id))))
+    lookBack ??= new LookBack(calls[0]?.ended_at ?? 0)
+    for (const call of calls) if (addLate(sessions.get(call.session_id ?? ''), call)) lookBack.behind(call.ended_at)
+    if (!lookBack.reaches(calls.at(-1)?.ended_at ?? 0)) break
   }
   for (const session of sessions.values()) if (session !== undefined) await write(storage, session)
 }
@@ -28,24 +37,14 @@ const write = async (storage: Storage, { stored, row }: Summed): Promise<void> =
   if (row.last_seen_at > last_seen_at) await storage.patch('sessions', id, sessionTotals(row), { last_seen_at })
 }
 
-/** Newest first. */
-async function* lastCalls(storage: Reader): AsyncGenerator<readonly CallRecord[]> {
-  let since: number | undefined
-  for await (const calls of pages(storage, 'calls', {})) {
-    yield calls
-    since ??= (calls[0]?.ended_at ?? 0) - FURTHEST_MS
-    if ((calls.at(-1)?.ended_at ?? 0) < since) return
-  }
-}
-
 const summed = async (storage: Reader, id: string): Promise<Summed | undefined> => {
   const stored = await storage.get('sessions', id)
   return stored && { stored, row: { ...stored } }
 }
 
-/** Counts a request that ended behind those that the stored totals hold. */
-const addLate = (session: Summed | undefined, call: CallRecord): void => {
-  if (session === undefined || call.ended_at <= session.stored.last_seen_at) return
+/** Counts a request that ended behind those that the stored totals hold; false for one that they hold. */
+const addLate = (session: Summed | undefined, call: CallRecord): boolean => {
+  if (session === undefined || call.ended_at <= session.stored.last_seen_at) return false
   const { row } = session
   if (call.decision === 'block') row.blocked++
   else row.requests++
@@ -56,4 +55,5 @@ const addLate = (session: Summed | undefined, call: CallRecord): void => {
   row.total_tokens += call.total_tokens
   row.cost_micro += call.cost_micro ?? 0
   row.last_seen_at = Math.max(row.last_seen_at, call.ended_at)
+  return true
 }

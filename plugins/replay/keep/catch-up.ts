@@ -1,13 +1,10 @@
-import type { Gateway, ToolRecord } from 'guard-gateway/core'
+import { type Gateway, LookBack, type ToolRecord } from 'guard-gateway/core'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { loadRun } from './open-runs.ts'
 import { callChange } from './run-change.ts'
 
 const PAGE = 500
-/** No row was ever further behind the last record than this, many times what is put off. */
-const FURTHEST_MS = 30_000
-
 /** When a call of a run ended. */
 interface Ended {
   readonly trace_id: string | null
@@ -43,16 +40,20 @@ const caughtUp = async (
   gateway: Gateway,
   read: (more: { readonly cursor?: string }) => Promise<Page>,
 ): Promise<number> => {
-  let caught = 0
-  let since: number | undefined
+  const late = new Set<string>()
+  let lookBack: LookBack | undefined
   let cursor: string | null = null
   do {
     const page: Page = await read(cursor === null ? {} : { cursor })
-    since ??= (page.ends[0]?.ended_at ?? 0) - FURTHEST_MS
-    for (const trace_id of await behind(gateway, page.ends)) if (await written(gateway, trace_id)) caught++
-    const oldest = page.ends.at(-1)
-    cursor = oldest !== undefined && oldest.ended_at >= since ? page.next_cursor : null
+    const oldest = page.ends.at(-1)?.ended_at ?? 0
+    lookBack ??= new LookBack(page.ends[0]?.ended_at ?? 0)
+    const found = await behind(gateway, page.ends)
+    if (found.length > 0) lookBack.behind(oldest)
+    for (const trace_id of found) late.add(trace_id)
+    cursor = lookBack.reaches(oldest) ? page.next_cursor : null
   } while (cursor !== null)
+  let caught = 0
+  for (const trace_id of late) if (await written(gateway, trace_id)) caught++
   return caught
 }
 

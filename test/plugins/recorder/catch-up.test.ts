@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { CallRecord, Plugin } from 'guard-gateway/core'
+import type { CallRecord, Change, Plugin, Session } from 'guard-gateway/core'
 import { random as randomFrom } from '../../../bench/kit/random.ts'
 import { present } from './kit.ts'
 import { fresh, type Kind, Requests, totalsOf, type Written } from './requests.ts'
@@ -20,6 +20,34 @@ describe('the totals of sessions after a death', () => {
       await requests.start([leftBy(before)])
       await compare(requests, before)
     }
+    await requests.bench.close()
+  })
+
+  it('are made up for as far back as none could be written, and no further is looked than that', async () => {
+    const requests = new Requests()
+    await requests.start()
+    const [early, late] = [fresh('ses_early'), fresh('ses_late')]
+    const many = async (session: Session, count: number) => {
+      for (let n = 0; n < count; n++) {
+        requests.clock.advance(5)
+        await requests.one(session)
+      }
+    }
+    await many(early, 1_100)
+    await requests.bench.gateway.storage.find('sessions')
+    await many(late, 700)
+    const isLost = (change: Change) => change.table === 'sessions' && 'key' in change && change.key === 'ses_late'
+    const written = requests.written.map(({ batch, open }) => ({
+      open,
+      batch: batch.filter((change) => !isLost(change)),
+    }))
+    await requests.bench.close()
+    let pages = 0
+    await requests.start([leftBy(written, () => pages++)])
+    assert.deepEqual(totalsOf(await requests.stored('ses_late')), totalsOf(late.row))
+    assert.deepEqual(totalsOf(await requests.stored('ses_early')), totalsOf(early.row))
+    // 500 records of 5 s each: 7 s of the late session, 5 s behind them, and no further
+    assert.equal(pages, 3)
     await requests.bench.close()
   })
 
@@ -60,11 +88,17 @@ const busy = async (requests: Requests, random: () => number): Promise<void> => 
 }
 
 /** Puts into the storage what a process leaves that dies behind these writes. */
-const leftBy = (written: readonly Written[]): Plugin => ({
+const leftBy = (written: readonly Written[], readPage = () => {}): Plugin => ({
   name: 'left',
   apply(gateway) {
     gateway.hooks.open.tapPromise('left', async () => {
-      for (const { batch } of written) await gateway.storage.write(batch)
+      const { storage } = gateway
+      for (const { batch } of written) await storage.write(batch)
+      const { find } = storage
+      storage.find = (table, query) => {
+        if (table === 'calls') readPage()
+        return find(table, query)
+      }
     })
   },
 })
