@@ -178,7 +178,7 @@ export { newSessionRow, type Session, type SessionBeginning, type SessionRow } f
 export type { Attempt, Reading, Settled, Usage } from './settled.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export { datedCursor, resumed } from './store/dated-cursor.ts'
-export { LookBack } from './store/look-back.ts'
+export { lookBack } from './store/look-back.ts'
 export { pages } from './store/pages.ts'
 export { Queues } from './store/queue.ts'
 export { createStore, type StoreOptions, table } from './store.ts'

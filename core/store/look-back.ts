@@ -3,24 +3,26 @@ const SETTLED_MS = 5_000
 /** No sums were ever further behind the last record than this. */
 const FURTHEST_MS = 30_000
 
-/** How far behind the newest record those are looked for whose sums a process did not come to write before it died. */
-export class LookBack {
-  readonly #furthest: number
-  #until: number
-
-  /** `newest`: when the last record was made, epoch milliseconds. */
-  constructor(newest: number) {
-    this.#furthest = newest - FURTHEST_MS
-    this.#until = newest - SETTLED_MS
-  }
-
-  /** Sums were found that do not hold a record of this time. */
-  behind(at: number): void {
-    this.#until = Math.max(this.#furthest, Math.min(this.#until, at - SETTLED_MS))
-  }
-
-  /** Whether records before this time are worth a look. */
-  reaches(at: number): boolean {
-    return at >= this.#until
+/**
+ * Goes through records, newest first and a page at a time, as far back as there may be some that a process did not come to add to
+ * sums before it died. `made` tells when a record was made, in epoch milliseconds; `late` gives those of a page that sums do not hold.
+ */
+export const lookBack = async <R>(
+  pages: AsyncIterable<readonly R[]>,
+  made: (record: R) => number,
+  late: (page: readonly R[]) => Promise<readonly R[]>,
+): Promise<void> => {
+  let furthest = Number.NEGATIVE_INFINITY
+  let until = Number.POSITIVE_INFINITY
+  for await (const page of pages) {
+    const [newest] = page
+    const oldest = page.at(-1)
+    if (newest === undefined || oldest === undefined) return
+    if (until === Number.POSITIVE_INFINITY) {
+      furthest = made(newest) - FURTHEST_MS
+      until = made(newest) - SETTLED_MS
+    }
+    for (const record of await late(page)) until = Math.min(until, made(record) - SETTLED_MS)
+    if (made(oldest) < Math.max(until, furthest)) return
   }
 }

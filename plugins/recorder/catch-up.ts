@@ -1,7 +1,7 @@
 import {
   type CallRecord,
   type Gateway,
-  LookBack,
+  lookBack,
   pages,
   type Reader,
   type SessionRow,
@@ -19,15 +19,13 @@ interface Summed {
 /** Makes up for what an earlier process did not come to: totals of sessions whose last requests are on record. */
 export const catchUp = async ({ storage }: Gateway): Promise<void> => {
   const sessions = new Map<string, Summed | undefined>()
-  let lookBack: LookBack | undefined
-  for await (const calls of pages(storage, 'calls', {})) {
+  const ended = (call: CallRecord): number => call.ended_at
+  await lookBack(pages(storage, 'calls', {}), ended, async (calls) => {
     const ids = new Set(calls.flatMap(({ session_id }) => session_id ?? []))
     const unknown = [...ids].filter((id) => !sessions.has(id))
     await Promise.all(unknown.map(async (id) => sessions.set(id, await summed(storage, id))))
-    lookBack ??= new LookBack(calls[0]?.ended_at ?? 0)
-    for (const call of calls) if (addLate(sessions.get(call.session_id ?? ''), call)) lookBack.behind(call.ended_at)
-    if (!lookBack.reaches(calls.at(-1)?.ended_at ?? 0)) break
-  }
+    return calls.filter((call) => addLate(sessions.get(call.session_id ?? ''), call))
+  })
   for (const session of sessions.values()) if (session !== undefined) await write(storage, session)
 }
 
