@@ -1,6 +1,7 @@
 export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
+export { endIn } from './conversation/beginnings.ts'
 export { RecentHashes } from './conversation/recent-hashes.ts'
 export { isContinued, type Known, type RepliedCall } from './conversation/stateful.ts'
 export { turnsIn, turnText } from './conversation/turn-text.ts'

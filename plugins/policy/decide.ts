@@ -42,6 +42,9 @@ export const decide = (
   if (session.open <= 1) history.release()
   history.limit = policy.reach
   const placed = place(call, history)
+  const { parent } = placed
+  if (parent !== undefined && holdsHistory(call) && styles?.get(call.style)?.continues === true)
+    history.regain(parent, call.conversation)
   const row = draftOf(call, placed)
   const { policy_version } = policy
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
@@ -60,6 +63,9 @@ export const decide = (
   if (steered !== undefined) decision.matches = matches.map((match) => (match === steering ? steered : match))
   return forward(flagged(decision, steered ?? first), row, session, history)
 }
+
+const holdsHistory = ({ envelope }: Call): boolean =>
+  envelope.previous_response_id === null && envelope.conversation === null
 
 /** Does something about the request, in enforce mode. */
 const acts = ({ action, probe }: Match): boolean => (action === 'block' || action === 'steer') && probe !== true

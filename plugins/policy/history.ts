@@ -1,4 +1,14 @@
-import { type Ended, type Known, type RepliedCall, type Row, type Session, type Turn, tipsOf } from 'guard-gateway/core'
+import {
+  type Conversation,
+  type Ended,
+  endIn,
+  type Known,
+  type RepliedCall,
+  type Row,
+  type Session,
+  type Turn,
+  tipsOf,
+} from 'guard-gateway/core'
 import { Memories } from './memories.ts'
 
 /** Refused requests that a session remembers. */
@@ -27,9 +37,11 @@ const husk = (user_after: boolean): Turn => Object.freeze({ calls: Object.freeze
 const SPOKEN = husk(true)
 const SILENT = husk(false)
 
+const isHusk = (turn: Turn | undefined): boolean => turn === SPOKEN || turn === SILENT
+
 const bytesOf = ({ new_turns }: Row): number => {
   let calls = 0
-  for (const turn of new_turns) if (turn !== SPOKEN && turn !== SILENT) calls += 1 + turn.calls.length
+  for (const turn of new_turns) if (!isHusk(turn)) calls += 1 + turn.calls.length
   return BYTES.row + calls * BYTES.call
 }
 
@@ -62,6 +74,8 @@ export class History implements Known {
   /** Of the others, least recently used first. */
   readonly #others = new Map<string, Used>()
   readonly #memories: Memories
+  /** Some row may be without calls. */
+  #isThin = false
   #tips: readonly string[] = []
   #seen: ReadonlySet<string> = new Set()
 
@@ -126,6 +140,27 @@ export class History implements Known {
       ...row.new_turns.slice(-1),
     ]
     this.bytes += bytesOf(row)
+    this.#isThin = true
+  }
+
+  /**
+   * Takes the calls back that the beginning of `row`'s conversation has let go of, from a request that holds this conversation: a
+   * later one may go on from its reply and leave them out.
+   */
+  regain(row: Row, conversation: Conversation): void {
+    if (!this.#isThin) return
+    let root = row
+    for (const earlier of this.rows) if (earlier.id === root.parent) root = earlier
+    const { new_turns } = root
+    if (!isHusk(new_turns[0])) return
+    const end = endIn(conversation, root)
+    const held = conversation.turns.filter(({ item }) => item < end)
+    this.bytes -= bytesOf(root)
+    root.new_turns = new_turns.map((turn, index) => {
+      const whole = isHusk(turn) ? held.at(index - new_turns.length) : undefined
+      return whole === undefined ? turn : { ...whole, user_after: turn.user_after }
+    })
+    this.bytes += bytesOf(root)
   }
 
   /** Begins the loop windows and the error streak anew; what is known of threads stays. */

@@ -96,7 +96,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     histories.used(call.session, history)
   })
 
-  // behind the record, which has them all; only what a reply's id leads back to is joined with later turns
+  // behind the record, which has them all; only what a reply's id leads back to is joined with later turns, and takes them back before
   gateway.hooks.settle.tap({ name: 'policy', stage: 100 }, ({ call, decision: { row } }) => {
     if (call.session === null || row?.root !== true || gateway.apiStyles.get(call.style)?.continues === true) return
     const history = histories.at(call.session)
