@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3'
 import { bytesText, type Command, GuardError, unwritable } from 'guard-gateway/core'
 import { logFiles } from './ahead/format.ts'
 import { isDamage, isFull, isShut } from './failure.ts'
-import { unopened } from './file.ts'
+import { unopened } from './file/file.ts'
 
 /** What can be done with the database file from the command line, whether or not a gateway uses it. */
 export const storageCommands = (file: string): readonly Command[] => [

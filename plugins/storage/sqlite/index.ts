@@ -1,7 +1,7 @@
 import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
 import { storageCommands } from './commands.ts'
 import { openDriver } from './driver.ts'
-import { noteHolder } from './holder.ts'
+import { noteHolder } from './file/holder.ts'
 
 export interface SqliteOptions {
   /** `guard.db` if absent. */
@@ -51,6 +51,6 @@ export const sqlite = ({
 
 /** Where the gateway that has the database `file` answers; undefined if none has it, or it listens nowhere. */
 export const holdersAddress = async (file: string): Promise<string | undefined> => {
-  const { holderOf } = await import('./lock.ts')
+  const { holderOf } = await import('./file/lock.ts')
   return holderOf(file)?.address || undefined
 }

@@ -9,7 +9,7 @@ import Sqlite from 'better-sqlite3'
 import { createStore, type Storage, type StorageState } from 'guard-gateway/core'
 import { holdersAddress } from 'guard-gateway/plugins/storage/sqlite'
 import { type DriverOptions, openDriver } from '../../../plugins/storage/sqlite/driver.ts'
-import { noteHolder } from '../../../plugins/storage/sqlite/holder.ts'
+import { noteHolder } from '../../../plugins/storage/sqlite/file/holder.ts'
 import { conformanceTables, item } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-faults-'))

@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3'
 import { sha256, type Table } from 'guard-gateway/core'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { startAhead } from 'guard-gateway/plugins/storage/sqlite/thread'
-import { unopened } from '../../../plugins/storage/sqlite/file.ts'
+import { unopened } from '../../../plugins/storage/sqlite/file/file.ts'
 import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
 import { conformanceTables, item, openPlain, storageConforms } from '../../conformance/storage.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { conflict, type Existing, missing, surplus } from '../../kysely/schema.ts'
-import { damaged } from '../file.ts'
+import { damaged } from '../file/file.ts'
 import type { Start } from '../protocol.ts'
 
 const existing = (db: Database): Existing => {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
+import { Refusal } from '../file/refusal.ts'
 import type { Start } from '../protocol.ts'
-import { Refusal } from '../refusal.ts'
 
 const JOURNAL_LIMIT = 64 * 1024 * 1024
 const CACHE_KIB = 4_096

@@ -1,5 +1,5 @@
-import type { AheadLog } from './ahead/log.ts'
-import type { ToWorker } from './protocol.ts'
+import type { AheadLog } from '../ahead/log.ts'
+import type { ToWorker } from '../protocol.ts'
 
 export interface Delays {
   /** Milliseconds after which an unanswered commit counts as waiting. */

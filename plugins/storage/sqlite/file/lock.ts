@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { isBusy } from './failure.ts'
+import { isBusy } from '../failure.ts'
 import { createFile } from './file.ts'
 import { forgetHolder, type Holder, notedHolder, noteHolder } from './holder.ts'
 import { Refusal } from './refusal.ts'

@@ -1,7 +1,7 @@
 import type { AnyRow, Column, Table } from 'guard-gateway/core'
-import { type Constant, keyOf, type Shape, searchColumn, storedColumns } from '../kysely/shape.ts'
-import { toSql, wordsOf } from '../kysely/values.ts'
-import type { BatchValues } from './protocol.ts'
+import { type Constant, keyOf, type Shape, searchColumn, storedColumns } from '../../kysely/shape.ts'
+import { toSql, wordsOf } from '../../kysely/values.ts'
+import type { BatchValues } from '../protocol.ts'
 
 /** Kinds that a row is compared with, the one used last first. */
 const MAX_KINDS = 32

@@ -1,8 +1,8 @@
+import type { BatchValues, Failure, FromWorker } from '../protocol.ts'
+import type { State } from '../state.ts'
 import { Batch, overloaded, type Waiter } from './batch.ts'
 import { NextMessage } from './next-message.ts'
-import type { BatchValues, Failure, FromWorker } from './protocol.ts'
 import { SlowCommit } from './slow-commit.ts'
-import type { State } from './state.ts'
 import type { Delays, Ways } from './ways.ts'
 
 const MAX_BATCHES = 10_000

@@ -1,5 +1,5 @@
 import { GuardError, type WriteOptions } from 'guard-gateway/core'
-import type { BatchValues, Failure } from './protocol.ts'
+import type { BatchValues, Failure } from '../protocol.ts'
 
 /** Who waits for a batch, and how. */
 export interface Waiter {

@@ -1,7 +1,7 @@
 import type { AnyRow, Column, DriverChange, Table } from 'guard-gateway/core'
-import { type Clause, type Shape, searchColumn } from '../kysely/shape.ts'
-import { clausesOf, toSql, wordsOf } from '../kysely/values.ts'
-import type { BatchValues } from './protocol.ts'
+import { type Clause, type Shape, searchColumn } from '../../kysely/shape.ts'
+import { clausesOf, toSql, wordsOf } from '../../kysely/values.ts'
+import type { BatchValues } from '../protocol.ts'
 
 type Patch = Extract<DriverChange, { readonly kind: 'patch' }>
 

@@ -7,7 +7,7 @@ export const checkBehind = (
   file: string,
   told: { onDamage(error: GuardError): void; onFault(error: unknown): void },
 ): (() => void) => {
-  const worker = new Worker(new URL(`./check-worker${extname(import.meta.filename)}`, import.meta.url), {
+  const worker = new Worker(new URL(`./worker${extname(import.meta.filename)}`, import.meta.url), {
     workerData: file,
     name: 'guard-check',
   })

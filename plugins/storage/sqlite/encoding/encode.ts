@@ -1,8 +1,8 @@
 import type { AnyRow, DriverChange, DriverQuery, Table } from 'guard-gateway/core'
-import { type Shape, type SqlValue, storedColumns } from '../kysely/shape.ts'
-import { clausesOf, fromSql } from '../kysely/values.ts'
+import { type Shape, type SqlValue, storedColumns } from '../../kysely/shape.ts'
+import { clausesOf, fromSql } from '../../kysely/values.ts'
+import type { BatchValues } from '../protocol.ts'
 import { clauseName, Patches } from './patches.ts'
-import type { BatchValues } from './protocol.ts'
 import { Puts } from './puts.ts'
 
 const sizeOf = (value: SqlValue): number => (typeof value === 'string' ? value.length + 8 : 8)

@@ -1,6 +1,6 @@
-import type { AheadLog } from './ahead/log.ts'
+import type { AheadLog } from '../ahead/log.ts'
+import type { ToWorker } from '../protocol.ts'
 import type { Batch } from './batch.ts'
-import type { ToWorker } from './protocol.ts'
 
 type Write = Extract<ToWorker, { readonly kind: 'write' }>
 

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isFull } from './failure.ts'
-import type { Start } from './protocol.ts'
+import { isFull } from '../failure.ts'
+import type { Start } from '../protocol.ts'
 import { Refusal } from './refusal.ts'
 
 /** Marks our files among SQLite databases: "Grd1". */
