@@ -1,5 +1,6 @@
 import type { Ajv, ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
+import { lateSerializers } from 'guard-gateway/core'
 
 /**
  * Bodies are taken as they are: nothing is converted or dropped in silence. Queries and parameters are text, so scalars are read from it.
@@ -20,7 +21,7 @@ export const strictValidation = async (app: FastifyInstance): Promise<void> => {
     const result: typeof validate & { errors?: ValidateFunction['errors'] } = validate
     return result as never
   })
-  app.setSerializerCompiler(late(serializers))
+  app.setSerializerCompiler(lateSerializers(serializers))
 }
 
 const INTEGER = /^\d{1,15}$/
@@ -33,13 +34,10 @@ const spoilIntegers = (schema: { readonly properties?: object }, query: Record<s
   }
 }
 
-type Serializers = FastifySerializerCompiler<object>
-type Serializer = ReturnType<Serializers>
-
 interface Compilers {
   readonly bodies: (schema: object) => ValidateFunction
   readonly texts: (schema: object) => ValidateFunction
-  readonly serializers: Serializers
+  readonly serializers: FastifySerializerCompiler<object>
 }
 
 let made: Promise<Compilers> | undefined
@@ -66,7 +64,7 @@ const makeCompilers = async (): Promise<Compilers> => {
   return {
     bodies: validators(new Ajv({ ...common, coerceTypes: false, verbose: true })),
     texts: validators(new Ajv({ ...common, coerceTypes: true })),
-    serializers: SerializerSelector()({}, {}) as Serializers,
+    serializers: SerializerSelector()({}, {}) as FastifySerializerCompiler<object>,
   }
 }
 
@@ -82,22 +80,4 @@ const validators = (ajv: Ajv): ((schema: object) => ValidateFunction) => {
     known.set(schema, compiled)
     return compiled
   }
-}
-
-const written = new WeakMap<object, Serializer>()
-
-/** Serialisers that are each made when a route with their schema answers for the first time. */
-const late =
-  (compile: Serializers): Serializers =>
-  (route) => {
-    let write: Serializer | undefined
-    return (data) => {
-      write ??= written.get(route.schema) ?? remember(route.schema, compile(route))
-      return write(data)
-    }
-  }
-
-const remember = (schema: object, write: Serializer): Serializer => {
-  written.set(schema, write)
-  return write
 }

@@ -97,13 +97,14 @@ const isTooDeep = (value: unknown): boolean => {
   return false
 }
 
-const validators = new WeakMap<Gateway, { readonly checks: string; readonly validate: ValidateFunction }>()
+let known: { readonly checks: readonly McpCheck[]; readonly validate: ValidateFunction } | undefined
 
-/** The schema follows the registered checks, and compiling it takes longer than everything else here. */
+/** The schema follows the registered checks, which gateways of one process mostly have in common, and compiling it takes longer than everything else here. */
 const validatorFor = async (gateway: Gateway): Promise<ValidateFunction> => {
-  const known = validators.get(gateway)
-  const checks = gateway.mcpChecks.ids().join(' ')
-  if (known?.checks === checks) return known.validate
+  const registered: Iterable<McpCheck> = gateway.mcpChecks
+  const checks = [...registered]
+  if (known?.checks.length === checks.length && known.checks.every((check, index) => check === checks[index]))
+    return known.validate
   const { Ajv2020 } = await import('ajv/dist/2020.js')
   const ajv = new Ajv2020({
     allErrors: true,
@@ -117,9 +118,8 @@ const validatorFor = async (gateway: Gateway): Promise<ValidateFunction> => {
     // tidying the code takes longer than the one policy that it reads
     code: { optimize: false },
   })
-  const registered: Iterable<McpCheck> = gateway.mcpChecks
-  const validate = ajv.compile(policySchema(registered))
-  validators.set(gateway, { checks, validate })
+  const validate = ajv.compile(policySchema(checks))
+  known = { checks, validate }
   return validate
 }
 
