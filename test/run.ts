@@ -17,8 +17,8 @@ const PROCESSES = [
   'plugins/replay',
   'plugins/mcp',
   'integration/mcp',
-  'bench',
   'plugins/storage',
+  'bench',
   'package.test.ts',
 ]
 
