@@ -1,3 +1,4 @@
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { type Detector, pointerPart, type Registry, type Rule } from 'guard-gateway/core'
 import type { Problem } from './rules.ts'
 
@@ -28,19 +29,30 @@ const checkOne = async (
     problems.push({ path: `${path}/${pointerPart(key)}`, message: `is not a param of ${detector.id}; ${there}` })
   }
   if (unknown.length > 0 || detector.params === undefined) return
-  // The checker takes longer to load than everything else here, and most rules have no params.
-  const { Errors } = await import('typebox/value')
-  for (const error of Errors(detector.params, params)) {
-    if (error.keyword !== 'dependentRequired')
-      problems.push({ path: path + error.instancePath, message: error.message })
-    else {
-      const { property, dependencies } = error.params
-      problems.push({
-        path: `${path}/${pointerPart(property)}`,
-        message: `does nothing without ${dependencies.join(', ')}`,
-      })
-    }
-  }
+  const check = await checkOf(detector.params)
+  check(params)
+  for (const error of check.errors ?? []) problems.push(problemOf(error, path))
+}
+
+const problemOf = (
+  { keyword, instancePath, message = 'cannot be used', params }: ErrorObject,
+  path: string,
+): Problem =>
+  keyword === 'dependentRequired'
+    ? { path: `${path}/${pointerPart(params.property)}`, message: `does nothing without ${params.deps}` }
+    : { path: path + instancePath, message }
+
+const checks = new WeakMap<object, ValidateFunction>()
+let ajv: Promise<Ajv> | undefined
+
+/** Loaded and compiled when first needed: most rules have no params. */
+const checkOf = async (schema: object): Promise<ValidateFunction> => {
+  ajv ??= import('ajv/dist/2020.js').then(
+    ({ Ajv2020 }) => new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false, logger: false }),
+  )
+  const check = checks.get(schema) ?? (await ajv).compile(schema)
+  checks.set(schema, check)
+  return check
 }
 
 const namesOf = ({ params }: Detector): string[] =>
