@@ -1,5 +1,5 @@
 import type { CloseOptions, Opened, OpenOptions, RunOptions, RunResult } from './generator.ts'
-import type { Usage } from './measure.ts'
+import type { Usage, Watch } from './measure.ts'
 import type { Profile, ProfileOptions } from './profile.ts'
 import type { Plan } from './provider.ts'
 
@@ -9,6 +9,7 @@ export interface Asks {
   listen: readonly [input: { readonly upstream: number }, answer: number]
   plan: readonly [input: Plan, answer: true]
   usage: readonly [input: null, answer: Usage]
+  watch: readonly [input: Watch, answer: true]
   profile_start: readonly [input: null, answer: true]
   profile_stop: readonly [input: ProfileOptions, answer: Profile]
   open: readonly [input: OpenOptions, answer: Opened]

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createHistogram } from 'node:perf_hooks'
 import { answer } from './answers.ts'
 import { startProfile, stopProfile } from './profile.ts'
 
-/** What a process has used since it began, and its event loop's delay since it was last asked. */
+/** What a process has used since it began, and its event loop's delay while that was watched. */
 export interface Usage {
   /** All threads, user and system, microseconds. */
   readonly cpu_us: number
@@ -14,15 +14,32 @@ export interface Usage {
   readonly loop_delay_ms: number
 }
 
+/** Whether the event loop's delay is watched from now on; `anew` forgets what was seen before. */
+export type Watch = 'anew' | 'on' | 'off'
+
 const RESOLUTION_MS = 10
 
-const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+/** Nanoseconds between turns of the event loop that are to be as far apart as the resolution. Node's own such histogram counts on while it is disabled. */
+const delays = createHistogram()
+let watching: NodeJS.Timeout | undefined
 
 const usage = (): Usage => {
   const { user, system } = process.cpuUsage()
-  const loop_delay_ms = Math.max(0, delay.percentile(99) / 1e6 - RESOLUTION_MS)
-  delay.reset()
+  const loop_delay_ms = Math.max(0, delays.percentile(99) / 1e6 - RESOLUTION_MS)
   return { cpu_us: user + system, threads_us: threads(), rss_bytes: process.memoryUsage.rss(), loop_delay_ms }
+}
+
+const watch = (wanted: Watch): true => {
+  clearInterval(watching)
+  if (wanted === 'anew') delays.reset()
+  if (wanted !== 'on') return true
+  let last = performance.now()
+  watching = setInterval(() => {
+    const now = performance.now()
+    delays.record(Math.max(1, Math.round((now - last) * 1e6)))
+    last = now
+  }, RESOLUTION_MS).unref()
+  return true
 }
 
 const threads = (): Record<string, number> => {
@@ -49,8 +66,8 @@ const threadIds = (): string[] => {
 
 // This module is loaded into every process of the bench before its own first module, workers apart.
 if (process.send !== undefined) {
-  delay.enable()
   answer('usage', usage)
+  answer('watch', watch)
   answer('profile_start', startProfile)
   answer('profile_stop', stopProfile)
   process.channel?.unref()

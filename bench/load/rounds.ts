@@ -10,6 +10,7 @@ export interface Sample extends RunResult {
   readonly threads_us: Readonly<Record<string, number>>
   readonly provider_cpu_us: number
   readonly rss_bytes: number
+  /** 99th percentile of this and all samples before it. */
   readonly loop_delay_ms: number
   /** Chunks that passed; 0 unless the shape streams. */
   readonly chunks: number
@@ -34,6 +35,11 @@ export class Rounds {
 
   constructor(stage: Stage) {
     this.#stage = stage
+  }
+
+  /** What was seen of event loops until now does not count. */
+  async begin(): Promise<void> {
+    for (const { child } of this.#stage.targets) await child.ask('watch', 'anew')
   }
 
   /**
@@ -72,8 +78,10 @@ export class Rounds {
       set,
       connections,
     })
+    await child.ask('watch', 'on')
     const before = await usages(child, provider)
     const result = await generator.ask('run', { set, requests, ...(rate === undefined ? {} : { rate }) })
+    await child.ask('watch', 'off')
     const after = await usages(child, provider)
     await generator.ask('close', { set })
     if (name === 'gateway') this.sent += opened.sent + requests

@@ -21,6 +21,7 @@ export interface Summary {
   readonly added_p99_ms: number
   /** Largest of all rounds. */
   readonly rss_bytes: number
+  /** 99th percentile over all rounds. */
   readonly loop_delay_ms: number
   /** CPU of the provider divided by wall time: near 1 it would be the limit. */
   readonly provider_share: number
@@ -57,7 +58,7 @@ export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]):
     added_p50_ms: middle(gateway, (sample) => sample.p50_ms) - middle(raw, (sample) => sample.p50_ms),
     added_p99_ms: middle(gateway, (sample) => sample.p99_ms) - middle(raw, (sample) => sample.p99_ms),
     rss_bytes: Math.max(...gateway.map((sample) => sample.rss_bytes)),
-    loop_delay_ms: Math.max(...gateway.map((sample) => sample.loop_delay_ms)),
+    loop_delay_ms: gateway.at(-1)?.loop_delay_ms ?? 0,
     provider_share: Math.max(...all.map((sample) => sample.provider_cpu_us / 1000 / sample.wall_ms)),
     decisions: added(gateway.map((sample) => sample.decisions)),
     threads_us: threadsOf(gateway),

@@ -126,6 +126,7 @@ const roundsOf = async (
   if (smoke) return [await rounds.round(shape, 0, options)]
   for (let sent = 0; sent < WARM_UP; sent += shape.requests * (shape.reply.stream?.chunks ?? 1))
     await rounds.round(shape, 0)
+  await rounds.begin()
   const samples: (readonly Sample[])[] = []
   for (let turn = 0; turn < count; turn++) samples.push(await rounds.round(shape, turn, options))
   return samples

@@ -59,6 +59,16 @@ describe('the processes of the load suite', () => {
     assert.ok(cpu_us > 0)
     assert.ok(rss_bytes > 1_000_000)
   })
+  it('tell how late their event loop was while it was watched, and nothing of the time before', async () => {
+    const delay = async () => (await raw.ask('usage', null)).loop_delay_ms
+    await raw.ask('watch', 'on')
+    while ((await delay()) === 0) await run('chat_1k', { style: 'chat_completions' })
+    await raw.ask('watch', 'off')
+    assert.ok((await delay()) > 0)
+    await raw.ask('watch', 'anew')
+    await run('chat_1k', { style: 'chat_completions' })
+    assert.equal(await delay(), 0)
+  })
   it('tell what went wrong with a question', async () => {
     await assert.rejects(raw.ask('run', { set: 0, requests: 1 }), /passthrough: this process does not answer "run"/)
     await assert.rejects(generator.ask('run', { set: 0, requests: 1 }), /no connections were opened as set 0/)
