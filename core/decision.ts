@@ -23,7 +23,7 @@ export interface Match extends Finding {
   readonly rule_type: string
   readonly code: string
   readonly action: string
-  /** The request was forwarded with a text that names the repetition. */
+  /** The request was forwarded with a text that names the repetition; false: its body could not be changed. */
   readonly steered?: boolean
   readonly threshold: number
   readonly window_size: number
@@ -90,6 +90,8 @@ export interface Row {
   readonly keys: readonly string[]
   /** Turns that the extended row did not hold; where it extends none, those before the last may be without their calls. */
   new_turns: readonly Turn[]
+  /** A user message that the extended row did not hold stands before them, or behind the last turn where there are none; null: not known. */
+  readonly user_first: boolean | null
   readonly decision: Decision['decision']
   readonly reason: string | null
   readonly rule_id: string | null
@@ -99,6 +101,8 @@ export interface Row {
   readonly probe: boolean
   /** Identical blocked requests that came after it. */
   retries: number
+  /** When the last of them came; null: none did. */
+  last_at: number | null
   outcome: Outcome | null
   error_fingerprint: string | null
   response_id: string | null

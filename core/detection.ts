@@ -1,15 +1,21 @@
 import type { ToolCall, Turn } from './call.ts'
 import type { Finding, Row } from './decision.ts'
 import { glob } from './glob.ts'
+import { cutText } from './text.ts'
 
 type Where = NonNullable<Finding['where']>
 
 /** The most places that a finding names. */
 const PLACES = 16
+const TOOL_CHARS = 64
 
 /** How many earlier rows stand in a window that ends with the request in hand. */
 export const reachOf = (past: readonly Row[], windowSize: number): number =>
   Math.max(0, Math.min(windowSize - 1, past.length))
+
+/** A tool's name as a message tells it: at most 64 characters. */
+export const toldTool = (tool: string): string =>
+  tool.length <= TOOL_CHARS ? tool : `${cutText(tool, TOOL_CHARS - 1)}…`
 
 /** The call of this key in a turn. */
 export const callOf = (turn: Turn, key: string): ToolCall | undefined => {

@@ -104,3 +104,6 @@ export const errorBody = (error: unknown): ErrorBody => {
 
 /** The HTTP status of an error; 500 where it is none of ours. */
 export const statusOf = (error: unknown): number => (error instanceof GuardError ? error.status : 500)
+
+/** What requests were refused with, by the request as Node gives it: noted by whoever answers it, for the log. */
+export const refusals = new WeakMap<object, GuardError>()

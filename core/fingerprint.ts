@@ -1,4 +1,5 @@
 import { sha256 } from './ids.ts'
+import { writeJson } from './json.ts'
 
 /** Members of bodies, messages and content blocks that change without meaning anything; without case, `_` and `-`. */
 const volatileInBodies = new Set([
@@ -68,8 +69,8 @@ export const canonical = (value: unknown, volatile: Volatile): string => {
 let nodes = 0
 
 const written = (part: unknown, volatile: Volatile, depth: number): string => {
-  if (part === null || typeof part !== 'object' || depth > DEPTH_LIMIT || ++nodes > NODE_LIMIT)
-    return JSON.stringify(part) ?? 'null'
+  if (part === null || typeof part !== 'object') return scalar(part)
+  if (depth > DEPTH_LIMIT || ++nodes > NODE_LIMIT) return writeJson(part)
   if (Array.isArray(part)) return `[${part.map((element) => written(element, volatile, depth + 1)).join(',')}]`
   const object = part as Readonly<Record<string, unknown>>
   let text = '{'
@@ -81,6 +82,9 @@ const written = (part: unknown, volatile: Volatile, depth: number): string => {
   }
   return `${text}}`
 }
+
+const scalar = (value: unknown): string =>
+  typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null')
 
 /** Members to leave out of one tool definition, and nothing below it. */
 const toolText = (tool: unknown): string => {

@@ -8,10 +8,18 @@ export interface FragmentRun extends Omit<RunDraft, 'failure_tag'> {
   readonly failure_tag?: FailureTag | null
   /** The agent's name for a run that bears none. */
   readonly default_agent_name?: string
+  /** Whose records join the run: what it is labelled with where nobody has said whose it is. */
+  readonly joined_by?: RunLabels
   /** The run's id before an import gave it another. */
   readonly source_trace_id?: string
   /** SHA-256 of what was imported, without ids, hex. */
   readonly content_digest?: string
+}
+
+/** Whose a run is. */
+export interface RunLabels {
+  readonly session_id: string | null
+  readonly agent_id: string | null
 }
 
 export type FragmentEvent = EventDraft & { readonly id: string }

@@ -20,6 +20,8 @@ import type { Plugin } from './plugin.ts'
 import { type Finder, type Redactor, redactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { Secrets } from './secrets.ts'
+import { sessionById } from './session/session-id.ts'
+import type { Caller, SessionRow } from './session.ts'
 import { createStore } from './store.ts'
 
 export interface GatewayOptions {
@@ -59,6 +61,12 @@ export class Gateway {
   pageDocument: ((page: Page, ask: Ask) => Promise<{ readonly status: number; readonly text: string }>) | undefined
   /** The rules in force for a project; absent where nothing judges requests. */
   rulesOf: ((project_id: string) => Promise<readonly Rule[]>) | undefined
+  /** The session of this id, or of this external id if only one project has it, as it stands now. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+  sessionOf: (id: string) => Promise<SessionRow> = (id) => sessionById(this.storage, id)
+  /** What a line in a terminal begins with that calls this program with its configuration: where it was started, and in any folder. */
+  calledAs: { readonly here: string; readonly anywhere: string } = { here: 'guard', anywhere: 'guard' }
+  /** Why nothing of a caller may be forwarded, as it stands now in all processes: PAUSED_SESSION or PAUSED_AGENT. */
+  pauseOf: (caller: Caller) => Promise<GuardError | undefined> = async () => undefined
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
   heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
   /** Who may loosen what holds agents back; anybody unless a key is set. */
@@ -66,9 +74,9 @@ export class Gateway {
   readonly secrets = new Secrets()
   readonly keys = new Keys()
   readonly clock: Clock
-  readonly redact: Redactor
-  readonly onStorageFailure: OnStorageFailure
-  readonly #storageId: string | undefined
+  redact: Redactor
+  onStorageFailure: OnStorageFailure
+  #options: GatewayOptions
   readonly #plugins = new Set<string>()
   /** What `keep` has redacted. */
   readonly #cleaned = new WeakSet<object>()
@@ -76,11 +84,29 @@ export class Gateway {
 
   constructor(options: GatewayOptions = {}) {
     this.clock = options.clock ?? systemClock
-    this.#storageId = options.storage
+    this.#options = options
     this.onStorageFailure = options.onStorageFailure ?? 'refuse'
-    this.redact = redactor({
-      ...options.redaction,
-      finders: [this.secrets.find, ...(options.redaction?.finders ?? [])],
+    this.redact = this.#redactor(options)
+  }
+
+  /** Takes what a configuration says, for the plugins behind the one that calls this. What the constructor was given stays; what is to be hidden adds up. */
+  configure(options: Omit<GatewayOptions, 'clock'>): void {
+    const [own = {}, more = {}] = [this.#options.redaction, options.redaction]
+    const redaction = {
+      ...more,
+      ...own,
+      names: [...(own.names ?? []), ...(more.names ?? [])],
+      finders: [...(own.finders ?? []), ...(more.finders ?? [])],
+    }
+    this.#options = { ...options, ...this.#options, redaction }
+    this.onStorageFailure = this.#options.onStorageFailure ?? 'refuse'
+    this.redact = this.#redactor(this.#options)
+  }
+
+  #redactor({ redaction }: GatewayOptions): Redactor {
+    return redactor({
+      ...redaction,
+      finders: [this.secrets.find, ...(redaction?.finders ?? [])],
       fault: (error) => this.fault(error, 'redact'),
     })
   }
@@ -118,7 +144,8 @@ export class Gateway {
    */
   async open({ beside = false }: { readonly beside?: boolean } = {}): Promise<this> {
     const [first] = this.storages
-    const backend = this.#storageId === undefined ? first : this.storages.need(this.#storageId)
+    const { storage } = this.#options
+    const backend = storage === undefined ? first : this.storages.need(storage)
     if (backend === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
     const tables = [...this.tables]
     this.#storage = createStore(await backend.open(tables, { fault: this.fault, beside }), tables, {

@@ -1,5 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable'
+import {
+  AsyncParallelHook,
+  AsyncSeriesBailHook,
+  AsyncSeriesHook,
+  AsyncSeriesWaterfallHook,
+  SyncHook,
+  SyncWaterfallHook,
+} from 'tapable'
 import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
@@ -51,6 +58,8 @@ export const createHooks = () => {
     keep: attributed(new AsyncSeriesHook<[fragments: readonly Fragment[]]>(['fragments']), 'keep'),
     /** Something failed that nobody waits for. What a tap throws is lost. */
     fault,
+    /** Nothing new is taken up any more: let what is under way end. It is waited for only so long. Isolated. */
+    drain: isolated(new AsyncParallelHook<[]>([]), 'drain', fault),
     /** Release what was acquired. Isolated. */
     close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault),
   })

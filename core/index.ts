@@ -1,7 +1,9 @@
 export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
+export { originalOf } from './conversation/attempts.ts'
 export { endIn } from './conversation/beginnings.ts'
+export { joinedTurns } from './conversation/new-turns.ts'
 export { RecentHashes } from './conversation/recent-hashes.ts'
 export { isContinued, type Known, type RepliedCall } from './conversation/stateful.ts'
 export { turnsIn, turnText } from './conversation/turn-text.ts'
@@ -14,13 +16,15 @@ export {
   requestPlaces,
   sameCalls,
   sameResults,
+  toldTool,
   turnPlaces,
   turnsSinceUser,
 } from './detection.ts'
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './dialect/envelope.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './dialect/error-print.ts'
-export { AGENT_KEY, byHeaderName, isCredentialName, projectHeader } from './dialect/header-names.ts'
+export { AGENT_KEY, byHeaderName, headerText, isCredentialName, projectHeader } from './dialect/header-names.ts'
 export { KeyCursor } from './dialect/json-keys.ts'
+export { mediaType } from './dialect/media-type.ts'
 export {
   addBlock,
   type Content,
@@ -45,8 +49,10 @@ export {
 } from './dialect/reply-meter.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './dialect/shape.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './dialect/usage.ts'
+export { showsColours } from './display/colours.ts'
 export { columnLines, terminalWidth, verdictSigns, writesUnicode } from './display/columns.ts'
 export { bytesText, costText, countText, durationText, timeText } from './display/figures.ts'
+export { hint } from './display/hint.ts'
 export {
   amountMark,
   choice,
@@ -68,12 +74,13 @@ export { errorIn } from './errors/error-answer.ts'
 export { knownFilters } from './errors/known.ts'
 export { schemaFault } from './errors/schema-fault.ts'
 export { throwerOf } from './errors/thrower.ts'
-export { type ErrorBody, errorBody, GuardError, inFile, statusOf, unwritable } from './errors.ts'
+export { wayOut } from './errors/way-out.ts'
+export { type ErrorBody, errorBody, GuardError, inFile, refusals, statusOf, unwritable } from './errors.ts'
 export { type Leaving, leavingOf } from './export/order.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
 export { streamTrace, type TraceReader, type TraceRecord, writeTrace } from './export/write.ts'
 export { makeFolders } from './folders.ts'
-export type { Fragment, FragmentArtifact, FragmentEvent, FragmentRun, FragmentWarning, Kept } from './fragment.ts'
+export type * from './fragment.ts'
 export { cancelledKey } from './frame/cancel.ts'
 export {
   applyEdits,
@@ -97,7 +104,6 @@ export {
   type Objection,
   objectionsTo,
   type Pointed,
-  type PointedTexts,
   pointed,
   pointedTexts,
   TOOK_TOO_LONG,
@@ -109,7 +115,7 @@ export { Gateway, type GatewayOptions } from './gateway.ts'
 export { glob } from './glob.ts'
 export type { Hooks } from './hooks.ts'
 export { type Hole, Html, html, joined, raw, visible } from './html.ts'
-export { derivedId, newId, newKey, sha256 } from './ids.ts'
+export { derivedId, newId, newKey, sha256, shortId, tellingPart } from './ids.ts'
 export { faultAt, type JsonElement, jsonElements, placeInElement } from './import/elements.ts'
 export { ImportFault, inside, lineAndPointer, type Place as ImportPlace } from './import/fault.ts'
 export { idField, needField } from './import/fields.ts'
@@ -136,7 +142,6 @@ export { identities } from './keys/identities.ts'
 export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
-export { lateSerializers } from './late-serializers.ts'
 export { readOtlpFile } from './otlp/file.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, isContentEvent, isContentName, semconv } from './otlp/names.ts'
@@ -176,7 +181,7 @@ export { ownedBodies } from './request-body/owned-bodies.ts'
 export { type ReadRequest, readRequest } from './request-body.ts'
 export type { Secrets } from './secrets.ts'
 export { isSessionName, namedSession, onlySession, sessionById } from './session/session-id.ts'
-export { newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
+export { type Caller, newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
 export type { Attempt, Reading, Settled, Usage } from './settled.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export { datedCursor, resumed } from './store/dated-cursor.ts'
@@ -208,6 +213,7 @@ export {
   toolSpanId,
   traceOf,
 } from './trace/call-trace.ts'
+export { autoRoot, wideRoot } from './trace/root.ts'
 export type { ToolRecord, ToolRecording } from './trace/tool-record.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
@@ -231,5 +237,6 @@ export {
   type TreeNode,
   type TreeSpan,
 } from './trace.ts'
+export { upstreamAddress } from './upstream-address.ts'
 export { readYamlApart } from './yaml/apart.ts'
 export { readYaml, type Yaml, type YamlModule, type YamlPlace } from './yaml.ts'

@@ -51,7 +51,7 @@ export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detec
   }
 }
 
-const checkDetector = ({ id, code, defaults }: Detector): void => {
+const checkDetector = ({ id, code, defaults, detect }: Detector): void => {
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(String(id)))
     throw new TypeError(`The id of a detector is like "same_answer", at most 64 of a-z 0-9 _; this one is "${id}".`)
   if (!/^[A-Z][A-Z0-9_]{0,63}$/.test(String(code)))
@@ -61,6 +61,8 @@ const checkDetector = ({ id, code, defaults }: Detector): void => {
   for (const name of ['threshold', 'window_size'] as const)
     if (!Number.isSafeInteger(defaults?.[name]))
       throw new TypeError(`defaults.${name} of detector "${id}" is ${defaults?.[name]}; it is an integer.`)
+  if (Object.prototype.toString.call(detect) === '[object AsyncFunction]')
+    throw new TypeError(`detect of detector "${id}" is async; requests wait for it, so it answers at once.`)
 }
 
 /** A check whose options take their type from the schema beside them. */

@@ -1,7 +1,7 @@
 import type { Mode, Outcome, Turn } from './call.ts'
 import type { Change, Reader } from './contracts/storage.ts'
 import type { RepliedCall } from './conversation/stateful.ts'
-import { turnsIn } from './conversation/turn-text.ts'
+import { isUserFirstIn, turnsIn } from './conversation/turn-text.ts'
 import type { Decision, Match, Row } from './decision.ts'
 import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
@@ -86,7 +86,7 @@ export interface CallRecord extends Usage {
   /** Null also in records of earlier versions. */
   readonly parent: string | null
   readonly keys: readonly string[]
-  /** Turns behind what the request goes on from, as `turnText` writes them; null: none. */
+  /** Turns behind what the request goes on from, as `turnText` writes them; null: nobody looked, or, in records of earlier versions, none. */
   readonly turns: string | null
   /** Turns of records of earlier versions; null in others. */
   readonly new_turns: readonly Turn[] | null
@@ -127,6 +127,7 @@ export const rowOf = (record: CallRecord): Row => ({
   parent: record.parent,
   keys: record.keys,
   new_turns: newTurnsOf(record),
+  user_first: record.turns === null ? null : isUserFirstIn(record.turns),
   measures: record.measures ?? {},
   decision: record.decision,
   reason: record.reason,
@@ -135,6 +136,7 @@ export const rowOf = (record: CallRecord): Row => ({
   retry: record.retry,
   probe: record.probe,
   retries: record.retries,
+  last_at: record.last_at,
   outcome: record.outcome,
   error_fingerprint: record.error_fingerprint,
   response_id: record.response_id,

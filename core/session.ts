@@ -11,6 +11,14 @@ export interface Session {
   cleared?: () => void
 }
 
+/** In whose name something is sent. */
+export interface Caller {
+  readonly project_id: string
+  readonly agent_id: string | null
+  /** The session as the client names it. */
+  readonly external_session_id: string | null
+}
+
 /** A session as stored and as the administration API shows it. Times are milliseconds since 1970. */
 export interface SessionRow {
   id: string

@@ -1,5 +1,7 @@
 import type { Call, Conversation, Turn } from './call.ts'
+import { originalOf } from './conversation/attempts.ts'
 import { endIn, endOfTalk, isLonger, isSubagent, search } from './conversation/beginnings.ts'
+import { isUserFirst } from './conversation/new-turns.ts'
 import {
   conversationThread,
   earlierTurns,
@@ -30,17 +32,20 @@ export interface Place {
   /** Call keys of the last turn, if they count for this request. */
   readonly keys: readonly string[]
   readonly new_turns: readonly Turn[]
+  /** A user message that the extended row did not hold stands before them, or behind the last turn where there are none. */
+  readonly user_first: boolean
 }
 
 const NONE: readonly never[] = Object.freeze([])
 
 /** Places a request among its session's rows. */
 export const place = (call: Call, known: Known): Place => {
-  const original = call.retry_mark ? originalOf(call, known.rows) : undefined
+  const original = call.retry_mark ? originalOf(call.conversation.fingerprint, known.rows) : undefined
   if (original !== undefined) {
     const { thread, root, chain_tip, talk_tip } = original
     const { turns } = call.conversation
-    return { thread, root, chain_tip, talk_tip, original, parent: original, turns, keys: NONE, new_turns: NONE }
+    const nothingNew = { keys: NONE, new_turns: NONE, user_first: false }
+    return { thread, root, chain_tip, talk_tip, original, parent: original, turns, ...nothingNew }
   }
   const { previous_response_id, conversation } = call.envelope
   return previous_response_id === null && conversation === null ? byChain(call, known) : byReference(call, known)
@@ -61,16 +66,6 @@ export const tipsOf = (rows: readonly Row[]): string[] => {
   return [...tips]
 }
 
-const originalOf = ({ conversation }: Call, rows: readonly Row[]): Row | undefined => {
-  let attempt: Row | undefined
-  for (const row of rows) {
-    if (row.fingerprint !== conversation.fingerprint || row.decision === 'block') continue
-    if (!row.retry) return row
-    attempt ??= row
-  }
-  return attempt
-}
-
 const byChain = (call: Call, known: Known): Place => {
   const { conversation } = call
   const suffix = subagentSuffix(call)
@@ -86,16 +81,19 @@ const byChain = (call: Call, known: Known): Place => {
     found.held > last.item ||
     (found.continues && last.user_after) ||
     (!found.all && isRepeat(conversation, known.window))
+  const extended = root ? undefined : parent
+  const new_turns = newTurns(turns, extended, conversation, known)
   return {
     thread: parent?.thread ?? call.id + suffix,
     root,
     chain_tip: conversation.chain.tip,
     talk_tip: conversation.talk.tip,
     original: undefined,
-    parent: root ? undefined : parent,
+    parent: extended,
     turns: from(turns, seen),
     keys: quiet ? NONE : keysOf(last),
-    new_turns: newTurns(turns, root ? undefined : parent, conversation, known),
+    new_turns,
+    user_first: isUserFirst(turns, new_turns, extended, known.rows),
   }
 }
 
@@ -175,6 +173,7 @@ const byReference = (call: Call, known: Known): Place => {
     turns: parent === undefined ? counted : [...earlierTurns(parent, known), ...counted],
     keys: quiet ? NONE : keysOf(last),
     new_turns: counted.slice(-known.limit),
+    user_first: false,
   }
 }
 

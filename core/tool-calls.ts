@@ -2,6 +2,8 @@ import type { Encoding } from './conversation/byte-strings.ts'
 import { contentHash } from './conversation/content-hash.ts'
 import { canonical, inArguments, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
+import { holdsRounded } from './json/rounded.ts'
+import { readJson } from './json.ts'
 
 /** Deeper argument text is compared as text. */
 const DEPTH_LIMIT = 128
@@ -9,7 +11,7 @@ const DEPTH_LIMIT = 128
 /** SHA-256 of a tool's name and its arguments as `argumentText` gives them: equal keys are the same call, whatever its id. */
 export const callKey = (tool: string, args: string): string => sha256(`${tool}\0${args}`)
 
-/** Arguments in one spelling: JSON text and the value it stands for are equal, and so are none, null, `""` and `{}`. */
+/** Arguments in one spelling: JSON text and the value it stands for are equal, and so are none, null, `""` and `{}`. Integers keep every digit. */
 export const argumentText = (args: unknown): string => {
   if (typeof args !== 'string') return args === undefined || args === null ? '{}' : canonical(args, inArguments)
   const text = args.trim()
@@ -17,7 +19,8 @@ export const argumentText = (args: unknown): string => {
   if (text[0] !== '{' && text[0] !== '[') return text
   if (deep(text)) return text
   try {
-    return canonical(JSON.parse(text), inArguments)
+    const value: unknown = JSON.parse(text)
+    return canonical(holdsRounded(value) ? readJson(text) : value, inArguments)
   } catch {
     return text
   }

@@ -96,6 +96,12 @@ describe('import rules', () => {
       })
     }
   }
+  it('takes the types alone of node:http', () => {
+    // an import loads its client of WebSockets besides, which `process.getBuiltinModule` does not
+    for (const file of sources.filter((name) => /^(?:core|plugins|presets)\//.test(name)))
+      for (const { specifier, typeOnly } of importsOf(file))
+        assert.ok(typeOnly || !['node:http', 'node:https'].includes(specifier), `${file} loads ${specifier}`)
+  })
   it('has no circle', () => {
     const graph = new Map(
       sources.map((file) => [

@@ -14,6 +14,8 @@ const modules = join(root, 'node_modules')
 interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly 'guard-source': string }>>
   readonly dependencies: Readonly<Record<string, string>>
+  readonly scripts: Readonly<Record<string, string>>
+  readonly version: string
 }
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
 
@@ -115,6 +117,11 @@ describe('the published package', () => {
     ])
       assert.ok(packed.includes(file), file)
     for (const file of packed) assert.doesNotMatch(file, /node_modules|guard-config|\.db\b|^profiles\/|\.log$/)
+  })
+  it('is built before it is packed, and installed from the file that the documents name', () => {
+    assert.equal(manifest.scripts.prepack, 'npm run -s build')
+    for (const file of ['README.md', 'plugins/detectors/README.md'])
+      assert.ok(readFileSync(join(root, file), 'utf8').includes(`npm install ./guard-gateway-${manifest.version}.tgz`))
   })
   it('can be imported by every public name, with types beside each', async () => {
     const names = publicNames()

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { parseConfig } from '../presets/default/config.ts'
 import { main } from '../presets/default/main.ts'
 import { type Started, startGateway } from './kit/gateway.ts'
 import { fakeIo } from './kit/io.ts'
@@ -99,6 +100,12 @@ describe('README.md', () => {
     const ci = readFileSync(join(root, '.ci/run'), 'utf8')
     assert.match(ci, /npm ci/)
     assert.match(ci, /npm test/)
+  })
+  it('shows an upstream that a configuration takes as it stands', async () => {
+    const text = block('yaml', 'upstreams:')
+    seen.add(text)
+    const { config } = await parseConfig(`gateway_key: guard_0123456789abcdef\n${text}`, 'guard-config.yml', {})
+    assert.deepEqual(config.upstreams[0]?.styles, ['chat_completions'])
   })
   it('shows a loop without a provider key', async () => {
     const answer = JSON.parse(await shell('/api/demo/run')) as { matched: boolean }
@@ -236,7 +243,7 @@ describe('README.md', () => {
     assert.match(stdout, /LOOP_TOOL_CALL/)
   })
   it('has no block that is not run, and no link that leads nowhere', () => {
-    for (const text of ['sh', 'ts', 'json', 'http'].flatMap(blocks)) assert.ok(seen.has(text), `not run:\n${text}`)
+    for (const text of blocks('\\w+')) assert.ok(seen.has(text), `not run:\n${text}`)
     for (const [, target = ''] of readme.matchAll(/\]\((?!https?:)([^)#]+)/g))
       assert.ok(existsSync(join(root, target)), target)
   })

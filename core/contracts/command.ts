@@ -32,8 +32,8 @@ export interface Command {
   readonly example?: string
   /** Runs without a configuration file, on built-in plugins alone. */
   readonly standalone?: boolean
-  /** Though it is standalone: where the configuration names plugins, they are there too. */
-  readonly extensible?: boolean
+  /** Though it is standalone: where the configuration names plugins, they are there too; `if_usable`: unless it cannot be used. */
+  readonly extensible?: true | 'if_usable'
   /** Where nobody has written a configuration yet it runs on built-in values, with a database in the working folder or one that is forgotten at the end. */
   readonly unconfigured?: 'sqlite' | 'memory'
   run(input: Input, io: Io): Promise<number>
@@ -41,11 +41,11 @@ export interface Command {
 
 /** Sends a request to a gateway's interface and gives the body of its answer; rejects with the error that it answers with. Text is sent as JSON, a stream as a file. */
 export type AskStream = (
-  method: 'GET' | 'POST' | 'PUT',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: Readable | string,
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Readable>
 
-/** The same where JSON is sent and answered. */
-export type AskJson = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<unknown>
+/** The same where JSON is sent and answered; undefined for an answer without a body. */
+export type AskJson = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<unknown>

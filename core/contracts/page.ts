@@ -21,6 +21,8 @@ export interface Ask {
   readonly query: URLSearchParams
   /** Path and query as they were asked for: what a form gives as `return_to`. */
   readonly url: string
+  /** Scheme, host and port by which this gateway was reached. */
+  readonly origin: string
   /** Milliseconds since 1970. */
   readonly now: number
   /** The form of this page that was refused just now. */

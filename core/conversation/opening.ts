@@ -3,14 +3,17 @@ import { collapse, withoutReminders } from '../fingerprint.ts'
 import { sha256 } from '../ids.ts'
 
 const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}'
+const day = '\\d{1,2}(?:st|nd|rd|th)?'
+const half = ' ?[ap]\\.?m\\b\\.?'
 const changing = new RegExp(
   [
     '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
-    '\\d{1,4}(?:[-/.:]\\d{1,4}){1,7}',
+    `\\d{1,4}(?:[-/.:]\\d{1,4}){1,7}(?:${half})?`,
+    `\\b\\d{1,2}${half}`,
     '(?=[a-f]{0,64}\\d)[0-9a-f]{8,64}',
     '\\d{4,40}',
-    `\\b${month}\\.? \\d{1,2}\\b`,
-    `\\b\\d{1,2} ${month}\\b`,
+    `\\b${month}\\.? ${day}\\b`,
+    `\\b${day}(?: of)? ${month}\\b`,
     '\\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?=#|\\d|[a-z]{3})',
   ].join('|'),
   'gi',

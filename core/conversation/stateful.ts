@@ -1,6 +1,7 @@
 import type { Call, Conversation, ToolCall, Turn } from '../call.ts'
 import type { Row } from '../decision.ts'
 import { sha256 } from '../ids.ts'
+import { joinedTurns } from './new-turns.ts'
 
 /** What a session knows when a request is placed. Rows are newest first. */
 export interface Known {
@@ -54,17 +55,17 @@ export const isContinued = ({ outcome, new_turns }: Pick<Row, 'outcome' | 'new_t
 
 /** The turns of the rows that lead up to `parent`, it included, oldest first; only what came after the last resume. */
 export const earlierTurns = (parent: Row, { rows, fresh, limit }: Known): readonly Turn[] => {
-  const lists: (readonly Turn[])[] = []
+  const earlier: Row[] = []
   let wanted: string | null = parent.id
   let count = 0
   for (let index = 0; index < fresh && count < limit; index++) {
     const row = rows[index]
     if (row === undefined || row.id !== wanted) continue
-    lists.push(row.new_turns)
+    earlier.push(row)
     count += row.new_turns.length
     wanted = row.parent
   }
-  return lists.reverse().flat()
+  return joinedTurns(earlier.reverse())
 }
 
 /** The same turn, sent again: equal calls with equal ids. */

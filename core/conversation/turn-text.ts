@@ -1,24 +1,30 @@
 import type { ToolCall, Turn } from '../call.ts'
 
-const USER_AFTER = '+'
+const USER = '+'
 
 /**
- * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call; names are
- * percent-encoded. It has neither quotes nor names of members, since it goes through several writers with every request.
+ * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` behind a
+ * place that a user message follows, and before all turns if one comes first; names are percent-encoded. It has neither quotes nor names of members, since it goes through several writers with every request.
  * `nameOf` tells how names of tools and ids are kept.
  */
-export const turnText = (turns: readonly Turn[], nameOf: (name: string) => string): string => {
-  let text = ''
-  for (const { calls, item, user_after } of turns) {
-    text += text === '' ? item : `;${item}`
-    if (user_after) text += USER_AFTER
+export const turnText = (turns: readonly Turn[], nameOf: (name: string) => string, user_first = false): string => {
+  let text = user_first ? USER : ''
+  for (const [index, { calls, item, user_after }] of turns.entries()) {
+    text += index === 0 ? item : `;${item}`
+    if (user_after) text += USER
     for (const call of calls) text += `,${callText(call, item, nameOf)}`
   }
   return text
 }
 
 /** The inverse of `turnText`, but for ids that it leaves out. */
-export const turnsIn = (text: string): readonly Turn[] => text.split(';').map(turnIn)
+export const turnsIn = (text: string): readonly Turn[] => {
+  const turns = isUserFirstIn(text) ? text.slice(USER.length) : text
+  return turns === '' ? [] : turns.split(';').map(turnIn)
+}
+
+/** Whether a user message comes before the turns. */
+export const isUserFirstIn = (text: string): boolean => text.startsWith(USER)
 
 const callText = (
   { key, tool, id, result, error }: ToolCall,
@@ -32,7 +38,7 @@ const callText = (
 
 const turnIn = (text: string): Turn => {
   const [place = '', ...calls] = text.split(',')
-  return { calls: calls.map(callIn), item: Number.parseInt(place, 10), user_after: place.endsWith(USER_AFTER) }
+  return { calls: calls.map(callIn), item: Number.parseInt(place, 10), user_after: place.endsWith(USER) }
 }
 
 const callIn = (text: string): ToolCall => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { GuardError } from '../errors.ts'
 import { isId } from '../import/fields.ts'
 import type { Redactor } from '../redact.ts'
@@ -23,6 +24,15 @@ export const byHeaderName = <T extends string | number | boolean | null>(
     }
     return told
   }
+}
+
+const BEYOND_ASCII = /[\x80-\xff]/
+
+/** The text that the value of a header means. Node gives a character a byte; bytes that are UTF-8 are read as that. */
+export const headerText = (value: string): string => {
+  if (!BEYOND_ASCII.test(value)) return value
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
 }
 
 const credentials = new Set([

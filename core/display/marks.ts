@@ -81,6 +81,6 @@ export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Ht
   return html`${links.some((link) => link !== false) && html`<nav class="pages" aria-label="Pages of the list">${links}</nav>`}`
 }
 
-/** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` its things. */
+/** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` one of its things. */
 export const newsMark = (first: string, seen: string, what: string): Html =>
   html`<p id="news" class="news" data-seen="${seen}" data-what="${what}" hidden><a href="${first}"></a></p>`

@@ -70,7 +70,7 @@ export const catalogue = {
     ],
     UNAUTHORIZED: [
       'The gateway key is missing or wrong',
-      'Send it as "Authorization: Bearer <key>", "x-api-key: <key>" or, beside a login of your own, "x-guard-key: <key>"; it stands in guard-config.yml as gateway_key.',
+      'Send it as "Authorization: Bearer <key>", "x-api-key: <key>" or, beside a login of your own, "x-guard-key: <key>"; it is gateway_key in guard-config.yml, where another one takes a restart.',
     ],
   }),
   ...group(403, 'permission_error', {
@@ -98,7 +98,10 @@ export const catalogue = {
       'There is no such MCP session',
       'Initialize again; a session belongs to one key and server.',
     ],
-    MCP_SERVER_NOT_FOUND: ['There is no such MCP server', 'List them with GET /api/v1/mcp/servers.'],
+    MCP_SERVER_NOT_FOUND: [
+      'There is no such MCP server',
+      'List them with GET /api/v1/mcp/servers. One that was added to mcp.servers is there after a restart.',
+    ],
     SCENARIO_NOT_FOUND: ['There is no such scenario', 'Choose one of those named.'],
     PLAYGROUND_RUN_NOT_FOUND: ['There is no such playground run', 'List them with GET /api/v1/playground/runs.'],
   }),

@@ -13,6 +13,9 @@ import {
 } from './names.ts'
 import { type KeyValue, toAnyValue } from './values.ts'
 
+/** A span with its parent; how deep it lies need not be known. */
+type PlacedSpan = Omit<TreeNode, 'depth'>
+
 const isHexId = (id: string, digits: number): boolean =>
   id.length === digits && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id)
 
@@ -63,7 +66,7 @@ const operations: Partial<Record<SpanKind, string>> = {
 }
 
 /** Our own name, or the one that the GenAI conventions give such a span: the operation and what it is done with. */
-const nameOf = (span: TreeNode, run: Run, names: 'native' | 'semconv'): string => {
+const nameOf = (span: PlacedSpan, run: Run, names: 'native' | 'semconv'): string => {
   const operation = operations[span.kind]
   if (names === 'native' || operation === undefined) return span.name
   const { model, attributes } = span
@@ -79,9 +82,9 @@ const nameOf = (span: TreeNode, run: Run, names: 'native' | 'semconv'): string =
 const failed = new Set(['error', 'timeout', 'blocked', 'cancelled'])
 
 /** OTLP takes a message with status 2 only, and reads an empty one as none. */
-const hasMessage = ({ status, status_message }: TreeNode): boolean => failed.has(status) && status_message !== ''
+const hasMessage = ({ status, status_message }: PlacedSpan): boolean => failed.has(status) && status_message !== ''
 
-const statusOf = (span: TreeNode): object => {
+const statusOf = (span: PlacedSpan): object => {
   if (span.status === 'ok') return { code: 1 }
   if (!failed.has(span.status)) return {}
   return span.status_message !== null && hasMessage(span) ? { code: 2, message: span.status_message } : { code: 2 }
@@ -90,7 +93,7 @@ const statusOf = (span: TreeNode): object => {
 const CLIENT = 3
 const INTERNAL = 1
 
-const kindOf = ({ kind, owner, attributes }: TreeNode): number =>
+const kindOf = ({ kind, owner, attributes }: PlacedSpan): number =>
   kind === 'model' || (kind === 'tool' && (owner === 'mcp' || Object.hasOwn(attributes, semconv.mcpMethod)))
     ? CLIENT
     : INTERNAL
@@ -115,13 +118,13 @@ const runPairs = (run: Run): KeyValue[] => [
 ]
 
 /** Whether a span has no end; null where that is what its status and times let one expect. */
-const unendedOf = ({ status, start_ns, end_ns }: TreeNode): boolean | null => {
+const unendedOf = ({ status, start_ns, end_ns }: PlacedSpan): boolean | null => {
   const unended = end_ns === null
   const expected = status === 'running' && (unended || end_ns === start_ns)
   return unended === expected ? null : unended
 }
 
-const attributesOf = (span: TreeNode, run: Run, name: string): KeyValue[] => {
+const attributesOf = (span: PlacedSpan, run: Run, name: string): KeyValue[] => {
   const operation = Object.hasOwn(span.attributes, semconv.operation) ? undefined : operations[span.kind]
   const isRoot = span.parent_id === null
   return [
@@ -144,7 +147,7 @@ const attributesOf = (span: TreeNode, run: Run, name: string): KeyValue[] => {
 }
 
 /** A span in OTLP/JSON, without its events. One without an end ends as it starts; `guard.status` says that it runs, else `guard.span.unended` that it has none. */
-export const otlpSpan = (span: TreeNode, run: Run, names: 'native' | 'semconv' = 'native'): object => {
+export const otlpSpan = (span: PlacedSpan, run: Run, names: 'native' | 'semconv' = 'native'): object => {
   const name = nameOf(span, run, names)
   return {
     traceId: otlpTraceId(run.trace_id),
@@ -175,7 +178,7 @@ export const otlpEvent = (event: TraceEvent, level: 'span' | 'run'): object => (
 })
 
 /** Artifact metadata as an event of a span, at the instant that span began; `level: run` for one that belongs to no span of the run and therefore stands on the root. */
-export const otlpArtifact = (artifact: Artifact, span: TreeNode, level: 'span' | 'run'): object => ({
+export const otlpArtifact = (artifact: Artifact, span: PlacedSpan, level: 'span' | 'run'): object => ({
   timeUnixNano: String(span.start_ns),
   name: guardNames.artifact,
   attributes: [

@@ -2,6 +2,8 @@ import { isAscii } from 'node:buffer'
 import type { ApiStyle, Part } from '../contracts/api-style.ts'
 import { asText, type Encoding } from '../conversation/byte-strings.ts'
 import { type Piece, pieceOf } from '../conversation/pieces.ts'
+import { holdsRounded } from '../json/rounded.ts'
+import { readJson } from '../json.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './skim.ts'
 
@@ -31,5 +33,25 @@ export const partsOf = (style: ApiStyle, element: unknown, encoding: Encoding): 
 /** What the element that stands there says, as hashes. */
 export const piecesAt = (style: ApiStyle, body: Buffer, place: Span): readonly Piece[] => {
   const encoding = encodingFor(style, body, place)
-  return style.parts(parseSlice(body, place.start, place.end, encoding)).map((part) => pieceOf(part, encoding))
+  const element = parseSlice(body, place.start, place.end, encoding)
+  return exactParts(style, element, 0, () => exactValue(body, place, encoding)).map((part) => pieceOf(part, encoding))
 }
+
+/** The parts of an element; of what `exactly` gives for its index, if an integer in the arguments of a call may have lost digits. */
+export const exactParts = (
+  style: ApiStyle,
+  element: unknown,
+  index: number,
+  exactly: (index: number) => unknown,
+): readonly Part[] => {
+  const parts = style.parts(element)
+  // arguments that are text hold every digit
+  for (const part of parts)
+    if (part.kind === 'call' && typeof part.args === 'object' && holdsRounded(part.args))
+      return style.parts(exactly(index))
+  return parts
+}
+
+/** The value that stands there, its integers with every digit. */
+export const exactValue = (body: Buffer, { start, end }: Span, encoding: Encoding): unknown =>
+  readJson(body.toString(encoding, start, end))

@@ -5,7 +5,7 @@ import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'
 import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
-import { partsOf } from './elements.ts'
+import { exactParts, exactValue, partsOf } from './elements.ts'
 import { envelopeOf } from './envelope.ts'
 import { type Frame, framedList, keepFrame } from './known-frames.ts'
 import { knownTools } from './known-tools.ts'
@@ -47,7 +47,13 @@ const readList = (style: ApiStyle, body: Buffer, { envelope, before }: Frame, li
   const { place, encoding } = list
   const fold = new Fold()
   for (const piece of before) fold.add(piece)
-  for (const element of list.elements) for (const part of style.parts(element)) fold.add(pieceOf(part, encoding))
+  let exact: readonly unknown[] | undefined
+  const exactly = (index: number) => {
+    if (place !== undefined) exact ??= exactValue(body, place, encoding) as readonly unknown[]
+    return exact?.[index]
+  }
+  for (let index = 0; index < list.elements.length; index++)
+    for (const part of exactParts(style, list.elements[index], index, exactly)) fold.add(pieceOf(part, encoding))
   noteList(body, list)
   const again = () => (place === undefined ? [] : elementsAt(body, place, encoding))
   return {

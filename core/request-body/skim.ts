@@ -1,5 +1,6 @@
 import type { Encoding } from '../conversation/byte-strings.ts'
 import { GuardError } from '../errors.ts'
+import { syntaxErrorAt } from '../json/syntax.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -151,9 +152,16 @@ export const skimArray = (json: Buffer, at: number, element: (at: number) => num
 
 /** The parsed value of the bytes from `start` to `end`. */
 export const parseSlice = (json: Buffer, start: number, end: number, encoding: Encoding = 'utf8'): unknown => {
+  const text = json.toString(encoding, start, end)
   try {
-    return JSON.parse(json.toString(encoding, start, end)) as unknown
+    return JSON.parse(text) as unknown
   } catch {
-    throw broken(start, 'a value cannot be parsed')
+    // parts are also parsed on trial, which has to fail at no cost
+    const fault = start > 0 || text.length > MAX_SEARCHED ? undefined : syntaxErrorAt(text)
+    if (fault === undefined) throw broken(start, 'a value cannot be parsed')
+    throw broken(Buffer.byteLength(text.slice(0, fault.at), encoding), `expected ${fault.wanted}`)
   }
 }
+
+/** The place of a fault is looked for in so many characters: to walk more would hold other requests up. */
+const MAX_SEARCHED = 1_048_576

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import {
   type AskJson,
   type Command,
@@ -7,6 +7,7 @@ import {
   type Input,
   type Io,
   instantOf,
+  makeFolders,
   terminalLine,
   unwritable,
 } from 'guard-gateway/core'
@@ -55,9 +56,13 @@ const write = async (text: string, output: unknown, io: Io): Promise<void> => {
     io.out.write(text)
     return
   }
-  await writeFile(resolve(io.cwd, String(output)), text, { flag: 'wx', mode: 0o600 }).catch((cause: Error) => {
+  const file = resolve(io.cwd, String(output))
+  try {
+    makeFolders(dirname(file))
+    await writeFile(file, text, { flag: 'wx', mode: 0o600 })
+  } catch (cause) {
     throw unwritable(terminalLine(String(output)), cause)
-  })
+  }
 }
 
 const sinceOf = (text: string, now: number): number => {

@@ -1,4 +1,12 @@
-import { type CallRecord, isContinued, newTurnsOf, type SessionRow, type Turn } from 'guard-gateway/core'
+import {
+  type CallRecord,
+  isContinued,
+  joinedTurns,
+  newTurnsOf,
+  rowOf,
+  type SessionRow,
+  type Turn,
+} from 'guard-gateway/core'
 
 /** A conversation of a stored session as `bench.trajectory.v1`: tools, hashes and flags, no text. */
 export interface StoredTrajectory {
@@ -59,7 +67,7 @@ const trajectory = (
   system_chars: 0,
   task_chars: 0,
   tokens: records.map(({ total_tokens }) => total_tokens),
-  steps: records.flatMap(newTurnsOf).map(stepOf),
+  steps: joinedTurns(records.map(rowOf)).map(stepOf),
 })
 
 /** What the user said is not stored; that something was said is told by a text that differs from all others. */

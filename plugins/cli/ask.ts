@@ -1,16 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { FastifyError, FastifySerializerCompiler } from 'fastify'
-import {
-  type AskStream,
-  errorBody,
-  errorIn,
-  type Gateway,
-  GuardError,
-  lateSerializers,
-  schemaFault,
-  statusOf,
-} from 'guard-gateway/core'
+import type { FastifyError } from 'fastify'
+import { type AskStream, errorBody, errorIn, type Gateway, GuardError, schemaFault, statusOf } from 'guard-gateway/core'
 import { type Place, reached } from './reach.ts'
 
 /** Where commands find what they ask for. */
@@ -81,12 +72,8 @@ const toldOf = (error: unknown, address: string): unknown =>
     : error
 
 const inProcess = async <T>(gateway: Gateway, work: Work<T>): Promise<T> => {
-  const [{ default: fastify }, { SerializerSelector }] = await Promise.all([
-    import('fastify'),
-    import('@fastify/fast-json-stringify-compiler'),
-  ])
+  const { default: fastify } = await import('fastify')
   const app = fastify()
-  app.setSerializerCompiler(lateSerializers(SerializerSelector()({}, {}) as FastifySerializerCompiler<object>))
   app.setErrorHandler((thrown, _request, reply) => {
     const error = refusedBySchema(thrown) ?? thrown
     return reply.code(statusOf(error)).send({ error: errorBody(error) })

@@ -75,7 +75,7 @@ const details = (command: Command): string[] => {
   return [
     sentence(command.summary),
     '',
-    `Usage: guard ${usage(command)}${options.length > 0 ? ' [options]' : ''}`,
+    `Usage: guard ${usageWith(options.length > 0 ? ['[options]'] : [], command)}`,
     '',
     ...(options.length > 0 ? [...columns(options), ''] : []),
     'For every command',
@@ -85,6 +85,12 @@ const details = (command: Command): string[] => {
 }
 
 const usage = (command: Command): string => (command.args === undefined ? command.id : `${command.id} ${command.args}`)
+
+/** Options stand in front of what begins a command line of its own, which they would else be part of. */
+const usageWith = (options: readonly string[], { id, args }: Command): string => {
+  const own = args === undefined ? [] : [args]
+  return [id, ...(args?.startsWith('[--') === true ? [...options, ...own] : [...own, ...options])].join(' ')
+}
 
 /** Two columns; `width` of the left one, or as much as its widest cell takes. */
 const columns = (rows: readonly (readonly [left: string, right: string])[], width?: number): string[] => {

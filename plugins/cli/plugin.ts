@@ -6,6 +6,6 @@ import { explain } from './explain.ts'
 export const cli = (): Plugin => ({
   name: 'cli',
   apply(gateway) {
-    for (const command of [explain, completion(gateway)]) gateway.commands.add(command)
+    for (const command of [explain(gateway), completion(gateway)]) gateway.commands.add(command)
   },
 })

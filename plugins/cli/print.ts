@@ -6,6 +6,7 @@ import {
   GuardError,
   type Input,
   type Io,
+  showsColours,
   terminalText,
   throwerOf,
 } from 'guard-gateway/core'
@@ -24,11 +25,13 @@ export const exits = {
 /** The exit code that an error calls for. */
 export const exitOf = (error: unknown): number => {
   if (!(error instanceof GuardError)) return exits.failed
-  if (error.code === 'USAGE') return exits.usage
+  if (misused.has(error.code)) return exits.usage
   if (unavailable.has(error.code)) return exits.unavailable
   return unusable.has(error.code) ? exits.config : exits.failed
 }
 
+/** What was typed cannot be used: said by this program, or by the gateway that it asked. */
+const misused: ReadonlySet<Code> = new Set(['INVALID_FILTER', 'INVALID_REQUEST', 'UNKNOWN_FORMAT', 'USAGE'])
 const unavailable: ReadonlySet<Code> = new Set([
   'DATABASE_DAMAGED',
   'DATABASE_LOCKED',
@@ -106,10 +109,6 @@ export const paint = (
   colour: 'red' | 'yellow' | 'green' | 'dim',
   text: string,
   options: Input['options'],
-  { err, env }: Io,
-  stream: Io['err'] = err,
-): string => {
-  const terminal = 'isTTY' in stream && stream.isTTY === true && env.TERM !== 'dumb'
-  const off = options.color === false || options.json === true || Boolean(env.NO_COLOR)
-  return !off && (terminal || Boolean(env.FORCE_COLOR)) ? styleText(colour, text, { validateStream: false }) : text
-}
+  io: Io,
+  stream: Io['err'] = io.err,
+): string => (showsColours(stream, { options }, io) ? styleText(colour, text, { validateStream: false }) : text)

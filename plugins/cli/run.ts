@@ -27,9 +27,14 @@ export const runCli = async (argv: readonly string[], io: Io, source: CommandSou
     options = parsed.options
     if (parsed.kind !== 'run') return answer(parsed, commands, source.version, io)
     const { command, input } = parsed
-    if (command.standalone === true && !(command.extensible === true && (await source.extended(options))))
+    if (command.standalone === true && !(command.extensible !== undefined && (await source.extended(options))))
       return await command.run(input, io)
-    gateway = await source.configured(options, command)
+    const made = await source.configured(options, command).catch((error: unknown) => {
+      if (command.extensible === 'if_usable') return undefined
+      throw error
+    })
+    if (made === undefined) return await command.run(input, io)
+    gateway = made
     const own = gateway.commands.get(command.id) ?? (command.standalone === true ? command : undefined)
     return await (own ?? gateway.commands.need(command.id)).run(input, io)
   } catch (error) {

@@ -12,6 +12,12 @@ export type { ClientsOptions } from './options.ts'
 export type { Profile } from './profile.ts'
 export { profileOf, profiles } from './profiles/index.ts'
 
+/** The status line without the other commands: its client starts it again and again. */
+export const statuslineAlone = (options: Pick<ClientsOptions, 'address'>): Plugin => ({
+  name: 'clients/statusline',
+  apply: (gateway) => gateway.commands.add(statusline(options)),
+})
+
 /** Connects agents: profiles in a folder of their own, and agents started with what points them at the gateway. */
 export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',

@@ -10,6 +10,8 @@ export interface ClientsOptions {
   readonly allow_mode_header: boolean
   /** Words that start this program: node, its flags, the script. */
   readonly guard: readonly string[]
+  /** How whoever reads a hint calls this program with its configuration: `npx guard`. */
+  readonly calledAs: string
   /** The address of the gateway, if it answers and takes the key; `instead` is said besides how to start it. Throws GATEWAY_NOT_RUNNING and UNAUTHORIZED. */
   readonly running: (instead?: string) => Promise<string>
   /** Lets `work` ask the gateway that runs, at `address`, or one that is opened for it and has none. */

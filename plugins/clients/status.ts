@@ -2,6 +2,7 @@ import {
   type Command,
   costText,
   countText,
+  hint,
   type ListedSession,
   sessionLines,
   shapeOf,
@@ -17,7 +18,7 @@ interface Listed {
 }
 
 /** `guard status`: what is going on, at a glance: the newest sessions with what they have spent and what was decided. */
-export const status = ({ asking }: ClientsOptions): Command => ({
+export const status = ({ asking, calledAs }: ClientsOptions): Command => ({
   id: 'status',
   summary: 'sessions, spend, flags and blocks at a glance',
   example: 'guard status --json',
@@ -34,8 +35,9 @@ export const status = ({ asking }: ClientsOptions): Command => ({
     }
     io.out.write(`${headline(totals, sessions.length, currency)}\n`)
     for (const line of sessionLines(sessions.slice(0, SHOWN), terminalWidth(io.out))) io.out.write(`${line}\n`)
-    if (sessions.length === 0) io.err.write('Nothing was asked yet. Start an agent with: guard run -- claude\n')
-    else if (address !== undefined) io.err.write(`more: ${address}/sessions\n`)
+    if (sessions.length === 0)
+      hint(`Nothing was asked yet. Start an agent with: ${calledAs} run -- claude`, { options }, io)
+    else if (address !== undefined) hint(`more: ${address}/sessions`, { options }, io)
     return 0
   },
 })

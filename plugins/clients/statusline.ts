@@ -7,7 +7,7 @@ const LIMIT_MS = 200
 const LOOKED_BACK = 50
 
 /** `guard statusline`: one line about the session that a client tells of on standard input; nothing, rather than late. */
-export const statusline = ({ address }: ClientsOptions): Command => ({
+export const statusline = ({ address }: Pick<ClientsOptions, 'address'>): Command => ({
   id: 'statusline',
   summary: 'one line about a session, for the status line of Claude Code',
   unconfigured: 'memory',

@@ -30,9 +30,10 @@ export const errorRetry = detector({
     if (count === 0 || count < rule.threshold) return undefined
     const errors = session.outcomes.filter((ended) => !isNeutral(ended)).slice(-count)
     const cooldown = (rule.params?.cooldown_seconds ?? COOLDOWN_SECONDS) * 1000
-    const probe = !session.probe_open && call.at >= (errors.at(-1)?.ended_at ?? 0) + cooldown
+    const wait = (errors.at(-1)?.ended_at ?? 0) + cooldown - call.at
+    const probe = !session.probe_open && wait <= 0
     return {
-      message: `the same upstream error came ${count} times in a row`,
+      message: `the same upstream error came ${count} times in a row; ${nextTry(wait, probe)}`,
       evidence: 'outcomes',
       count,
       where: requestPlaces(errors.map((ended) => ended.id).reverse()),
@@ -42,6 +43,14 @@ export const errorRetry = detector({
     }
   },
 })
+
+/** When a request may try again; `wait` in milliseconds. */
+const nextTry = (wait: number, probe: boolean): string => {
+  if (probe) return 'this request tries whether it is over'
+  return wait > 0
+    ? `one request may try again in ${Math.ceil(wait / 1000)} s`
+    : 'one request is trying whether it is over'
+}
 
 /** How many equal errors stand at the end. */
 const streakOf = (outcomes: readonly Ended[]): number => {

@@ -152,7 +152,7 @@ const requests = (seen: Seen): number => {
 
 /** A user message is new in it; what a conversation begins with is not. */
 const beginsAnew = (row: Row | undefined): boolean =>
-  row !== undefined && !row.root && row.new_turns.some((turn) => turn.user_after)
+  row !== undefined && !row.root && (row.user_first === true || row.new_turns.some((turn) => turn.user_after))
 
 const rowAt = ({ row, past }: Seen, back: number): Row | undefined => (back === 0 ? row : past[back - 1])
 

@@ -1,4 +1,4 @@
-import { detector, type Finding, namesTool, type ToolCall, type Turn, turnPlaces } from 'guard-gateway/core'
+import { detector, type Finding, namesTool, type ToolCall, type Turn, toldTool, turnPlaces } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 /** The same tool fails with the same error, one tool turn after another; whether it failed is what the result itself flags. */
@@ -39,7 +39,7 @@ export const toolErrorStreak = detector({
 })
 
 const finding = (call: ToolCall, steps: readonly number[], sameArguments: boolean): Finding => ({
-  message: `${call.tool.slice(0, 64)} failed with the same error in ${steps.length} tool turns in a row`,
+  message: `${toldTool(call.tool)} failed with the same error in ${steps.length} tool turns in a row`,
   evidence: 'history',
   count: steps.length,
   tool: call.tool,

@@ -8,6 +8,7 @@ import {
   requestPlaces,
   type ToolCall,
   type Turn,
+  toldTool,
   turnPlaces,
   turnsSinceUser,
 } from 'guard-gateway/core'
@@ -117,7 +118,7 @@ const inHistory = (rule: Ruled, turns: readonly Turn[], call: ToolCall): Finding
   const steps = Array.from({ length: consecutive ? count : window }, (_, back) => back)
   const results = steps.map((back) => callAt(turns, back, call.key)).filter((other) => other !== undefined)
   return {
-    message: `${short(call.tool)} was called ${count} times with the same arguments${aware ? ' and results' : ''} in the last ${limits.window_size} turns`,
+    message: `${toldTool(call.tool)} was called ${count} times with the same arguments${aware ? ' and results' : ''} in the last ${limits.window_size} turns`,
     evidence: 'history',
     count,
     tool: call.tool,
@@ -162,7 +163,7 @@ const inSession = (rule: Ruled, row: Row, past: readonly Row[], last: Turn, key:
   const results = [call?.result ?? null, ...like.map((earlier) => resultIn(earlier.new_turns, key))]
   const tool = call?.tool ?? ''
   return {
-    message: `${short(tool)} was called ${count} times with the same arguments in the last ${rule.window_size} requests`,
+    message: `${toldTool(tool)} was called ${count} times with the same arguments in the last ${rule.window_size} requests`,
     evidence: 'session',
     count,
     tool,
@@ -182,15 +183,15 @@ const rowsSinceUser = (row: Row, past: readonly Row[], limit: number): number =>
   for (let index = 0; index < limit; index++) {
     const earlier = past[index]
     if (earlier === undefined || earlier.thread !== row.thread) continue
-    if (earlier.new_turns.at(-1)?.user_after === true) return index
+    if (earlier.new_turns.at(-1)?.user_after ?? earlier.user_first) return index
     if (holdsUser(earlier)) return index + 1
   }
   return limit
 }
 
-const holdsUser = ({ new_turns }: Row): boolean => {
+const holdsUser = ({ new_turns, user_first }: Row): boolean => {
   for (const turn of new_turns) if (turn.user_after) return true
-  return false
+  return user_first === true
 }
 
 const resultIn = (turns: readonly Turn[], key: string): string | null => {
@@ -205,5 +206,3 @@ const verdict = (threshold: number, result: string | null, results: readonly (st
   if (equal >= threshold) return true
   return equal + results.filter((other) => other === null).length >= threshold ? null : false
 }
-
-const short = (tool: string): string => (tool.length <= 64 ? tool : `${tool.slice(0, 63)}…`)

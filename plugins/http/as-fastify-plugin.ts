@@ -6,7 +6,6 @@ import { Routes } from './admission/routes-seen.ts'
 import { jsonBodies } from './bodies.ts'
 import { errorHandler } from './errors.ts'
 import { faceOf } from './face.ts'
-import { strictValidation } from './validation.ts'
 import { noteWatchers } from './watchers.ts'
 
 export interface AsFastifyPluginOptions {
@@ -26,11 +25,11 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
     async (app: FastifyInstance) => {
       const face = faceOf(gateway)
       await gateway.open()
+      app.addHook('preClose', () => face.drained())
       app.addHook('onClose', () => gateway.close())
       await app.register(async (scope) => {
         await scope.register(errorHandler(face))
         jsonBodies(scope)
-        await strictValidation(scope)
         const routes = new Routes()
         const stray = strayGuard(face, routes)
         if (alone) serveStrays(scope, stray)

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { acceptNoBody, GuardError, readJsonStrict } from 'guard-gateway/core'
-import { mediaType } from './media-type.ts'
+import { acceptNoBody, GuardError, mediaType, readJsonStrict } from 'guard-gateway/core'
 
 const MAX_BYTES = 1_048_576
 const MAX_DEPTH = 128

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { errorBody, type Gateway, GuardError, newId, schemaFault, statusOf } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, newId, refusals, schemaFault, statusOf } from 'guard-gateway/core'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
 import type { HttpFace } from './face.ts'
@@ -16,9 +16,6 @@ export const errorHandler = (face: HttpFace) =>
     { name: 'guard-gateway-errors', fastify: '5.x' },
   )
 
-/** The errors that requests were answered with. */
-export const refusedWith = new WeakMap<FastifyRequest, GuardError>()
-
 /** Sends an error as the answer of a request. */
 export const sendError = (
   face: HttpFace,
@@ -27,7 +24,7 @@ export const sendError = (
   reply: FastifyReply,
 ): FastifyReply => {
   const error = brokeOff(request, thrown) ? brokenOff(thrown) : guardErrorOf(thrown)
-  refusedWith.set(request, error)
+  refusals.set(request.raw, error)
   if (statusOf(error) >= 500 && !(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')

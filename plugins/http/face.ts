@@ -2,6 +2,7 @@ import { type Gateway, GuardError, glob } from 'guard-gateway/core'
 import { hostJudge } from './admission/hosts.ts'
 import { type OriginJudge, originJudge } from './admission/origins.ts'
 import type { HttpClient } from './connections/client.ts'
+import { drain } from './connections/drain.ts'
 import { UnderWay } from './connections/under-way.ts'
 import type { Log } from './log.ts'
 import { OneByOne } from './models/one-by-one.ts'
@@ -30,8 +31,8 @@ export class HttpFace {
   /** The port that is listened on. */
   port: number
   log: Log | undefined
-  /** Ends what is under way, where a server listens. */
-  stop: () => Promise<void> = async () => {}
+  /** Ends what is under way. */
+  stop: () => Promise<void> = () => drain(this)
   #drained: Promise<void> | undefined
   readonly #overrides: readonly (readonly [matches: (agent: string) => boolean, status: number])[]
 

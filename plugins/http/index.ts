@@ -6,6 +6,7 @@ import { freeBodies } from './models/free-bodies.ts'
 import { modelRoutes } from './models/routes.ts'
 import type { HttpOptions } from './options.ts'
 import type { ServeOptions, Serving } from './serve.ts'
+import { strictValidation } from './validation.ts'
 
 export { isLoopback } from './admission/loopback.ts'
 export { type AsFastifyPluginOptions, asFastifyPlugin } from './as-fastify-plugin.ts'
@@ -24,6 +25,7 @@ export const http = (options: HttpOptions): Plugin => ({
     gateway.keys.setGateway(options.gateway_key)
     gateway.secrets.add(options.gateway_key)
     gateway.hooks.http.tapPromise('http', async (app) => {
+      await strictValidation(app)
       healthRoute(face, app)
       modelRoutes(face, app)
       const { addPanels } = await import('./page/index.ts')

@@ -1,6 +1,5 @@
 import type { onRequestHookHandler } from 'fastify'
-import { GuardError, type Settled } from 'guard-gateway/core'
-import { refusedWith } from './errors.ts'
+import { GuardError, refusals, type Settled } from 'guard-gateway/core'
 import type { HttpFace } from './face.ts'
 import type { LogFields } from './log.ts'
 
@@ -59,13 +58,14 @@ export const logAnswers =
     const { clock } = face.gateway
     const begun = clock.tick()
     reply.raw.once('close', () => {
-      const refused = refusedWith.get(request)
+      const refused = refusals.get(request.raw)
       const bytes = reply.getHeader('content-length')
       face.log?.line('info', {
         request_id: request.id,
         method: request.method,
         route,
-        status: reply.statusCode,
+        // a client that leaves while its answer is awaited has none
+        ...(reply.raw.headersSent ? { status: reply.statusCode } : {}),
         duration_ms: Math.round(clock.tick() - begun),
         ...(bytes === undefined ? {} : { bytes_out: Number(bytes) }),
         ...(refused === undefined ? {} : refusal(face, refused)),

@@ -1,6 +1,6 @@
 import type { Ajv, ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
-import { lateSerializers } from 'guard-gateway/core'
+import { lateSerializers } from './late-serializers.ts'
 
 /**
  * Bodies are taken as they are: nothing is converted or dropped in silence. Queries and parameters are text, so scalars are read from it.

@@ -25,13 +25,19 @@ export type Answer =
 /** What an error answer tells beside its message: which of the catalogue's errors it is. */
 const dataOf = (code: string) => ({ type: 'mcp_error', code })
 
-/** A JSON-RPC error as an answer. `id` is source text; `code` of the catalogue, for programs. */
+/** The catalogue's errors for what is no message, and for one that cannot be used. */
+const codes = new Map([
+  [-32700, 'INVALID_JSON'],
+  [-32600, 'INVALID_REQUEST'],
+])
+
+/** A JSON-RPC error as an answer. `id` is source text; `code` of the catalogue, for programs: that of the number if absent. */
 export const refusal = (
   status: number,
   id: string | undefined,
   number: number,
   message: string,
-  code?: string,
+  code = codes.get(number),
   headers?: Readonly<Record<string, string>>,
 ): Answer & { form: 'json' } => ({
   form: 'json',

@@ -29,6 +29,10 @@ export const callIn = ({ text, params }: Frame, session: Session, at: number): T
 
 const BRACE = 0x7b
 
+/** The place in a trace that a call names for itself; it goes before that of the connection. */
+export const traceparentIn = ({ text, params }: Frame): string | undefined =>
+  stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
+
 /** Refuses what makes no call; it is on record as frames are that cannot be used. */
 export const noCall = ({ book }: Session, { id = 'null' }: Frame, reason: string): Answer => {
   book.event({ kind: 'refusal', name: 'call.refused', reason, request_id: id })

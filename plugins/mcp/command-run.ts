@@ -7,7 +7,7 @@ import type { RunningSession } from './running-session.ts'
 import { serverOf } from './servers.ts'
 import { NAME } from './session.ts'
 
-const SERVER_ID = /^[A-Za-z0-9._-]{1,64}$/
+const SERVER_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
 
 /** `guard mcp run`: the proxy between a client's standard input and output and a server started for it. */
 export const runCommand = (gateway: Gateway): Command => ({
@@ -66,7 +66,7 @@ const named = ({ options }: Input, name: string, form: RegExp): string | undefin
   if (form.test(value)) return value
   throw new GuardError(
     'USAGE',
-    `"${terminalLine(value)}" cannot be used as an id: letters, digits, dots, _ and - are fine.`,
+    `"${terminalLine(value)}" cannot be used as an id: letters, digits, dots, _ and - are fine, "." and ".." are not.`,
   )
 }
 

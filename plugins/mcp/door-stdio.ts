@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { PassThrough, pipeline } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { errorFrame, LineReader, LineWriter, readFrame } from 'guard-gateway/core'
-import type { Answer, Outgoing } from './answer.ts'
+import { LineReader, LineWriter, readFrame } from 'guard-gateway/core'
+import { type Answer, type Outgoing, refusal } from './answer.ts'
 import type { RunningSession } from './running-session.ts'
 
 /** Standard input and output of a client. */
@@ -100,7 +100,7 @@ export class StdioDoor {
 
   #tooLong(): void {
     const message = `The message is longer than ${this.#running.session.frame_bytes} bytes.`
-    void this.#write({ message: errorFrame(undefined, -32600, message) })
+    void this.#write(refusal(400, undefined, -32600, message))
   }
 
   /** Writes one message; resolves when there is room for more. */

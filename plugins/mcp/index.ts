@@ -35,6 +35,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
       dropped: proxy.sessions.dropped,
     }))
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
+    gateway.hooks.drain.tapPromise('mcp', () => proxy.exchanges.over())
     gateway.hooks.close.tapPromise({ name: 'mcp', stage: -50 }, () => proxy.close())
     gateway.hooks.http.tapPromise('mcp', async (app) => {
       const { addRoutes } = await import('./routes.ts')

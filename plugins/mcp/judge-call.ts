@@ -11,14 +11,14 @@ import {
   removeMembers,
   resultFrame,
   setMember,
-  stringIn,
 } from 'guard-gateway/core'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from './actions/texts.ts'
 import { type Answer, local, refusal } from './answer.ts'
 import type { Approvals, Decided } from './approvals/index.ts'
-import { type CallFacts, type Entry, fromVerdict, type Judgement } from './audit/index.ts'
-import { callIn, noCall } from './call.ts'
+import { type CallFacts, type Entry, fromVerdict, type Judgement, unjudged } from './audit/index.ts'
+import { callIn, noCall, traceparentIn } from './call.ts'
 import { opinionsOf } from './opinions.ts'
+import { pausedAnswer, pausedBy } from './paused.ts'
 import type { PendingRequest } from './pending.ts'
 import type { Policies, Policy } from './policy/index.ts'
 import { type Session, withText } from './session.ts'
@@ -52,7 +52,7 @@ interface Case {
 
 const CANCELLED: Answer = { form: 'none', status: 202 }
 
-/** The judge of a session's calls: pin, schema, rules, consent. An approval is used up before its call is forwarded; any other decision is on record before the client learns what came of it. */
+/** The judge of a session's calls: pin, schema, rules, consent. A decision is on record, and an approval used up, before its call is forwarded. */
 export const judgeCalls =
   (parts: JudgeParts): JudgeCall =>
   async (frame, request, passed) => {
@@ -72,10 +72,11 @@ const open = async (
   call: ToolCall,
   passed: PassedHeaders,
 ): Promise<Case | Answer> => {
-  const { session, policies, tools, key } = parts
+  const { gateway, session, policies, tools, key } = parts
   const { tool } = call
   const policy = await policies.current()
   const valid = await tools.validate(tool, call.arguments)
+  const stopped = await gateway.pauseOf(session.about)
   const entry = await session.book.begin(traceparentIn(frame) ?? passed.traceparent)
   const facts: CallFacts = {
     tool,
@@ -87,41 +88,28 @@ const open = async (
     tool_fingerprint: tools.fingerprint(tool),
   }
   const found = { frame, request, call, entry, facts, policy }
+  if (stopped !== undefined)
+    return recorded(parts, found, pausedBy(stopped, policy), () => pausedAnswer(stopped, frame))
   if (valid.state !== 'failed') return found
   const fault = valid.error ?? 'they do not fit'
-  return recorded(parts, found, { ...invalid(policy), reason: fault }, () => result(frame, invalidResult(tool, fault)))
+  return recorded(parts, found, unjudged('invalid', fault, policy), () => result(frame, invalidResult(tool, fault)))
 }
-
-/** The place in a trace that a call names for itself; it goes before that of the connection. */
-const traceparentIn = ({ text, params }: Frame): string | undefined =>
-  stringIn(text, memberIn(memberIn(params, '_meta')?.value, 'traceparent')?.value)
-
-const invalid = ({ mode, version }: Policy): Omit<Judgement, 'reason'> => ({
-  action: 'invalid',
-  mode,
-  forwarded: false,
-  rule_ids: [],
-  findings: [],
-  policy_version: version,
-})
 
 const result = (frame: Frame, value: unknown): Answer => local(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
 
 /** Puts a decision on record, then goes on; a call that cannot be recorded is refused, or passes where that was chosen for trials. */
 const recorded = async <T extends Answer | Frame>(
   { gateway, session: { book } }: JudgeParts,
-  { entry, facts, frame, request }: Case,
+  { entry, facts, frame }: Case,
   judgement: Judgement,
   next: () => T,
 ): Promise<T | Answer> => {
-  const mayPass = judgement.forwarded && judgement.mode === 'shadow' && gateway.onStorageFailure === 'forward'
-  request.unrecorded = mayPass
   try {
-    // what is answered here waits for its record now, what is forwarded when it is answered
-    if (judgement.forwarded && !entry.join_refused) book.pass(entry, facts, judgement)
+    if (judgement.forwarded && !entry.join_refused) await book.pass(entry, facts, judgement)
     else await book.judged(entry, facts, judgement)
   } catch (error) {
     gateway.fault(error, 'mcp:record')
+    const mayPass = judgement.forwarded && judgement.mode === 'shadow' && gateway.onStorageFailure === 'forward'
     if (!mayPass) return unrecorded(frame)
   }
   return next()

@@ -9,7 +9,8 @@ import type { RunningSession, ServerContext } from './running-session.ts'
 import { serversOf } from './servers.ts'
 import type { SessionAbout } from './session.ts'
 import { Sessions } from './sessions.ts'
-import { ToolBook } from './tools/index.ts'
+import { Tasks } from './tasks.ts'
+import { type PinRows, ToolBook } from './tools/index.ts'
 
 const APPROVAL_SECONDS = 300
 const IDLE_SECONDS = 28_800
@@ -34,6 +35,8 @@ export class Mcp {
   readonly audit: Audit
   readonly approvals: Approvals
   readonly sessions: Sessions
+  /** Messages of clients that are being answered over HTTP. */
+  readonly exchanges = new Tasks()
   readonly #places = new Map<string, Place>()
   #reading: Promise<Policies> | undefined
   #policies: Promise<Policies> | undefined
@@ -77,9 +80,9 @@ export class Mcp {
     return place
   }
 
-  /** A server that only whoever asked for it knows. */
-  unlisted(server: McpServer): Place {
-    const tools = new ToolBook(this.gateway, server, this.audit)
+  /** A server that only whoever asked for it knows. `pins`: where its definitions are trusted, if not in storage. */
+  unlisted(server: McpServer, pins?: PinRows): Place {
+    const tools = new ToolBook(this.gateway, server, this.audit, pins)
     return { server, tools, facts: undefined, seen_at: undefined, last_error: undefined }
   }
 

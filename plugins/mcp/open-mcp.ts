@@ -5,6 +5,7 @@ import { type Mcp, mcpOf, type Place } from './mcp.ts'
 import { openPolicies } from './policy/index.ts'
 import { serverOf } from './servers.ts'
 import type { SessionAbout } from './session.ts'
+import { passingPins } from './tools/index.ts'
 
 /** A session without a door. */
 export interface OpenMcpOptions {
@@ -12,6 +13,8 @@ export interface OpenMcpOptions {
   /** Id of a registered transport, where the configuration has no server of this id: nobody else sees that one. */
   readonly transport?: string
   readonly server?: Partial<McpServer>
+  /** Of such a server, this session alone trusts what it lists first: nothing is kept, and nobody else has a say in it. */
+  readonly pins?: 'session'
   /** A policy as data instead of the one in force. */
   readonly policy?: unknown
   readonly project_id?: string
@@ -77,10 +80,12 @@ export const openMcp = async (gateway: Gateway, options: OpenMcpOptions): Promis
   }
 }
 
-const placeFor = (mcp: Mcp, { server_id, transport, server }: OpenMcpOptions): Place => {
+const placeFor = (mcp: Mcp, { server_id, transport, server, pins }: OpenMcpOptions): Place => {
   const known = mcp.place(server_id)
-  if (known === undefined)
-    return mcp.unlisted({ ...serverOf(server_id, { transport: transport ?? 'stdio' }), ...server, id: server_id })
+  if (known === undefined) {
+    const own = { ...serverOf(server_id, { transport: transport ?? 'stdio' }), ...server, id: server_id }
+    return mcp.unlisted(own, pins === 'session' ? passingPins() : undefined)
+  }
   if (transport === undefined || known.server.transport === transport) return known
   throw new GuardError(
     'DUPLICATE',

@@ -12,13 +12,14 @@ const HOOK_MS = 10_000
 export const opinionsOf = (
   gateway: Gateway,
   call: ToolCall,
-  { pinning }: Policy,
+  policy: Policy,
   pin: PinState,
 ): readonly Opinion[] | Promise<readonly Opinion[]> => {
   const opinions: Opinion[] = []
-  if ((pin === 'new' || pin === 'changed') && (pinning === 'confirm' || pinning === 'deny')) {
+  const action = policy.ofPin(pin)
+  if (action !== undefined) {
     const reason = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
-    opinions.push({ rule_id: 'pin', action: pinning, reason })
+    opinions.push({ rule_id: 'pin', action, reason })
   }
   const { call: hook } = mcpHooks(gateway)
   if (!hook.isUsed()) return opinions

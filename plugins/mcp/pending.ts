@@ -13,8 +13,6 @@ export interface PendingRequest {
   /** Of a `tools/call`: which tool, and its place among the records from when it is forwarded until it has ended. */
   tool?: string
   entry?: Entry | undefined
-  /** Its answer may be passed on although the call cannot be recorded. */
-  unrecorded?: boolean
   /** Its stream has ended before its answer, which a stream that takes it up again may bring. */
   loose?: boolean
   state: 'judging' | 'forwarded' | 'cancelled' | 'answered'

@@ -22,10 +22,6 @@ import { type Session, withText } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const INTERNAL = -32603
-const UNRECORDED = 'The call was forwarded, but cannot be recorded, so its result is withheld.'
-
-const isDone = () => true
-const isNotDone = () => false
 
 /** Takes what a server says of one session: pairs answers with requests, reads the few that matter, and passes on everything else as it came. */
 export class Relay {
@@ -114,9 +110,7 @@ export class Relay {
 
   #answered(frame: Frame, request: PendingRequest): Frame | string | Promise<Frame | string> {
     if (request.method === 'tools/call')
-      return this.settle(request, outcomeOf(frame), frame.raw.length).then((isRecorded) =>
-        isRecorded || request.unrecorded === true ? frame : errorFrame(request.id, INTERNAL, UNRECORDED),
-      )
+      return this.settle(request, outcomeOf(frame), frame.raw.length).then(() => frame)
     if (frame.result === undefined) {
       if (request.method === 'initialize') this.#around.over('initialize was refused')
       return frame
@@ -125,13 +119,13 @@ export class Relay {
     return request.method === 'tools/list' ? this.#listed(frame, request) : frame
   }
 
-  /** Puts the end of a forwarded call on record; false if the call cannot be recorded at all. */
-  async settle(request: PendingRequest, outcome: ReturnType<typeof outcomeOf>, bytes: number | null): Promise<boolean> {
+  /** Puts the end of a forwarded call on record; resolves when whoever reads it afterwards reads its end. */
+  async settle(request: PendingRequest, outcome: ReturnType<typeof outcomeOf>, bytes: number | null): Promise<void> {
     const { entry, tool = '' } = request
-    if (entry === undefined) return true
+    if (entry === undefined) return
     request.entry = undefined
     const { id: session_id, server, book } = this.#session
-    const recorded = book.ended(entry, outcome, bytes)?.then(isDone, isNotDone)
+    const recorded = book.ended(entry, outcome, bytes)
     const { outcome: hook } = this.#hooks
     if (hook.isUsed()) {
       try {
@@ -140,7 +134,7 @@ export class Relay {
         this.#gateway.fault(error, 'mcp:outcome')
       }
     }
-    return recorded === undefined || (await recorded)
+    await recorded
   }
 
   #initialized(frame: Frame, { id }: PendingRequest): Frame | string {

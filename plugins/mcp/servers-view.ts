@@ -79,7 +79,7 @@ const toolViews = (
       ...tool,
       difference:
         tool.pin === 'new' || tool.pin === 'changed' ? await pinDifference(gateway, server_id, tool.name) : null,
-      effect: policy.effect(server_id, tool.name),
+      effect: policy.effect(server_id, tool.name, tool.pin),
       hidden: hidden(tool.name),
     })),
   )

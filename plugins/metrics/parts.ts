@@ -1,4 +1,4 @@
-import type { Fragment, Gateway, ToolRecord } from 'guard-gateway/core'
+import { type Fragment, type Gateway, listOf, shapeOf, type ToolRecord } from 'guard-gateway/core'
 import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
 
@@ -50,6 +50,13 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
         .filter(([[part, what]]) => part === 'sessions' && what === 'in_memory')
         .map(([, open]) => [[], open]),
     ),
+    gauge(
+      'guard_otlp_spans_total',
+      'Spans for receivers of OTLP, by what became of them.',
+      ['receiver', 'outcome'],
+      () => pushed(gateway),
+      'counter',
+    ),
     gauge('guard_fill', 'Whatever a part of the gateway counts of itself.', ['part', 'what'], () => fills(gateway)),
   ]
 }
@@ -57,6 +64,14 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
 /** What the MCP proxy decided. */
 const decisionsIn = ({ owner, events }: Fragment) =>
   owner === 'mcp' ? events.filter(({ name }) => name === 'policy.decision') : []
+
+/** What became of the spans for each receiver. */
+function* pushed(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
+  const { receivers } = shapeOf(told(gateway.health.get('otlp_push') ?? (() => undefined)))
+  for (const receiver of listOf(receivers).map(shapeOf))
+    for (const outcome of ['sent', 'dropped', 'failed'])
+      yield [[String(receiver.url), outcome], Number(receiver[outcome])]
+}
 
 /** The numbers among what the parts say of their health. */
 function* fills(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {

@@ -16,6 +16,8 @@ export const mcpActor = async (gateway: Gateway, { mode, names }: Part, { policy
     // one for each scenario: a list that one of them asks for ends the questions of no other
     server_id: names.project_id,
     transport: 'playground',
+    // what one run lists, or somebody trusts, is nothing to the next
+    pins: 'session',
     policy: { ...policy, mode },
     project_id: names.project_id,
     agent_id: names.agent_id,

@@ -6,15 +6,24 @@ import type { ModelStep, PauseStep, RequestStep } from './scenario.ts'
 import { scriptOf } from './script.ts'
 import { type Part, type Seen, type Stage, unseen } from './stage.ts'
 
-/** Does the steps of a run of a model scenario: requests through the whole pipeline, pauses through the administration API. */
+/** Does the steps of a run of a model scenario: requests through the whole pipeline, pauses through the administration API. What they leave paused goes on when the run is over, however it ends. */
 export const modelActor = (stage: Stage, part: Part) => {
   let sessionId: string | null = null
+  const left = new Set<PauseStep['target']>()
   return {
     async play(step: ModelStep, index: number): Promise<Seen> {
-      if (step.do !== 'request') return pause(stage, part, step, sessionId)
+      if (step.do !== 'request') {
+        const done = await pause(stage, part, step, sessionId)
+        if (step.do === 'pause') left.add(step.target)
+        else left.delete(step.target)
+        return done
+      }
       const seen = await request(stage, part, step, index)
       sessionId = seen.session_id ?? sessionId
       return seen
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const target of left) await stage.administration('POST', pathOf(target, part, sessionId, 'resume'))
     },
   }
 }
@@ -57,14 +66,16 @@ const placeOf = async (
 
 const pause = async (
   { administration }: Stage,
-  { names }: Part,
+  part: Part,
   step: PauseStep,
   sessionId: string | null,
 ): Promise<Seen> => {
   const { target } = step
   if (target === 'session' && sessionId === null)
     throw new GuardError('SESSION_NOT_FOUND', `Step "${step.what}" needs a session, and no request has been sent yet.`)
-  const id = target === 'session' ? sessionId : names.agent_id
-  const { status, body }: Answered = await administration('POST', `/api/${target}s/${id}/${step.do}`)
+  const { status, body }: Answered = await administration('POST', pathOf(target, part, sessionId, step.do))
   return { ...unseen, http_status: status, body }
 }
+
+const pathOf = (target: PauseStep['target'], { names }: Part, sessionId: string | null, act: string): string =>
+  `/api/${target}s/${target === 'session' ? sessionId : names.agent_id}/${act}`

@@ -17,7 +17,8 @@ interface Actor<S> {
 export const perform = async (stage: Stage, part: Part, scenario: Scenario): Promise<readonly StepResult[]> => {
   if (scenario.kind === 'model') {
     await setRules(stage.administration, part.names.project_id, scenario.rules ?? defaultRules)
-    return playAll(stage, part, scenario.steps, modelActor(stage, part))
+    await using actor = modelActor(stage, part)
+    return await playAll(stage, part, scenario.steps, actor)
   }
   await using actor = await mcpActor(stage.gateway, part, scenario)
   return await playAll(stage, part, scenario.steps, actor)

@@ -133,7 +133,7 @@ const closed = { additionalProperties: false }
 
 export const newRun = Type.Object(
   {
-    scenario: Type.Optional(Type.String({ description: 'Id of the scenario.' })),
+    scenario: Type.Optional(Type.String({ description: 'Id of the scenario; needed, unless scenario_id tells it.' })),
     scenario_id: Type.Optional(Type.String({ description: 'The same, by its longer name.' })),
     mode: Type.Optional(mode),
     style: Type.Optional(Type.String({ description: 'API style of the requests.' })),
@@ -141,7 +141,7 @@ export const newRun = Type.Object(
       Type.Integer({ minimum: 0, maximum: MAX_PACE_MS, description: 'Wait between steps, for watching.' }),
     ),
   },
-  closed,
+  { ...closed, examples: [{ scenario: 'exact-loop', mode: 'enforce' }] },
 )
 
 const demo = Type.Object(

@@ -1,4 +1,5 @@
 import { type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
+import { type Came, missedText } from './missed-text.ts'
 
 /** A run as the interface gives it, as far as a terminal shows it. */
 export interface Started {
@@ -14,15 +15,9 @@ export interface Started {
   readonly steps: readonly Told[]
 }
 
-interface Told {
+interface Told extends Came {
   readonly index: number
   readonly what: string
-  readonly decision: string | null
-  readonly reason: string | null
-  readonly action: string | null
-  readonly forwarded: boolean | null
-  readonly outcome: string | null
-  readonly http_status: number | null
   readonly matched: boolean
   readonly missed: readonly string[]
 }
@@ -32,7 +27,7 @@ export const stepLine = ({ index, what, matched, missed, ...seen }: Told, io: Pi
   const { ok, bad } = verdictSigns(io)
   const verdict = verdictOf(seen).filter((word) => word !== null)
   const line = `${String(index).padStart(3)}  ${terminalLine(what).padEnd(44)}  ${verdict.join('  ').padEnd(36)}`
-  const faults = missed.map((text) => `\n       ${terminalLine(text)}`).join('')
+  const faults = missed.map((name) => `\n       ${terminalLine(missedText(name, seen))}`).join('')
   return `${line}  ${matched ? `${ok} expected` : `${bad} unexpected`}${faults}`
 }
 

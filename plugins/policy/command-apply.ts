@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { GuardError, type Io, terminalLine, writeJson } from 'guard-gateway/core'
+import { GuardError, type Input, type Io, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
 import { type Asked, type PolicyCommandOptions, policyPath } from './asked.ts'
 import { changesBy } from './changes.ts'
 import { policyLines, warningLines } from './command-show.ts'
@@ -14,22 +14,26 @@ import { type Wanted, wantedBy } from './wanted.ts'
  */
 export const applyPolicy = async (asked: Asked, { presets }: PolicyCommandOptions): Promise<number> => {
   const { ask, input, io } = asked
-  const { project = 'default', yes, dryRun, json } = input.options
+  const { project = 'default', yes, dryRun } = input.options
   const path = policyPath(project)
   const { body, document } = await wantedBy(input.args[0] ?? '', await presets(), io.cwd)
   const now = (await ask('GET', path)) as PolicyAnswer
   const preview: Preview = { changes: changesBy(document, now), simulation: await tried(asked, path, body) }
   if (dryRun === true) {
-    print(asked, preview, () => previewLines(preview))
+    print(asked, preview, () => previewLines(preview, terminalWidth(io.out)))
     return 0
   }
-  if (json !== true || (yes !== true && canAsk(io))) for (const line of previewLines(preview)) io.err.write(`${line}\n`)
+  const told = saysMore(input)
+  if (told || (yes !== true && canAsk(io)))
+    for (const line of previewLines(preview, terminalWidth(io.err))) io.err.write(`${line}\n`)
   if (yes !== true && !(await agreed(io, String(project)))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
   print(asked, { ...policy, ...preview }, () => policyLines(policy))
-  if (json !== true) for (const line of warningLines(policy)) io.err.write(`${line}\n`)
+  if (told) for (const line of warningLines(policy)) io.err.write(`${line}\n`)
   return 0
 }
+
+const saysMore = ({ options }: Input): boolean => options.json !== true && options.quiet !== true
 
 const print = ({ input, io }: Asked, value: object, lines: () => readonly string[]): void => {
   for (const line of input.options.json === true ? [writeJson(value)] : lines()) io.out.write(`${line}\n`)
@@ -47,14 +51,14 @@ interface Preview {
   readonly simulation: Simulation
 }
 
-const previewLines = ({ changes, simulation }: Preview): readonly string[] => {
+const previewLines = ({ changes, simulation }: Preview, width: number | undefined): readonly string[] => {
   if (changes.length === 0) return ['Nothing changes.']
   const { sessions, not_simulated } = simulation
   if (sessions === 0) return [...changes, 'There is no stored session to try this on.']
   return [
     ...changes,
     'Tried on what is stored:',
-    ...simulationLines(simulation),
+    ...simulationLines(simulation, width),
     ...not_simulated.map(({ message }) => terminalLine(message)),
   ]
 }

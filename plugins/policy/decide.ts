@@ -1,8 +1,7 @@
 import {
   type ApiStyle,
   type Call,
-  type Code,
-  catalogue,
+  cutText,
   type Decision,
   type Match,
   type Place,
@@ -10,6 +9,7 @@ import {
   type Registry,
   type Row,
   type Session,
+  wayOut,
 } from 'guard-gateway/core'
 import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
@@ -55,7 +55,7 @@ export const decide = (
   if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)
   const acting = call.mode === 'enforce' ? matches.filter(acts) : []
   const refusing = acting.find((match) => match.action === 'block' || hasSteered(match, placed, history))
-  if (refusing !== undefined) return block({ ...decision, ...refusal(refusing) }, row, session, history)
+  if (refusing !== undefined) return block({ ...decision, ...refusal(refusing, policy) }, row, session, history)
   const [steering] = acting
   const steered = steering && steer(steering, call, styles?.get(call.style))
   const watch = watchFor(policy, call, row, fault)
@@ -70,16 +70,15 @@ const holdsHistory = ({ envelope }: Call): boolean =>
 /** Does something about the request, in enforce mode. */
 const acts = ({ action, probe }: Match): boolean => (action === 'block' || action === 'steer') && probe !== true
 
-const refusal = (match: Match): Pick<Decision, 'decision' | 'status' | 'reason' | 'rule_id' | 'message'> => ({
-  decision: 'block',
-  status: 429,
-  reason: match.code,
-  rule_id: match.rule_id,
-  message: `Guard blocked this request: ${match.message}. ${wayOut(match.code)}`.slice(0, MESSAGE_CHARS),
-})
-
-const wayOut = (code: string): string =>
-  Object.hasOwn(catalogue, code) ? catalogue[code as Code][3] : 'Send a new instruction, or resume the session.'
+const refusal = (
+  { code, rule_id, message }: Match,
+  { active }: Policy,
+): Pick<Decision, 'decision' | 'status' | 'reason' | 'rule_id' | 'message'> => {
+  const detector = active.find(({ rule }) => rule.id === rule_id)?.detector
+  const way = wayOut({ code, kind: detector?.kind ?? 'loop' })
+  const told = cutText(`Guard blocked this request: ${message}. ${way}`, MESSAGE_CHARS)
+  return { decision: 'block', status: 429, reason: code, rule_id, message: told }
+}
 
 const allowed = { decision: 'allow', reason: null, rule_id: null, message: '' } as const
 
@@ -122,6 +121,7 @@ const block = (decision: Decision, row: Draft, session: Session, history: Histor
   )
   if (earlier !== undefined) {
     earlier.retries++
+    earlier.last_at = row.at
     return { ...decision, repeats: earlier.id, row: earlier }
   }
   row.reserved = 0
@@ -156,6 +156,7 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   parent: placed.parent?.id ?? null,
   keys: placed.keys,
   new_turns: placed.new_turns,
+  user_first: placed.user_first,
   measures: noMeasures,
   decision: 'allow',
   reason: null,
@@ -164,6 +165,7 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   retry: placed.original !== undefined,
   probe: false,
   retries: 0,
+  last_at: null,
   outcome: null,
   error_fingerprint: null,
   response_id: null,

@@ -1,4 +1,14 @@
-import type { Call, Evidence, Finding, Match, Place, Row, Session, Totals } from 'guard-gateway/core'
+import {
+  type Call,
+  cutText,
+  type Evidence,
+  type Finding,
+  type Match,
+  type Place,
+  type Row,
+  type Session,
+  type Totals,
+} from 'guard-gateway/core'
 import type { History } from './history.ts'
 import type { ActiveRule, Policy } from './policy.ts'
 import { namingRequests } from './requests.ts'
@@ -101,7 +111,7 @@ export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match
   where: NOWHERE,
   results_equal: null,
   ...finding,
-  message: finding.message.slice(0, MESSAGE_CHARS),
+  message: cutText(finding.message, MESSAGE_CHARS),
 })
 
 /** Another attempt is what its original was, unless a resume has been since, or the rule is gone. */

@@ -37,7 +37,9 @@ export const PolicyShape = {
   ),
 }
 
-export const PolicyInput = Type.Union([Type.Object(PolicyShape, { additionalProperties: false }), RuleList])
+export const PolicyInput = Type.Union([Type.Object(PolicyShape, { additionalProperties: false }), RuleList], {
+  examples: [{ mode: 'enforce', preset: 'default' }],
+})
 
 export const PolicyAnswer = Type.Object({
   project_id: Type.String(),

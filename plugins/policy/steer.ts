@@ -3,15 +3,14 @@ import type { History } from './history.ts'
 
 const OPEN_ARRAY = 0x5b
 
-/** Steers a request: the match as it is told then. Undefined where the body cannot be changed, for example a compressed one. */
-export const steer = (match: Match, call: Call, style: ApiStyle | undefined): Match | undefined => {
+/** Steers a request, if its body can be changed, a compressed one for example cannot: the match as it is told then. */
+export const steer = (match: Match, call: Call, style: ApiStyle | undefined): Match => {
   const body = style === undefined ? undefined : withText(call, style, textOf(match))
-  if (body === undefined) return undefined
-  call.steered_body = body
-  return { ...match, steered: true }
+  if (body !== undefined) call.steered_body = body
+  return { ...match, steered: body !== undefined }
 }
 
-/** The match's rule has steered this conversation within its window: it is refused now. Another attempt of a request that was steered is steered like it. */
+/** The match's rule has steered this conversation within its window, or would have: it is refused now. Another attempt of a request that was steered is steered like it. */
 export const hasSteered = (
   { rule_id, window_size }: Match,
   { thread, original }: Place,
@@ -21,7 +20,7 @@ export const hasSteered = (
   for (let index = 0; index < reach; index++) {
     const row = window[index]
     if (row === undefined || row === original || row.thread !== thread) continue
-    if (row.matches.some((earlier) => earlier.rule_id === rule_id && earlier.steered === true)) return true
+    if (row.matches.some((earlier) => earlier.rule_id === rule_id && earlier.steered !== undefined)) return true
   }
   return false
 }

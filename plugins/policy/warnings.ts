@@ -3,7 +3,7 @@ import { unpricedIn } from './unpriced.ts'
 
 /** Something in a policy that works, but hardly as it was meant. */
 export interface Warning {
-  readonly code: 'NO_EVALUATOR' | 'UNREACHABLE' | 'BUDGET_BEFORE_LOOP' | 'UNPRICED'
+  readonly code: 'NO_EVALUATOR' | 'UNREACHABLE' | 'UNKNOWN_ACTION' | 'BUDGET_BEFORE_LOOP' | 'UNPRICED'
   readonly rule_id: string
   /** JSON pointer. */
   readonly path: string
@@ -19,6 +19,8 @@ export const warningsOf = async (rules: readonly Rule[], project_id: string, gat
   return rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, unpriced, detectors))
 }
 
+const actions: readonly string[] = ['block', 'flag', 'steer']
+
 const warningsOfRule = (
   rule: Rule,
   path: string,
@@ -26,7 +28,7 @@ const warningsOfRule = (
   unpriced: string | null,
   detectors: Registry<Detector>,
 ): Warning[] => {
-  const { id: rule_id, rule_type, threshold, window_size } = rule
+  const { id: rule_id, rule_type, threshold, window_size, action } = rule
   const detector = detectors.get(rule_type)
   if (detector === undefined) {
     const message = `"${rule_type}" has no detector: the rule is stored and does nothing. There is ${detectors.ids().join(', ') || 'none'}.`
@@ -36,6 +38,10 @@ const warningsOfRule = (
   if (detector.reachable?.(rule) === false) {
     const message = `A threshold of ${threshold} cannot be reached within a window of ${window_size}: the rule never matches.`
     warnings.push({ code: 'UNREACHABLE', rule_id, path: `${path}/threshold`, message })
+  }
+  if (!actions.includes(action)) {
+    const message = `"${action}" is no action: the rule flags in enforce mode, too. There is ${actions.join(', ')}.`
+    warnings.push({ code: 'UNKNOWN_ACTION', rule_id, path: `${path}/action`, message })
   }
   if (rule.enabled && beforeLoop && detector.kind === 'budget') {
     const message =

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, knownFilters, sessionById, timeOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, knownFilters, timeOf } from 'guard-gateway/core'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
@@ -16,7 +16,7 @@ export const routes =
       { schema: { summary: 'Session decision history', ...events } },
       async ({ params, query }) => {
         knownFilters(query, eventsQuery)
-        const { id } = await sessionById(gateway.storage, params.id)
+        const { id } = await gateway.sessionOf(params.id)
         const page = await historyPage(gateway.storage, { ...query, session_id: id })
         return { ...page, events: [...page.events] }
       },
@@ -24,7 +24,7 @@ export const routes =
 
     const file = { summary: 'Export one session', params: sessionParams, response: { 200: sessionFile } }
     app.get('/export/sessions/:id.json', { schema: file }, async ({ params }, reply) => {
-      const session = await sessionById(gateway.storage, params.id)
+      const session = await gateway.sessionOf(params.id)
       const text = sessionJson(gateway.storage, session, gateway.clock.now())
       return reply
         .type('application/json; charset=utf-8')

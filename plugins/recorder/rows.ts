@@ -6,9 +6,9 @@ import {
   cutText,
   type Reading,
   type Redactor,
+  type Row,
   type SessionRow,
   type Settled,
-  type Turn,
   turnText,
 } from 'guard-gateway/core'
 import type { Previews } from './preview.ts'
@@ -85,7 +85,7 @@ export const callRecord = (settled: Settled, redact: Redactor, previews: Preview
     root: row.root,
     parent: row.parent,
     keys: row.keys,
-    turns: turnsOrNull(row.new_turns, redact),
+    turns: turnsOrNull(row, redact),
     new_turns: null,
     replied_calls: continues ? repliedCalls(reading, redact) : null,
     measures: memberedOrNull(row.measures),
@@ -111,8 +111,11 @@ const repliedCalls = ({ calls }: Reading, redact: Redactor): CallRecord['replied
       ),
   )
 
-const turnsOrNull = (turns: readonly Turn[], redact: Redactor): string | null =>
-  turns.length === 0 ? null : turnText(turns, (name) => cutText(redact.text(name), NAME_CHARS))
+const turnsOrNull = (
+  { new_turns, user_first }: Pick<Row, 'new_turns' | 'user_first'>,
+  redact: Redactor,
+): string | null =>
+  user_first === null ? null : turnText(new_turns, (name) => cutText(redact.text(name), NAME_CHARS), user_first)
 
 const wholeOrNull = (count: number | null): number | null => (Number.isSafeInteger(count) ? count : null)
 
@@ -128,6 +131,7 @@ const unjudged = ({ id, conversation, retry_mark }: Call) => ({
   parent: null,
   keys: [],
   new_turns: [],
+  user_first: null,
   measures: {},
   retry: retry_mark,
   error_fingerprint: null,

@@ -1,4 +1,4 @@
-import { type CallRecord, newTurnsOf, pages, type Reader, type SessionRow, writeJson } from 'guard-gateway/core'
+import { type CallRecord, pages, type Reader, rowOf, type SessionRow, writeJson } from 'guard-gateway/core'
 import { history } from './history.ts'
 
 /** A session with its calls and its history, oldest first, as the text of one JSON object. */
@@ -11,10 +11,11 @@ export async function* sessionJson(storage: Reader, session: SessionRow, now: nu
 }
 
 /** Turns as readers of the file know them. */
-const withTurns = ({ turns, ...call }: CallRecord) => ({
-  ...call,
-  new_turns: newTurnsOf({ turns, new_turns: call.new_turns }),
-})
+const withTurns = (record: CallRecord) => {
+  const { turns: _, ...call } = record
+  const { new_turns, user_first } = rowOf(record)
+  return { ...call, new_turns, user_first }
+}
 
 async function* elements<T>(
   lists: AsyncIterable<readonly T[]>,

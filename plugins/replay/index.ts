@@ -8,10 +8,9 @@ import { Keeper } from './keep/keeper.ts'
 import type { ReplayOptions } from './options.ts'
 import { Pricing } from './pricing/pricing.ts'
 import { RunCache } from './read/run-cache.ts'
-import { decisionOf, fragmentEvents } from './stream/events.ts'
+import { decisionOf, eventV1 } from './stream/events.ts'
 import { Stream } from './stream/stream.ts'
 import { tables } from './tables.ts'
-import { nowNs } from './time.ts'
 import { Retention } from './upkeep/retention.ts'
 import { Upkeep } from './upkeep/upkeep.ts'
 
@@ -48,7 +47,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await argumentKey(gateway.storage)
-      await pricing.check()
+      await pricing.begin()
       await catchUp(gateway)
       keeper.late.begin()
       await upkeep.begin()
@@ -79,13 +78,15 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     gateway.hooks.keep.tapPromise({ name: 'replay', stage: -100 }, (fragments) => keeper.keep(fragments))
     gateway.hooks.keep.tap('replay', (fragments) => {
       if (!stream.wantsEvents) return
-      const now_ns = nowNs(gateway.clock)
       // of what is imported, runs are announced and no events: they did not happen now
-      for (const fragment of fragments.filter(({ stage }) => stage === undefined))
-        for (const event of fragmentEvents(fragment, keeper.outcome(fragment).row, now_ns)) stream.eventKept(event)
+      for (const fragment of fragments.filter(({ stage }) => stage === undefined)) {
+        const { row, events } = keeper.outcome(fragment)
+        for (const event of events) stream.eventKept(eventV1(event, row))
+      }
     })
     gateway.hooks.close.tap({ name: 'replay', stage: -200 }, () => stream.end())
     gateway.hooks.close.tapPromise('replay', async () => {
+      pricing.end()
       await upkeep.end()
       await keeper.late.end()
       cache.forget()

@@ -27,6 +27,11 @@ export class Agents {
     return this.#agents.load(id, () => this.#gateway.storage.get('agents', id))
   }
 
+  /** The agent of this id as it stands now; it is not taken into memory, as sessions are not. */
+  async row(id: string): Promise<AgentRow | undefined> {
+    return this.at(id) ?? (await this.#gateway.storage.get('agents', id))
+  }
+
   /** The agent of this id; throws AGENT_NOT_FOUND. */
   async need(id: string): Promise<AgentRow> {
     const agent = await this.find(id)

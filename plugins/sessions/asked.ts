@@ -1,4 +1,4 @@
-import { type AskJson, type Input, type Io, writeJson } from 'guard-gateway/core'
+import { type AskJson, hint, type Input, type Io, writeJson } from 'guard-gateway/core'
 
 /** What one of these commands works with. */
 export interface Asked {
@@ -18,7 +18,7 @@ export const printPage = <T extends { readonly next_cursor: string | null }>(
   const shown = lines(page)
   for (const line of shown) io.out.write(`${line}\n`)
   if (shown.length === 0) io.err.write(`${none}\n`)
-  if (page.next_cursor !== null) io.err.write(`more: --cursor ${page.next_cursor}\n`)
+  if (page.next_cursor !== null) hint(`more: --cursor ${page.next_cursor}`, input, io)
 }
 
 /** A path with the flags that were given as its filters. */

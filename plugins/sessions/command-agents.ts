@@ -1,7 +1,7 @@
 import { columnLines, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'
-import type { agentSchema, agentsPage, oneAgent, registered } from './schemas.ts'
+import type { agentSchema, agentsPage, issued, oneAgent, registered } from './schemas.ts'
 
 const filters = { project: 'project_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }
 const head = ['agent', 'name', 'project', 'keys', 'registered by', 'since', '']
@@ -34,13 +34,44 @@ export const addAgent = async ({ ask, input, io }: Asked): Promise<void> => {
   io.out.write(`${answer.key}\n`)
 }
 
+/** Prints the live keys of an agent, one a line, none of them itself. */
+export const listKeys = async ({ ask, input, io }: Asked): Promise<void> => {
+  const { agent } = (await ask('GET', agentPath(input))) as Static<typeof oneAgent>
+  if (input.options.json === true) return void io.out.write(`${writeJson({ keys: agent.keys })}\n`)
+  if (agent.keys.length === 0) return void io.err.write(`"${agent.id}" has no key of its own.\n`)
+  const rows = agent.keys.map(({ id, prefix, created_at, last_used_at }) => [
+    terminalLine(id),
+    `${terminalLine(prefix)}…`,
+    created_at.slice(0, 10),
+    last_used_at?.slice(0, 16).replace('T', ' ') ?? 'never',
+  ])
+  for (const line of columnLines([['key', 'begins', 'since', 'last used (UTC)'], ...rows])) io.out.write(`${line}\n`)
+}
+
+/** Issues a further key, which nobody can print again; it is all that goes to stdout. */
+export const issueKey = async ({ ask, input, io }: Asked): Promise<void> => {
+  const answer = (await ask('POST', `${agentPath(input)}/keys`)) as Static<typeof issued>
+  if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)
+  io.err.write(`Key ${answer.key_id} of "${answer.agent.id}"; it is shown this once and kept nowhere:\n`)
+  io.out.write(`${answer.key}\n`)
+}
+
+/** Ends a key of an agent. */
+export const revokeKey = async ({ ask, input, io }: Asked): Promise<void> => {
+  const key = input.args[1] ?? ''
+  await ask('DELETE', `${agentPath(input)}/keys/${encodeURIComponent(key)}`)
+  if (input.options.json === true) io.out.write(`${writeJson({ key_id: key, revoked: true })}\n`)
+  else io.out.write(`${terminalLine(key)}  revoked\n`)
+}
+
 /** Pauses or resumes an agent and prints what it is then. */
 export const changeAgent = async ({ ask, input, io }: Asked, change: 'pause' | 'resume'): Promise<void> => {
-  const path = `/api/agents/${encodeURIComponent(input.args[0] ?? '')}/${change}`
-  const answer = (await ask('POST', path)) as Static<typeof oneAgent>
+  const answer = (await ask('POST', `${agentPath(input)}/${change}`)) as Static<typeof oneAgent>
   if (input.options.json === true) io.out.write(`${writeJson(answer)}\n`)
   else io.out.write(`${terminalLine(answer.agent.id)}  ${answer.agent.paused ? 'paused' : 'active'}\n`)
 }
+
+const agentPath = ({ args }: Asked['input']): string => `/api/agents/${encodeURIComponent(args[0] ?? '')}`
 
 const rowOf = (agent: Static<typeof agentSchema>): readonly string[] => [
   terminalLine(agent.id),

@@ -96,4 +96,26 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     example: 'guard agents resume reviewer',
     run: async (asked) => (await import('./command-agents.ts')).changeAgent(asked, 'resume'),
   },
+  {
+    id: 'agents keys',
+    args: '<id>',
+    summary: 'list the keys of an agent, by their ids and how they begin',
+    example: 'guard agents keys reviewer',
+    run: async (asked) => (await import('./command-agents.ts')).listKeys(asked),
+  },
+  {
+    id: 'agents issue',
+    args: '<id>',
+    summary: 'issue a further key for an agent and print it, this once',
+    options: APPROVER_FLAG,
+    example: 'guard agents issue reviewer',
+    run: async (asked) => (await import('./command-agents.ts')).issueKey(asked),
+  },
+  {
+    id: 'agents revoke',
+    args: '<id> <key_id>',
+    summary: 'end a key of an agent, at once',
+    example: 'guard agents revoke reviewer gk_0k3v9q0000000abcdefghijklm',
+    run: async (asked) => (await import('./command-agents.ts')).revokeKey(asked),
+  },
 ]

@@ -1,10 +1,11 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { Agents } from './agents.ts'
+import { liveById } from './find.ts'
 import { identifiers } from './identifiers.ts'
 import { AgentKeys } from './keys.ts'
 import { LiveSessions } from './live.ts'
 import { Openings } from './openings.ts'
-import { pausedProxy, pauses } from './pause.ts'
+import { pausedProxy, pauseOf, pauses } from './pause.ts'
 import { resolver } from './resolve.ts'
 import { Responses } from './responses.ts'
 import { tables } from './tables.ts'
@@ -31,6 +32,8 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
     const resolve = resolver({ ids, agents, live, openings, responses })
 
     for (const table of tables) gateway.tables.add(table)
+    gateway.sessionOf = async (id) => (await liveById(gateway, live, id)).row
+    gateway.pauseOf = pauseOf({ agents, live })
     gateway.health.set('sessions', () => ({
       in_memory: live.size,
       agents_in_memory: agents.size,

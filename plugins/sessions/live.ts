@@ -13,6 +13,9 @@ const MAX_SESSIONS = 10_000
 /** Ids of this form that a client chooses serve as they are. */
 const OWN_FORM = /^ses_[A-Za-z0-9_-]{1,120}$/
 
+/** Columns that sessions are looked for by. */
+export type BegunWhere = Partial<Pick<SessionRow, 'project_id' | 'paused'> & Record<'agent_id' | 'external_id', string>>
+
 /** What a session begins with beside its name, for example a call. */
 type Beginning = Omit<SessionBeginning, keyof ExternalId>
 
@@ -37,11 +40,9 @@ export class LiveSessions {
     return this.#sessions.size
   }
 
-  /** Sessions with a request under way or one since `from`, milliseconds since 1970; newest first. */
+  /** Sessions in memory with a request under way or one since `from`, milliseconds since 1970. */
   lately(from: number): readonly Session[] {
-    return [...this.#sessions.values()]
-      .filter(({ open, row }) => open > 0 || row.last_seen_at >= from)
-      .sort((one, other) => other.row.last_seen_at - one.row.last_seen_at)
+    return [...this.#sessions.values()].filter(({ open, row }) => open > 0 || row.last_seen_at >= from)
   }
 
   /** The session of this id, if it is in memory. */
@@ -54,11 +55,17 @@ export class LiveSessions {
     return this.#sessions.load(id, () => this.#read(id))
   }
 
-  /** Sessions that a client knows by this id and that are in memory only: their first requests are under way. */
-  begunAs(external_id: string): readonly SessionRow[] {
-    return [...this.#sessions.values()].flatMap(({ row, stored }) =>
-      stored !== true && row.external_id === external_id ? [row] : [],
-    )
+  /** Sessions with these columns that are in memory only, newest first: their first requests are under way. */
+  begun(where: BegunWhere): readonly SessionRow[] {
+    return this.known(where).flatMap(({ row, stored }) => (stored === true ? [] : [row]))
+  }
+
+  /** Sessions in memory with these columns, newest first. Their rows may still be on their way to the storage. */
+  known(where: BegunWhere): readonly Session[] {
+    const columns = Object.entries(where) as [keyof BegunWhere, unknown][]
+    return [...this.#sessions.values()]
+      .filter(({ row }) => columns.every(([column, value]) => row[column] === value))
+      .reverse()
   }
 
   /** A session that did not exist before; it is in memory only, until its first request or change is written. */
@@ -87,11 +94,12 @@ export class LiveSessions {
     }
   }
 
-  /** As `named`, for those who must not begin one. */
-  async findNamed(project: string, externalId: string): Promise<Session | undefined> {
+  /** The session that `named` gives, if there is one, as it stands now. It is not taken into memory: beside a gateway that would hear of no change. */
+  async rowNamed(project: string, externalId: string): Promise<SessionRow | undefined> {
     for (let turn = 0; ; turn++) {
-      const session = await this.find(candidate(project, externalId, turn))
-      if (session === undefined || session.row.project_id === project) return session
+      const id = candidate(project, externalId, turn)
+      const row = this.at(id)?.row ?? (await this.#gateway.storage.get('sessions', id))
+      if (row === undefined || row.project_id === project) return row
     }
   }
 

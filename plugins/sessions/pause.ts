@@ -1,5 +1,6 @@
 import {
   type Call,
+  type Caller,
   type Change,
   type Decision,
   type Gateway,
@@ -13,7 +14,7 @@ import {
   undecided,
 } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
-import { knownBy } from './resolve.ts'
+import { callerOf, type Finders } from './resolve.ts'
 import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
@@ -91,20 +92,28 @@ export const pauses =
     return known === undefined ? agents.find(agent_id).then(judged) : judged(known)
   }
 
-/** Refuses what a paused session or agent sends beside guarded calls. What only reads, such as a list of models, passes. */
+/** Why nothing of a caller may be forwarded: its session is paused, or its agent. */
+export const pauseOf =
+  ({ agents, live }: Pick<Finders, 'agents' | 'live'>) =>
+  async ({ project_id, agent_id, external_session_id: name }: Caller): Promise<GuardError | undefined> => {
+    const session = name === null ? undefined : await live.rowNamed(project_id, name)
+    if (session?.paused === true) return refusal('PAUSED_SESSION', sessionPaused(session.id), session)
+    const agent = agent_id === null ? undefined : await agents.row(agent_id)
+    return agent?.paused === true ? refusal('PAUSED_AGENT', agentPaused(agent.id), session) : undefined
+  }
+
+/** Refuses what a paused session or agent sends beside guarded calls, whatever the method. */
 export const pausedProxy =
-  (finders: Parameters<typeof knownBy>[0]) =>
-  async ({ method, headers, identity }: ProxyRequest): Promise<undefined> => {
-    if (method === 'GET') return
-    const { agent, session } = await knownBy(finders, headers, identity)
-    if (session?.row.paused === true) throw refusal('PAUSED_SESSION', sessionPaused(session.row.id), session)
-    if (agent?.paused === true) throw refusal('PAUSED_AGENT', agentPaused(agent.id), session)
+  (finders: Pick<Finders, 'ids' | 'agents' | 'live'>) =>
+  async ({ headers, identity }: ProxyRequest): Promise<undefined> => {
+    const refused = await pauseOf(finders)(await callerOf(finders, headers, identity))
+    if (refused !== undefined) throw refused
   }
 
 /** A block without a rule. The official clients try again on a 409 that does not tell them otherwise. */
-const refusal = (code: Paused, message: string, session: Session | undefined): GuardError =>
+const refusal = (code: Paused, message: string, session: SessionRow | undefined): GuardError =>
   new GuardError(code, message, {
-    block: { session_id: session?.row.id ?? '', rule_id: '' },
+    block: { session_id: session?.id ?? '', rule_id: '' },
     headers: { 'x-should-retry': 'false' },
   })
 

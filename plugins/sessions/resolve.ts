@@ -1,11 +1,10 @@
-import type { Call, Identity, Session } from 'guard-gateway/core'
+import type { Call, Caller, Identity, Session } from 'guard-gateway/core'
 import type { Agents } from './agents.ts'
 import { badName, type Identifiers } from './identifiers.ts'
 import type { LiveSessions } from './live.ts'
 import type { Openings } from './openings.ts'
 import type { Responses } from './responses.ts'
 import { type ExternalId, externalId } from './sources.ts'
-import type { AgentRow } from './tables.ts'
 
 const DEFAULT_PROJECT = 'default'
 
@@ -69,18 +68,16 @@ const continued = async (call: Call, live: LiveSessions, responses: Responses): 
   return session?.row.project_id === call.project_id ? session : undefined
 }
 
-/** Agent and session that headers and key name, as far as they are known already; nothing is begun. Throws INVALID_HEADER. */
-export const knownBy = async (
-  { ids, agents, live }: Pick<Finders, 'ids' | 'agents' | 'live'>,
+/** In whose name a request comes that is no call; nothing is begun. Throws INVALID_HEADER. */
+export const callerOf = async (
+  { ids, agents }: Pick<Finders, 'ids' | 'agents'>,
   headers: Readonly<Record<string, string>>,
   identity: Identity,
-): Promise<{ readonly agent: AgentRow | undefined; readonly session: Session | undefined }> => {
-  const id = agentOf(headers, identity, ids)
-  const agent = id === null ? undefined : await agents.find(id)
-  const project = projectHeader(headers, ids) ?? agent?.project_id ?? DEFAULT_PROJECT
-  const external = externalId(headers, {}, ids)
-  const session = external === undefined ? undefined : await live.findNamed(project, external.external_id)
-  return { agent, session }
+): Promise<Caller> => {
+  const agent_id = agentOf(headers, identity, ids)
+  const agent = agent_id === null ? undefined : await agents.find(agent_id)
+  const project_id = projectHeader(headers, ids) ?? agent?.project_id ?? DEFAULT_PROJECT
+  return { project_id, agent_id, external_session_id: externalId(headers, {}, ids)?.external_id ?? null }
 }
 
 /** The agent that a key stands for, else the one that the header names; a key is not overruled by a header. */

@@ -1,14 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import {
-  approverHeaders,
-  type Gateway,
-  GuardError,
-  knownFilters,
-  onlySession,
-  type Session,
-  type SessionRow,
-} from 'guard-gateway/core'
+import { approverHeaders, type Gateway, knownFilters, type Session, type SessionRow } from 'guard-gateway/core'
 import type { Static } from 'typebox'
+import { foundSessions, liveByExternal, liveById } from './find.ts'
 import type { LiveSessions } from './live.ts'
 import { boundedMetadata } from './metadata.ts'
 import { changeSession, pauseSession, resumeSession } from './pause.ts'
@@ -36,8 +29,7 @@ export const sessionRoutes =
     app.get('/sessions', { schema: list }, async ({ query }) => {
       knownFilters(query, sessionsQuery)
       const { limit, cursor, ...where } = query
-      const page = { where, limit, ...(cursor === undefined ? {} : { cursor }) }
-      const { rows, next_cursor, truncated } = await gateway.storage.find('sessions', page)
+      const { rows, next_cursor, truncated } = await foundSessions(gateway, live, where, limit, cursor)
       return { sessions: rows.map(sessionView), next_cursor, truncated }
     })
 
@@ -87,24 +79,4 @@ const changesOf = (gateway: Gateway, body: Static<typeof sessionChanges>): Parti
     ...(name === undefined ? {} : { name: name === null ? null : gateway.redact.text(name) }),
     ...(metadata === undefined ? {} : { metadata: gateway.redact.value(boundedMetadata(metadata)) }),
   }
-}
-
-/** The live session of an id, or of an external id if only one session bears it. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
-export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> =>
-  (await live.find(id)) ?? liveByExternal(gateway, live, { external_id: id })
-
-/** The live session that an external id means, also before anything of it is on record. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
-const liveByExternal = async (
-  gateway: Gateway,
-  live: LiveSessions,
-  where: { readonly external_id: string; readonly project_id?: string },
-): Promise<Session> => {
-  const { external_id, project_id } = where
-  const { rows } = await gateway.storage.find('sessions', { where, limit: 10 })
-  const begun = live
-    .begunAs(external_id)
-    .filter((row) => (project_id ?? row.project_id) === row.project_id && rows.every(({ id }) => id !== row.id))
-  const session = await live.find(onlySession(external_id, [...rows, ...begun]).id)
-  if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
-  return session
 }

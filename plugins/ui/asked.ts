@@ -15,5 +15,6 @@ export const askOf = (gateway: Gateway, request: FastifyRequest): Ask => ({
   params: request.params as Readonly<Record<string, string>>,
   query: queryOf(request.url),
   url: request.url,
+  origin: `${request.protocol}://${request.host}`,
   now: gateway.clock.now(),
 })

@@ -1,4 +1,4 @@
-import { type Connections, type Gateway, glob } from 'guard-gateway/core'
+import { type Connections, type Gateway, glob, upstreamAddress } from 'guard-gateway/core'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'
@@ -27,26 +27,20 @@ export interface Upstream {
 /** Works an upstream out. Throws TypeError for a base address that is none. */
 export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamClients']): Upstream => {
   const url = new URL(options.base_url)
-  const secure = url.protocol === 'https:'
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const timeouts = { ...timeoutDefaults, ...options.timeouts }
+  const { connect_ms, idle_ms } = timeouts
+  const address = upstreamAddress(url, { connect_ms, idle_ms })
   const models = options.models ?? ['*']
   const matchers = models.map(glob)
   return {
     name: options.name,
     styles: options.styles,
     models,
-    address: hostname,
+    address: address.hostname,
     serves: (model) => matchers.some((matches) => matches(model)),
     rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
     timeouts,
-    connections: new UpstreamConnections(clients, options.client, {
-      secure,
-      hostname,
-      port: Number(url.port === '' ? (secure ? 443 : 80) : url.port),
-      connect_ms: timeouts.connect_ms,
-      idle_ms: timeouts.idle_ms,
-    }),
+    connections: new UpstreamConnections(clients, options.client, address),
     prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, ''),
     paths: new Map(Object.entries(options.paths ?? {})),
     model_map: new Map(Object.entries(options.model_map ?? {})),

@@ -43,8 +43,10 @@ export interface HeaderRules {
   readonly host: string
   readonly auth: Auth
   readonly api_key: string | undefined
-  /** Name, value, name, value …; set last, they win. */
+  /** Name, value, name, value …; set last, in place of whatever else would have such a name. */
   readonly fixed: readonly string[]
+  /** The names of these in lower case. */
+  readonly own: ReadonlySet<string>
   /** What is done with a header of this name. */
   readonly fate: (spelled: string) => number
   /** What passes of headers that are the same in several requests. */
@@ -59,7 +61,7 @@ export const headerRules = (
 ): HeaderRules => {
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
   const fate = byHeaderName((lower) => (own.has(lower) ? DROP : fateUp(lower)))
-  return { host, auth, api_key, fixed: Object.entries(headers).flat(), fate, passing: new WeakMap() }
+  return { host, auth, api_key, fixed: Object.entries(headers).flat(), own, fate, passing: new WeakMap() }
 }
 
 /** A request whose headers go up. */
@@ -77,7 +79,7 @@ export interface Outbound {
 export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets: Secrets): string[] => {
   const { raw, style } = outbound
   const passing = passingOf(rules, raw, secrets)
-  const headers = ['host', rules.host, ...passing.headers]
+  const headers = rules.own.has('host') ? [...passing.headers] : ['host', rules.host, ...passing.headers]
   if (style === 'messages' && passing.version !== '') headers.push('anthropic-version', passing.version)
   if (rules.auth === 'passthrough') headers.push(...passed(rules, outbound, namedByConnection(raw), secrets))
   finish(headers, rules, outbound)
@@ -105,7 +107,7 @@ const passingOf = (rules: HeaderRules, raw: readonly string[], secrets: Secrets)
 const passingAnew = (rules: HeaderRules, raw: readonly string[], secrets: Secrets): Passing => {
   const headers: string[] = []
   const named = namedByConnection(raw)
-  let version: string | undefined
+  let version = rules.own.has('anthropic-version') ? '' : undefined
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
@@ -125,19 +127,22 @@ const versionFrom = (fate: number, value: string, before: string | undefined): s
 }
 
 const finish = (headers: string[], rules: HeaderRules, { style, length }: Outbound): void => {
-  headers.push('accept-encoding', 'identity')
+  if (!rules.own.has('accept-encoding')) headers.push('accept-encoding', 'identity')
   if (length !== undefined) headers.push('content-length', String(length))
-  const { auth, api_key } = rules
-  if (api_key !== undefined && auth !== 'none' && auth !== 'passthrough') {
-    if (auth === 'x-api-key' || (auth === 'auto' && style === 'messages')) headers.push('x-api-key', api_key)
-    else headers.push('authorization', `Bearer ${api_key}`)
-  }
+  pushKey(headers, rules, style)
   for (const text of rules.fixed) headers.push(text)
+}
+
+const pushKey = (headers: string[], { auth, api_key, own }: HeaderRules, style: string): void => {
+  if (api_key === undefined || auth === 'none' || auth === 'passthrough') return
+  const isBare = auth === 'x-api-key' || (auth === 'auto' && style === 'messages')
+  const name = isBare ? 'x-api-key' : 'authorization'
+  if (!own.has(name)) headers.push(name, isBare ? api_key : `Bearer ${api_key}`)
 }
 
 /** The client's own login, without anything that is a key of ours, meant for this connection alone, or set by the upstream's options. */
 const passed = (
-  { fixed }: HeaderRules,
+  { own }: HeaderRules,
   { login }: Outbound,
   named: ReadonlySet<string> | undefined,
   secrets: Secrets,
@@ -147,7 +152,7 @@ const passed = (
     const name = login[index] ?? ''
     const value = login[index + 1] ?? ''
     const lower = name.toLowerCase()
-    const isOut = named?.has(lower) || fixed.some((entry, at) => at % 2 === 0 && entry.toLowerCase() === lower)
+    const isOut = named?.has(lower) || own.has(lower)
     if (!isOut && !lower.startsWith('x-guard-') && lower !== 'cookie' && !holdsOwnKey(secrets, value))
       kept.push(name, value)
   }

@@ -46,9 +46,13 @@ export class Upstreams {
   #none(styles: readonly string[], model: string | null): GuardError {
     const wanted = `style ${styles.join(' or ')}${model === null ? '' : named(model)}`
     const there = this.all.map(({ name, styles, models }) => `${name} (${styles.join(', ')}: ${models.join(', ')})`)
+    const way =
+      there.length === 0
+        ? 'Start the gateway with OPENAI_API_KEY or ANTHROPIC_API_KEY in its environment, or add one under upstreams in guard-config.yml.'
+        : 'Add one under upstreams in guard-config.yml, or choose another model.'
     return new GuardError(
       'NO_UPSTREAM',
-      `No upstream serves ${wanted}; there is ${there.join('; ') || 'none'}. Add one under upstreams in guard-config.yml, or choose another model.`,
+      `No upstream serves ${wanted}; there is ${there.join('; ') || 'none'}. ${way}`,
       { known: this.all.map(({ name }) => name) },
     )
   }

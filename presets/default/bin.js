@@ -21,7 +21,7 @@ const [major = 0, minor = 0] = found.split('.').map(Number)
 
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `guard needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 -p guard-gateway guard …".\n`,
+    `guard needs Node ${needed} or newer; this is ${found}. Install a newer Node, or run "npx -p node@24 guard …".\n`,
   )
   process.exitCode = 1
 } else {

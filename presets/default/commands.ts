@@ -18,6 +18,7 @@ import { playgroundCommands, showInBrowser } from 'guard-gateway/plugins/playgro
 import { policyCommands } from 'guard-gateway/plugins/policy'
 import { replayCommands } from 'guard-gateway/plugins/replay'
 import { sessionCommands } from 'guard-gateway/plugins/sessions'
+import { calledAs, ownCommand } from './called-as.ts'
 import { configFor, exists, located } from './command-config.ts'
 import { mcpFaults } from './config/checks-mcp.ts'
 import { emptyConfig } from './config/defaults.ts'
@@ -34,11 +35,11 @@ import { version } from './version.ts'
 
 /** A gateway with every command there is; nothing is read to make it. */
 export const withCommands = (io: Io): Promise<Gateway> =>
-  withRun({ config: emptyConfig(), refuse: refusal(), builtIn: true, file: located({}, io).file }, io)
+  withRun({ config: emptyConfig(), refuse: refusal(), builtIn: true, ...located({}, io) }, io)
 
 /** The gateway of the configuration, with its commands, made for one of them. The first start writes a configuration. */
 export const configured = async (options: Input['options'], command: Command | undefined, io: Io): Promise<Gateway> => {
-  const { file } = located(options, io)
+  const { file, named } = located(options, io)
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await configFor(command, options, io)
   const config = overridden(loaded.config, options, io.cwd, command?.id)
@@ -47,7 +48,7 @@ export const configured = async (options: Input['options'], command: Command | u
   if (fault !== undefined) throw new GuardError('USAGE', `--server ${String(fault.path[2])}: ${fault.message}.`)
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
-  const gateway = await withRun({ ...loaded, config, file, command, first, approver_key }, io)
+  const gateway = await withRun({ ...loaded, config, file, named, command, first, approver_key }, io)
   if (command?.id !== 'gateway run') return gateway
   const done = (message: string) => printNotice(message, options, io)
   const notice = (message: string) => printWarning(message, options, io)
@@ -72,6 +73,8 @@ interface Told {
   /** Nobody has written the configuration. */
   readonly builtIn: boolean
   readonly file: string
+  /** Somebody has named the file. */
+  readonly named: boolean
   readonly command?: Command | undefined
   readonly first?: FirstRun | undefined
   /** The approver key of the command line. */
@@ -80,19 +83,21 @@ interface Told {
 
 /** The gateway of a configuration, with the commands that serve it, ask it and start what uses it. */
 const withRun = async (
-  { config, refuse, builtIn, file, command, first, approver_key }: Told,
+  { config, refuse, builtIn, file, named, command, first, approver_key }: Told,
   io: Io,
 ): Promise<Gateway> => {
   if (config.preset === 'mcp-stdio') return createGateway(config, [], refuse)
+  const called = calledAs(io, { file, named })
   const run = gatewayRun({
     version,
     server: config.server,
     facts: facts(config, io.cwd),
     also: [mcpServe],
     show: showInBrowser,
-    ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, calledAs(io)) }),
+    ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, called.here) }),
   })
   const gateway = await createGateway(config, [run], refuse)
+  gateway.calledAs = called
   gateway.commands.add(doctor((options) => located(options, io).file))
   const place = placeOf(config, file)
   const where = {
@@ -106,6 +111,7 @@ const withRun = async (
       ...place,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
+      calledAs: called.here,
       running: (instead) => running(place, instead),
       asking: (work) => asking(gateway, where, inJson(work)),
     }),
@@ -138,11 +144,11 @@ const jsonWork = (approver_key: string | undefined) => {
   const headers = approver_key === undefined ? {} : { [APPROVER_HEADER]: approver_key }
   return <T>(work: JsonWork<T>): Work<T> =>
     (ask, address) =>
-      work(
-        async (method, path, body) =>
-          readJson(await text(await ask(method, path, body === undefined ? undefined : JSON.stringify(body), headers))),
-        address,
-      )
+      work(async (method, path, body) => {
+        const sent = body === undefined ? undefined : JSON.stringify(body)
+        const answer = await text(await ask(method, path, sent, headers))
+        return answer === '' ? undefined : readJson(answer)
+      }, address)
 }
 
 const mcpServe = {
@@ -157,13 +163,3 @@ const mcpServe = {
   },
   example: 'guard mcp serve --policy policy.yml --server docs=http://127.0.0.1:3000/mcp',
 }
-
-/** How whoever started this calls the program: from a clone through npm. */
-const calledAs = ({ env }: Io): string => (env.npm_lifecycle_event === undefined ? 'guard' : 'npm run -s guard --')
-
-/** Words that start this program again. */
-const ownCommand = (): readonly string[] => [
-  process.execPath,
-  ...process.execArgv.filter((word) => word.startsWith('--conditions=')),
-  process.argv[1] ?? 'guard',
-]

@@ -50,7 +50,7 @@ export const parseConfig = async (text: string, file: string, env: Environment):
   const checked = await complete(resolved.value, env)
   refuse(checked.faults)
   const config = atFolder(checked.value as Config, dirname(resolve(file)), env)
-  refuse([...configFaults(config), ...(await patternFaults(config.redaction.patterns))])
+  refuse([...configFaults(config), ...patternFaults(config.redaction.patterns)])
   return { config, warnings: configWarnings(config, env), refuse }
 }
 

@@ -1,9 +1,7 @@
-import { approver, type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
-import { addSecrets } from './config/credentials.ts'
+import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
 import { type Refuse, refusal } from './config/faults.ts'
-import { patternFinders } from './config/patterns.ts'
 import type { Config } from './config/schema.ts'
-import { pluginsFrom } from './plugin-files.ts'
+import { usePlugins } from './plugin-files.ts'
 
 /** The plugins of a preset; only those that it has are loaded. */
 const pluginsOf = async (config: Config): Promise<readonly Plugin[]> => {
@@ -27,18 +25,11 @@ export const createGateway = async (
   refuse: Refuse = refusal(),
   clock: Clock = systemClock,
 ): Promise<Gateway> => {
-  const { preset, plugins, storage, redaction } = config
+  const { preset, plugins } = config
   const shipped = await pluginsOf(config)
-  const { names, emails, patterns } = redaction
-  const gateway = new Gateway({
-    clock,
-    ...(preset === 'minimal' ? {} : { storage: storage.backend }),
-    onStorageFailure: storage.on_failure,
-    redaction: { names, emails, finders: await patternFinders(patterns) },
-  })
-  addSecrets(gateway.secrets, config)
-  gateway.approver = approver(config.mcp.approver_key || undefined)
-  gateway.use(...shipped, ...(await pluginsFrom(plugins, refuse)), ...more)
+  const gateway = new Gateway({ clock }).use(...shipped)
+  await usePlugins(gateway, plugins, refuse)
+  gateway.use(...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway
   const { pluginFaults } = await import('./config/checks-plugins.ts')
   refuse(pluginFaults(gateway, config))

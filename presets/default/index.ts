@@ -28,6 +28,7 @@ import { http as streamableHttp } from 'guard-gateway/plugins/mcp-transports/htt
 import { stdio } from 'guard-gateway/plugins/mcp-transports/stdio'
 import { metrics } from 'guard-gateway/plugins/metrics'
 import { otlp } from 'guard-gateway/plugins/otlp'
+import { otlpPush } from 'guard-gateway/plugins/otlp-push'
 import { playground } from 'guard-gateway/plugins/playground'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
@@ -42,6 +43,7 @@ import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
+import { settings } from './settings.ts'
 import { version } from './version.ts'
 
 export { mcpOptions } from './config/mcp-options.ts'
@@ -57,6 +59,7 @@ export const defaultPreset = (
   rules: ShippedPolicy = 'default',
   mode: () => Mode = () => config.default_mode,
 ): readonly Plugin[] => [
+  settings(config),
   sqlite(config.storage),
   memory(),
   responses,
@@ -97,6 +100,7 @@ export const defaultPreset = (
   streamableHttp,
   mcp(mcpOptions(config)),
   otlp({ ...config.storage, max_body_bytes: config.replay.max_body_bytes }),
+  ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
   playground(),
   metrics(),
   ui({

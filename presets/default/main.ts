@@ -1,20 +1,28 @@
 import { readFile } from 'node:fs/promises'
-import type { Command, Gateway, Input, Io } from 'guard-gateway/core'
+import { type Command, Gateway, type Input, type Io } from 'guard-gateway/core'
 import { begins, printWarning, runCli } from 'guard-gateway/plugins/cli'
 import { configFor, located } from './command-config.ts'
+import { addressOf } from './config/address.ts'
 import { overridden } from './config/overrides.ts'
+import type { Config } from './config/schema.ts'
 import { createGateway } from './gateway.ts'
 import { version } from './version.ts'
 
 /** The command line `guard`; resolves to the exit code. `argv` is without node and script. */
 export const main = (argv: readonly string[], io: Io): Promise<number> => {
-  const { builtIn, configured } = begins(argv, 'mcp run') ? proxyAlone(io) : everything(io)
+  const { builtIn, configured } = assemblyFor(argv)(io)
   return runCli(argv, io, {
     version,
     builtIn,
     configured,
     extended: async (options) => /^plugins:/m.test(await readFile(located(options, io).file, 'utf8').catch(() => '')),
   })
+}
+
+/** What others start again and again, and wait for, loads only what it needs. */
+const assemblyFor = (argv: readonly string[]): ((io: Io) => Assembly) => {
+  if (begins(argv, 'mcp run')) return proxyAlone
+  return begins(argv, 'statusline') ? lineAlone : everything
 }
 
 /** Where the gateways of a command line come from. */
@@ -40,3 +48,18 @@ const proxyAlone = (io: Io): Assembly => ({
     return createGateway(overridden(config, options, io.cwd, command?.id), [], refuse)
   },
 })
+
+/** Claude Code starts `statusline` whenever its conversation has changed. */
+const lineAlone = (io: Io): Assembly => ({
+  builtIn: async () => withLine((await import('./config/defaults.ts')).emptyConfig()),
+  async configured(options, command) {
+    const { config, warnings } = await configFor(command, options, io)
+    for (const warning of warnings) printWarning(warning, options, io)
+    return withLine(config)
+  },
+})
+
+const withLine = async (config: Pick<Config, 'server'>): Promise<Gateway> => {
+  const { statuslineAlone } = await import('guard-gateway/plugins/clients')
+  return new Gateway().use(statuslineAlone({ address: addressOf(config) }))
+}

@@ -1,36 +1,37 @@
 import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { GuardError, type Plugin } from 'guard-gateway/core'
+import type { Gateway, Plugin } from 'guard-gateway/core'
 import type { Refuse } from './config/faults.ts'
 
-/** The plugins that the named files export, file by file in the order of their names in the module. */
-export const pluginsFrom = async (files: readonly string[], refuse: Refuse): Promise<readonly Plugin[]> => {
-  const found: Plugin[] = []
+/** Applies the plugins that the named files export, file by file in the order of their names in the module. `refuse` is told of the first file that cannot be used. */
+export const usePlugins = async (gateway: Gateway, files: readonly string[], refuse: Refuse): Promise<void> => {
   for (const [index, file] of files.entries()) {
+    const wrong = (what: string, cause?: unknown) =>
+      refuse([{ path: ['plugins', index], message: `${file} ${what}`, cause }])
+    const exported = await load(file).catch((cause) =>
+      wrong(`cannot be loaded as a plugin: ${whyNot(file, cause)}`, cause),
+    )
+    const plugins = Object.values(exported ?? {}).filter(isPlugin)
+    if (plugins.length === 0) wrong('exports no plugin: an object with a name and an apply function.')
     try {
-      found.push(...(await pluginsOf(file)))
-    } catch (error) {
-      const { message, cause } = error as Error
-      refuse([{ path: ['plugins', index], message, cause }])
+      gateway.use(...plugins)
+    } catch (cause) {
+      wrong(`cannot be applied: ${whyNot(file, cause)}`, cause)
     }
   }
-  return found
 }
 
-const pluginsOf = async (file: string): Promise<readonly Plugin[]> => {
-  const exported = Object.values(await load(file))
-  const plugins = exported.filter(isPlugin)
-  if (plugins.length > 0) return plugins
-  throw new GuardError('INVALID_CONFIG', `${file} exports no plugin: an object with a name and an apply function.`)
-}
+const load = async (file: string) => (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
 
-const load = async (file: string): Promise<Readonly<Record<string, unknown>>> => {
-  try {
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
-  } catch (cause) {
-    const why = existsSync(file) ? (cause as Error).message : 'there is no such file.'
-    throw new GuardError('INVALID_CONFIG', `${file} cannot be loaded as a plugin: ${why}`, { cause })
-  }
+/** What an error says, behind the line that it names, of this file or of one that this file loads. */
+const whyNot = (file: string, error: unknown): string => {
+  if (!existsSync(file)) return 'there is no such file.'
+  const { message, stack = '' } = error as Error
+  const [, unread, unreadLine] = /^(\S.*):(\d+)\n/.exec(stack) ?? []
+  if (unread !== undefined) return `${basename(unread)}:${unreadLine}: ${message}`
+  const [, line] = stack.split(pathToFileURL(file).href)[1]?.match(/^:(\d+):\d+/) ?? []
+  return line === undefined ? message : `${basename(file)}:${line}: ${message}`
 }
 
 const isPlugin = (value: unknown): value is Plugin =>

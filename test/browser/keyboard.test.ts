@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser } from './chromium.ts'
-import { threeSteps } from './data.ts'
+import { at, threeSteps } from './data.ts'
 import { mcpCaller } from './mcp-client.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -96,6 +96,38 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
     await page.locator('#span-s2').waitFor({ state: 'detached' })
     await press(page, ']')
     await page.locator('#span-s2').waitFor()
+    await visit.close()
+  })
+
+  it('stands on the match that it stepped to, so that arrows close and open that row', async () => {
+    const calls = [1, 2, 3].flatMap((number) => [
+      { id: `m${number}`, name: 'gen_ai.request', start_ns: at(Date.now(), 4 * number) },
+      { id: `t${number}`, parent_id: `m${number}`, name: 'tool.call', start_ns: at(Date.now(), 4 * number + 1) },
+    ])
+    const id = await world.trace({ name: 'three of a kind', spans: calls })
+    const visit = await world.open()
+    const { page } = visit
+    const isAt = async (row: string) => {
+      await page.locator(`#${row}.chosen.at`).waitFor()
+      assert.deepEqual(await page.locator('[data-row].at').evaluateAll((rows) => rows.map((one) => one.id)), [row])
+      assert.equal(await page.evaluate(() => document.activeElement?.closest('tr')?.id), row)
+    }
+    await visit.to(`/replay/${id}?find=gen_ai.request`)
+    await press(page, 'n')
+    await isAt('span-m2')
+    await press(page, 'n')
+    await isAt('span-m3')
+    await press(page, 'ArrowLeft')
+    await page.locator('#span-t3').waitFor({ state: 'detached' })
+    assert.equal(await page.locator('#span-t1').count(), 1)
+    await isAt('span-m3')
+    await press(page, 'b')
+    await isAt('span-m2')
+    await press(page, 'k')
+    assert.equal(await page.locator('#span-t1.at').count(), 1)
+    await visit.to(`/replay/${id}?span=m2#span-m2`)
+    await press(page, 'j')
+    assert.equal(await page.locator('#span-t2.at').count(), 1)
     await visit.close()
   })
 

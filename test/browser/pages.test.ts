@@ -53,6 +53,24 @@ const photographed = async (page: Page, name: string): Promise<void> => {
     }
 }
 
+/** Words in these elements that go on in another line, though one could hold them. */
+const brokenWords = (elements: readonly Element[]): readonly string[] => {
+  const broken: string[] = []
+  for (const element of elements) {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode() !== null) {
+      const { currentNode } = texts
+      for (const { 0: word, index } of (currentNode.textContent ?? '').matchAll(/\w{2,24}/g)) {
+        const range = document.createRange()
+        range.setStart(currentNode, index)
+        range.setEnd(currentNode, index + word.length)
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word)
+      }
+    }
+  }
+  return broken
+}
+
 describe('every page', { skip: noBrowser }, () => {
   let world: World
   let data: Seeded
@@ -95,6 +113,20 @@ describe('every page', { skip: noBrowser }, () => {
       await visit.close()
     })
   }
+
+  it('words of narrow tables stay whole', async () => {
+    for (const scenario of ['mcp-size', 'mcp-sql', 'mcp-shell']) await world.play(scenario)
+    const visit = await world.open()
+    const { page } = visit
+    for (const width of [360, 390, 412]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const path of ['/', '/mcp', '/sessions', '/replay', '/playground']) {
+        await visit.to(path)
+        assert.deepEqual(await page.locator('.stacks td').evaluateAll(brokenWords), [], `${path}, ${width} px`)
+      }
+    }
+    await visit.close()
+  })
 
   it('sessions with long names fit into every window', async () => {
     const { json } = await world.api('POST', '/api/agents', { name: 'a', project_id: 'a-project-of-some-length' })

@@ -190,6 +190,14 @@ describe('the opening', () => {
       of('Now: 2027-01-02T23:59:59, id 0a1b2c3d4e', 'fix it'),
     )
     assert.equal(of('Today is Sat Nov 21 2026.', 'fix it'), of('Today is Tue Dec 1 2026.', 'fix it'))
+    for (const [one, other] of [
+      ['It is 9:05 AM.', 'It is 12:10 PM.'],
+      ['It is 9:05 a.m. in Rome', 'It is 9:05pm in Rome'],
+      ['It is 9 am, Nov 23rd, 2026', 'It is 10 PM, Dec 1st, 2027'],
+      ['Today: the 1st of December', 'Today: the 22nd of May'],
+    ] as const)
+      assert.equal(of(one, 'fix it'), of(other, 'fix it'))
+    assert.notEqual(of('Take 3 amps', 'fix it'), of('Take 4 amps', 'fix it'))
     assert.notEqual(of('s', 'fix issue 1'), of('s', 'fix issue 2'))
     assert.notEqual(of('s', 'fix it'), of('t', 'fix it'))
   })

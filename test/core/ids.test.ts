@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { derivedId, newId } from 'guard-gateway/core'
+import { derivedId, newId, shortId, tellingPart } from 'guard-gateway/core'
 
 describe('ids', () => {
   it('are unique and sort by time of making', () => {
@@ -13,5 +13,15 @@ describe('ids', () => {
     assert.match(derivedId('ses_', 'a', 'b'), /^ses_[a-z2-7]{24}$/)
     assert.equal(derivedId('ses_', 'a', 'b'), derivedId('ses_', 'a', 'b'))
     assert.notEqual(derivedId('ses_', 'ab', ''), derivedId('ses_', 'a', 'b'))
+  })
+  it('that are cut still tell one from the next', () => {
+    const [one, other] = [newId('ses_', 1_800_000_000_000), newId('ses_', 1_800_000_000_000)]
+    assert.notEqual(shortId(one), shortId(other))
+    assert.match(shortId(one), /^ses_…[0-9a-v]{7}…$/)
+    assert.equal(tellingPart(`playground-${one}`), `playground-${one.slice(0, -12)}…`)
+    assert.equal(shortId('ses_k6eieym4w2cblopvejc7ya12'), 'ses_k6eieym4…')
+    assert.equal(shortId('ses_of_mine'), 'ses_of_mine')
+    for (const own of ['0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0', 'a name of somebody'])
+      assert.equal(tellingPart(own), own)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { GuardError, type Part, readRequest } from 'guard-gateway/core'
+import { argumentText, GuardError, type Part, readRequest } from 'guard-gateway/core'
 import { plain } from '../kit/plain-style.ts'
 
 let fresh = 0
@@ -33,6 +33,17 @@ describe('bodies', () => {
         text.slice(0, 40),
       )
     assert.throws(() => readRequest(plain, Buffer.from([0x7b, 0xff, 0x7d]), ''), { code: 'INVALID_BODY' })
+  })
+  it('are refused with the byte from which on they are no JSON', () => {
+    for (const [text, wanted] of [
+      ['{"items":[{"text":"hé"x}]}', '"," or "}" at byte 23'],
+      ['{"items":[1,2,]}', 'a value at byte 14'],
+      ['{"é":01}', '"," or "}" at byte 7'],
+      ['{"a":{"b":"\\q"}}', 'a valid escape at byte 11'],
+    ] as const)
+      assert.throws(() => raw(text), { message: `The request body is not JSON: expected ${wanted}.` })
+    const long = `{"items":["${'x'.repeat(1_100_000)}",]}`
+    assert.throws(() => raw(long), { message: 'The request body is not JSON: a value cannot be parsed at byte 0.' })
   })
   it('are accepted exactly where JSON.parse accepts an object', () => {
     const accepts = (read: () => unknown) => {
@@ -163,5 +174,41 @@ describe('a body that begins like an earlier one', () => {
         assert.equal(envelope.model, 'shared')
       }
     }
+  })
+})
+
+describe('integers beyond 2^53 in arguments', () => {
+  const step = (id: string, args: string) => `{"kind":"call","tool":"fetch","id":"${id}","args":${args}}`
+  const keys = (...args: string[]) => {
+    const text = args.map((one, index) => step(`c${index}`, one)).join(',{"kind":"user","text":"go on"},')
+    return raw(`{"model":"m","items":[${text}]}`).conversation.turns.map((turn) => turn.calls[0]?.key)
+  }
+  it('keep every digit, as text and as values', () => {
+    const ids = ['1234567890123456781', '1234567890123456782', '-1234567890123456781', '123456789012345678']
+    const values = ids.map((id) => `{"a":[{"id":${id}}]}`)
+    assert.equal(new Set(keys(...values)).size, ids.length)
+    assert.deepEqual(keys(...values.map((value) => JSON.stringify(value))), keys(...values))
+    assert.deepEqual(keys(...values.map((value) => `${value.slice(0, -1)} }`)), keys(...values))
+  })
+  it('are told apart in a body that goes on from another, too', () => {
+    const hint = 'goes on'
+    const items: string[] = [`{"kind":"user","text":"${'fetch '.repeat(500)}"}`]
+    const seen = new Set<string | undefined>()
+    for (let n = 1; n <= 4; n++) {
+      items.push(step(`c${n}`, `{"id":123456789012345678${n}}`), `{"kind":"result","id":"c${n}","text":"é${n}"}`)
+      const { conversation } = readRequest(plain, Buffer.from(`{"model":"m","items":[${items.join(',')}]}`), hint)
+      assert.equal(
+        conversation.fingerprint,
+        raw(`{"model":"m","items":[${items.join(', ')}]}`).conversation.fingerprint,
+      )
+      seen.add(conversation.turns.at(-1)?.calls[0]?.key)
+    }
+    assert.equal(seen.size, 4)
+  })
+  it('change no key of other numbers', () => {
+    assert.equal(
+      argumentText('{"b":1e3,"a":[0.10,9007199254740991,-0,1e400]}'),
+      '{"a":[0.1,9007199254740991,0,null],"b":1000}',
+    )
   })
 })

@@ -112,38 +112,6 @@ describe('a request among the rows of its session', () => {
   })
 })
 
-describe('another attempt', () => {
-  const items = [...begin, ...read()]
-  it('is known by its mark and a row of the same fingerprint, and counts no key', () => {
-    const session = new Session()
-    const first = session.add(call({ items }))
-    const place = session.place(call({ items, retry: true }))
-    assert.equal(place.original, first)
-    assert.deepEqual([place.thread, place.root, place.keys], [first.thread, first.root, []])
-  })
-  it('is one of the request itself, not of an attempt before', () => {
-    const session = new Session()
-    const first = session.add(call({ items }))
-    assert.equal(session.add(call({ items, retry: true })).retry, true)
-    assert.equal(session.place(call({ items, retry: true })).original, first)
-  })
-  it('is a first one if nothing like it is known', () => {
-    const place = new Session().place(call({ items, retry: true }))
-    assert.equal(place.original, undefined)
-    assert.deepEqual(place.keys, [key])
-  })
-  it('is an ordinary repeat without the mark', () => {
-    const session = new Session()
-    session.add(call({ items }))
-    assert.equal(session.place(call({ items })).original, undefined)
-  })
-  it('is not one of a request that never left', () => {
-    const session = new Session()
-    session.add(call({ items }), { decision: 'block' })
-    assert.equal(session.place(call({ items, retry: true })).original, undefined)
-  })
-})
-
 describe('keys of the last turn', () => {
   const keys = (session: Session, items: readonly Item[], extra = '') => session.place(call({ items, extra })).keys
   const once = [...begin, ...read()]

@@ -26,5 +26,7 @@ test('an application of one’s own serves the gateway beside its own routes', a
   const ask = (path: string, headers = {}) => fetch(new URL(path, String(address).trim()), { headers })
   assert.equal(await (await ask('/greeting')).text(), 'hello')
   assert.equal((await ask('/v1/models')).status, 401)
-  assert.match(await (await ask('/v1/models', { 'x-api-key': KEY })).text(), /NO_UPSTREAM/)
+  const none = await (await ask('/v1/models', { 'x-api-key': KEY })).text()
+  assert.match(none, /NO_UPSTREAM/)
+  assert.match(none, /there is none\. Start the gateway with OPENAI_API_KEY or ANTHROPIC_API_KEY/)
 })

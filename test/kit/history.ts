@@ -30,6 +30,7 @@ export class Session implements Known {
       parent: placed.parent?.id ?? null,
       keys: placed.keys,
       new_turns: placed.new_turns,
+      user_first: placed.user_first,
       retry: placed.original !== undefined,
       response_id: null,
       ...over,

@@ -29,6 +29,22 @@ describe('2.1 session', () => {
     const { external_id, external_source } = await service.session(await sessionIdOf(both))
     assert.deepEqual([external_id, external_source], ['ours', 'x-guard-session-id'])
   })
+  it('has a name in letters of any alphabet, sent as UTF-8 or as Latin-1', async () => {
+    const utf8 = (text: string) => Buffer.from(text).toString('latin1')
+    for (const [sent, name] of [
+      [utf8('größe'), 'größe'],
+      [utf8('日本'), '日本'],
+      [utf8('привет'), 'привет'],
+      [utf8('🙂'), '🙂'],
+      ['grün', 'grün'],
+    ] as const) {
+      const id = await sessionIdOf({ 'x-guard-session-id': sent })
+      assert.equal((await service.session(id)).external_id, name)
+      const paused = await service.request('POST', `/api/sessions/${encodeURIComponent(name)}/pause`)
+      assert.equal(paused.status, 200, name)
+      assert.equal((await service.session(id)).paused, true)
+    }
+  })
   it('is identified by x-client-session-id when the other header is absent', async () => {
     const { external_id, external_source } = await service.session(
       await sessionIdOf({ 'x-client-session-id': 'theirs' }),

@@ -17,6 +17,7 @@ export const completion = ({ commands }: Gateway): Command => ({
   summary: 'print what lets a shell complete these commands; the first line says where to put it',
   example: 'eval "$(guard completion bash)"',
   standalone: true,
+  extensible: 'if_usable',
   async run({ args }, io) {
     const [shell = ''] = args
     const known = Object.keys(scripts)

@@ -1,19 +1,30 @@
-import type { Placed } from './description.ts'
+import type { Body, Placed } from './description.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** A command that asks for this; `$GUARD` is the gateway's address, and what stands in braces is to be filled in. */
-export const exampleCommand = ({ method, path, operation }: Placed): string => {
-  const lines = [`curl ${methodOption(method)}"$GUARD${path}"`]
-  if (operation.security !== undefined) lines.push(`-H "authorization: Bearer $(guard key print)"`)
-  const media = operation.requestBody?.content ?? {}
-  const [type = JSON_TYPE] = JSON_TYPE in media ? [JSON_TYPE] : Object.keys(media)
-  if (Object.keys(media).length > 0) {
-    lines.push(`-H 'content-type: ${type}'`)
-    const { example } = media[type] ?? {}
-    lines.push(example === undefined ? "-d '{}'" : `-d '${JSON.stringify(example)}'`)
-  }
-  return lines.join(' \\\n  ')
+/** Where a command is sent, and what a line in a terminal begins with that calls the gateway's program. */
+export interface Callers {
+  readonly origin: string
+  readonly guard: string
+}
+
+/** A command that asks for this; what stands in braces is to be filled in. */
+export const exampleCommand = ({ method, path, operation }: Placed, { origin, guard }: Callers): string => {
+  const lines = [`curl ${methodOption(method)}"${origin}${path}"`]
+  if (operation.security !== undefined) lines.push(`-H "authorization: Bearer $(${guard} key print)"`)
+  return [...lines, ...bodyOptions(operation.requestBody?.content ?? {})].join(' \\\n  ')
 }
 
 const methodOption = (method: string): string => (method === 'GET' ? '' : method === 'HEAD' ? '-I ' : `-X ${method} `)
+
+/** What comes with a body: its type, and the example that its route gives, or a file. */
+const bodyOptions = (content: NonNullable<Body['content']>): readonly string[] => {
+  const [type = JSON_TYPE] = JSON_TYPE in content ? [JSON_TYPE] : Object.keys(content)
+  const { schema, example = {} } = content[type] ?? {}
+  if (schema === undefined) return []
+  const body = schema.format === 'binary' ? "--data-binary '@{file}'" : `-d ${quoted(JSON.stringify(example))}`
+  return [`-H 'content-type: ${type}'`, body]
+}
+
+/** As one word of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -41,6 +41,6 @@ const group = (name: string, description: string | undefined, operations: readon
   html`<tbody><tr><th scope="rowgroup" colspan="4"><h2 id="${anchorOf(name)}">${name}</h2>${description !== undefined && html`<p class="quiet">${description}</p>`}</th></tr>
 ${operations.map(
   ({ id, method, path, operation }) =>
-    html`<tr id="${id}" data-row><td><code>${method}</code></td><th scope="row"><a href="/docs/${encodeURIComponent(id)}"><code>${path}</code></a></th><td>${operation.summary}</td><td>${operation.security !== undefined && 'asked for'}</td></tr>
+    html`<tr id="${id}" data-row><td><code>${method}</code></td><th scope="row"><a href="/docs/${encodeURIComponent(id)}"><code>${path}</code></a></th><td>${operation.summary}</td><td>${operation.security !== undefined && html`<span class="unit">key </span>asked for`}</td></tr>
 `,
 )}</tbody>`

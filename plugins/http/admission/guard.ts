@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler, onSendHookHandler } from 'fastify'
 import { GuardError, identities, newId, statusOf } from 'guard-gateway/core'
 import { askForBody } from '../connections/continue.ts'
+import { lingerAfter } from '../connections/linger.ts'
 import { guardErrorOf } from '../errors.ts'
 import type { HttpFace } from '../face.ts'
 import { logAnswers } from '../log-events.ts'
@@ -11,11 +12,13 @@ import { credentialsOf, identityOf } from './credentials.ts'
 import { refuseDoubles } from './doubles.ts'
 import { classOf, needsKey, type RouteClass } from './route-class.ts'
 import type { Routes } from './routes-seen.ts'
-import { checkTarget, decodedPath } from './target.ts'
+import { checkTarget, decodedPath, refuseDotSegments } from './target.ts'
 
 /** What every request must pass before anything of it is read. Throws the first reason to refuse it. */
 export const admit = (face: HttpFace, request: IncomingMessage, kind: RouteClass): void => {
   checkTarget(request.url ?? '', face.gateway.secrets)
+  // only these are forwarded; elsewhere a path is ids, which dots and slashes may be part of
+  if (kind === 'model') refuseDotSegments(request.url ?? '')
   refuseDoubles(request.rawHeaders)
   face.judgeHost(request.headers.host)
   face.judgeOrigin(request, kind)
@@ -31,10 +34,17 @@ export const guardRoutes = (face: HttpFace, scope: FastifyInstance, routes: Rout
     const kind = classOf(route.url)
     if (needsKey(kind) && route.schema !== undefined) route.schema = keyed(route.schema)
     route.onRequest = [routeGuard(face, routes, kind), ...listed(route.onRequest)]
+    route.onSend = [lingering, ...listed(route.onSend)]
+    // model requests are logged with what was decided about them
+    if (kind !== 'model') route.onRequest.unshift(logAnswers(face, route.url))
     if (needsKey(kind)) return
-    route.onRequest.unshift(logAnswers(face, route.url))
     route.onSend = [guardResponse(kind), ...listed(route.onSend)]
   })
+}
+
+const lingering: onSendHookHandler = (request, reply, _payload, done) => {
+  if (reply.statusCode === 413) lingerAfter(request.raw)
+  done()
 }
 
 /** Says in the API description that a key is to be shown, by the names that the description has for the two ways. */
@@ -88,6 +98,7 @@ export const strayGuard =
       admit(face, request.raw, kind)
       if (kind === 'model') identityOf(face.gateway.keys, credentialsOf(request.raw.headers))
       if (kind !== 'model' || !face.passesThrough(path)) throw routes.refusal(request)
+      routes.refuseSpelling(request.method, path)
     } catch (error) {
       const { code } = guardErrorOf(error)
       face.log?.line('info', { request_id: request.id, method: request.method, status: statusOf(error), code })

@@ -1,9 +1,9 @@
-import { byHeaderName, type Gateway, holdsOwnKey, isCredentialName } from 'guard-gateway/core'
+import { byHeaderName, type Gateway, headerText, holdsOwnKey, isCredentialName } from 'guard-gateway/core'
 import { bearerToken } from './credentials.ts'
 
 /** A request's headers as others may see them, and what was taken out. The length of its body is not among them. */
 export interface Received {
-  /** Names in lower case. */
+  /** Names in lower case, values as text. */
   readonly headers: Readonly<Record<string, string>>
   /** Name, value, name, value … as they came. */
   readonly raw: readonly string[]
@@ -45,7 +45,7 @@ export const receive = (gateway: Gateway, rawHeaders: readonly string[], shown: 
       texts = undefined
     } else {
       raw.push(name, value)
-      headers[lower] = joined(headers[lower], value)
+      headers[lower] = joined(headers[lower], headerText(value))
       texts?.push(name, value)
     }
   }

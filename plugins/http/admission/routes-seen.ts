@@ -24,6 +24,16 @@ export class Routes {
     return [...found].sort()
   }
 
+  /** Refuses a decoded path in which a server that merges slashes or overlooks case would see a route that is served here. Throws NOT_FOUND. */
+  refuseSpelling(method: string, path: string): void {
+    const plain = path.replace(/[/\\]+/g, '/').toLowerCase()
+    if (this.allowed(plain).includes(method))
+      throw new GuardError(
+        'NOT_FOUND',
+        `This path is another spelling of ${plain}, which the gateway judges. Send that.`,
+      )
+  }
+
   /** Why a request leads nowhere. */
   refusal({ raw, method }: FastifyRequest): GuardError {
     const path = decodedPath(raw.url ?? '')

@@ -1,6 +1,8 @@
 import { AGENT_KEY, GuardError, type Secrets } from 'guard-gateway/core'
 
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
+/** A segment `.` or `..` as some server behind this one may read it: encoded once or more, between slashes of either kind, with parameters. */
+const DOT_SEGMENT = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;#]|%(?:25)*(?:2f|5c|3b|23|3f)|$)/i
 
 /** Refuses a request target that is no plain path, or that holds a key. Throws INVALID_TARGET, CREDENTIAL_IN_URL. */
 export const checkTarget = (target: string, secrets: Secrets): void => {
@@ -8,6 +10,17 @@ export const checkTarget = (target: string, secrets: Secrets): void => {
     throw new GuardError('INVALID_TARGET')
   }
   if (secrets.holds(target) || AGENT_KEY.test(target)) throw new GuardError('CREDENTIAL_IN_URL')
+}
+
+/** Refuses a path that, resolved elsewhere, is another one than was judged here. Throws INVALID_TARGET. */
+export const refuseDotSegments = (target: string): void => {
+  const path = pathOf(target)
+  if ((path.includes('.') || path.includes('%')) && DOT_SEGMENT.test(path)) {
+    throw new GuardError(
+      'INVALID_TARGET',
+      'The path has a segment . or .., plain or encoded, which the upstream could resolve to another path. Send the path that is meant.',
+    )
+  }
 }
 
 /** The part of a target before its query. */

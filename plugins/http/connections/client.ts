@@ -1,7 +1,8 @@
-import { ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { type Call, type Client, headerOf } from 'guard-gateway/core'
 
+const http = process.getBuiltinModule('node:http')
 const NOTHING = Buffer.alloc(0)
 /** Up to here it costs less to copy a body than to write it beside its head. */
 const MAX_JOINED = 4_096
@@ -41,7 +42,7 @@ export class HttpClient implements Client {
     this.status = status
     this.#headers = headers
     const response = this.#response
-    if (response.constructor === ServerResponse) response.writeHead(status, headers as string[])
+    if (response.constructor === http.ServerResponse) response.writeHead(status, headers as string[])
     else {
       // whoever replaced the response wants to see its headers one by one
       for (let index = 0; index + 1 < headers.length; index += 2)
@@ -116,7 +117,7 @@ export class HttpClient implements Client {
   /** A small body of its own is given as text, a character a byte: Node puts that behind the head in one piece. */
   #endWith(last: Uint8Array): void {
     const response = this.#response
-    if (this.bytes > 0 || last.length > MAX_JOINED || response.constructor !== ServerResponse) response.end(last)
+    if (this.bytes > 0 || last.length > MAX_JOINED || response.constructor !== http.ServerResponse) response.end(last)
     else response.end(Buffer.from(last.buffer, last.byteOffset, last.length).toString('latin1'), 'latin1')
   }
 

@@ -6,6 +6,9 @@ const FAULT_DRAIN_MS = 10_000
 const signals = { SIGINT: 130, SIGTERM: 143 } as const
 type Signal = keyof typeof signals
 
+/** For how long the same signal is the first one again, in milliseconds: npm passes on what a terminal has sent to both. */
+const ECHO_MS = 300
+
 /** As much of a process as waiting for its end needs. */
 export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected'>
 
@@ -22,6 +25,7 @@ export const untilStopped = (
 ): Promise<number> =>
   new Promise((resolve, reject) => {
     let stopping = false
+    let first: { readonly signal: Signal; readonly at: number } | undefined
     let code = 0
     const finish = async () => {
       stopping = true
@@ -35,6 +39,9 @@ export const untilStopped = (
       }
     }
     const onSignal = (signal: Signal) => {
+      const at = gateway.clock.tick()
+      if (signal === first?.signal && at - first.at < ECHO_MS) return
+      first ??= { signal, at }
       if (stopping) process.exit(signals[signal])
       else void finish()
     }

@@ -1,6 +1,8 @@
-import { IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { free, GuardError, ownedBodies } from 'guard-gateway/core'
+
+const http = process.getBuiltinModule('node:http')
 
 /** A body that is larger than it may be; nothing more is read from this connection. */
 export const tooLarge = (limit: number): GuardError =>
@@ -56,7 +58,7 @@ const nothing = (): void => {}
 
 /** Whether chunks are made for this reader alone, as Node's server makes them. */
 const isOnlyReader = (request: IncomingMessage): boolean =>
-  request instanceof IncomingMessage && request.socket instanceof Socket && request.listenerCount('data') === 1
+  request instanceof http.IncomingMessage && request.socket instanceof Socket && request.listenerCount('data') === 1
 
 /** Bytes of a length known beforehand; a body that comes in one piece is not copied. */
 class Sized {

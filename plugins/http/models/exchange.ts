@@ -15,6 +15,7 @@ import { credentialsOf, identityOf } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
 import { HttpClient } from '../connections/client.ts'
 import { askForBody } from '../connections/continue.ts'
+import { lingerAfter } from '../connections/linger.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
 import type { HttpFace } from '../face.ts'
 import { refusal } from '../log-events.ts'
@@ -117,11 +118,13 @@ const refuse = ({ face, id, request }: Exchange, client: HttpClient, thrown: unk
   if (!(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
   if (client.gone || client.status !== 0) return
   const error = guardErrorOf(thrown)
+  if (error.code === 'BODY_TOO_LARGE') lingerAfter(request)
+  const status = error.place.block === undefined ? statusOf(error) : client.blockStatus(statusOf(error))
   const path = decodedPath(request.url ?? '')
   const body = Buffer.from(JSON.stringify(modelError(face.gateway, path, request.headers, error, id)))
   const further = Object.entries(error.place.headers ?? {}).flat()
   client.head(
-    statusOf(error),
+    status,
     ['content-type', 'application/json', 'content-length', String(body.length), 'x-guard-request-id', id, ...further],
     false,
   )
@@ -129,7 +132,7 @@ const refuse = ({ face, id, request }: Exchange, client: HttpClient, thrown: unk
   face.log?.line('info', {
     request_id: id,
     method: request.method ?? '',
-    status: statusOf(error),
+    status,
     ...refusal(face, error),
   })
 }

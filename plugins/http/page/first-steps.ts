@@ -6,12 +6,12 @@ export const firstStepsPanel = (face: HttpFace): Panel => ({
   id: 'http/first-steps',
   order: 10,
   render: async () => {
-    const { storage } = face.gateway
+    const { storage, calledAs } = face.gateway
     if (storage.has('calls') && (await storage.find('calls', { limit: 1 })).rows.length > 0) return undefined
     const commands = [
-      ['Start an agent behind the gateway', 'guard run -- claude'],
-      ['Let a scenario run, which needs no provider', 'guard playground run exact-loop'],
-      ['Send a request by hand', curl(`http://${nameOf(face.server.host)}:${face.port}`)],
+      ['Start an agent behind the gateway', `${calledAs.here} run -- claude`],
+      ['Let a scenario run, which needs no provider', `${calledAs.here} playground run exact-loop`],
+      ['Send a request by hand', curl(`http://${nameOf(face.server.host)}:${face.port}`, calledAs.here)],
     ] as const
     return html`<h2>No request has come by yet</h2>
 ${commands.map(
@@ -28,8 +28,8 @@ const nameOf = (host: string): string => {
   return host.includes(':') ? `[${host}]` : host
 }
 
-const curl = (url: string): string =>
+const curl = (url: string, guard: string): string =>
   `curl ${url}/v1/chat/completions \\
-  -H "authorization: Bearer $(guard key print)" \\
+  -H "authorization: Bearer $(${guard} key print)" \\
   -H "content-type: application/json" \\
   -d '{"model": "MODEL", "messages": [{"role": "user", "content": "Hello"}]}'`

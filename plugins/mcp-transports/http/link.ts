@@ -1,5 +1,6 @@
 import {
   type Connections,
+  type Exchange,
   type Frame,
   headerOf,
   type Lost,
@@ -16,7 +17,7 @@ import { bodyOf, eventsIn, eventsOf } from './body.ts'
 import { Chunks } from './chunks.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
 import { placeOf } from './place.ts'
-import { ask, NoAnswer } from './request.ts'
+import { ask, Ended, NoAnswer } from './request.ts'
 
 const END_MS = 5_000
 const PRINTABLE = /^[\x21-\x7e]{1,1024}$/
@@ -32,6 +33,8 @@ class HttpLink implements McpLink {
   readonly #connections: Connections
   readonly #path: string
   readonly #headers: RequestHeaders
+  /** Requests that wait for their answers. */
+  readonly #waiting = new Set<Exchange>()
   /** Bodies that have not come to their end. */
   readonly #open = new Set<Chunks>()
   readonly #lose: (lost: Lost) => void
@@ -76,8 +79,11 @@ class HttpLink implements McpLink {
 
   async end(): Promise<void> {
     this.#ended = true
-    this.#lose({ reason: 'The session has ended.' })
-    for (const chunks of [...this.#open]) chunks.stop(new Error('The session has ended.'))
+    const ended = new Ended()
+    this.#lose({ reason: ended.message })
+    // the answer to `initialize` may name a session of the server's that is to be ended, too
+    const waiting = this.#session.protocol_version === undefined ? [] : this.#waiting
+    for (const open of [...waiting, ...this.#open]) open.stop(ended)
     if (this.#id === undefined) return
     const headers = this.#headers.end(this.#known())
     this.#id = undefined
@@ -99,7 +105,7 @@ class HttpLink implements McpLink {
     body: Buffer | undefined,
     timeout_ms = this.#server.timeout_ms,
   ): Promise<UpstreamResponse> {
-    return ask(this.#connections, { method, path: this.#path, headers, body }, timeout_ms)
+    return ask(this.#connections, { method, path: this.#path, headers, body }, timeout_ms, this.#waiting)
   }
 
   #answered(response: UpstreamResponse, frame: Frame): McpReply | Promise<McpReply> {

@@ -1,4 +1,4 @@
-import type { McpServer, UpstreamAddress } from 'guard-gateway/core'
+import { type McpServer, type UpstreamAddress, upstreamAddress } from 'guard-gateway/core'
 
 const CONNECT_MS = 10_000
 /** A stream may be silent for as long as it likes: the longest time that a timer takes. */
@@ -15,17 +15,10 @@ export interface Place {
 
 /** Reads the address of a server. Throws TypeError for one that is none. */
 export const placeOf = ({ target = '' }: McpServer): Place => {
-  const { protocol, hostname, port, host, pathname, search } = new URL(target)
-  const secure = protocol === 'https:'
+  const url = new URL(target)
   return {
-    address: {
-      secure,
-      hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: Number(port === '' ? (secure ? 443 : 80) : port),
-      connect_ms: CONNECT_MS,
-      idle_ms: SILENT_MS,
-    },
-    host,
-    path: pathname + search,
+    address: upstreamAddress(url, { connect_ms: CONNECT_MS, idle_ms: SILENT_MS }),
+    host: url.host,
+    path: url.pathname + url.search,
   }
 }

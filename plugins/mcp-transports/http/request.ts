@@ -9,17 +9,29 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Sends a request; resolves when the head of the answer is there, within `timeout_ms`. Rejects with NoAnswer. Redirects are answers like any other. */
+/** Sends a request; resolves when the head of the answer is there, within `timeout_ms`. Rejects with NoAnswer. Redirects are answers like any other. While it waits, it is one of `waiting`. */
 export const ask = (
   connections: Connections,
   request: UpstreamRequest,
   timeout_ms: number,
+  waiting: Set<Exchange>,
 ): Promise<UpstreamResponse> =>
   new Promise((resolve, reject) => {
-    const asking = new Asking(resolve, reject)
-    const exchange = sent(connections, request, asking)
-    asking.late = setTimeout(() => exchange.stop(new Late(timeout_ms)), timeout_ms)
+    const over = () => {
+      clearTimeout(late)
+      waiting.delete(exchange)
+    }
+    const exchange = sent(connections, request, new Asking(resolve, reject, over))
+    const late = setTimeout(() => exchange.stop(new Late(timeout_ms)), timeout_ms)
+    waiting.add(exchange)
   })
+
+/** The session of a request that waits is over. */
+export class Ended extends Error {
+  constructor() {
+    super('The session has ended.')
+  }
+}
 
 const sent = (connections: Connections, request: UpstreamRequest, listener: UpstreamListener): Exchange => {
   try {
@@ -35,22 +47,23 @@ const sent = (connections: Connections, request: UpstreamRequest, listener: Upst
 
 /** One request that waits for its answer. */
 class Asking implements UpstreamListener {
-  late: NodeJS.Timeout | undefined
+  readonly #over: () => void
   readonly #resolve: (response: UpstreamResponse) => void
   readonly #reject: (error: NoAnswer) => void
 
-  constructor(resolve: (response: UpstreamResponse) => void, reject: (error: NoAnswer) => void) {
+  constructor(resolve: (response: UpstreamResponse) => void, reject: (error: NoAnswer) => void, over: () => void) {
     this.#resolve = resolve
     this.#reject = reject
+    this.#over = over
   }
 
   answered(response: UpstreamResponse): void {
-    clearTimeout(this.late)
+    this.#over()
     this.#resolve(response)
   }
 
   failed(error: NodeJS.ErrnoException): void {
-    clearTimeout(this.late)
+    this.#over()
     this.#reject(noAnswer(error))
   }
 
@@ -65,6 +78,7 @@ class Late extends Error {
 
 const noAnswer = (error: NodeJS.ErrnoException): NoAnswer => {
   if (error instanceof Late) return new NoAnswer('UPSTREAM_TIMEOUT', error.message)
+  if (error instanceof Ended) return new NoAnswer('UPSTREAM_UNREACHABLE', error.message)
   const { code } = error
   const why = code === 'CONNECT_TIMEOUT' ? error.message : code
   return new NoAnswer(

@@ -67,7 +67,8 @@ class StdioLink implements McpLink {
 
   async listen(lastEventId?: string): Promise<McpReply> {
     // nothing here has an id, so nothing can be asked for again
-    if (lastEventId !== undefined || this.#listening) return { form: 'none', status: 405 }
+    if (lastEventId !== undefined) return { form: 'none', status: 405 }
+    if (this.#listening) return twice
     this.#listening = true
     const left = new AbortController()
     const stop = () => {
@@ -164,6 +165,11 @@ class StdioLink implements McpLink {
     this.#unasked.end()
     return lost
   }
+}
+
+const twice: McpReply = {
+  ...{ form: 'failed', status: 409, code: 'UPSTREAM_FAILED' },
+  message: 'The MCP server has a stream open for this session already.',
 }
 
 const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({

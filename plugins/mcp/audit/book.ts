@@ -115,20 +115,20 @@ export class AuditBook {
   }
 
   /**
-   * Takes up the record of a call that may be forwarded before it is durable: `ended` waits for it.
-   * Throws STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be written: the call must not be forwarded.
+   * Puts the decision about a call that is forwarded on record, together with others of its turn; resolves when it is durable, so that the
+   * call may go on. Rejects if it cannot be written, at once with STORAGE_FULL and STORAGE_UNAVAILABLE while nothing can be.
    */
-  pass(entry: Entry, facts: CallFacts, judgement: Judgement): void {
+  async pass(entry: Entry, facts: CallFacts, judgement: Judgement): Promise<void> {
     const { state } = this.#gateway.storage
     if (state === 'full') throw new GuardError('STORAGE_FULL')
     if (state === 'failing') throw new GuardError('STORAGE_UNAVAILABLE')
     const row = decisionRow(entry, this.#told, facts, judgement, { approval_id: null, duration_ms: 0 })
     const call = new PassingCall(this.#origin, runOf(entry, this.#told), row)
+    await this.#audit.passing.add(call)
     entry.passing = call
-    this.#audit.passing.add(call)
   }
 
-  /** Takes up the end of a forwarded call. Resolves when its decision is durable and its run knows what is new, so that it may be answered; undefined: at once. Rejects if the decision cannot be written. */
+  /** Takes up the end of a forwarded call. Resolves when its run knows what is new, so that it may be answered; undefined: at once. */
   ended(entry: Entry, outcome: Outcome, result_bytes: number | null = null): Promise<void> | undefined {
     const call = entry.passing
     if (call === undefined) {

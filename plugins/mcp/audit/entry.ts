@@ -34,6 +34,6 @@ export interface Entry {
   readonly join_refused: boolean
   /** Its record as it was written, while the call is forwarded and has no outcome. */
   running?: AuditRow | undefined
-  /** Its record on its way. */
+  /** The same of one whose trace may be read from its record. */
   passing?: PassingCall | undefined
 }

@@ -28,6 +28,8 @@ export interface Judgement {
   readonly sent_argument_hash?: string
   /** A person said no to this call. */
   readonly denied_by_user?: boolean
+  /** What the caller belongs to is paused. */
+  readonly paused?: ReasonCode & `PAUSED_${string}`
 }
 
 /** The part of a judgement that the policy gives. */
@@ -38,6 +40,21 @@ export const fromVerdict = ({ action, mode, winners, findings, policy_version }:
   rule_ids: winners.map(({ rule_id }) => rule_id),
   findings,
   policy_version,
+})
+
+/** The policy is not asked: arguments that do not fit, or a caller that is paused. */
+export const unjudged = (
+  action: 'invalid' | 'refused',
+  reason: string,
+  policy: { readonly mode: Judgement['mode']; readonly version: string },
+): Judgement => ({
+  action,
+  mode: policy.mode,
+  forwarded: false,
+  reason,
+  rule_ids: [],
+  findings: [],
+  policy_version: policy.version,
 })
 
 const codes: Readonly<Record<JudgedAction, ReasonCode | null>> = {
@@ -52,7 +69,8 @@ const codes: Readonly<Record<JudgedAction, ReasonCode | null>> = {
 }
 
 /** Why a call was not simply forwarded; null for one that was. */
-export const reasonCode = ({ action, rule_ids, denied_by_user }: Judgement): ReasonCode | null => {
+export const reasonCode = ({ action, rule_ids, denied_by_user, paused }: Judgement): ReasonCode | null => {
+  if (paused !== undefined) return paused
   if (denied_by_user === true) return 'MCP_DENIED'
   const stops = action === 'confirm' || action === 'deny'
   return stops && rule_ids.includes('pin') ? 'MCP_PIN_CHANGED' : codes[action]

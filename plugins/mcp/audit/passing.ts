@@ -16,18 +16,16 @@ export class PassingCall {
   readonly origin: Origin
   readonly run: FragmentRun
   /** Settles when the decision is durable, or cannot be. */
-  readonly decided = Promise.withResolvers<void>()
-  row: AuditRow
+  readonly written = Promise.withResolvers<void>()
+  readonly row: AuditRow
   end: End | undefined
-  /** `fresh`: nothing is sent; `written`: the decision is on its way; `kept`: it is durable; `told`: its run knows that it runs. */
-  state: 'fresh' | 'written' | 'kept' | 'told' | 'lost' = 'fresh'
+  /** Its run knows that it runs. */
+  isTold = false
 
   constructor(origin: Origin, run: FragmentRun, row: AuditRow) {
     this.origin = origin
     this.run = run
     this.row = row
-    // whoever answers the call waits for it; a call without an answer has nobody who does
-    this.decided.promise.catch(() => {})
   }
 }
 
@@ -39,9 +37,9 @@ interface Ends {
 }
 
 /**
- * The records of calls that are forwarded before their decisions are durable. Decisions go to the disk at the end of the turn in which they were made,
- * so that the commit runs while the server works; the ends of calls ride with the next ones. The trace of a call is read from its record,
- * unless it is worth showing while it runs, or says something new of its run, which is then told.
+ * The records of calls that are forwarded. Decisions go to the disk together at the end of the turn in which they were made; the ends of
+ * calls ride with the next ones. The trace of a call is read from its record, unless it is worth showing while it runs, or says something
+ * new of its run, which is then told.
  */
 export class PassingCalls {
   readonly #gateway: Gateway
@@ -70,16 +68,29 @@ export class PassingCalls {
     })
   }
 
-  /** Takes up a call that is about to be forwarded. */
-  add(call: PassingCall): void {
+  /** Writes the decision about a call; resolves when it is durable, rejects if it cannot be. */
+  add(call: PassingCall): Promise<void> {
     if (this.#fresh.push(call) === 1) setImmediate(() => this.#write())
+    return call.written.promise
   }
 
-  /** The call has ended. Resolves when it may be answered; undefined: at once. Rejects if its decision cannot be written. */
+  /**
+   * The call has ended. Its end is put where the next write takes it along, if its trace is read from its record; else its run is told.
+   * Resolves when it may be answered; undefined: at once.
+   */
   end(call: PassingCall, end: End): Promise<void> | undefined {
     call.end = end
-    if (call.state === 'fresh') this.#write()
-    return call.state === 'written' ? call.decided.promise.then(() => this.#finish(call)) : this.#finish(call)
+    const ends = this.#ends ?? noEnds()
+    const record: AuditRow = { ...call.row, ...end, traced: true }
+    if (call.isTold || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
+      return this.#tell(call, end)
+    this.#ends = ends
+    this.#ride ??= setTimeout(() => {
+      this.#ride = undefined
+      this.#writeEnds()
+    }, RIDE_MS)
+    ends.changes.push({ table: 'mcp_audit', key: call.row.id, patch: { ...end, traced: true } })
+    return undefined
   }
 
   /** Resolves when everything is written, and calls that run are known to their runs. */
@@ -103,29 +114,11 @@ export class PassingCalls {
     this.#fresh = []
     this.#writeEnds()
     if (calls.length === 0) return
-    for (const call of calls) call.state = 'written'
-    this.#young.push(...calls)
-    this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
     const rows = calls.map(({ row }): Change => ({ table: 'mcp_audit', put: row }))
     this.#follow(this.#gateway.storage.write(rows, UNCONDITIONAL), (error) => {
-      for (const call of calls) settle(call, error)
+      if (error !== undefined) for (const { written } of calls) written.reject(error)
+      else this.#forward(calls)
     })
-  }
-
-  /** Puts an end where the next write takes it along, if the trace of the call is read from its record; else its run is told, and whoever answers waits for that. */
-  #finish(call: PassingCall): Promise<void> | undefined {
-    if (call.state === 'lost') return call.decided.promise
-    const ends = this.#ends ?? noEnds()
-    const record: AuditRow = { ...call.row, ...call.end, traced: true }
-    if (call.state === 'told' || !this.#gateway.hooks.tool.call(false, { record, written: ends.written.promise }))
-      return this.#tell(call, call.end)
-    this.#ends = ends
-    this.#ride ??= setTimeout(() => {
-      this.#ride = undefined
-      this.#writeEnds()
-    }, RIDE_MS)
-    ends.changes.push({ table: 'mcp_audit', key: call.row.id, patch: { ...call.end, traced: true } })
-    return undefined
   }
 
   #writeEnds(): void {
@@ -140,24 +133,29 @@ export class PassingCalls {
     this.#ending.add(ending)
   }
 
+  /** Lets calls go on whose decisions are durable. */
+  #forward(calls: readonly PassingCall[]): void {
+    for (const { written } of calls) written.resolve()
+    this.#young.push(...calls)
+    this.#later ??= setTimeout(() => this.#show(), SHOWN_MS)
+  }
+
   /** Tells runs of their calls that go on. */
   #show(): void {
     clearTimeout(this.#later)
-    const running = this.#old.filter(isOpen)
-    for (const call of running)
-      if (call.state === 'kept') {
-        call.state = 'told'
-        void this.#tell(call)
-      }
-    this.#old = running.filter(({ state }) => state === 'written').concat(this.#young.filter(isOpen))
+    for (const call of this.#old.filter(isOpen)) {
+      call.isTold = true
+      void this.#tell(call)
+    }
+    this.#old = this.#young.filter(isOpen)
     this.#young = []
     this.#later = this.#old.length === 0 ? undefined : setTimeout(() => this.#show(), SHOWN_MS)
   }
 
   /** Tells a run of a call that runs, or has ended. Never rejects. */
-  async #tell({ origin, run, row, state }: PassingCall, end?: End): Promise<void> {
+  async #tell({ origin, run, row, isTold }: PassingCall, end?: End): Promise<void> {
     const { span, event } = recordsOf({ ...row, ...end }, false)
-    const events = end === undefined || state !== 'told' ? [event] : []
+    const events = end === undefined || !isTold ? [event] : []
     const rows: Change[] = end === undefined ? [] : [{ table: 'mcp_audit', key: row.id, patch: end }]
     const piece: Piece = { origin, run, spans: [span], events, rows, whole: true, conditional: false }
     await this.#follow(this.#keep(piece, true), () => {})
@@ -193,13 +191,3 @@ const noEnds = (): Ends => {
 }
 
 const isOpen = ({ end }: PassingCall): boolean => end === undefined
-
-const settle = (call: PassingCall, error: unknown): void => {
-  if (error !== undefined) {
-    call.state = 'lost'
-    call.decided.reject(error)
-    return
-  }
-  if (call.state !== 'told') call.state = 'kept'
-  call.decided.resolve()
-}

@@ -14,11 +14,13 @@ export interface Told extends AuditSession {
 
 const ns = (ms: number): bigint => BigInt(Math.round(ms * 1000)) * 1000n
 
-/** How the run of a call is labelled; of a run that the caller named, nothing but its project is said. */
-export const runOf = ({ trace_id, joined }: Entry, told: Told): FragmentRun => ({
-  trace_id,
-  project_id: told.project_id,
-  ...(joined ? {} : { session_id: told.guard_session_id, agent_id: told.agent_id, name: `mcp ${told.server_id}` }),
+/** How the run of a call is labelled; of a run that the caller named, what others have said of it stands. */
+export const runOf = (
+  { trace_id, joined }: Entry,
+  { project_id, server_id, guard_session_id: session_id, agent_id }: Told,
+): FragmentRun => ({
+  ...{ trace_id, project_id },
+  ...(joined ? { joined_by: { session_id, agent_id } } : { session_id, agent_id, name: `mcp ${server_id}` }),
 })
 
 /** The audit record of a judged call. */

@@ -14,7 +14,7 @@ export const judgedActions = [
   'invalid',
   'refused',
 ] as const
-/** What the policy said of a call; `invalid`: its arguments do not meet the tool's schema; `refused`: the frame itself cannot be used. */
+/** What the policy said of a call; `invalid`: its arguments do not meet the tool's schema; `refused`: the frame itself cannot be used, or its session or agent is paused. */
 export type JudgedAction = (typeof judgedActions)[number] & (Action | 'invalid' | 'refused')
 
 export const outcomes = ['ok', 'tool_error', 'rpc_error', 'cancelled', 'timeout', 'lost', 'none'] as const
@@ -35,6 +35,8 @@ export const reasonCodes = [
   'MCP_CONFIRM',
   'MCP_INVALID_ARGUMENTS',
   'MCP_PIN_CHANGED',
+  'PAUSED_SESSION',
+  'PAUSED_AGENT',
 ] as const
 /** Why a call was not simply forwarded. */
 export type ReasonCode = (typeof reasonCodes)[number]

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Gateway, GuardError, type Identity, isSessionName } from 'guard-gateway/core'
+import { type Gateway, GuardError, headerText, type Identity, isSessionName } from 'guard-gateway/core'
 import { NAME, type SessionAbout } from '../session.ts'
 
 const isName = (text: string): boolean => NAME.test(text)
@@ -14,19 +14,20 @@ export const aboutOf = async (
   identity: Identity | undefined,
 ): Promise<SessionAbout> => {
   const named = (header: string, isAllowed: (text: string) => boolean): string | undefined => {
-    const value = headers[header]
-    if (value === undefined) return
-    if (typeof value === 'string' && isAllowed(value) && !gateway.redact.looksSecret(value)) return value
+    const sent = headers[header]
+    if (sent === undefined) return
+    const value = typeof sent === 'string' ? headerText(sent) : ''
+    if (isAllowed(value) && !gateway.redact.looksSecret(value)) return value
     throw new GuardError('INVALID_HEADER', `The header ${header} cannot be used as an id.`, { path: header })
   }
-  const known = identity?.agent_id ?? null
-  const agent = known === null ? undefined : await gateway.storage.get('agents', known)
+  const agent_id = identity?.agent_id ?? named('x-guard-agent-id', isName) ?? null
+  const agent = agent_id === null ? undefined : await gateway.storage.get('agents', agent_id)
   return {
     door: 'http',
     merged: false,
     owner: ownerOf(identity),
     project_id: named('x-guard-project-id', isName) ?? agent?.project_id ?? 'default',
-    agent_id: known ?? named('x-guard-agent-id', isName) ?? null,
+    agent_id,
     external_session_id:
       named('x-guard-session-id', isSessionName) ?? named('x-client-session-id', isSessionName) ?? null,
     notice: (text) => gateway.fault(new Error(text), 'mcp'),

@@ -9,6 +9,7 @@ import {
   messageEvent,
   type PassedHeaders,
   readFrame,
+  refusals,
 } from 'guard-gateway/core'
 import { type Answer, type Outgoing, refusal } from '../answer.ts'
 import { versions } from '../initialize.ts'
@@ -60,14 +61,18 @@ export class Exchange {
       await this.#finish(running, await this.#taken(running, frame))
     } catch (error) {
       if (!(error instanceof GuardError) || this.#reply.sent) throw error
+      refusals.set(this.#request.raw, error)
       const { status, code, message, place } = error
       this.#send(refusal(status, frame.id, numberOf(code), message, code, place.headers))
     }
   }
 
   #refused({ code, message, id }: FrameFault): void {
-    const event = { kind: 'refusal', name: 'frame.refused', reason: message, server_id: this.#place.server.id } as const
-    this.#mcp.audit.event(id === undefined ? event : { ...event, request_id: id })
+    const told = { kind: 'refusal', name: 'frame.refused', reason: message } as const
+    const event = id === undefined ? told : { ...told, request_id: id }
+    const book = this.#found()?.session.book
+    if (book === undefined) this.#mcp.audit.event({ ...event, server_id: this.#place.server.id })
+    else book.event(event)
     this.#send(refusal(400, id, code, message))
   }
 
@@ -179,11 +184,16 @@ export class Exchange {
 
   /** The session that the request names. Throws SESSION_REQUIRED, MCP_SESSION_NOT_FOUND. */
   #running(): RunningSession {
+    const running = this.#found()
+    if (running !== undefined) return running
+    throw new GuardError('mcp-session-id' in this.#request.headers ? 'MCP_SESSION_NOT_FOUND' : 'SESSION_REQUIRED')
+  }
+
+  #found(): RunningSession | undefined {
     const id = this.#request.headers['mcp-session-id']
-    if (typeof id !== 'string') throw new GuardError('SESSION_REQUIRED')
-    const running = this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
-    if (running === undefined) throw new GuardError('MCP_SESSION_NOT_FOUND')
-    return running
+    return typeof id === 'string'
+      ? this.#mcp.sessions.find(id, ownerOf(this.#identity), this.#place.server.id)
+      : undefined
   }
 
   #passed(): PassedHeaders {

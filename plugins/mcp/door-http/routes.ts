@@ -39,7 +39,9 @@ export const transportRoutes = (mcp: Mcp) => async (app: FastifyInstance) => {
       exposeHeadRoute: false,
       onRequest: (request, reply) => {
         if (request.method === 'OPTIONS') return void answerPreflight(request, reply)
-        serve(mcp, request, reply).catch((error: unknown) => refuse(error, request, reply))
+        const served = serve(mcp, request, reply).catch((error: unknown) => refuse(error, request, reply))
+        // a stream that is only listened to ends with its session
+        if (request.method === 'POST') mcp.exchanges.add(served)
       },
       // the exchange begins in `onRequest`; a handler would come after the body
       handler: async () => undefined,

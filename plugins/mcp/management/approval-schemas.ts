@@ -55,5 +55,5 @@ export const decisionBody = Type.Object(
     scope: Type.Optional(oneOf(['once', 'session'], { description: 'once if absent.' })),
     reason: Type.Optional(Type.Union([Type.String({ maxLength: 500 }), Type.Null()])),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ action: 'allow', scope: 'once' }] },
 )

@@ -1,4 +1,5 @@
-import { terminalLine } from 'guard-gateway/core'
+import { hint } from 'guard-gateway/core'
+import { allShown } from './all-shown.ts'
 import type { ApprovalView } from './approval-schemas.ts'
 import { type Asked, got, posted, printed, queryOf } from './asking.ts'
 
@@ -15,7 +16,7 @@ export const listApprovals = async (asked: Asked): Promise<number> => {
   const answer = await got(asked, `/approvals${queryOf(input, filters)}`)
   printed<Listed>(answer, asked, ({ approvals, next_cursor }) => {
     if (approvals.length === 0) io.err.write('There are no such approvals.\n')
-    if (next_cursor !== null) io.err.write(`more: --cursor ${next_cursor}\n`)
+    if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
     return approvals.map(approvalLines)
   })
   return 0
@@ -46,18 +47,18 @@ export const waiting = async (asked: Pick<Asked, 'ask'>): Promise<readonly Appro
 
 const lineOf = ({ id, status, scope, server_id, tool, client }: ApprovalView): string => {
   const state = status === 'allowed' ? `allowed ${scope}` : status
-  const who = client === null ? '' : `  for ${terminalLine(client.name)}`
-  return `${id}  ${state.padEnd(15)}  ${terminalLine(tool)} on ${terminalLine(server_id)}${who}`
+  const who = client === null ? '' : `  for ${allShown(client.name)}`
+  return `${id}  ${state.padEnd(15)}  ${allShown(tool)} on ${allShown(server_id)}${who}`
 }
 
 /** An approval with what somebody must know who decides it. */
 export const approvalLines = (approval: ApprovalView): string => {
   const lines = [lineOf(approval)]
   if (approval.status !== 'pending') return lines.join('\n')
-  lines.push(`  asked by ${approval.rule_ids.map(terminalLine).join(', ')}  until ${approval.expires_at}`)
-  if (approval.message !== null) lines.push(`  ${terminalLine(approval.message)}`)
-  for (const { pointer, reason } of approval.findings) lines.push(`  ${terminalLine(`${pointer} ${reason}`)}`)
-  if (approval.preview !== null) lines.push(`  arguments ${terminalLine(approval.preview)}`)
-  if (approval.sent_preview !== null) lines.push(`  forwarded as ${terminalLine(approval.sent_preview)}`)
+  lines.push(`  asked by ${approval.rule_ids.map(allShown).join(', ')}  until ${approval.expires_at}`)
+  if (approval.message !== null) lines.push(`  ${allShown(approval.message)}`)
+  for (const { pointer, reason } of approval.findings) lines.push(`  ${allShown(`${pointer} ${reason}`)}`)
+  if (approval.preview !== null) lines.push(`  arguments ${allShown(approval.preview)}`)
+  if (approval.sent_preview !== null) lines.push(`  forwarded as ${allShown(approval.sent_preview)}`)
   return lines.join('\n')
 }

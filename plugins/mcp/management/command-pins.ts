@@ -1,4 +1,5 @@
-import { GuardError, terminalLine } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { allShown } from './all-shown.ts'
 import { type Asked, got, posted, printed } from './asking.ts'
 import type { ServersView, ServerView } from './server-schemas.ts'
 
@@ -16,8 +17,8 @@ const unpinned = ({ id, tools }: ServerView): readonly string[] =>
   tools
     .filter(({ pin }) => pin === 'new' || pin === 'changed')
     .flatMap(({ name, pin, fingerprint, difference }) => [
-      `${terminalLine(id)}  ${pin.padEnd(7)}  ${terminalLine(name)}  ${(fingerprint ?? '').slice(0, 16)}`,
-      ...(difference ?? []).map((line) => `    ${terminalLine(line)}`),
+      `${allShown(id)}  ${pin.padEnd(7)}  ${allShown(name)}  ${(fingerprint ?? '').slice(0, 16)}`,
+      ...(difference ?? []).map((line) => `    ${allShown(line)}`),
     ])
 
 /** Trusts definitions as they stand: of the named tools, or with `--all` of every one. With `--fingerprint` only those that begin with what was said; throws VERSION_CONFLICT, nothing trusted, if one does not. Throws USAGE if neither is said. */
@@ -31,7 +32,7 @@ export const acceptPins = async (asked: Asked): Promise<number> => {
   const body = { tools: all ? 'all' : names, ...shown }
   const answer = await posted(asked, `/servers/${encodeURIComponent(server_id)}/pins`, body)
   printed<{ readonly accepted: readonly string[] }>(answer, asked, ({ accepted }) =>
-    accepted.length === 0 ? ['nothing has changed'] : accepted.map((name) => `trusted  ${terminalLine(name)}`),
+    accepted.length === 0 ? ['nothing has changed'] : accepted.map((name) => `trusted  ${allShown(name)}`),
   )
   return 0
 }

@@ -11,7 +11,9 @@ const tool = Type.Object({
     description:
       'Of a new or changed definition: its lines, redacted, "- " for what was trusted, "+ " for what is new, two blanks for a line around them.',
   }),
-  effect: oneOf(['allow', 'deny', 'confirm', 'depends'], { description: 'What the policy does to its calls.' }),
+  effect: oneOf(['allow', 'deny', 'confirm', 'depends'], {
+    description: 'What the policy does to its calls, as its definition stands.',
+  }),
   hidden: Type.Boolean({ description: 'The policy takes it out of the list.' }),
 })
 
@@ -60,7 +62,7 @@ export const pinsBody = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ tools: 'all' }] },
 )
 export const pinsAnswer = Type.Object({
   accepted: Type.Array(Type.String(), { description: 'Tools whose definition is trusted from now on.' }),

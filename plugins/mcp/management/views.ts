@@ -1,4 +1,4 @@
-import { toolDecision } from 'guard-gateway/core'
+import { toolDecision, toolEventId } from 'guard-gateway/core'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import type { ApprovalView } from './approval-schemas.ts'
@@ -21,6 +21,8 @@ export const eventView = (record: AuditRow): AuditEventView => {
   } = record
   return {
     ...row,
+    // under the id by which Replay delivers it
+    id: row.kind === 'decision' ? toolEventId(row.id) : row.id,
     schema: 'event.v1',
     time_ns: BigInt(at) * 1_000_000n,
     time: iso(at),

@@ -1,4 +1,4 @@
-import { type Ask, faultList, type Html, html, instantMark, type Page } from 'guard-gateway/core'
+import { type Ask, faultList, type Gateway, type Html, html, instantMark, type Page } from 'guard-gateway/core'
 import type { ServersView } from '../management/server-schemas.ts'
 import { serversView } from '../servers-view.ts'
 import { decidedSection } from './decided.ts'
@@ -20,17 +20,19 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
   const unused = view.policy === null && waiting.length === 0
   return html`<div data-live="*"><h1>MCP</h1>
 ${faultList(ask.refused?.faults ?? [])}
-${unused ? unusedText() : html`${policyLine(ask, view)}${pendingSection(parts, ask, waiting)}`}
+${unused ? unusedText(parts.mcp.gateway) : html`${policyLine(ask, view)}${pendingSection(parts, ask, waiting)}`}
 ${await decidedSection(parts.mcp, ask)}
 ${await serversSection(parts, ask, view)}
 ${await decisionsSection(parts.mcp, ask, view)}</div>`
 }
 
-const FOR_A_CLIENT = 'guard mcp run --server-id files -- npx -y @modelcontextprotocol/server-filesystem .'
+const FOR_A_CLIENT = 'mcp run --server-id files -- npx -y @modelcontextprotocol/server-filesystem .'
 
-const unusedText = (): Html =>
-  html`<div class="empty"><p>No MCP server stands behind the gateway. Name one in <code>guard-config.yml</code>, or give your client this command in place of the server's own. Without <code>--policy</code> every call asks a person here.</p>
-<pre>${FOR_A_CLIENT}</pre> <button class="plain" data-copy="${FOR_A_CLIENT}">Copy</button></div>`
+const unusedText = ({ calledAs }: Gateway): Html => {
+  const command = `${calledAs.anywhere} ${FOR_A_CLIENT}`
+  return html`<div class="empty"><p>No MCP server stands behind the gateway. Name one in <code>guard-config.yml</code>, or give your client this command in place of the server's own. Without <code>--policy</code> every call asks a person here.</p>
+<pre>${command}</pre> <button class="plain" data-copy="${command}">Copy</button></div>`
+}
 
 const policyLine = ({ now }: Ask, { policy }: ServersView): Html => {
   if (policy === null) return html``

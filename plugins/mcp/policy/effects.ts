@@ -34,9 +34,11 @@ const plain = (action: Action): Effect => {
   return action === 'rate_limit' ? 'depends' : 'allow'
 }
 
-/** One word for what may happen to calls of a tool. */
-export const effectOf = (policy: CompiledPolicy, server_id: string, tool: string): Effect => {
-  const [first = 'depends', ...others] = new Set([...outcomesOf(policy, server_id, tool)].map(plain))
+/** One word for what may happen to calls of a tool. `pinned`: what is said of its definition besides. */
+export const effectOf = (policy: CompiledPolicy, server_id: string, tool: string, pinned?: Action): Effect => {
+  const outcomes = [...outcomesOf(policy, server_id, tool)]
+  const effects = outcomes.map((outcome) => plain(pinned === undefined ? outcome : stricter(outcome, pinned)))
+  const [first = 'depends', ...others] = new Set(effects)
   return others.length === 0 ? first : 'depends'
 }
 

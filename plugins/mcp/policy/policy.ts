@@ -1,5 +1,6 @@
 import type { Redactor } from 'guard-gateway/core'
 import type { Limits } from '../actions/limits.ts'
+import type { PinState } from '../audit/words.ts'
 import type { ToolCall } from '../tool-call.ts'
 import type { Opinion, Verdict } from '../verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
@@ -20,7 +21,10 @@ export interface Policy {
   /** Tells whether a tool leaves the list of this server. */
   hidden(server_id: string): (tool: string) => boolean
   canConfirm(server_id: string, tool: string): boolean
-  effect(server_id: string, tool: string): Effect
+  /** What it says of a tool whose definition compares like that with the trusted one; undefined: nothing. */
+  ofPin(pin: PinState): 'confirm' | 'deny' | undefined
+  /** What calls of a tool can count on as long as its definition stands like that. */
+  effect(server_id: string, tool: string, pin: PinState): Effect
   /**
    * Judges a call; `more` are opinions of pins and plugins, `validate` is asked about arguments that a transform changed.
    * A call that the verdict lets through is counted against the limits of its rules. Rejects only where storage fails.
@@ -51,6 +55,10 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     known.set(key, rules)
     return rules
   }
+  const ofPin = (pin: PinState): 'confirm' | 'deny' | undefined => {
+    const { pinning } = compiled
+    return (pin === 'new' || pin === 'changed') && (pinning === 'confirm' || pinning === 'deny') ? pinning : undefined
+  }
   const enforces = compiled.mode === 'enforce'
   const pinned = compiled.pinning === 'confirm'
   const mayConfirm = (server_id: string, tool: string): boolean => {
@@ -80,7 +88,8 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
       asking.set(key, told)
       return told
     },
-    effect: (server_id, tool) => effectOf(compiled, server_id, tool),
+    ofPin,
+    effect: (server_id, tool, pin) => effectOf(compiled, server_id, tool, ofPin(pin)),
     judge: (call, more, validate) =>
       judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
     async take(call) {

@@ -5,6 +5,7 @@ import type { ServerFacts } from '../initialize.ts'
 import { type CompiledSchema, compileSchema } from '../schemas/compile.ts'
 import type { ListView, Tools, Validated } from '../tools-of.ts'
 import { type Definition, readPage } from './definition.ts'
+import type { PinRows } from './pin-rows.ts'
 import { Pins } from './pins.ts'
 import { rewritePage } from './rewrite.ts'
 
@@ -27,9 +28,10 @@ export class ToolBook implements Tools {
   #generation: Generation | undefined
   #facts: ServerFacts | undefined
 
-  constructor(gateway: Gateway, server: McpServer, audit: Audit) {
+  /** `pins`: where they are kept, if not in storage. */
+  constructor(gateway: Gateway, server: McpServer, audit: Audit, pins?: PinRows) {
     this.#server = server
-    this.#pins = new Pins(gateway, audit, server.id)
+    this.#pins = new Pins(gateway, audit, server.id, pins)
   }
 
   /** The server has said who it is. */

@@ -1,12 +1,12 @@
-import { type Change, cutText, type Found, type Gateway, GuardError } from 'guard-gateway/core'
+import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { Definition } from './definition.ts'
+import { type PinRows, storedPins } from './pin-rows.ts'
 import { pinOf, WHOLE_LIST } from './seen-elsewhere.ts'
 import type { ToolRow } from './tables.ts'
 import { definitionText } from './text.ts'
 
-const PAGE = 500
 /** What a server can make us keep; tools beyond are new for ever. */
 const MAX_ROWS = 20_000
 /** Characters of names in an error. */
@@ -21,14 +21,17 @@ export class Pins {
   readonly #gateway: Gateway
   readonly #audit: Audit
   readonly #server_id: string
+  readonly #kept: PinRows
   readonly #rows = new Map<string, Pin>()
   #work: Promise<void> = Promise.resolve()
   #loaded = false
 
-  constructor(gateway: Gateway, audit: Audit, server_id: string) {
+  /** `kept`: where they are, if not in storage. */
+  constructor(gateway: Gateway, audit: Audit, server_id: string, kept = storedPins(gateway, server_id)) {
     this.#gateway = gateway
     this.#audit = audit
     this.#server_id = server_id
+    this.#kept = kept
   }
 
   /** How a definition compares with the trusted one. */
@@ -77,7 +80,7 @@ export class Pins {
       for (const { name, fingerprint, json } of waiting) {
         const text = definitionText(json, this.#gateway.redact)
         const changes = { fingerprint, seen: fingerprint, trusted_at: now, text, seen_text: text, waits: 0 }
-        await this.#gateway.storage.patch('mcp_tools', [this.#server_id, name], changes)
+        await this.#kept.change(name, changes)
         this.#tell('pin.accepted', name, fingerprint, 'A person trusts the definition.')
       }
       await this.#load(true)
@@ -88,7 +91,7 @@ export class Pins {
   /** Trusts what was listed last of these tools, by whatever process; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */
   acceptSeen(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
     return this.#inTurn(async () => {
-      const waiting = (await this.#all()).filter(
+      const waiting = (await this.#kept.all()).filter(
         (row) => row.tool !== WHOLE_LIST && pinOf(row) !== 'known' && (tools === 'all' || tools.includes(row.tool)),
       )
       checkShown(
@@ -100,7 +103,7 @@ export class Pins {
       for (const { tool, seen, seen_text } of waiting) {
         const changes = { fingerprint: seen, trusted_at, text: seen_text, waits: 0 }
         // only what is on record as it was read: a definition that changed meanwhile still waits
-        if (!(await this.#gateway.storage.patch('mcp_tools', [this.#server_id, tool], changes, { seen }))) continue
+        if (!(await this.#kept.change(tool, changes, seen))) continue
         this.#tell('pin.accepted', tool, seen, 'A person trusts the definition.')
         accepted.push(tool)
       }
@@ -111,7 +114,7 @@ export class Pins {
 
   /** Takes over what another process may have been told to trust meanwhile. */
   async refresh(tool: string): Promise<void> {
-    const row = await this.#gateway.storage.get('mcp_tools', [this.#server_id, tool])
+    const row = await this.#kept.get(tool)
     if (row !== undefined) this.#keep(row)
   }
 
@@ -141,7 +144,7 @@ export class Pins {
       if (row === undefined || row.seen === fingerprint) continue
       const waits = row.fingerprint === fingerprint ? 0 : 1
       const changes = { seen: fingerprint, seen_text: definitionText(json, this.#gateway.redact), waits }
-      await this.#gateway.storage.patch('mcp_tools', [this.#server_id, name], changes)
+      await this.#kept.change(name, changes)
       this.#rows.set(name, { ...row, seen: fingerprint })
       if (row.fingerprint !== fingerprint)
         this.#tell('pin.changed', name, fingerprint, 'The definition is not the one that is trusted.')
@@ -160,11 +163,7 @@ export class Pins {
   /** Writes rows that are not there yet; where another process was faster, its rows stand. */
   async #put(rows: readonly ToolRow[]): Promise<void> {
     if (rows.length === 0) return
-    const changes = rows.map((put): Change => ({ table: 'mcp_tools', put, when: 'absent' }))
-    if (!(await this.#gateway.storage.write(changes))) {
-      for (const row of rows) await this.#gateway.storage.put('mcp_tools', row, 'absent')
-      return this.#load(true)
-    }
+    if (!(await this.#kept.add(rows))) return this.#load(true)
     for (const row of rows) this.#keep(row)
   }
 
@@ -174,23 +173,8 @@ export class Pins {
 
   async #load(again = false): Promise<void> {
     if (this.#loaded && !again) return
-    for (const row of await this.#all()) this.#keep(row)
+    for (const row of await this.#kept.all()) this.#keep(row)
     this.#loaded = true
-  }
-
-  async #all(): Promise<readonly ToolRow[]> {
-    const rows: ToolRow[] = []
-    let cursor: string | null = null
-    do {
-      const found: Found<ToolRow> = await this.#gateway.storage.find('mcp_tools', {
-        where: { server_id: this.#server_id },
-        limit: PAGE,
-        ...(cursor === null ? {} : { cursor }),
-      })
-      rows.push(...found.rows)
-      cursor = found.next_cursor
-    } while (cursor !== null)
-    return rows
   }
 
   #tell(name: string, tool: string, tool_fingerprint: string, reason: string): void {

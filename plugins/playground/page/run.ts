@@ -8,6 +8,7 @@ import {
   spellMark,
   type View,
 } from 'guard-gateway/core'
+import { missedText } from '../missed-text.ts'
 import { scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'
 import { runView } from '../views.ts'
@@ -60,7 +61,7 @@ const stepRow = (step: StepResult): Html => {
   const { index, what, expected, matched, missed, duration_ms, trace_id, span_id, http_status } = step
   return html`<tr id="step-${index}" data-row><td class="figure">${index}</td><th scope="row">${what}</th><td><span class="unit">expected </span>${expectedMark(expected)}</td>
 <td><span class="unit">came </span>${cameMark(step)}${http_status !== null && html` <span class="quiet">${http_status}</span>`}</td>
-<td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed: ${missed.join(', ')}</span>`}</td>
+<td>${matched ? html`<span class="ok status"><span aria-hidden="true">✓</span> met</span>` : html`<span class="error"><span aria-hidden="true">✕</span> missed</span> ${missed.map((name) => missedText(name, step)).join('; ')}`}</td>
 <td class="figure">${spellMark(duration_ms)}</td><td>${trace_id !== null && html`<a href="${spanUrl(trace_id, span_id)}">Show</a>`}</td></tr>
 `
 }

@@ -1,4 +1,4 @@
-import { type Command, terminalLine, writeJson } from 'guard-gateway/core'
+import { type Command, hint, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
 import { type Asked, type PolicyCommandOptions, policyPath } from '../asked.ts'
 import { wantedBy } from '../wanted.ts'
 import type { Simulation } from './simulation.ts'
@@ -34,8 +34,8 @@ const simulatePolicy = async (asked: Asked, { presets }: PolicyCommandOptions): 
   const body = { ...wanted, ...Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined)) }
   const simulation = (await ask('POST', `${policyPath(project)}/simulate`, body)) as Simulation
   if (json === true) io.out.write(`${writeJson(simulation)}\n`)
-  else for (const line of simulationLines(simulation)) io.out.write(`${line}\n`)
-  for (const { message } of simulation.not_simulated) io.err.write(`${terminalLine(message)}\n`)
-  if (simulation.truncated) io.err.write('There is more: raise --limit, or say --since and --until.\n')
+  else for (const line of simulationLines(simulation, terminalWidth(io.out))) io.out.write(`${line}\n`)
+  for (const { message } of simulation.not_simulated) hint(terminalLine(message), input, io)
+  if (simulation.truncated) hint('There is more: raise --limit, or say --since and --until.', input, io)
   return 0
 }

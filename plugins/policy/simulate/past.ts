@@ -1,4 +1,13 @@
-import { type CallRecord, isContinued, type Place, type Row, type Session, type Turn } from 'guard-gateway/core'
+import {
+  type CallRecord,
+  isContinued,
+  joinedTurns,
+  originalOf,
+  type Place,
+  type Row,
+  type Session,
+  type Turn,
+} from 'guard-gateway/core'
 import { History } from '../history.ts'
 import type { Policy } from '../policy.ts'
 import { hasFailed, isUnpriced } from '../settle.ts'
@@ -39,16 +48,21 @@ export class Past {
     const parent = this.#parentOf(row)
     const known = parent === undefined ? [] : (this.#turns.get(parent) ?? [])
     const { thread, root, chain_tip, talk_tip, keys, new_turns } = row
+    const user_first = row.user_first ?? isAnswered(row, parent)
     return {
       thread,
       root,
       chain_tip,
       talk_tip,
-      original: row.retry ? this.history.rows.find((one) => isOriginal(one, row)) : undefined,
+      original: row.retry ? originalOf(row.fingerprint, this.history.rows) : undefined,
       parent,
-      turns: new_turns.length === 0 && isAnswered(row, parent) ? answered(known) : [...known, ...new_turns],
+      turns: joinedTurns([
+        { new_turns: known, user_first: false },
+        { new_turns, user_first },
+      ]),
       keys,
       new_turns,
+      user_first,
     }
   }
 
@@ -100,13 +114,6 @@ export class Past {
   }
 }
 
-const isOriginal = (one: Row, row: Row): boolean =>
-  one.fingerprint === row.fingerprint && !one.retry && one.decision !== 'block'
-
-/** It has more items than what it goes on from, and no turn among them: somebody has said something. */
-const isAnswered = (row: Row, parent: Row | undefined): boolean => parent !== undefined && row.items > parent.items
-
-const answered = (turns: readonly Turn[]): readonly Turn[] => {
-  const last = turns.at(-1)
-  return last === undefined ? turns : [...turns.slice(0, -1), { ...last, user_after: true }]
-}
+/** Where that is not on record: it has more items than what it goes on from, and no turn among them. */
+const isAnswered = ({ new_turns, items }: Row, parent: Row | undefined): boolean =>
+  new_turns.length === 0 && parent !== undefined && items > parent.items

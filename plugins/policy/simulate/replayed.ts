@@ -36,9 +36,11 @@ export function* replayed(stored: StoredSession, policy: Policy, fault: Fault): 
       matches: [],
       outcome: null,
       ended_at: null,
+      last_at: null,
       reserved: reservedFor(record.bytes_in, record.max_tokens),
     }
     const place = past.place(row)
+    row.retry = place.original !== undefined
     if (!isPaused(record))
       row.matches = evaluate(policy, callOf(record, place.turns), past.session, past.history, place, row, fault).matches
     past.add(record, row, place)

@@ -2,16 +2,31 @@ import { columnLines, costText, countText, terminalLine } from 'guard-gateway/co
 import type { Simulation } from './simulation.ts'
 
 /** What rules would have done, for a person: the sum, then each rule that spoke, then each session it spoke in. */
-export const simulationLines = ({ sessions, requests, mode, flagged, rules }: Simulation): readonly string[] => {
+export const simulationLines = (
+  { sessions, requests, mode, flagged, rules }: Simulation,
+  width: number | undefined,
+): readonly string[] => {
   const verb = mode === 'enforce' ? 'stopped or flagged' : 'flagged'
   const head = `${counted(sessions, 'session')}, ${counted(requests, 'request')}: ${countText(flagged.length)} ${verb}`
-  return [head, ...table(ruleRows(rules)), ...table(sessionRows(flagged))]
+  return [
+    head,
+    ...table(ruleRows(rules), SPARE_OF_RULES, width),
+    ...table(sessionRows(flagged), SPARE_OF_SESSIONS, width),
+  ]
 }
 
 const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
 
-const table = (rows: readonly (readonly string[])[]): readonly string[] =>
-  rows.length < 2 ? [] : ['', ...columnLines(rows)]
+/** Differing results, what was not seen, cost, share, requests and tokens after. */
+const SPARE_OF_RULES = [6, 7, 5, 2, 3, 4]
+/** Equal results, requests and tokens after, the reason, which follows from the rule, and the step. */
+const SPARE_OF_SESSIONS = [7, 5, 6, 3, 2]
+
+const table = (
+  rows: readonly (readonly string[])[],
+  spare: readonly number[],
+  width: number | undefined,
+): readonly string[] => (rows.length < 2 ? [] : ['', ...columnLines(rows, new Set(), { width, spare })])
 
 const ruleRows = (rules: Simulation['rules']): readonly (readonly string[])[] => [
   ['rule', 'sessions', 'share', 'requests after', 'tokens after', 'cost after', 'differing results', 'not seen'],

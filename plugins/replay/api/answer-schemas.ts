@@ -107,7 +107,7 @@ export const importAnswer = Type.Object({
       spans: count,
       events: count,
       artifacts: count,
-      url: text,
+      url: textOrNull,
     }),
   ),
   skipped: Type.Array(Type.Object({ source_trace_id: recordId, existing_trace_id: recordId })),

@@ -82,18 +82,24 @@ export const traceBody = Type.Object({
 })
 
 /** One span, with what belongs to its run beside its own fields. */
-export const spanBody = Type.Object({ ...ofRun, ...spanFields })
+export const spanBody = Type.Object(
+  { ...ofRun, ...spanFields },
+  { examples: [{ trace_id: 'run-1', name: 'tool.call', attributes: { 'tool.name': 'read_file' } }] },
+)
 
 const batchEvent = Type.Object({ ...ofRun, ...eventFields, span_id: optional(recordIdOrNull) })
 /** Events, in a list or below one run. */
-export const batchBody = Type.Union([
-  Type.Object({
-    trace_id: optional(recordId),
-    project_id: optional(recordId),
-    events: Type.Array(batchEvent),
-  }),
-  Type.Array(batchEvent),
-])
+export const batchBody = Type.Union(
+  [
+    Type.Object({
+      trace_id: optional(recordId),
+      project_id: optional(recordId),
+      events: Type.Array(batchEvent),
+    }),
+    Type.Array(batchEvent),
+  ],
+  { examples: [{ trace_id: 'run-1', events: [{ name: 'file.change', attributes: { path: 'README.md' } }] }] },
+)
 
 /** Every filter of a list is text; what it must look like its reader says. */
 export const runsQuery = Type.Object(Object.fromEntries(filterNames.map((name) => [name, optional(text)])))
@@ -127,10 +133,13 @@ export const editBody = Type.Object(
 )
 
 const align = optional(Type.Unsafe<'name' | 'label'>({ type: 'string', enum: ['name', 'label'] }))
-export const compareBody = Type.Union([
-  Type.Object({ left: text, right: text, align }),
-  Type.Object({ trace_ids: Type.Array(text, { minItems: 2, maxItems: 2 }), align }),
-])
+export const compareBody = Type.Union(
+  [
+    Type.Object({ left: text, right: text, align }),
+    Type.Object({ trace_ids: Type.Array(text, { minItems: 2, maxItems: 2 }), align }),
+  ],
+  { examples: [{ left: '{trace_id}', right: '{trace_id}' }] },
+)
 
 export const importQuery = Type.Object({
   on_conflict: optional(Type.Unsafe<string>({ type: 'string', enum: ['remap', 'skip', 'fail'] })),

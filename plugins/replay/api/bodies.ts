@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { acceptNoBody, GuardError, inflated, readJsonStrict, writeJson } from 'guard-gateway/core'
+import { acceptNoBody, GuardError, inflated, mediaType, readJsonStrict, writeJson } from 'guard-gateway/core'
 
 const MAX_DEPTH = 256
 
@@ -12,7 +12,9 @@ export const exactJson = (app: FastifyInstance, max_bytes: number): void => {
     async (request: FastifyRequest, body: Buffer) => {
       const bytes = await inflated(body, request.headers['content-encoding'], max_bytes)
       // a type without a body is no body
-      return bytes.length === 0 ? undefined : readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true })
+      if (bytes.length === 0) return undefined
+      if (mediaType(request.headers['content-type'] ?? '') === undefined) throw new GuardError('UNSUPPORTED_MEDIA_TYPE')
+      return readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true })
     },
   )
   acceptNoBody(app)

@@ -6,7 +6,6 @@ import {
   type Order,
   type Query,
   queryTokens,
-  type Reader,
   resumed,
   type Test,
 } from 'guard-gateway/core'
@@ -83,21 +82,6 @@ export const nextCursor = (query: RawQuery, now: number, next: string | null): s
 
 /** Statuses that runs get here; programs may send others. */
 export const statuses: readonly string[] = ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked']
-
-/** Refuses statuses that we do not give and that no stored run has either: whoever asks for one has misspelled it. Throws INVALID_FILTER. */
-export const checkStatuses = async (storage: Reader, { where }: Query<RunRow>): Promise<void> => {
-  const { status } = where ?? {}
-  const asked = typeof status === 'string' ? [status] : status && 'in' in status ? status.in : []
-  for (const word of asked) {
-    if (statuses.includes(word)) continue
-    const { rows } = await storage.find('runs', { where: { status: word }, limit: 1 })
-    if (rows.length > 0) continue
-    throw new GuardError('INVALID_FILTER', `No run has status "${word}"; there is ${statuses.join(', ')}.`, {
-      path: '/status',
-      known: statuses,
-    })
-  }
-}
 
 /** The one value of a parameter; an empty one counts as absent, as a form sends it. */
 const one = (query: RawQuery, name: Name): string | undefined => {

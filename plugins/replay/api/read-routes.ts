@@ -19,9 +19,12 @@ import type { RunCache } from '../read/run-cache.ts'
 import { runReader } from '../read/run-reader.ts'
 import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './answer-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './ask-schemas.ts'
+import { askedRuns } from './asked-runs.ts'
 import { needJson } from './bodies.ts'
+import { comparisonText } from './comparison-text.ts'
 import { described } from './described.ts'
-import { checkStatuses, nextCursor, type RawQuery, runQuery } from './filters.ts'
+import { nextCursor, type RawQuery } from './filters.ts'
+import { checkParameters } from './parameters.ts'
 import { bundleSchema } from './record-schemas.ts'
 
 interface Named {
@@ -37,8 +40,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
   })
   app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
     const now = gateway.clock.now()
-    const asked = runQuery(query, now)
-    await checkStatuses(gateway.storage, asked)
+    const asked = await askedRuns(gateway.storage, query, now)
     const { rows, next_cursor, truncated } = await gateway.storage.find('runs', asked)
     return { runs: rows.map(runSummary), next_cursor: nextCursor(query, now, next_cursor), truncated }
   })
@@ -55,6 +57,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: exportFiles(gateway) },
   })
   app.get<Named>('/runs/:trace_id/export', { schema: file }, async ({ params, query }, reply) => {
+    checkParameters(query, Object.keys(exportQuery.properties))
     const { format = 'json', names } = query
     const entry = gateway.exportFormats.get(String(format))
     if (entry === undefined) {
@@ -81,9 +84,10 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     querystring: rowsQuery,
     response: { 200: rowsAnswer },
   })
-  app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) =>
-    rowsOf(await cache.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)),
-  )
+  app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) => {
+    checkParameters(query, Object.keys(rowsQuery.properties))
+    return rowsOf(await cache.trace(params.trace_id), count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000))
+  })
 
   const pin = described('Set pin state', {
     params: runParams,
@@ -106,12 +110,13 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
   })
 
   const both = described('Compare two runs', { body: compareBody, response: { 200: compareAnswer } })
-  app.post('/compare', { schema: both }, async (request) => {
+  app.post('/compare', { schema: both }, async (request, reply) => {
     needJson(request)
     const { left, right, align } = pairIn(request.body)
     const first = await readTrace(gateway.storage, left)
     const second = left === right ? first : await readTrace(gateway.storage, right)
-    return compare(first, second, align)
+    const text = Readable.from(comparisonText(compare(first, second, align)), { objectMode: false })
+    return reply.type('application/json; charset=utf-8').send(text)
   })
 }
 

@@ -7,6 +7,7 @@ import { filesOf, retentionAnswer } from './answer-schemas.ts'
 import { streamQuery } from './ask-schemas.ts'
 import { described } from './described.ts'
 import type { RawQuery } from './filters.ts'
+import { checkParameters } from './parameters.ts'
 
 /** What is kept how long, and what is written as it happens. */
 export const upkeepRoutes = (app: FastifyInstance, retention: Retention, stream: Stream): void => {
@@ -21,6 +22,7 @@ export const upkeepRoutes = (app: FastifyInstance, retention: Retention, stream:
     response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
   })
   app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ headers, query, raw }, reply) => {
+    checkParameters(query, Object.keys(streamQuery.properties))
     const events = stream.open(kindOf(query), lastId(headers['last-event-id']))
     raw.socket.once('close', () => stream.close(events))
     return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send(events)

@@ -8,8 +8,9 @@ import {
   readTraceparent,
 } from 'guard-gateway/core'
 import type { Keeper } from '../keep/keeper.ts'
+import { labelsWith } from '../keep/labels.ts'
 import { OpenRun } from '../keep/open-run.ts'
-import { callChange } from '../keep/run-change.ts'
+import { callChange, runChange } from '../keep/run-change.ts'
 import { isGuarded, newRow } from '../keep/run-row.ts'
 import { type SummedCall, summedCall } from '../keep/summed-span.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
@@ -100,21 +101,34 @@ export class Automatic {
   #add(recording: Recording, trace: Placed, run: OpenRun): void {
     const { record } = recording
     trace.run = run
-    const taken = this.#isWatched() ? undefined : run.take(record, trace)
+    const isLabelled = this.#label(run, recording.settled.call)
+    const taken = isLabelled || this.#isWatched() ? undefined : run.take(record, trace)
     if (taken !== undefined) this.#putOff(taken, trace, run)
-    else this.#addAnew(recording, trace, run)
+    else this.#addAnew(recording, trace, run, isLabelled)
   }
 
-  #addAnew({ record, batch }: Recording, trace: Placed, run: OpenRun): void {
+  /** Says whose the run is where nobody has said so; true if something is new. */
+  #label(run: OpenRun, { session, agent_id }: Call): boolean {
+    const { row } = run
+    if (row.session_id !== null && (row.agent_id !== null || agent_id === null)) return false
+    const labels = labelsWith(row, { session_id: session?.row.id ?? null, agent_id })
+    if (labels.session_id === row.session_id && labels.agent_id === row.agent_id) return false
+    run.describe({ ...row, ...labels }, true)
+    return true
+  }
+
+  #addAnew({ record, batch }: Recording, trace: Placed, run: OpenRun, isLabelled: boolean): void {
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
-    if (run.words.size === words && run.isPlain(record) && !this.#isWatched()) {
+    const hasNewWords = run.words.size !== words
+    if (!isLabelled && !hasNewWords && run.isPlain(record) && !this.#isWatched()) {
       run.notePlain(record)
       this.#putOff(summedCall(record, trace), trace, run)
       return
     }
     this.#keeper.late.delete(run)
-    batch.push(callChange(run, run.words.size !== words, nowNs(this.#gateway.clock)))
+    const now_ns = nowNs(this.#gateway.clock)
+    batch.push(isLabelled ? runChange(run, true, now_ns) : callChange(run, hasNewWords, now_ns))
     this.#keeper.written(run.row)
   }
 

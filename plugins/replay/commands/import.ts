@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { GuardError, type Input, type Io, readJson, terminalText } from 'guard-gateway/core'
 import type { ImportAnswer } from '../import/import.ts'
+import { isAddressable } from '../run-address.ts'
 import type { ReplayCommandOptions } from './asked.ts'
 import { Progress } from './progress.ts'
 
@@ -61,8 +62,7 @@ const say = (answer: ImportAnswer, { options }: Input, io: Io): void => {
 /** What went otherwise than one may think. */
 function* remarks({ imported, skipped, warnings, dry_run }: ImportAnswer): Generator<string> {
   for (const { trace_id, source_trace_id, remapped } of imported)
-    if (remapped)
-      yield `${source_trace_id} exists already; ${dry_run ? 'it would get a new id' : `imported as ${trace_id}`}`
+    if (remapped) yield `${takenBy(source_trace_id)}; ${dry_run ? 'it would get a new id' : `imported as ${trace_id}`}`
   for (const { source_trace_id } of skipped) yield `${source_trace_id} exists already; skipped`
   for (const warning of warnings) {
     const line = 'line' in warning && warning.line !== undefined ? `line ${warning.line}: ` : ''
@@ -70,3 +70,7 @@ function* remarks({ imported, skipped, warnings, dry_run }: ImportAnswer): Gener
   }
   if (dry_run) yield 'Nothing was imported: this was a dry run.'
 }
+
+/** Why a run could not keep its id. */
+const takenBy = (trace_id: string): string =>
+  isAddressable(trace_id) ? `${trace_id} exists already` : `No run can be called ${trace_id}`

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import {
   columnLines,
   costText,
+  hint,
   type Input,
   type Io,
   type RunSummary,
@@ -44,7 +45,7 @@ export const listRuns = async ({ asking }: ReplayCommandOptions, input: Input, i
   const { runs, next_cursor } = readJson(answer) as Listed
   for (const line of linesOf(runs, terminalWidth(io.out))) io.out.write(`${line}\n`)
   if (runs.length === 0) io.err.write('There are no such runs.\n')
-  if (next_cursor !== null) io.err.write(`more: --cursor ${next_cursor}\n`)
+  if (next_cursor !== null) hint(`more: --cursor ${next_cursor}`, input, io)
   return 0
 }
 

@@ -21,7 +21,8 @@ export interface Drawing {
 export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing): Generator<string> {
   const names = rows.map(({ depth, title }) => '  '.repeat(Math.min(depth, MAX_INDENT)) + title)
   const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
-  const note = Math.min(longest(rows.map((row) => row.note)), MAX_NOTE, Math.floor(width / 4))
+  const free = Math.min(longest(rows.map((row) => row.note)), MAX_NOTE, Math.floor(width / 4))
+  const note = Math.max(longest(rows.map((row) => row.decided)), free)
   const left = width - TOOK - STATUS - note - GAPS
   const name = Math.max(Math.min(longest(names), Math.floor(left / 2)), MIN_BAR)
   const bar = Math.max(left - name, MIN_BAR)
@@ -32,12 +33,16 @@ export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing)
     const title = shortened(names[at] ?? '', name, signs.cut).padEnd(name)
     const drawn = barOf(row, columnOf, bar, signs).padEnd(bar)
     const status = painted(cut(row.status, STATUS).padEnd(STATUS), row.status, paint)
-    const told = painted(cut(row.note, note), row.note.split(' ', 1)[0] ?? '', paint)
+    const told = painted(noteOf(row, note), `${row.decided} ${row.note}`.trimStart().split(' ', 1)[0] ?? '', paint)
     yield [title, drawn, row.took.padStart(TOOK), status, told].join(' ').trimEnd()
   }
 }
 
 const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length))
+
+/** The codes of a decision are whole or of no use; other text is cut. */
+const noteOf = ({ decided, note }: Row, length: number): string =>
+  decided === '' ? cut(note, length) : `${decided} ${cut(note, Math.max(length - decided.length - 1, 0))}`.trimEnd()
 
 /** Spans of the same name differ by their number only, so that stays. */
 const shortened = (title: string, length: number, sign: string): string => {

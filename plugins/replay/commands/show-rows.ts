@@ -36,7 +36,9 @@ export interface Row {
   readonly until: number | null | undefined
   readonly took: string
   readonly status: string
-  /** What was decided, else what the span is about. */
+  /** What the gateway decided, in its words. */
+  readonly decided: string
+  /** What a client says was decided, else what the span is about. */
   readonly note: string
 }
 
@@ -88,6 +90,7 @@ const since = (ns: Ns, start_ns: Ns): number => Number(BigInt(ns) - BigInt(start
 const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): Row => {
   const from = since(span.start_ns, start_ns)
   const until = span.end_ns === null ? null : since(span.end_ns, start_ns)
+  const told = toldBy(span.events)
   return {
     depth,
     title: terminalLine(span.parent_id === null ? span.name : title),
@@ -95,7 +98,8 @@ const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): R
     until,
     took: durationOf(until === null ? null : until - from),
     status: span.status,
-    note: terminalLine(decisionsOf(span.events) || (span.label ?? '')),
+    decided: told.decided,
+    note: told.note === '' && told.decided === '' ? terminalLine(span.label ?? '') : told.note,
   }
 }
 
@@ -107,10 +111,17 @@ export const eventRow = (event: ShownEvent, depth: number, start_ns: Ns): Row =>
   until: undefined,
   took: '',
   status: event.severity,
-  note: terminalLine(decisionsOf([event])),
+  ...toldBy([event]),
 })
 
 /** What was decided, and why; what a client only says was decided is marked so. */
+const toldBy = (events: readonly ShownEvent[]): Pick<Row, 'decided' | 'note'> => {
+  const [reported, own] = [true, false].map((isClients) =>
+    terminalLine(decisionsOf(events.filter(({ owner }) => (owner === 'client') === isClients))),
+  )
+  return { decided: own ?? '', note: reported ?? '' }
+}
+
 const decisionsOf = (events: readonly ShownEvent[]): string =>
   events
     .filter(({ name, attributes }) => name === 'policy.decision' && typeof attributes.decision === 'string')

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type Input, type Io, terminalWidth, writesUnicode } from 'guard-gateway/core'
+import { type Input, type Io, showsColours, terminalWidth, writesUnicode } from 'guard-gateway/core'
 
 /** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'
@@ -46,10 +46,8 @@ export const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in
 export const columnsOf = ({ out }: Io, otherwise: number): number => terminalWidth(out) ?? otherwise
 
 /** Paints results where somebody sees them in colour; the text itself anywhere else. */
-export const painter = ({ options }: Input, { out, env }: Io): ((text: string, colour: Colour) => string) => {
-  const off = options.color === false || options.json === true || Boolean(env.NO_COLOR)
-  const seen = (isTerminal(out) && env.TERM !== 'dumb') || Boolean(env.FORCE_COLOR)
-  if (off || !seen) return (text) => text
+export const painter = (input: Input, io: Io): ((text: string, colour: Colour) => string) => {
+  if (!showsColours(io.out, input, io)) return (text) => text
   return (text, colour) => styleText(colour, text, { validateStream: false })
 }
 

@@ -1,4 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
+import { checkParameters } from '../api/parameters.ts'
 import type { ImportOptions, OnConflict } from './plan.ts'
 
 const conflicts: readonly OnConflict[] = ['remap', 'skip', 'fail']
@@ -6,9 +7,7 @@ const known = ['on_conflict', 'project_id', 'dry_run']
 
 /** How a file is to be imported, as query or form fields say it; empty fields count as absent. Throws UNKNOWN_FILTER, INVALID_FILTER, INVALID_ID. */
 export const readImportOptions = (given: Readonly<Record<string, unknown>>): ImportOptions => {
-  const odd = Object.keys(given).find((name) => !known.includes(name))
-  if (odd !== undefined)
-    throw new GuardError('UNKNOWN_FILTER', `There is no parameter "${odd}"; there is ${known.join(', ')}.`, { known })
+  checkParameters(given, known)
   const { on_conflict = 'remap', dry_run = 'false', project_id } = given
   const found = conflicts.find((one) => one === on_conflict)
   if (found === undefined)

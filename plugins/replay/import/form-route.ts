@@ -40,14 +40,19 @@ const answerPage = async (gateway: Gateway, form: FileForm, take: Take, reply: F
     const answer = await take()
     return reply.redirect(targetOf(form.fields.return_to, answer), 303)
   } catch (error) {
-    const again = await pageAgain(gateway, form, error)
+    const again = await pageAgain(gateway, form, error, reply.request)
     if (again === undefined) throw error
     return reply.code(again.status).type('text/html; charset=utf-8').send(again.text)
   }
 }
 
 /** The page once more, with what was chosen and what is wrong with it; undefined where that is not the sender's fault, or nobody serves pages. */
-const pageAgain = async ({ pages, pageDocument, clock }: Gateway, { fields, file_name }: FileForm, error: unknown) => {
+const pageAgain = async (
+  { pages, pageDocument, clock }: Gateway,
+  { fields, file_name }: FileForm,
+  error: unknown,
+  { protocol, host }: FastifyRequest,
+) => {
   const page = pages.get('replay/import')
   if (!(error instanceof GuardError) || statusOf(error) >= 500 || page === undefined) return undefined
   const typed = new URLSearchParams({ ...fields, file_name })
@@ -59,6 +64,7 @@ const pageAgain = async ({ pages, pageDocument, clock }: Gateway, { fields, file
     params: {},
     query: new URLSearchParams(),
     url: FORM_PAGE,
+    origin: `${protocol}://${host}`,
     now: clock.now(),
     refused: { form: 'replay/import', fields: typed, faults: [{ field, message: error.message }] },
   })

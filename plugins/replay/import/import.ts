@@ -6,8 +6,8 @@ import {
   type ImportWarning,
   Pace,
 } from 'guard-gateway/core'
-import { urlOf } from '../ingest/ingest.ts'
 import type { Keeper } from '../keep/keeper.ts'
+import { urlOf } from '../run-address.ts'
 import { type Identified, identified, ownIds } from './ids.ts'
 import { checkIds, type ImportOptions, type Plan, type Planned, planned } from './plan.ts'
 import type { OpenImport } from './reader.ts'
@@ -23,7 +23,8 @@ export interface ImportAnswer {
     readonly spans: number
     readonly events: number
     readonly artifacts: number
-    readonly url: string
+    /** Null of a dry run, which leaves nothing to look at. */
+    readonly url: string | null
   }[]
   readonly skipped: Plan['skipped']
   readonly warnings: readonly (ImportWarning | { readonly code: string; readonly message: string })[]
@@ -183,8 +184,8 @@ const named = (error: unknown, plan: Planned | undefined): unknown => {
 
 const told = ({ found, trace_id, remapped }: Planned, { dry_run }: ImportOptions) => {
   const { run, spans, events, artifacts } = found
-  const id = dry_run === true ? run.trace_id : trace_id
-  return { trace_id: id, source_trace_id: run.trace_id, remapped, spans, events, artifacts, url: urlOf(id) }
+  const gets = dry_run === true ? { trace_id: run.trace_id, url: null } : { trace_id, url: urlOf(trace_id) }
+  return { ...gets, source_trace_id: run.trace_id, remapped, spans, events, artifacts }
 }
 
 /** Another stored run that says the same. */

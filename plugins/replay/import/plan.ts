@@ -1,4 +1,5 @@
 import { type Gateway, GuardError, type ImportedRun, newTraceId } from 'guard-gateway/core'
+import { isAddressable } from '../run-address.ts'
 
 /** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */
 export type OnConflict = 'remap' | 'skip' | 'fail'
@@ -46,7 +47,7 @@ export const planned = async (
     if (conflict && on_conflict === 'fail')
       throw new GuardError('TRACE_EXISTS', `Run "${trace_id}" exists already. Nothing was imported.`)
     if (conflict && on_conflict === 'skip') skipped.push({ source_trace_id: trace_id, existing_trace_id: trace_id })
-    else plans.set(place, planOf(gateway, found, conflict))
+    else plans.set(place, planOf(gateway, found, conflict || !isAddressable(trace_id)))
   }
   return { plans, skipped }
 }

@@ -14,6 +14,7 @@ import {
   type Shape,
 } from 'guard-gateway/core'
 import type { Keeper } from '../keep/keeper.ts'
+import { urlOf } from '../run-address.ts'
 import { BodyRecords, checked, type Warning } from './body-records.ts'
 
 /** What ingest needs. */
@@ -32,9 +33,6 @@ export interface TraceAnswer {
   readonly warnings: readonly Warning[]
   readonly url: string
 }
-
-/** Where the pages show a run. */
-export const urlOf = (trace_id: string): string => `/replay/${encodeURIComponent(trace_id)}`
 
 /** Keeps a trace with its nested spans, events and artifacts. */
 export const ingestTrace = async (ingest: Ingest, body: unknown): Promise<TraceAnswer> => {

@@ -9,9 +9,10 @@ import {
   Queues,
   writeJson,
 } from 'guard-gateway/core'
-import type { RunRow } from '../tables.ts'
+import type { EventRow, RunRow } from '../tables.ts'
 import { nowNs } from '../time.ts'
 import { LateRuns } from './late-runs.ts'
+import { rowsOf } from './merge.ts'
 import { OpenRun } from './open-run.ts'
 import { loadRun, OpenRuns } from './open-runs.ts'
 import { type Prepared, prepare } from './prepare.ts'
@@ -29,6 +30,8 @@ const ATTEMPTS = 5
 export interface Outcome {
   readonly created: boolean
   readonly row: RunRow
+  /** Of the fragment, as they stand now. */
+  readonly events: readonly EventRow[]
 }
 
 /** A run that was written; told to those who watch. */
@@ -81,7 +84,7 @@ export class Keeper {
     if (!(await this.#write(ends.flatMap(({ changes }) => changes)))) throw new GuardError('STORAGE_BUSY')
     this.staging.done(ends.map(({ run }) => run.row.trace_id))
     for (const { fragment, run } of ends) {
-      this.#outcomes.set(fragment, { created: true, row: run.row })
+      this.#outcomes.set(fragment, { created: true, row: run.row, events: [] })
       this.written(run.row)
     }
   }
@@ -126,7 +129,7 @@ export class Keeper {
       for (const { run } of plans) this.runs.drop(run.row.trace_id)
       return undefined
     }
-    return new Map(plans.map(({ fragment, created, row }) => [fragment, { created, row }]))
+    return new Map(plans.map(({ fragment, created, row, events }) => [fragment, { created, row, events }]))
   }
 
   #write(batch: readonly Change[]): Promise<boolean> {
@@ -147,11 +150,9 @@ const refuseFull = ({ spans }: Prepared, run: OpenRun | undefined): void => {
     throw new GuardError('RUN_FULL', `A run has at most ${MAX_SPANS} spans. Begin another trace.`)
 }
 
-interface Plan {
+interface Plan extends Outcome {
   readonly fragment: Fragment
   readonly run: OpenRun
-  readonly created: boolean
-  readonly row: RunRow
   readonly changes: readonly Change[]
 }
 
@@ -180,14 +181,15 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
   const row = rowWith(before, fragment, (id) => run.spans.get(id) !== undefined)
   const finish = (): Plan => {
     const records = recordChanges(prepared)
+    const events = rowsOf(prepared.events)
     run.describe(row, created || saysWords(fragment.run))
     const said = created || writeJson(row) !== writeJson(before)
     const changes = [...records, ...(fragment.rows ?? [])]
-    if (records.length === 0 && !said) return { fragment, run, created, row: before, changes }
+    if (records.length === 0 && !said) return { fragment, run, created, row: before, events, changes }
     if (!run.stored && fragment.owner === 'client') changes.unshift(...unlessClaimed(run.row.trace_id, now_ns))
     const hasNewWords = prepared.rebuild || run.ownWords !== ownWords || run.words.size !== words
     changes.push(runChange(run, hasNewWords, now_ns))
-    return { fragment, run, created, row: run.row, changes }
+    return { fragment, run, created, row: run.row, events, changes }
   }
   return { run, finish }
 }

@@ -24,6 +24,9 @@ export interface Merged<R> {
   readonly changed: boolean
 }
 
+/** The records as they will stand. */
+export const rowsOf = <R>(records: readonly Merged<R>[]): readonly R[] => records.map(({ row }) => row)
+
 const merged = <R>(row: R, old: R | undefined): Merged<R> => ({
   row,
   old,
@@ -43,7 +46,7 @@ export const mergeSpan = (
 ): Merged<SpanRow> => {
   const attributes = mergedAttributes(old?.attributes, draft.attributes)
   const kind = mergedKind(draft, old, attributes)
-  const status = draft.status ?? old?.status ?? 'ok'
+  const status = draft.status ?? statusOf(draft, old)
   const start_ns = draft.start_ns ?? old?.start_ns ?? draft.end_ns ?? moment.now_ns
   const end_ns = endOf(draft, old, status, start_ns, moment.now_ns)
   if (end_ns !== null && end_ns < start_ns)
@@ -66,6 +69,10 @@ export const mergeSpan = (
   return merged(row, old)
 }
 
+/** Where its writer does not say: a span that ran has ended well once it has an end. */
+const statusOf = ({ end_ns }: SpanDraft, old: SpanRow | undefined): string =>
+  old === undefined || (old.status === 'running' && typeof end_ns === 'bigint') ? 'ok' : old.status
+
 const endOf = (
   draft: SpanDraft,
   old: SpanRow | undefined,
@@ -80,15 +87,20 @@ const endOf = (
   return old.end_ns ?? (now_ns > start_ns ? now_ns : start_ns)
 }
 
-/** An event with what a writer says of it. */
-export const mergeEvent = (draft: FragmentEvent, old: EventRow | undefined, moment: Moment): Merged<EventRow> =>
+/** An event with what a writer says of it; `end_ns`, else the moment, is when one was of which nobody says it. */
+export const mergeEvent = (
+  draft: FragmentEvent,
+  old: EventRow | undefined,
+  moment: Moment,
+  end_ns: bigint | undefined,
+): Merged<EventRow> =>
   merged(
     {
       trace_id: moment.trace_id,
       id: draft.id,
       span_id: draft.span_id ?? old?.span_id ?? null,
       name: draft.name,
-      time_ns: draft.time_ns ?? old?.time_ns ?? moment.now_ns,
+      time_ns: draft.time_ns ?? old?.time_ns ?? end_ns ?? moment.now_ns,
       severity: draft.severity ?? old?.severity ?? (draft.name === 'exception' ? 'error' : 'info'),
       owner: moment.owner === 'client' ? (old?.owner ?? 'client') : moment.owner,
       request_id: draft.request_id === undefined ? (old?.request_id ?? null) : draft.request_id,

@@ -11,8 +11,10 @@ import {
 } from 'guard-gateway/core'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
-import { type Merged, type Moment, mergeArtifact, mergeEvent, mergeSpan } from './merge.ts'
+import { endsIn } from './event-times.ts'
+import { type Merged, type Moment, mergeArtifact, mergeEvent, mergeSpan, rowsOf } from './merge.ts'
 import type { OpenRun } from './open-run.ts'
+import { addEventWords, addSpanWords, losesWords } from './words.ts'
 
 /** The records of a fragment, merged with those there are. */
 export interface Prepared {
@@ -20,7 +22,7 @@ export interface Prepared {
   readonly spans: readonly Merged<SpanRow>[]
   readonly events: readonly Merged<EventRow>[]
   readonly artifacts: readonly Merged<ArtifactRow>[]
-  /** Some changed record had spoken for a failure tag: what the rest says must be read again. */
+  /** Some changed record took back a word, or had spoken for a failure tag: what the rest says must be read again. */
   readonly rebuild: boolean
 }
 
@@ -28,6 +30,7 @@ export interface Prepared {
 interface Before {
   readonly spans: number
   readonly events: number
+  readonly run?: Pick<OpenRun, 'spans'>
 }
 
 type Records = 'spans' | 'events' | 'artifacts'
@@ -55,17 +58,26 @@ export const prepare = async (
   const spans = await mapPaced(fragment.spans, pace, (draft, index) =>
     mergeSpan(draft, oldSpans.get(draft.id), moment(before.spans + index), `/spans/${index}`),
   )
+  const timeless = fragment.events.some(({ time_ns }) => time_ns === undefined)
+  const end = timeless ? endsIn(fragment.run, rowsOf(spans), before.run?.spans) : undefined
   const events = await mapPaced(fragment.events, pace, (draft, index) =>
-    mergeEvent(draft, oldEvents.get(draft.id), moment(before.events + index)),
+    mergeEvent(draft, oldEvents.get(draft.id), moment(before.events + index), end?.(draft)),
   )
   const artifacts = await mapPaced(fragment.artifacts, pace, (draft) =>
     mergeArtifact(draft, oldArtifacts.get(draft.id), moment(0)),
   )
   const rebuild =
-    spans.some(({ old, changed }) => changed && old !== undefined && evidenceOfSpan(old) !== undefined) ||
-    events.some(({ old, changed }) => changed && old !== undefined && evidenceOfEvent(old) !== undefined)
+    spans.some((span) => takesBack(span, evidenceOfSpan, addSpanWords)) ||
+    events.some((event) => takesBack(event, evidenceOfEvent, addEventWords))
   return { fragment, spans, events, artifacts, rebuild }
 }
+
+/** Whether a record said something of its run that it does not say any more. */
+const takesBack = <R>(
+  { row, old, changed }: Merged<R>,
+  evidenceOf: (record: R) => unknown,
+  addWords: (words: Set<string>, record: R) => void,
+): boolean => changed && old !== undefined && (evidenceOf(old) !== undefined || losesWords(old, row, addWords))
 
 const none = <R>(): ReadonlyMap<string, R> => new Map()
 const idsOf = (records: readonly { readonly id: string }[]): string[] => records.map(({ id }) => id)

@@ -4,9 +4,12 @@ import {
   type FragmentRun,
   GuardError,
   newSpanId,
+  type RunLabels,
   type SpanDraft,
 } from 'guard-gateway/core'
+import { isAddressable } from '../run-address.ts'
 import type { Given, RunRow } from '../tables.ts'
+import { labelsWith } from './labels.ts'
 import { mergedAttributes } from './merge.ts'
 import { writer } from './writer.ts'
 
@@ -25,8 +28,17 @@ const rootIn = ({ spans }: Fragment): SpanDraft | undefined => {
   return roots.length === 1 ? roots[0] : undefined
 }
 
-/** A run that nobody has written of before, without its summary. */
-export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): RunRow => ({
+/** A run that nobody has written of before, without its summary. Throws INVALID_ID where nobody could look at it. */
+export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): RunRow => {
+  if (isAddressable(run.trace_id)) return emptyRow(run, origin, now_ns)
+  throw new GuardError(
+    'INVALID_ID',
+    `No run can be called "${run.trace_id}", since that is the address of another page. Use another trace id.`,
+    { path: '/trace_id' },
+  )
+}
+
+const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): RunRow => ({
   trace_id: run.trace_id,
   project_id: run.project_id ?? 'default',
   session_id: run.session_id ?? null,
@@ -78,8 +90,7 @@ export const rowWith = (row: RunRow, fragment: Fragment, known: (id: string) => 
   const { root, root_span_id, root_auto } = rootOf(row, fragment, known, outside)
   return {
     ...row,
-    session_id: run.session_id === undefined ? row.session_id : run.session_id,
-    agent_id: run.agent_id === undefined ? row.agent_id : run.agent_id,
+    ...labels(row, run),
     task_id: run.task_id === undefined ? row.task_id : run.task_id,
     agent_name: agentName(row, run),
     name: run.name === undefined ? row.name : run.name,
@@ -88,6 +99,14 @@ export const rowWith = (row: RunRow, fragment: Fragment, known: (id: string) => 
     root_auto,
     given: givenBy(row.given, run, root?.status),
     attributes: mergedAttributes(row.attributes, run.attributes),
+  }
+}
+
+const labels = (row: RunRow, { session_id, agent_id, joined_by }: FragmentRun): RunLabels => {
+  const joined = joined_by === undefined ? row : labelsWith(row, joined_by)
+  return {
+    session_id: session_id === undefined ? joined.session_id : session_id,
+    agent_id: agent_id === undefined ? joined.agent_id : agent_id,
   }
 }
 

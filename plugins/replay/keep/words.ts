@@ -46,6 +46,7 @@ const SAYING = [
   'default_agent_name',
   'agent_id',
   'session_id',
+  'joined_by',
   'task_id',
   'tags',
 ] as const satisfies readonly (keyof FragmentRun)[]
@@ -63,6 +64,15 @@ export const addSpanWords = (words: Set<string>, span: SpanRow): void => {
 export const addEventWords = (words: Set<string>, event: EventRow): void => {
   add(words, event.name)
   addValues(words, event.attributes)
+}
+
+/** Whether a record that takes the place of another lacks words of it. */
+export const losesWords = <R>(old: R, row: R, addWords: (words: Set<string>, record: R) => void): boolean => {
+  const [before, now] = [new Set<string>(), new Set<string>()]
+  addWords(before, old)
+  addWords(now, row)
+  for (const word of before) if (!now.has(word)) return true
+  return false
 }
 
 /** Words of a model request: what it was about, not the ids and hashes that no other request shares. Names that come from outside are redacted first. */

@@ -1,6 +1,6 @@
 import { type Ask, costHead, type Gateway, type Html, html, runSummary } from 'guard-gateway/core'
-import { urlOf } from '../ingest/ingest.ts'
 import { runById } from '../read/run.ts'
+import { urlOf } from '../run-address.ts'
 import { firstStep, firstSteps } from './first-steps.ts'
 import { linked } from './links.ts'
 import { costMark, countMark, durationMark, lasted, middled, statusMark, timeMark, titleOf } from './shown.ts'

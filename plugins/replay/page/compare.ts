@@ -1,7 +1,7 @@
 import { type Ask, type Gateway, GuardError, type Html, html, type Page, raw } from 'guard-gateway/core'
-import { urlOf } from '../ingest/ingest.ts'
 import { type Comparison, compare } from '../read/compare.ts'
 import type { RunCache } from '../read/run-cache.ts'
+import { urlOf } from '../run-address.ts'
 import { chooseOther } from './compare-choose.ts'
 import { comparedRows } from './compare-rows.ts'
 import { comparedSums } from './compare-sums.ts'

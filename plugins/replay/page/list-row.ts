@@ -1,5 +1,5 @@
-import { type Html, html, type RunSummary } from 'guard-gateway/core'
-import { urlOf } from '../ingest/ingest.ts'
+import { type Html, html, type RunSummary, shortId } from 'guard-gateway/core'
+import { urlOf } from '../run-address.ts'
 import { rowPinButton } from './pin-button.ts'
 import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'
 
@@ -39,12 +39,6 @@ export const listRow = (run: RunSummary, context: RowContext): Html => {
 <td>${session_id !== null && html`<a class="id" href="/replay?session_id=${encodeURIComponent(session_id)}">${shortId(session_id)}</a>`}</td>
 </tr>`
 }
-
-const SHORT_CHARS = 10
-
-/** The beginning of an id, which is enough to tell it from its neighbours. */
-const shortId = (id: string): string =>
-  id.length <= SHORT_CHARS + 2 ? id : `${id.slice(0, SHORT_CHARS).toWellFormed()}…`
 
 /** Where this lies between the shortest and the longest of the page, on a logarithmic scale; percent, the shortest still seen. */
 const share = (ns: bigint, { shortest_ns, longest_ns }: RowContext): number => {

@@ -11,7 +11,8 @@ import {
   statusOf,
   type View,
 } from 'guard-gateway/core'
-import { checkStatuses, nextCursor, runQuery } from '../api/filters.ts'
+import { askedRuns } from '../api/asked-runs.ts'
+import { nextCursor } from '../api/filters.ts'
 import type { Retention } from '../upkeep/retention.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
@@ -46,9 +47,7 @@ interface Fault {
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
     const asked = listQuery(query)
-    const wanted = runQuery(asked, now)
-    await checkStatuses(gateway.storage, wanted)
-    const { rows, next_cursor } = await gateway.storage.find('runs', wanted)
+    const { rows, next_cursor } = await gateway.storage.find('runs', await askedRuns(gateway.storage, asked, now))
     return {
       runs: rows.map(runSummary),
       next_cursor: nextCursor(asked, now, next_cursor),
@@ -65,8 +64,8 @@ const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html |
   if (!query.get('cursor') || !isNewestFirst(query)) return undefined
   const { cursor: _cursor, ...wanted } = listQuery(query)
   try {
-    const [newest] = (await storage.find('runs', { ...runQuery(wanted, now), limit: 1 })).rows
-    return newest && newsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'runs')
+    const [newest] = (await storage.find('runs', { ...(await askedRuns(storage, wanted, now)), limit: 1 })).rows
+    return newest && newsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'run')
   } catch (error) {
     if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error
     return undefined
@@ -91,7 +90,7 @@ ${'runs' in found && bodyOf(gateway, ask, found)}`
 }
 
 const bodyOf = (gateway: Gateway, ask: Ask, page: ListPage): Html => {
-  if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(ask)}</div>`
+  if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(gateway, ask)}</div>`
   return html`${pinForm(ask.url)}<form id="compare" action="/replay/compare"></form>
 <div${live(ask)}>
 ${listTable(gateway, ask, page)}
@@ -102,13 +101,14 @@ ${listTable(gateway, ask, page)}
 /** Later pages stand still while runs arrive. */
 const live = ({ query }: Ask): Html | '' => (query.has('cursor') ? '' : html` data-live="*"`)
 
-const commands = ['guard run -- claude', 'guard playground run exact-loop']
-
-const emptyText = ({ query }: Ask): Html =>
+const emptyText = ({ calledAs }: Gateway, { query }: Ask): Html =>
   isNarrowed(query)
     ? html`<p class="empty">No run matches. ${wholeText(query)}<a href="/replay">Clear the filters</a></p>`
     : html`<div class="empty"><p>No runs yet. Start an agent through Guard, or let a scenario run:</p>
-${commands.map((command) => html`<p><code>${command}</code> <button data-copy="${command}">Copy</button></p>`)}</div>`
+${['run -- claude', 'playground run exact-loop'].map((words) => commandMark(`${calledAs.here} ${words}`))}</div>`
+
+const commandMark = (command: string): Html =>
+  html`<p><code>${command}</code> <button data-copy="${command}">Copy</button></p>`
 
 const NAMES = ['project_id', 'agent_id', 'agent_name', 'task_id', 'session_id', 'tag', 'model', 'tool']
 

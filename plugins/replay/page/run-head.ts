@@ -9,8 +9,8 @@ import {
   type Trace,
   type TreeSpan,
 } from 'guard-gateway/core'
-import { urlOf } from '../ingest/ingest.ts'
 import { toldBy } from '../read/decisions.ts'
+import { urlOf } from '../run-address.ts'
 import { runLink } from './folding.ts'
 import { linked } from './links.ts'
 import { pinButton, pinForm } from './pin-button.ts'

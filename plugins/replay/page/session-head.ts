@@ -1,14 +1,15 @@
-import { type Ask, costUnit, type Gateway, type Html, html } from 'guard-gateway/core'
+import { type Ask, costUnit, type Gateway, type Html, html, type Reader, type SessionRow } from 'guard-gateway/core'
 import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './shown.ts'
 
 /** What is known of the session whose runs are listed, with its sums; undefined where the list is not that of a session. */
 export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): Promise<Html | undefined> => {
-  const id = query.get('session_id') ?? ''
-  if (id === '') return undefined
-  const row = await gateway.storage.get('sessions', id)
+  const name = query.get('session_id') ?? ''
+  if (name === '') return undefined
+  const row = await known(gateway.storage, name)
   if (row === undefined)
-    return html`<p class="quiet">Runs of session <code>${id}</code>, which this gateway has not led itself.</p>`
+    return html`<p class="quiet">Runs of session <code>${name}</code>, which this gateway has not led itself.</p>`
+  const { id } = row
   const act = row.paused ? 'resume' : 'pause'
   const path = `/ui/sessions/${encodeURIComponent(id)}/${act}`
   return html`<section class="session" aria-label="Session">
@@ -20,4 +21,12 @@ export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): P
   }</div>
 <p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} ${costUnit(gateway)} · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
 </section>`
+}
+
+/** The session of this id or, if only one bears it, of this external id. */
+const known = async (storage: Reader, name: string): Promise<SessionRow | undefined> => {
+  const row = await storage.get('sessions', name)
+  if (row !== undefined) return row
+  const { rows } = await storage.find('sessions', { where: { external_id: name }, limit: 2 })
+  return rows.length === 1 ? rows[0] : undefined
 }

@@ -1,5 +1,5 @@
 import { costText, countText, durationText, type Html, html, type RunSummary, raw, timeText } from 'guard-gateway/core'
-import { urlOf } from '../ingest/ingest.ts'
+import { urlOf } from '../run-address.ts'
 import { NS_PER_MS } from '../time.ts'
 
 const marks = new Map<string, readonly [kind: string, sign: Html]>([

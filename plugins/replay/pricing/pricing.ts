@@ -36,8 +36,8 @@ export class Pricing {
   readonly #file: string | undefined
   #prices: Prices | undefined
   #seen = ''
-  #checked = Number.NEGATIVE_INFINITY
   #checking: Promise<void> | undefined
+  #looking: NodeJS.Timeout | undefined
   #error: unknown
 
   constructor(gateway: Gateway, file: string | undefined) {
@@ -45,13 +45,14 @@ export class Pricing {
     this.#file = file === '' ? undefined : file
   }
 
-  /** Looks whether the file has changed, at most once a second and beside what goes on. */
-  look(): void {
-    if (this.#file === undefined || this.#checking !== undefined) return
-    const now = this.#gateway.clock.tick()
-    if (now - this.#checked < EVERY_MS) return
-    this.#checked = now
-    void this.check()
+  /** Reads the file, and looks once a second whether it has changed. */
+  async begin(): Promise<void> {
+    await this.check()
+    if (this.#file !== undefined) this.#looking = setInterval(() => void this.check(), EVERY_MS).unref()
+  }
+
+  end(): void {
+    clearInterval(this.#looking)
   }
 
   /** Reads the file if it has changed; never rejects. */
@@ -92,7 +93,6 @@ export class Pricing {
 
   /** What a model's use costs now; the first of these names that has a price counts. */
   cost(models: readonly (string | null)[], usage: Usage): Cost {
-    this.look()
     const price_version = this.#prices?.version ?? null
     for (const model of models) {
       const price = model === null ? undefined : this.#prices?.of(model)
@@ -130,7 +130,6 @@ export class Pricing {
   }
 
   health(): PricingHealth {
-    this.look()
     const { version = null, currency = null, models = 0 } = this.#prices ?? {}
     const about = { file: this.#file ?? null, version, currency, models }
     if (this.#error === undefined) return { status: 'ok', ...about }

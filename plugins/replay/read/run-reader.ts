@@ -1,6 +1,7 @@
 import {
   type Artifact,
   arrange,
+  autoRoot,
   GuardError,
   type Leaving,
   leavingOf,
@@ -10,9 +11,10 @@ import {
   type TraceRecord,
   type TraceSpan,
   type TreeNode,
+  wideRoot,
 } from 'guard-gateway/core'
 import type { RunRow } from '../tables.ts'
-import { autoRoot, runById, widened } from './run.ts'
+import { runById } from './run.ts'
 import { type Source, type Told, toldByRows, toldBySpan, toldOf } from './run-records.ts'
 
 /** Rows of a run that are held at a time. */
@@ -107,7 +109,7 @@ class Records {
 
   node({ id, from, parent_id, depth, declared_parent_id }: SpanInTree): TreeNode {
     const found = this.#found(this.#spans.get(keyOf(id, from)))
-    const span = id === this.#run.root_span_id ? widened(found, this.#run) : found
+    const span = id === this.#run.root_span_id ? wideRoot(found, this.#run) : found
     return { ...span, parent_id, depth, ...(declared_parent_id === undefined ? {} : { declared_parent_id }) }
   }
 

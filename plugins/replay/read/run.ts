@@ -1,5 +1,6 @@
 import {
   arrange,
+  autoRoot,
   callRecords,
   GuardError,
   type Reader,
@@ -8,6 +9,7 @@ import {
   type TraceSpan,
   toolRecords,
   traceOf,
+  wideRoot,
 } from 'guard-gateway/core'
 import { storedRecords } from '../keep/stored-records.ts'
 import type { RunRow } from '../tables.ts'
@@ -26,7 +28,7 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
   const stored = await storedRecords(storage, trace_id)
   const spans: TraceSpan[] = run.root_auto ? [autoRoot(run)] : []
   const events: TraceEvent[] = []
-  for (const span of stored.spans) spans.push(span.id === run.root_span_id ? widened(span, run) : span)
+  for (const span of stored.spans) spans.push(span.id === run.root_span_id ? wideRoot(span, run) : span)
   for (const call of stored.calls) {
     const trace = traceOf(call)
     if (trace === undefined) continue
@@ -41,37 +43,4 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
   }
   for (const event of stored.events) events.push(event)
   return arrange(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
-}
-
-/** The root covers everything below it. */
-export const widened = <S extends TraceSpan>(root: S, { start_ns, end_ns }: RunRow): S => ({
-  ...root,
-  parent_id: null,
-  start_ns,
-  end_ns,
-})
-
-/** The root of a run that nobody gave one. */
-export const autoRoot = (run: RunRow): TraceSpan => ({
-  id: run.root_span_id,
-  parent_id: null,
-  name: 'agent.run',
-  kind: 'agent',
-  label: null,
-  status: run.status,
-  status_message: null,
-  start_ns: run.start_ns,
-  end_ns: run.end_ns,
-  owner: OWNERS[run.origin] ?? 'client',
-  model: null,
-  input_tokens: null,
-  output_tokens: null,
-  cost_micro: null,
-  attributes: {},
-})
-
-const OWNERS: Readonly<Partial<Record<RunRow['origin'], TraceSpan['owner']>>> = {
-  gateway: 'gateway',
-  playground: 'gateway',
-  mcp: 'mcp',
 }

@@ -33,8 +33,11 @@ const nonZero = (bytes: number): string => {
 
 const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 
-/** The gateway accepts the text as the id of a trace or the label of a session. */
+/** The gateway accepts the text as the label of a session. */
 export const isId = (text: string): boolean => ID.test(text)
+
+/** The gateway accepts the text as the id of a trace: its page needs an address of its own. */
+export const isTraceId = (text: string): boolean => isId(text) && !/^(?:\.{1,2}|import|compare)$/.test(text)
 
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/
 

@@ -1,7 +1,7 @@
 import type { Redactor } from 'guard-gateway/redact'
 import type { TraceOptions } from './api.ts'
 import { GuardUseError, type UseCode } from './errors.ts'
-import { isId, isName, newTraceId } from './ids.ts'
+import { isId, isName, isTraceId, newTraceId } from './ids.ts'
 import { Recording } from './recording.ts'
 import type { Report } from './reports.ts'
 import type { Settings } from './settings.ts'
@@ -62,8 +62,11 @@ export class Openings {
 
   #traceId(given: string | undefined): string {
     const id = this.#id('traceId', given)
-    if (id === undefined || isId(id)) return id ?? newTraceId()
-    this.#refuse('INVALID_ID', 'traceId is not 1 to 128 of A-Za-z0-9._:@/+=-, so the trace got an id of its own.')
+    if (id === undefined || isTraceId(id)) return id ?? newTraceId()
+    this.#refuse(
+      'INVALID_ID',
+      'traceId is not 1 to 128 of A-Za-z0-9._:@/+=- or a word with a page of its own, so the trace got another id.',
+    )
     return newTraceId()
   }
 

@@ -1,4 +1,4 @@
-import { type CallRecord, callRecords, type Fragment, type TraceEvent, traceOf } from 'guard-gateway/core'
+import { type CallRecord, callRecords, type TraceEvent, traceOf } from 'guard-gateway/core'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
 
@@ -23,25 +23,11 @@ export const eventV1 = (
   attributes: event.attributes,
 })
 
-/** The events of a fragment that was kept; `now_ns` stands for times that nobody gave. */
-export const fragmentEvents = ({ events }: Fragment, run: RunRow, now_ns: bigint): readonly object[] =>
-  events.map((event) =>
-    eventV1(
-      {
-        id: event.id,
-        name: event.name,
-        span_id: event.span_id,
-        time_ns: event.time_ns ?? now_ns,
-        severity: event.severity ?? 'info',
-        request_id: event.request_id ?? null,
-        attributes: event.attributes ?? {},
-      },
-      run,
-    ),
-  )
+/** What `eventV1` makes. */
+export type EventV1 = ReturnType<typeof eventV1>
 
 /** The decision of a recorded call; undefined for one without a trace. */
-export const decisionOf = (record: CallRecord): object | undefined => {
+export const decisionOf = (record: CallRecord): EventV1 | undefined => {
   const trace = traceOf(record)
   if (trace === undefined) return undefined
   const { session_id, project_id, agent_id } = record

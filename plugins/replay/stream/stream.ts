@@ -3,6 +3,8 @@ import { type Gateway, GuardError, writeJson } from 'guard-gateway/core'
 import { writer } from '../keep/writer.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
+import { type EventV1, eventV1 } from './events.ts'
+import { newestEvents } from './newest-events.ts'
 import { SentMessages, sentAt } from './sent-messages.ts'
 
 const MAX_LISTENERS = 32
@@ -12,6 +14,8 @@ const COMMENT_MS = 15_000
 const POLL_MS = 2_000
 const MAX_UNSENT = 65_536
 const POLL_ROWS = 200
+/** Events that are remembered, so that none is told again where its run is read. */
+const MAX_TOLD = 10_000
 /** Messages are still gathered so long for a listener that has gone: it may come back. */
 const LINGER_MS = 60_000
 
@@ -31,6 +35,9 @@ export class Stream {
   #lingering: NodeJS.Timeout | undefined
   /** Milliseconds since 1970. */
   #events_until = 0
+  /** When the first of those who want events began to listen. */
+  #events_since_ns = 0n
+  readonly #told = new Set<string>()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -59,7 +66,7 @@ export class Stream {
    */
   open(kind: StreamKind, last_id?: string): PassThrough {
     if (this.#listeners.size >= MAX_LISTENERS) throw new GuardError('STREAM_FULL')
-    if (!(kind === 'events' ? this.wantsEvents : this.isHeard)) this.#sent.forget(kind)
+    if (!(kind === 'events' ? this.wantsEvents : this.isHeard)) this.#forget(kind)
     const stream = new PassThrough({ highWaterMark: MAX_UNSENT })
     this.#listeners.set(stream, kind)
     stream.on('error', () => {})
@@ -95,8 +102,15 @@ export class Stream {
     this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS).unref()
   }
 
-  /** An event was kept; `event` is in the form of event.v1. */
-  eventKept(event: object): void {
+  /** An event was kept, or found to be kept by another process; one that was told is not told again. */
+  eventKept(event: EventV1): void {
+    const key = keyOf(event, event)
+    this.#told.delete(key)
+    this.#told.add(key)
+    for (const oldest of this.#told) {
+      if (this.#told.size <= MAX_TOLD) break
+      this.#told.delete(oldest)
+    }
     this.#send('events', this.#sent.add('events', 'event', writeJson(event)))
   }
 
@@ -123,6 +137,14 @@ export class Stream {
       if (stream.writableLength + stream.readableLength > MAX_UNSENT) this.close(stream)
       else stream.write(text)
     }
+  }
+
+  /** Nobody was told of this kind for a while. */
+  #forget(kind: StreamKind): void {
+    this.#sent.forget(kind)
+    if (kind === 'runs') return
+    this.#events_since_ns = nowNs(this.#gateway.clock)
+    this.#told.clear()
   }
 
   #resume(stream: PassThrough, kind: StreamKind, last_id: string): void {
@@ -179,11 +201,18 @@ export class Stream {
   async poll(): Promise<void> {
     try {
       const rows = await this.#since(this.#polled_ns)
-      for (const row of rows) if (row.writer !== writer) this.runWritten(row)
+      for (const row of rows) if (row.writer !== writer) await this.#writtenElsewhere(row)
       this.#polled_ns = (rows.at(-1)?.updated_ns ?? this.#polled_ns - 1n) + 1n
     } catch (error) {
       this.#gateway.fault(error, 'replay:stream')
     }
+  }
+
+  async #writtenElsewhere(row: RunRow): Promise<void> {
+    this.runWritten(row)
+    if (!this.wantsEvents) return
+    for (const event of await newestEvents(this.#gateway.storage, row.trace_id, this.#events_since_ns))
+      if (!this.#told.has(keyOf(row, event))) this.eventKept(eventV1(event, row))
   }
 }
 
@@ -191,3 +220,5 @@ const RESET = writeJson({ message: 'What was sent before is not held any more. R
 
 const dataOf = ({ trace_id, project_id, session_id, origin, status, revision }: RunRow): string =>
   writeJson({ trace_id, project_id, session_id, origin, status, revision })
+
+const keyOf = ({ trace_id }: Pick<RunRow, 'trace_id'>, { id }: Pick<EventV1, 'id'>): string => `${trace_id} ${id}`

@@ -1,4 +1,4 @@
-import { type Ask, approverField, type Gateway, type Html, html } from 'guard-gateway/core'
+import { type Ask, approverField, type Gateway, type Html, html, tellingPart } from 'guard-gateway/core'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (
@@ -23,16 +23,10 @@ export const pausedMark = (paused: boolean): Html =>
 const LONG_CHARS = 22
 
 const middled = (name: string): string =>
-  `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${name.slice(-8).toWellFormed()}`
+  `${name.slice(0, LONG_CHARS - 9).toWellFormed()}…${tellingPart(name).slice(-8).toWellFormed()}`
 
 /** A name, on one line if it is short; of one that is cut, all to hover over. */
 export const nameMark = (name: string): Html =>
   name.length <= LONG_CHARS
     ? html`<span class="status">${name}</span>`
     : html`<span title="${name}">${middled(name)}</span>`
-
-const SHORT_CHARS = 12
-
-/** The beginning of an id, which is enough to tell it from its neighbours. */
-export const shortId = (id: string): string =>
-  id.length <= SHORT_CHARS + 2 ? id : `${id.slice(0, SHORT_CHARS).toWellFormed()}…`

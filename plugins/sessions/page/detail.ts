@@ -12,7 +12,7 @@ import {
   priceMark,
   type SessionRow,
 } from 'guard-gateway/core'
-import { liveById } from '../session-routes.ts'
+import { liveById } from '../find.ts'
 import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
 import { pausedMark } from './buttons.ts'
 import { historySection } from './history.ts'

@@ -1,8 +1,8 @@
 import type { FieldFault, Form, Gateway, Posted, Session } from 'guard-gateway/core'
 import type { Agents } from '../agents.ts'
+import { liveById } from '../find.ts'
 import type { LiveSessions } from '../live.ts'
 import { changeSession, pauseSession, resumeSession } from '../pause.ts'
-import { liveById } from '../session-routes.ts'
 
 const MAX_CHARS = 200
 

@@ -26,7 +26,7 @@ export const historySection = async (gateway: Gateway, ask: Ask, { id, project_i
     storage.find('session_events', { where: { session_id: id, decision: null }, limit: CHANGES }),
   ])
   const [newest] = cursor ? (await storage.find('calls', { where: { session_id: id }, limit: 1 })).rows : []
-  return html`${newest && newsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'requests')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}${changes.next_cursor !== null && html`<p class="quiet">The newest ${CHANGES}.</p>`}`}
+  return html`${newest && newsMark(`/sessions/${encodeURIComponent(id)}`, `call-${newest.id}`, 'request')}${changes.rows.length > 0 && html`<h2>Changes</h2>${changeList(ask, changes.rows)}${changes.next_cursor !== null && html`<p class="quiet">The newest ${CHANGES}.</p>`}`}
 <h2>Decisions</h2>
 ${
   calls.rows.length === 0

@@ -1,4 +1,5 @@
 import { html, type Panel } from 'guard-gateway/core'
+import { sessionsSince } from '../find.ts'
 import { budgetsOf } from './budgets.ts'
 import { pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'
@@ -12,15 +13,15 @@ export const latelyPanel = ({ gateway, live }: PageParts): Panel => ({
   id: 'sessions/lately',
   order: 30,
   render: async (ask) => {
-    const active = live.lately(ask.now - LATELY_MS)
-    if (active.length === 0) return undefined
-    const rows = active.slice(0, MOST_ROWS).map(({ row }) => row)
+    const active = await sessionsSince(gateway, live, ask.now - LATELY_MS)
+    if (active.rows.length === 0) return undefined
+    const rows = active.rows.slice(0, MOST_ROWS)
     const budgets = await budgetsOf(
       gateway,
       rows.map(({ project_id }) => project_id),
     )
-    return html`<h2>Sessions of the last 15 minutes (${active.length})</h2>${pauseForm(gateway, ask)}
+    return html`<h2>Sessions of the last 15 minutes (${active.rows.length}${active.more && ' or more'})</h2>${pauseForm(gateway, ask)}
 ${sessionTable(gateway, ask, rows, budgets)}
-${active.length > MOST_ROWS && html`<p><a href="/sessions">All sessions</a></p>`}`
+${active.rows.length > MOST_ROWS && html`<p><a href="/sessions">All sessions</a></p>`}`
   },
 })

@@ -16,10 +16,13 @@ import {
   pageUrl,
   priceMark,
   type SessionRow,
+  shortId,
 } from 'guard-gateway/core'
+import { foundSessions } from '../find.ts'
+import type { BegunWhere } from '../live.ts'
 import { agentSection } from './agents.ts'
 import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
-import { nameMark, pauseButton, pausedMark, pauseForm, shortId } from './buttons.ts'
+import { nameMark, pauseButton, pausedMark, pauseForm } from './buttons.ts'
 import type { PageParts } from './index.ts'
 
 const PAGE_ROWS = 50
@@ -30,14 +33,20 @@ export const listPage = (parts: PageParts): Page => ({
   path: '/sessions',
   nav: { label: 'Sessions', order: 30, key: 's' },
   render: async (ask) => {
-    const found = await foundSessions(parts.gateway, ask)
+    const found = await foundSessions(
+      parts.gateway,
+      parts.live,
+      whereOf(ask.query),
+      PAGE_ROWS,
+      ask.query.get('cursor') || undefined,
+    )
     const budgets = await budgetsOf(
       parts.gateway,
       found.rows.map(({ project_id }) => project_id),
     )
     const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}
 ${filterForm(ask)}
-${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
+${await newsOf(parts.gateway, ask)}${found.rows.length === 0 ? emptyText(parts.gateway, ask) : sessionTable(parts.gateway, ask, found.rows, budgets)}
 ${cursorLinks(ask, found.next_cursor)}
 ${await agentSection(parts, ask)}</div>`
     return { title: 'Sessions', main }
@@ -46,16 +55,13 @@ ${await agentSection(parts, ask)}</div>`
 
 const filters = ['project_id', 'agent_id', 'external_id', 'paused'] as const
 
-const foundSessions = ({ storage }: Gateway, { query }: Ask) => {
-  const cursor = query.get('cursor')
-  return storage.find('sessions', { where: whereOf(query), limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) })
-}
-
-const whereOf = (query: URLSearchParams) => {
-  const where: Record<string, string | boolean> = {}
+const whereOf = (query: URLSearchParams): BegunWhere => {
+  const where: BegunWhere = {}
   for (const name of filters) {
     const value = query.get(name) ?? ''
-    if (value !== '') where[name] = name === 'paused' ? isPaused(value) : value
+    if (value === '') continue
+    if (name === 'paused') where.paused = isPaused(value)
+    else where[name] = value
   }
   return where
 }
@@ -65,7 +71,7 @@ const newsOf = async ({ storage }: Gateway, { query }: Ask): Promise<Html | unde
   if (!query.get('cursor')) return undefined
   const [newest] = (await storage.find('sessions', { where: whereOf(query), limit: 1 })).rows
   const first = pageUrl('/sessions', Object.fromEntries(filters.map((name) => [name, query.get(name)])))
-  return newest && newsMark(first, `session-${newest.id}`, 'sessions')
+  return newest && newsMark(first, `session-${newest.id}`, 'session')
 }
 
 const isPaused = (text: string): boolean => {
@@ -89,12 +95,15 @@ const filterForm = ({ query }: Ask): Html => {
 </form>`
 }
 
-const emptyText = ({ query }: Ask): Html =>
+const emptyText = ({ calledAs }: Gateway, { query }: Ask): Html =>
   [...query].some(([, value]) => value !== '')
     ? html`<p class="empty">No session matches. Names and ids are compared whole. <a href="/sessions">Clear the filters</a></p>`
     : html`<div class="empty"><p>No agent has come by yet. Run one behind the gateway, or let the Playground send some requests:</p>
-<pre>guard run -- claude</pre> <button class="plain" data-copy="guard run -- claude">Copy</button>
-<pre>guard playground run exact-loop</pre> <button class="plain" data-copy="guard playground run exact-loop">Copy</button></div>`
+${['run -- claude', 'playground run exact-loop'].map((words) => commandMark(`${calledAs.here} ${words}`))}</div>`
+
+const commandMark = (command: string): Html =>
+  html`<pre>${command}</pre> <button class="plain" data-copy="${command}">Copy</button>
+`
 
 /** Sessions as a table; its buttons belong to the form of `pauseForm`. */
 export const sessionTable = (

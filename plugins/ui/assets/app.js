@@ -25,9 +25,8 @@ const countDown = () => {
 }
 
 /** Copies the text that a button carries. */
-const copy = async (button) => {
-  const text = button.dataset.copy === 'url' ? location.href : button.dataset.copy
-  await navigator.clipboard.writeText(text)
+const copy = async ({ dataset }) => {
+  await navigator.clipboard.writeText(dataset.copy === 'url' ? location.href : dataset.copy)
   document.getElementById('told').textContent = 'Copied.'
 }
 
@@ -46,7 +45,4 @@ countDown()
 setInterval(countDown, 1000)
 keys()
 if (document.getElementById('timeline')) import('./timeline.js').then(({ timeline }) => timeline())
-live((part) => {
-  localTimes(part)
-  countDown()
-})
+live(localTimes)

@@ -1,9 +1,10 @@
 const isTyping = (element) => element?.matches?.('input, select, textarea')
 
-const rows = () => [...document.querySelectorAll('[data-row]')]
-const current = () => document.querySelector('[data-row].at')
+/** The row that is stood on; at first that of the address. */
+const current = () => document.querySelector('[data-row].at') ?? document.querySelector('[data-row]:target')
 
-const goTo = (row) => {
+/** Makes a row the one that is stood on. */
+export const goTo = (row) => {
   if (!row) return
   current()?.classList.remove('at')
   row.classList.add('at')
@@ -12,10 +13,10 @@ const goTo = (row) => {
 }
 
 const step = (by) => {
-  const all = rows()
+  const all = [...document.querySelectorAll('[data-row]')]
   const at = all.indexOf(current())
   const seen = at === -1 && all.find((row) => row.getBoundingClientRect().bottom > 0)
-  goTo(seen || all[Math.max(0, Math.min(all.length - 1, at + by))])
+  goTo(seen || all[at + by])
 }
 
 /** Clicks what is marked as done by a key, in the chosen row before the rest of the page. */

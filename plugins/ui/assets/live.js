@@ -31,12 +31,12 @@ const countNews = async (note) => {
   const page = await pageAt(link.href)
   const rows = [...(page?.querySelectorAll(`[data-row][id^="${seen.split('-')[0]}-"]`) ?? [])]
   const at = rows.findIndex(({ id }) => id === seen)
-  if (!rows.length || at === 0) return
-  link.textContent = `${at === -1 ? `${rows.length} or more` : at} new ${what}`
+  if (!rows.length || !at) return
+  link.textContent = `${at === -1 ? `${rows.length} or more` : at} new ${what}${at === 1 ? '' : 's'}`
   note.hidden = false
 }
 
-/** Brings the page up to date; focus, selection, open parts and what is being typed stay. */
+/** Brings the page up to date; focus, selection, open parts and what is typed stay. */
 const refresh = async (renewed) => {
   const next = await pageAt(location.href)
   if (!next) return
@@ -65,7 +65,7 @@ const beforeAttributeUpdated = (name, element) =>
     (name === 'class' && element.matches('.at'))
   )
 
-/** Listens while the page is seen and brings it up to date when something that it shows has changed. */
+/** Listens while the page is seen and brings it up to date when what it shows has changed. */
 export const live = (renewed) => {
   let source
   let waiting = false
@@ -90,7 +90,7 @@ export const live = (renewed) => {
     setTimeout(update, Math.max(GATHER_MS, last + AT_MOST_EVERY_MS - Date.now()))
   }
   const open = () => {
-    if (source || !document.querySelector('[data-live], #news')) return
+    if (source || document.hidden || !document.querySelector('[data-live], #news')) return
     source = new EventSource('/api/v1/stream')
     source.onopen = () => {
       // what happened while nobody listened is not told afterwards
@@ -108,7 +108,7 @@ export const live = (renewed) => {
   }
   const again = () => {
     close()
-    if (!document.hidden) open()
+    open()
   }
   const close = () => {
     source?.close()
@@ -125,5 +125,5 @@ export const live = (renewed) => {
   setInterval(() => {
     if (!document.hidden && !waiting && document.querySelector('[data-unfinished]')) update()
   }, AT_MOST_EVERY_MS)
-  if (!document.hidden) open()
+  open()
 }

@@ -1,4 +1,4 @@
-import { isFree } from './keys.js'
+import { goTo, isFree } from './keys.js'
 import { longTimeline } from './long-timeline.js'
 import { made } from './timeline-row.js'
 
@@ -12,10 +12,7 @@ const rowsOf = (url) => {
   return `${url.pathname}?${query}`
 }
 
-const rowOf = (url) => {
-  const span = url.searchParams.get('span')
-  return span && `span-${span}`
-}
+const rowOf = ({ searchParams: query }) => query.has('span') && `span-${query.get('span')}`
 
 let shown = new URL(location.href)
 let long
@@ -37,10 +34,9 @@ const swap = (next, selector) => {
 
 const choose = (row) => {
   row.closest('table').dataset.selected = row.id
-  for (const old of document.querySelectorAll('#timeline .chosen')) {
-    old.classList.remove('chosen')
-    old.querySelector('.pick')?.removeAttribute('aria-current')
-  }
+  const old = document.querySelector('#timeline .chosen')
+  old?.classList.remove('chosen')
+  old?.querySelector('.pick')?.removeAttribute('aria-current')
   row.classList.add('chosen')
   row.querySelector('.pick')?.setAttribute('aria-current', 'true')
   row.scrollIntoView({ block: 'nearest' })
@@ -49,29 +45,29 @@ const choose = (row) => {
 /** The row of a span, brought to where it can be seen; undefined while it has none. */
 const revealed = (id) => id && (document.getElementById(id) ?? long?.reveal(id))
 
-/** The row that is stood on stays the one. */
-const stand = (id) => {
-  const row = id && document.getElementById(id)
-  row?.classList.add('at')
-  row?.querySelector('a[href]')?.focus({ preventScroll: true })
+/** The row that the table says is chosen. */
+const chosen = () => document.getElementById('timeline')?.dataset.selected
+
+/** Chooses the row of an address; the one that is stood on stays, unless another is chosen. */
+const place = (url, at, was) => {
+  const finds = url.searchParams.has('find')
+  const row = revealed(rowOf(url) || (finds && chosen()))
+  if (row) choose(row)
+  goTo(row && (finds || row.id !== was) ? row : document.getElementById(at))
 }
 
 /** Shows what an address says; only what differs is fetched. */
 const show = async (url) => {
   going?.abort()
   going = new AbortController()
-  const { signal } = going
-  const at = document.querySelector('[data-row].at')?.id
+  const [at, was] = [document.querySelector('[data-row].at')?.id, chosen()]
   const kept = rowsOf(url) === rowsOf(shown) && revealed(rowOf(url))
-  const all = url.searchParams.has('all')
-  const next = await fetched(url, kept ? 'details' : all ? 'frame' : undefined, signal)
+  const part = kept ? 'details' : url.searchParams.has('all') ? 'frame' : undefined
+  const next = await fetched(url, part, going.signal)
   shown = url
-  for (const part of ['.head', '.tabs', '#tools', kept ? '#details' : '.panes']) swap(next, part)
+  for (const name of ['.head', '.tabs', '#tools', kept ? '#details' : '.panes']) swap(next, name)
   if (!kept) await begin()
-  const found = url.searchParams.has('find') && document.getElementById('timeline')?.dataset.selected
-  const row = revealed(rowOf(url) || found)
-  if (row) choose(row)
-  stand(found || at)
+  place(url, at, was)
 }
 
 const go = (href) => {
@@ -89,9 +85,8 @@ const begin = async () => {
   if (!link) return
   if (!shown.searchParams.has('all')) link.hidden = false
   else {
-    const table = document.getElementById('timeline')
-    long = await longTimeline(table, shown)
-    if (shown.searchParams.has('span')) revealed(table.dataset.selected)
+    long = await longTimeline(document.getElementById('timeline'), shown)
+    if (shown.searchParams.has('span')) revealed(chosen())
   }
 }
 
@@ -106,7 +101,7 @@ const drag = (event) => {
   const frame = made('rect', { class: 'frame', height: '100%' })
   map.append(frame)
   map.setPointerCapture(event.pointerId)
-  const ends = (other) => [Math.min(began, other), Math.max(began, other)]
+  const ends = (other) => [began, other].sort((one, two) => one - two)
   map.onpointermove = (moved) => {
     const [from, to] = ends(share(moved))
     frame.setAttribute('x', `${from * 100}%`)
@@ -142,7 +137,7 @@ const arrow = (event) => {
   fold.click()
 }
 
-/** Makes the timeline of a run quick: what is chosen, closed, found or zoomed to is shown without loading the page again. */
+/** Makes a timeline quick: what is chosen, closed, found or zoomed to is shown without loading the page. */
 export const timeline = () => {
   document.addEventListener('click', click)
   document.addEventListener('pointerdown', drag)

@@ -1,9 +1,9 @@
-import { maxHeaderSize } from 'node:http'
 import { HttpFault } from './fault.ts'
 import type { Framing, Sink } from './framing.ts'
 import { BAD_VALUE, CONTENT_LENGTH, meaningOf, TRANSFER_ENCODING } from './names.ts'
 import { colonOf } from './response-head.ts'
 
+const { maxHeaderSize } = process.getBuiltinModule('node:http')
 const LF = 0x0a
 const CR = 0x0d
 const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"

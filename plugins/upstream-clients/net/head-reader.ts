@@ -1,7 +1,7 @@
-import { maxHeaderSize } from 'node:http'
 import { HttpFault } from './fault.ts'
 import { parseHead, type ResponseHead } from './response-head.ts'
 
+const { maxHeaderSize } = process.getBuiltinModule('node:http')
 const END = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)
 const BEGINNING = 'HTTP/1.'

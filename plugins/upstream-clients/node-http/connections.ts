@@ -1,5 +1,4 @@
-import http from 'node:http'
-import https from 'node:https'
+import type { Agent, request } from 'node:http'
 import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
 import { NodeExchange } from './exchange.ts'
 import { watchConnections } from './watch.ts'
@@ -7,11 +6,11 @@ import { watchConnections } from './watch.ts'
 /** One agent and what it is asked with. */
 export class NodeConnections implements Connections {
   readonly #address: UpstreamAddress
-  readonly #agent: http.Agent
-  readonly #request: typeof http.request
+  readonly #agent: Agent
+  readonly #request: typeof request
 
   constructor(address: UpstreamAddress) {
-    const { Agent, request } = address.secure ? https : http
+    const { Agent, request } = process.getBuiltinModule(address.secure ? 'node:https' : 'node:http')
     this.#address = address
     this.#agent = new Agent({ keepAlive: true, keepAliveMsecs: 30_000, timeout: address.idle_ms })
     this.#request = request

@@ -3,6 +3,7 @@ import { mcpFaults } from './checks-mcp.ts'
 import { at, type ConfigFault, type Path } from './faults.ts'
 import { addressFault, headerFault } from './http-faults.ts'
 import type { Config } from './schema.ts'
+import type { OtlpReceiverConfig } from './schema-otlp.ts'
 import type { UpstreamConfig } from './schema-upstreams.ts'
 
 const placeholders = /^(<.*>|change[-_]?me|your[-_]?key|gateway[-_]?key|secret|password|x+|\.+)$/i
@@ -32,6 +33,9 @@ export const configFaults = (config: Config): readonly ConfigFault[] => {
     ...at(['gateway_key'], keyFault(config.gateway_key)),
     ...at(['mcp', 'approver_key'], approverFault(config)),
     ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
+    ...config.replay.otlp_export.flatMap((receiver, index) =>
+      receiverFaults(receiver, ['replay', 'otlp_export', index]),
+    ),
     ...mcpFaults(config),
   ]
 }
@@ -43,12 +47,27 @@ const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path
     ...at([...path, 'base_url'], urlFault(base_url)),
     ...at([...path, 'api_key'], api_key === undefined ? undefined : headerFault('x-api-key', api_key)),
     ...fallback.flatMap((other, index) => at([...path, 'fallback', index], fallbackFault(other, name, names))),
-    ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], headerFault(key, value))),
+    ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], fixedFault(key, value))),
     ...Object.entries(paths).flatMap(([style, route]) =>
       at([...path, 'paths', style], route.startsWith('/') ? undefined : 'must begin with a slash'),
     ),
   ]
 }
+
+const receiverFaults = ({ url, headers }: OtlpReceiverConfig, path: Path): readonly ConfigFault[] => [
+  ...at([...path, 'url'], addressFault(URL.parse(url), 'headers')),
+  ...Object.entries(headers).flatMap(([key, value]) =>
+    at([...path, 'headers', key], ownHeaders.test(key) ? 'is set by the gateway itself' : headerFault(key, value)),
+  ),
+]
+
+const ownHeaders =
+  /^(?:host|connection|upgrade|expect|accept-encoding|content-(?:type|encoding|length)|transfer-encoding)$/i
+
+const fixedFault = (name: string, value: string): string | undefined =>
+  /^(?:content-length|transfer-encoding)$/i.test(name)
+    ? 'follows from the body, so the gateway sends it itself; remove it'
+    : headerFault(name, value)
 
 const fallbackFault = (other: string, name: string, names: readonly string[]): string | undefined =>
   other !== name && names.includes(other) ? undefined : `"${other}" is no other upstream; there is ${names.join(', ')}`
@@ -72,10 +91,8 @@ export const configWarnings = (
       'No upstream: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add one under upstreams in the configuration file.',
     )
   }
-  for (const { name, base_url, api_key, auth } of config.upstreams) {
-    const url = URL.parse(base_url)
-    if (url?.protocol === 'http:' && !isLoopback(url.hostname))
-      warnings.push(`Upstream ${name} is reached without encryption: ${url.origin}.`)
+  warnings.push(...unencrypted(config))
+  for (const { name, api_key, auth } of config.upstreams) {
     if (api_key === undefined && (auth === 'bearer' || auth === 'x-api-key'))
       warnings.push(`Upstream ${name} has auth: ${auth} but no api_key.`)
   }
@@ -83,3 +100,11 @@ export const configWarnings = (
     warnings.push('NODE_TLS_REJECT_UNAUTHORIZED=0: nothing checks whom the upstreams are.')
   return warnings
 }
+
+const unencrypted = ({ upstreams, replay }: Config): readonly string[] =>
+  [
+    ...upstreams.map(({ name, base_url }) => [`Upstream ${name} is reached`, new URL(base_url)] as const),
+    ...replay.otlp_export.map(({ url }) => ['Spans are sent', new URL(url)] as const),
+  ]
+    .filter(([, { protocol, hostname }]) => protocol === 'http:' && !isLoopback(hostname))
+    .map(([what, { origin }]) => `${what} without encryption: ${origin}.`)

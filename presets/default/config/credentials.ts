@@ -4,7 +4,7 @@ import type { Config } from './schema.ts'
 const credentialName = /(key|token|secret|password|authorization|cookie)$/i
 
 /** Makes everything secret in a configuration known as such, so that it is hidden and never forwarded. */
-export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams, mcp }: Config): void => {
+export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams, mcp, replay }: Config): void => {
   secrets.add(gateway_key)
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
   for (const { api_key = '', headers } of upstreams) {
@@ -12,7 +12,12 @@ export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams
     addNamed(secrets, headers)
   }
   for (const { headers, env } of Object.values(mcp.servers)) addNamed(secrets, { ...headers, ...env })
+  for (const { headers } of replay.otlp_export)
+    for (const [name, value] of Object.entries(headers)) if (!placeName.test(name)) secrets.add(behindScheme(value))
 }
+
+/** Headers that tell a receiver of OTLP where spans belong. Others, whatever they are called, let the gateway in. */
+const placeName = /(?:^|-)(?:dataset|environment|index|org(?:anization)?-?id|project|stream(?:-name)?|tenant(?:-id)?)$/i
 
 /** Adds the values whose names say that they are credentials. */
 const addNamed = (secrets: Gateway['secrets'], values: Readonly<Record<string, string>>): void => {

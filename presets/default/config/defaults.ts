@@ -38,6 +38,7 @@ export const emptyConfig = () => ({
       audit_days: 90,
       max_audit_records: 1_000_000,
     },
+    otlp_export: [],
   },
   redaction: { names: [], patterns: [], emails: true },
   mcp: {

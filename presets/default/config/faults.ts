@@ -43,6 +43,8 @@ const schemaFault = (error: ErrorObject, path: Path): ConfigFault => {
   const { keyword, params, parentSchema } = error
   if (keyword === 'additionalProperties') {
     const key = String(params.additionalProperty)
+    const [pattern] = Object.keys(parentSchema?.patternProperties ?? {})
+    if (pattern !== undefined) return { path: [...path, key], message: patternWords(pattern) }
     const known = Object.keys(parentSchema?.properties ?? {})
     const name = key.replace(tail, '')
     const glued = name !== key && known.includes(name)
@@ -67,8 +69,10 @@ const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
   maximum: ({ params }) => `expected at most ${String(params.limit)}`,
   minLength: () => 'must not be empty',
   minItems: () => 'must not be empty',
-  pattern: ({ schema }) => patternNames[String(schema)] ?? `must match ${String(schema)}`,
+  pattern: ({ schema }) => patternWords(String(schema)),
 }
+
+const patternWords = (pattern: string): string => patternNames[pattern] ?? `must match ${pattern}`
 
 const typeNames: Readonly<Record<string, string>> = {
   integer: 'a whole number',
@@ -81,6 +85,8 @@ const typeNames: Readonly<Record<string, string>> = {
 const patternNames: Readonly<Record<string, string>> = {
   '^/': 'must begin with a slash',
   '^[A-Za-z0-9._-]{1,64}$': 'must be 1 to 64 letters, digits, dots, underscores or dashes',
+  '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$':
+    'must be 1 to 64 letters, digits, dots, underscores or dashes, and not "." or ".."',
 }
 
 const foundType = (data: unknown): string => {

@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
 
 /** What is wrong with an address to send requests to; `instead` names the keys under which a password may stand. */
 export const addressFault = (url: URL | null, instead: string): string | undefined => {

@@ -47,7 +47,7 @@ const serversIn = (given: readonly string[]): Config['mcp']['servers'] => {
 }
 
 const serverIn = (text: string): [string, Config['mcp']['servers'][string]] => {
-  const [, id, target] = /^([A-Za-z0-9._-]{1,64})=(https?:\/\/.+)$/.exec(text) ?? []
+  const [, id, target] = /^(?!\.{1,2}=)([A-Za-z0-9._-]{1,64})=(https?:\/\/.+)$/.exec(text) ?? []
   if (id === undefined || target === undefined || URL.parse(target) === null)
     throw new GuardError('USAGE', `--server takes <id>=<address>, not "${text}".`)
   return [id, { ...addressedServer(), target }]

@@ -1,10 +1,14 @@
+import { createRequire } from 'node:module'
 import type { Finder } from 'guard-gateway/core'
 import type { ConfigFault } from './faults.ts'
 
+/** Loaded where somebody has patterns; at once, since plugins are applied so. */
+const engine = () => (createRequire(import.meta.url)('re2js') as typeof import('re2js')).RE2JS
+
 /** The users' patterns that cannot be used. */
-export const patternFaults = async (patterns: readonly string[]): Promise<readonly ConfigFault[]> => {
+export const patternFaults = (patterns: readonly string[]): readonly ConfigFault[] => {
   if (patterns.length === 0) return []
-  const { RE2JS } = await import('re2js')
+  const RE2JS = engine()
   const faultOf = (pattern: string): string | undefined => {
     try {
       return RE2JS.compile(pattern).matcher('').find() ? 'matches the empty text, and so everything' : undefined
@@ -19,9 +23,9 @@ export const patternFaults = async (patterns: readonly string[]): Promise<readon
 }
 
 /** Finders for the users' patterns; the time they take grows with the text only. */
-export const patternFinders = async (patterns: readonly string[]): Promise<readonly Finder[]> => {
+export const patternFinders = (patterns: readonly string[]): readonly Finder[] => {
   if (patterns.length === 0) return []
-  const { RE2JS } = await import('re2js')
+  const RE2JS = engine()
   return patterns.map((pattern): Finder => {
     const compiled = RE2JS.compile(pattern)
     return (text, from) => {

@@ -34,7 +34,7 @@ const serverSchema = Type.Object(
   },
   { additionalProperties: false },
 )
-const serversSchema = Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), serverSchema, {
+const serversSchema = Type.Record(Type.String({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$' }), serverSchema, {
   additionalProperties: false,
   default: mcp.servers,
   description: 'by id, as docs: { target: "http://127.0.0.1:3000/mcp" }, served at /mcp/docs',
@@ -69,7 +69,12 @@ export const mcpSchema = Type.Object(
     ),
     limits: Type.Object(
       {
-        frame_bytes: count(mcp.limits.frame_bytes, 'largest message'),
+        frame_bytes: Type.Integer({
+          // less would hold no initialize
+          minimum: 1_000,
+          default: mcp.limits.frame_bytes,
+          description: 'largest message, in bytes',
+        }),
         sessions: count(mcp.limits.sessions, 'open sessions'),
         pending: count(mcp.limits.pending, 'requests of a session that wait for their answers, each way'),
       },

@@ -1,6 +1,7 @@
 import { type Static, type TEnum, Type } from 'typebox'
 import { emptyConfig } from './defaults.ts'
 import { mcpSchema } from './schema-mcp.ts'
+import { otlpExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
 
@@ -106,6 +107,7 @@ const replaySchema = Type.Object(
       },
       section,
     ),
+    otlp_export: otlpExportSchema,
   },
   section,
 )

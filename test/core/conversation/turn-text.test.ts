@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newTurnsOf, type Turn, turnsIn, turnText } from 'guard-gateway/core'
+import { isUserFirstIn } from '../../../core/conversation/turn-text.ts'
 
 const plain = (name: string): string => name
 
@@ -24,6 +25,15 @@ describe('turns as one text', () => {
     const text = turnText(turns, plain)
     assert.equal(text, '3;5+,read_file k1 r1 0, k2  1;0')
     assert.deepEqual(turnsIn(text), turns)
+  })
+
+  it('say whether a user message came before them', () => {
+    for (const turns of [[], [turn(), turn({ item: 5, user_after: true })], [turn({ item: -1 })]]) {
+      for (const first of [true, false]) {
+        const text = turnText(turns, plain, first)
+        assert.deepEqual([turnsIn(text), isUserFirstIn(text)], [turns, first])
+      }
+    }
   })
 
   it('hold any name', () => {

@@ -62,6 +62,7 @@ test('an export keeps to times and projects, and replaces no file', async (conte
   assert.equal((await run({ project: 'other' })).outText(), '')
   assert.equal((await run({ since: new Date(Date.now() + 1000).toISOString() })).outText(), '')
   assert.match((await run({ since: '2026-01-01' })).outText(), /^\{"schema":"bench.trajectory.v1","id":"ses_loop\//)
+  await run({ output: 'new/folder/week.jsonl' })
   await run({ output: 'once.jsonl' })
   await assert.rejects(run({ output: 'once.jsonl' }), /once\.jsonl cannot be written: it is there already \(EEXIST\)/)
   await assert.rejects(run({ since: 'lately' }), { code: 'USAGE' })

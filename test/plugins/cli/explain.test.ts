@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogue } from 'guard-gateway/core'
+import { catalogue, Gateway } from 'guard-gateway/core'
 import { explain } from '../../../plugins/cli/explain.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const explained = async (code: string, options = {}) => {
   const io = fakeIo()
-  const exit = await explain.run({ args: [code], options, rest: [] }, io)
+  const exit = await explain(new Gateway()).run({ args: [code], options, rest: [] }, io)
   return { exit, out: io.outText(), err: io.errText() }
 }
 

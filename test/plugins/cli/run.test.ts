@@ -62,6 +62,15 @@ describe('help', () => {
     assert.match(out, /--speed <number> +how fast/)
     assert.match(out, /Example\n {2}guard replay fail\n$/)
   })
+  it('says where options of a command stand that starts another', async () => {
+    const command = { ...failing(null), options: { '--speed <number>': 'how fast' } }
+    const usage = async (args: string) => {
+      const { out } = await guard(['replay', 'fail', '--help'], { builtIn: [{ ...command, args }] })
+      return /^Usage: guard replay fail (.*)$/m.exec(out)?.[1]
+    }
+    assert.equal(await usage('[-- command...]'), '[options] [-- command...]')
+    assert.equal(await usage('<code>'), '<code> [options]')
+  })
   it('about the first word of several commands lists these, those of the user too', async () => {
     const { code, out } = await guard(['replay', '--help'], { own: [failing(null)] })
     assert.equal(code, 0)
@@ -166,7 +175,14 @@ describe('an error', () => {
     const error = new GuardError('PORT_TAKEN')
     assert.ok((await after(error, [], { tty: true })).err.startsWith(red))
     assert.ok((await after(error, [], { env: { FORCE_COLOR: '1' } })).err.startsWith(red))
-    for (const setting of [{}, { tty: true, env: { NO_COLOR: '1' } }, { tty: true, env: { TERM: 'dumb' } }]) {
+    for (const env of [
+      { NO_COLOR: '1' },
+      { TERM: 'dumb' },
+      { FORCE_COLOR: '0' },
+      { FORCE_COLOR: 'false' },
+      undefined,
+    ]) {
+      const setting = env === undefined ? {} : { tty: true, env }
       assert.ok((await after(error, [], setting)).err.startsWith('error:'))
     }
     assert.ok((await after(error, ['--no-color'], { tty: true })).err.startsWith('error:'))

@@ -21,6 +21,7 @@ export const workplace = async (context: TestContext, options: Partial<ClientsOp
       ...place,
       allow_mode_header: false,
       guard: [process.execPath, '/opt/guard/bin.js'],
+      calledAs: 'guard',
       running: (instead) => running(place, instead),
       asking: () => Promise.reject(new Error('nobody asks')),
       ...options,

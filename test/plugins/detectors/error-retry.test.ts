@@ -17,7 +17,7 @@ describe('error_retry: 5 in a row', () => {
   it('lets five pass and matches the sixth', () => {
     assert.equal(detect('EEEE'), undefined)
     assert.deepEqual(detect('EEEEE'), {
-      message: 'the same upstream error came 5 times in a row',
+      message: 'the same upstream error came 5 times in a row; one request may try again in 60 s',
       evidence: 'outcomes',
       count: 5,
       where: [0, 1, 2, 3, 4].map((index) => ({ request: `request_${index}` })),
@@ -52,6 +52,11 @@ describe('error_retry: half-open', () => {
     const rule = { params: { cooldown_seconds: 5 } }
     assert.equal(detect('EEEEE', rule, 4999)?.probe, false)
     assert.equal(detect('EEEEE', rule, 5000)?.probe, true)
+  })
+  it('says how long that takes, and who tries', () => {
+    assert.match(detect('EEEEE', {}, 58_500)?.message ?? '', /; one request may try again in 2 s$/)
+    assert.match(detect('EEEEE', {}, 60_000)?.message ?? '', /; this request tries whether it is over$/)
+    assert.match(detect('EEEEE', {}, 60_000, true)?.message ?? '', /; one request is trying whether it is over$/)
   })
   it('counts the cool-down from the last error, not from what came after it', () => {
     assert.equal(detect('EEEEE~', {}, 59_000)?.probe, true)

@@ -110,6 +110,8 @@ describe('sequence_repeat with params', () => {
       shown.past.map((row, index) => ({ ...row, root, new_turns: index === 1 ? spoken : [] }))
     assert.notEqual(sequenceRepeat.detect({ ...shown, past: past(true) }), undefined)
     assert.equal(sequenceRepeat.detect({ ...shown, past: past(false) }), undefined)
+    const first = past(false).map((row, index) => ({ ...row, new_turns: [], user_first: index === 1 }))
+    assert.equal(sequenceRepeat.detect({ ...shown, past: first }), undefined)
     const { params: _, ...literal } = shown.rule
     assert.notEqual(sequenceRepeat.detect({ ...shown, rule: literal, past: past(false) }), undefined)
   })

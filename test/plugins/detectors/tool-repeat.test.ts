@@ -110,23 +110,29 @@ describe('tool_repeat with params', () => {
   })
   it('reset_on_user_message ends the search in the session, too', () => {
     const key = keyOf('read_file', { path: 'a' })
-    const rows = (users: boolean) => {
+    const rows = (users: boolean, first = false) => {
       const turns = conversation([...read(), ...(users ? [user('again')] : []), ...other(1)]).turns
       return [
-        aRow({ root: false, thread: 't', keys: [key], new_turns: turns }),
+        aRow({ root: false, thread: 't', keys: [key], new_turns: turns, user_first: first }),
         aRow({ root: false, thread: 't', keys: [key], new_turns: [] }),
       ]
     }
-    const detect = (users: boolean) =>
+    const detect = (users: boolean, first = false) =>
       toolRepeat.detect(
         shown(read(), {
-          past: rows(users),
+          past: rows(users, first),
           row: { root: false, thread: 't', keys: [key], new_turns: conversation(read()).turns },
           rule: { params: { reset_on_user_message: true } },
         }),
       ) as Finding | undefined
     assert.equal(detect(false)?.evidence, 'session')
     assert.equal(detect(true), undefined)
+    assert.equal(detect(false, true), undefined)
+  })
+  it('cuts the name of a tool between characters', () => {
+    const tool = '😀'.repeat(40)
+    const { message } = inHistory(times(3, () => step(tool))) ?? {}
+    assert.ok(message?.startsWith(`${'😀'.repeat(31)}… was called 3 times`))
   })
   it('exempt_tools have no calls that count, in the history and in the session', () => {
     const key = keyOf('read_file', { path: 'a' })

@@ -69,7 +69,7 @@ describe('/docs', () => {
     assert.match(told, /It asks for a key/)
     assert.match(told, /x-guard-mode header &quot;shadow&quot; \| &quot;enforce&quot; Heard only with/)
     assert.match(told, /messages string \| object\[\] needed The conversation/)
-    assert.match(told, /curl -X POST &quot;\$GUARD\/v1\/messages&quot; .*small-model/)
+    assert.match(told, /curl -X POST &quot;http:\/\/127\.0\.0\.1:\d+\/v1\/messages&quot; .*small-model/)
     assert.match(told, /429 .*Otherwise Refused/)
     const runs = textOf(await page('/docs/get-api-v1-runs-trace_id'))
     assert.match(runs, /trace_id string needed/)

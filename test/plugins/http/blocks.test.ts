@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Plugin } from 'guard-gateway/core'
+import { GuardError, type Plugin } from 'guard-gateway/core'
 import { ask, jsonOf, start, styles } from './kit.ts'
 
 /** Blocks every call as a rule or a pause does. */
@@ -50,6 +50,23 @@ describe('a blocked request', () => {
       const got = await ask(running.port, { body: styles[0][1], headers: { 'user-agent': agent } })
       assert.deepEqual([got.status, jsonOf(got).error.code], [status, 'LOOP_EXACT'])
       assert.equal(running.settled.at(-1)?.status, status)
+    }
+  })
+  it('gets that status also beside the guarded paths; other errors keep theirs', async () => {
+    const refusing = (error: GuardError): Plugin => ({
+      name: 'refusing',
+      apply: (gateway) => gateway.hooks.proxy.tapPromise({ name: 'refusing', stage: -1 }, () => Promise.reject(error)),
+    })
+    const block = { session_id: 'ses_a', rule_id: '' }
+    for (const [error, status] of [
+      [new GuardError('PAUSED_SESSION', undefined, { block }), 403],
+      [new GuardError('NO_UPSTREAM'), 404],
+    ] as const) {
+      const block_status_override = { 'opencode/*': 403 }
+      await using running = await start({ plugins: [refusing(error)], server: { block_status_override } })
+      const headers = { 'user-agent': 'opencode/1.2' }
+      const got = await ask(running.port, { path: '/v1/messages/count_tokens', body: styles[1][1], headers })
+      assert.deepEqual([got.status, jsonOf(got).error.code], [status, error.code])
     }
   })
 })

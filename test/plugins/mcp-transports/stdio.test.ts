@@ -97,7 +97,9 @@ describe('the stdio transport', () => {
       const listened = await link.listen()
       assert.ok(listened.form === 'sse')
       assert.equal(session.drops.filter((reason) => reason === 'overflow').length, 264)
-      assert.deepEqual(await link.listen(), { form: 'none', status: 405 })
+      const again = await link.listen()
+      assert.deepEqual([again.form, again.form === 'failed' && again.status], ['failed', 409])
+      assert.deepEqual(await link.listen('1'), { form: 'none', status: 405 })
     })
   })
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { readJson } from 'guard-gateway/core'
+import { derivedId, readJson } from 'guard-gateway/core'
 import type { ApprovalView } from '../../../plugins/mcp/management/approval-schemas.ts'
 import type { AuditEventView } from '../../../plugins/mcp/management/event-schemas.ts'
 import { type McpClient, type McpService, resultOf, startMcp } from '../../kit/mcp.ts'
@@ -105,6 +105,24 @@ describe('the records of calls through the proxy', () => {
       (await events('?kind=decision&limit=2')).map(({ trace_id }) => trace_id),
       [outer, own],
     )
+  })
+  it('a run that a call names bears session and agent of the call, unless somebody has said whose it is', async () => {
+    const mine = await service.session({ 'x-guard-session-id': 'chat-8', 'x-guard-agent-id': 'a8' })
+    const labels = async (trace_id: string) => {
+      const { run } = (await service.gateway.request('GET', `/api/v1/runs/${trace_id}`)).json as {
+        readonly run: { readonly session_id: string | null; readonly agent_id: string | null }
+      }
+      return [run.session_id, run.agent_id]
+    }
+    const [named, known] = ['c'.repeat(32), 'd'.repeat(32)]
+    await service.gateway.request('POST', '/api/v1/traces', { trace_id: known, session_id: 'theirs' })
+    for (const trace_id of [named, known])
+      for (const path of ['/srv/x', '/srv/y']) {
+        const _meta = { traceparent: `00-${trace_id}-${'1'.repeat(16)}-01` }
+        await mine.request('tools/call', { name: 'read_file', arguments: { path }, _meta })
+      }
+    assert.deepEqual(await labels(named), [derivedId('ses_', 'default', 'chat-8'), 'a8'])
+    assert.deepEqual(await labels(known), ['theirs', null])
   })
   it('a definition that changes between question and yes ends the question, also back to one that was listed before', async () => {
     const other = await service.session()

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { GuardError } from 'guard-gateway/core'
 import protobuf from 'protobufjs/light.js'
-import { resourceSpans, span, traceId } from '../../kit/otlp-data.ts'
+import { pairs, resourceSpans, span, traceId } from '../../kit/otlp-data.ts'
 import { type Receiver, startReceiver } from './kit.ts'
 import { protobufBytes } from './spans.ts'
 
@@ -149,6 +149,16 @@ describe('answers to exporters', () => {
     const answer = (await decoded('Answer', binary)) as { partial: { rejected: number; message: string } }
     assert.equal(answer.partial.rejected, 1)
     assert.match(answer.partial.message, /traceId/)
+  })
+
+  it('refuse a run whose native id is the address of another page', async () => {
+    const attributes = pairs({ 'guard.trace.id': '..', 'guard.span.id': 'root' })
+    const { partialSuccess } = (await receiver.taken(one({ traceId: 'e'.repeat(32), attributes }))) as {
+      readonly partialSuccess: unknown
+    }
+    const errorMessage =
+      '1 of 1 spans were refused; span root: No run can be called "..", since that is the address of another page. Use another trace id.'
+    assert.deepEqual(partialSuccess, { rejectedSpans: '1', errorMessage })
   })
 
   it('ask to come back when storage cannot take more', async () => {

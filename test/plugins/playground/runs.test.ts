@@ -51,6 +51,25 @@ describe('runs', () => {
       },
     ))
 
+  it('leave nothing paused that they have paused', () => {
+    const pauses = (['agent', 'session'] as const).map((target) => ({
+      what: `somebody pauses the ${target}`,
+      do: 'pause' as const,
+      target,
+      expect: both({ status: 200 }),
+    }))
+    return inHouse(
+      async (house) => {
+        const run = await house.run({ scenario: 'paused' })
+        assert.equal(run.matched, true)
+        const agent = await house.ask<{ agent: { paused: boolean } }>('GET', `/api/agents/${run.agent_id}`)
+        const session = await house.ask<{ session: { paused: boolean } }>('GET', `/api/sessions/${run.session_id}`)
+        assert.deepEqual([agent.body.agent.paused, session.body.session.paused], [false, false])
+      },
+      { more: [story('paused', [{ ...asked, expect: both({}) }, ...pauses])] },
+    )
+  })
+
   it('fail with what the gateway said when a step cannot be run', () =>
     inHouse(
       async (house) => {

@@ -183,6 +183,17 @@ describe('MCP scenarios in the records', () => {
       assert.deepEqual((await house.ask<{ servers: unknown[] }>('GET', '/api/v1/mcp/servers')).body.servers, [])
     }))
 
+  it('leave no definition behind that waits for a person, or that a person could trust', () =>
+    inHouse(async (house) => {
+      const order = { scenario: 'mcp-changed-tool', mode: 'enforce' }
+      assert.equal((await house.run(order)).matched, true)
+      assert.deepEqual((await house.ask<{ servers: unknown[] }>('GET', '/api/v1/mcp/servers')).body.servers, [])
+      const path = '/api/v1/mcp/servers/playground-mcp-changed-tool/pins'
+      assert.equal((await house.ask('POST', path, { tools: ['changing'] })).status, 404)
+      const again = await house.run(order)
+      assert.equal(again.matched, true, storyOf(again))
+    }))
+
   it('need the proxy, and say so where there is none', () =>
     inHouse(
       async (house) => {

@@ -72,9 +72,11 @@ describe('guard policy', () => {
     assert.match(applied.err, told)
     assert.match(applied.out, /^playground-exact-loop: version \d+, mode enforce\n/)
     const none = await home.guard('policy', 'apply', 'strict.yml', '--project', 'new', '--dry-run', '--since', '1h')
+    const quiet = await home.guard('policy', 'apply', 'strict.yml', '--project', project, '--yes', '-q')
+    assert.deepEqual([quiet.code, quiet.err], [0, ''])
     assert.match(none.out, /\nThere is no stored session to try this on\.\n$/)
     const wrong = await home.guard('policy', 'apply', 'strict.yml', '--dry-run', '--since', 'soon')
-    assert.deepEqual([wrong.code, wrong.out], [1, ''])
+    assert.deepEqual([wrong.code, wrong.out], [2, ''])
     assert.match(wrong.err, /^error: "since" must be a time like .*\n$/)
   })
 
@@ -113,7 +115,7 @@ describe('guard policy', () => {
       [['broken.yml', '--yes'], 78, /INVALID_YAML/],
       [['wrong.yml', '--yes'], 78, /rules\/0\/threshold must be an integer .*INVALID_POLICY/],
       [['word.yml', '--yes'], 78, /"word\.yml" holds no policy and no list of rules/],
-      [['rules.yml', '--yes', '--project', 'a b'], 1, /project id .*INVALID_REQUEST/],
+      [['rules.yml', '--yes', '--project', 'a b'], 2, /project id .*INVALID_REQUEST/],
     ] as const) {
       const told = await home.guard('policy', 'apply', ...words)
       assert.equal(told.code, code, told.err)

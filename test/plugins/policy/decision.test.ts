@@ -37,6 +37,16 @@ describe('what matching rules decide', () => {
     assert.deepEqual([decision.decision, decision.status, decision.rule_id], ['block', 429, 'r'])
     assert.deepEqual([session.row.requests, session.row.flagged, session.row.blocked], [0, 0, 1])
   })
+  it('tells the way out that its detector has, also one of somebody’s own', async () => {
+    const said = async (kind: 'loop' | 'outcome' | 'budget') => {
+      const own = detecting('own', () => 'too much', kind)
+      const { decision } = await decided([always('r', { rule_type: 'own' })], 'enforce', [own])
+      return decision.message.slice('Guard blocked this request: too much. '.length)
+    }
+    assert.equal(await said('budget'), 'Raise the threshold of the rule, or begin a new session.')
+    assert.equal(await said('loop'), 'Send a new instruction, or resume the session.')
+    assert.equal(await said('outcome'), 'Resume the session when its cause is gone.')
+  })
   it('gives the reason of the first match that blocks, and tells all matches', async () => {
     const rules = [always('noted', { action: 'flag' }), always('first'), always('second')]
     const enforced = (await decided(rules)).decision

@@ -38,6 +38,29 @@ describe('another attempt of a request', () => {
     resume(session, bench.clock.now())
     assert.equal((await send(true)).decision, 'allow')
   })
+  it('does not lift a block, and is not made without end', async () => {
+    const { send, clock } = await startBench({ defaults: [{ rule_type: 'exact_repeat' }], default_mode: 'enforce' })
+    const session = newSession()
+    const reasons = async (times: number, retry: boolean) => {
+      const found = new Set<string | null>()
+      for (let n = 0; n < times; n++) {
+        clock.advance(1000)
+        found.add((await send(call({ session, items: [user('a')], at: clock.now(), retry }))).reason)
+      }
+      return [...found]
+    }
+    assert.deepEqual(await reasons(3, false), [null, 'LOOP_EXACT'])
+    assert.deepEqual(await reasons(3, true), ['LOOP_EXACT'])
+    clock.advance(1000)
+    resume(session, clock.now())
+    // the block that follows is counted on the row of the one before
+    assert.deepEqual(await reasons(3, false), [null, 'LOOP_EXACT'])
+    assert.deepEqual(await reasons(3, true), ['LOOP_EXACT'])
+    clock.advance(1000)
+    resume(session, clock.now())
+    assert.deepEqual(await reasons(20, true), [null])
+    assert.deepEqual(await reasons(20, true), ['LOOP_EXACT'])
+  })
   it('counts towards the error streak, since each attempt is answered', async () => {
     const bench = await enforced()
     const session = newSession()

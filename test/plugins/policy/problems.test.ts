@@ -111,6 +111,14 @@ describe('warnings of a policy', () => {
     ])
     assert.deepEqual(await warned({ rule_type: 'sequence_repeat', threshold: 7 }), [])
   })
+  it('name an action that there is not, misspelt for example', async () => {
+    for (const action of ['Block', 'log']) {
+      const [warning] = (await (await startApi()).put([rule({ action })])).body.warnings
+      assert.deepEqual([warning.code, warning.path], ['UNKNOWN_ACTION', '/rules/0/action'])
+      assert.match(warning.message, /"\w+" is no action: the rule flags .*There is block, flag, steer\./)
+    }
+    for (const action of ['block', 'flag', 'steer']) assert.deepEqual(await warned(rule({ action })), [])
+  })
   it('name a budget above a loop rule', async () => {
     assert.deepEqual(await warned({ rule_type: 'max_requests' }, rule()), [['BUDGET_BEFORE_LOOP', '/rules/0']])
     assert.deepEqual(await warned({ rule_type: 'max_requests' }, rule({ enabled: false })), [])

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Rule, Session } from 'guard-gateway/core'
 import { type Item, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
-import { always, busy, defaultRules, detecting, newSession, resume, startApi, startBench } from './kit.ts'
+import { always, busy, defaultRules, detecting, newSession, restarted, resume, startApi, startBench } from './kit.ts'
 
 const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enforce' })
 const begin: Item[] = [system('s'), user('fix it')]
@@ -69,6 +69,18 @@ describe('ways out of a loop', () => {
     const session = newSession()
     await bench.send(call({ session, items: looped }))
     assert.equal((await bench.send(call({ session, items: [...looped, user('look elsewhere')] }))).decision, 'allow')
+  })
+  it('is one where calls before it do not count, also after a restart', async () => {
+    const rules = [{ rule_type: 'tool_repeat', params: { reset_on_user_message: true } }]
+    const bench = await startBench({ defaults: rules, default_mode: 'enforce' })
+    const twice = [...begin, ...step('read'), ...step('read')]
+    const said = [...twice, user('look again')]
+    for (const again of [(session: Session) => session, restarted]) {
+      const session = newSession({ id: `ses_${again.name}` })
+      for (const items of [twice.slice(0, 4), twice, said]) await bench.send(call({ session, items }))
+      const items = [...said, ...step('read')]
+      assert.equal((await bench.send(call({ session: again(session), items }))).decision, 'allow')
+    }
   })
   it('is a different call', async () => {
     const bench = await enforced()

@@ -95,16 +95,23 @@ describe('action steer', () => {
     assert.equal((await send(later)).decision, 'shadow_flag')
     assert.ok(later.steered_body !== undefined)
   })
-  it('only flags in shadow mode, and a body that it cannot change', async () => {
+  it('only flags in shadow mode', async () => {
     const shadow = await startBench({ defaults: steering }, Object.values(styles) as never)
     const watched = asked(looping(3))
     assert.equal((await shadow.send(watched)).decision, 'shadow_flag')
     assert.equal(watched.steered_body, undefined)
-    const enforced = await bench()
-    const packed = asked(looping(3), newSession(), dialectOf('messages'), { headers: { 'content-encoding': 'gzip' } })
-    const decision = await enforced.send(packed)
-    assert.deepEqual([decision.decision, decision.matches[0]?.steered], ['shadow_flag', undefined])
-    assert.equal(packed.steered_body, undefined)
+    assert.equal((await shadow.send(asked(looping(3)))).matches[0]?.steered, undefined)
+  })
+  it('flags a body that it cannot change, and refuses the next match all the same, also after a restart', async () => {
+    const { send } = await bench()
+    const session = newSession()
+    const packed = (count: number, of = session) =>
+      asked(looping(count), of, dialectOf('messages'), { headers: { 'content-encoding': 'gzip' } })
+    const first = packed(3)
+    const { decision, matches } = await send(first)
+    assert.deepEqual([decision, matches[0]?.steered, first.steered_body], ['shadow_flag', false, undefined])
+    assert.equal((await send(packed(4))).reason, 'LOOP_TOOL_CALL')
+    assert.equal((await send(packed(4, restarted(session)))).decision, 'block')
   })
   it('reaches the provider through the gateway', async () => {
     const provider = await fakeProvider()

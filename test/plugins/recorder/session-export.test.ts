@@ -29,6 +29,7 @@ describe('GET /api/export/sessions/{id}.json', () => {
       Array.from({ length: CALLS }, (_, index) => `guardreq_${index}`),
     )
     assert.equal(calls[0].new_turns[0].calls[0].tool, 'read_file')
+    assert.deepEqual([calls[0].user_first, 'turns' in calls[0]], [false, false])
     assert.equal(events.length, CALLS + 1)
     assert.equal(events[0].attributes.decision, 'allow')
     assert.equal(events.at(-1).name, 'session.resumed')

@@ -71,7 +71,7 @@ describe('replay commands ask the gateway that runs', () => {
     assert.match((await replay('list', '--status', 'ok')).err, /no such runs/)
     assert.match((await replay('list', '--query', 'tool.call', '--status', 'error')).out, /run-1/)
     const { code, err } = await replay('list', '--since', 'yesterday')
-    assert.equal(code, 1)
+    assert.equal(code, 2)
     assert.match(err, /since.*\(INVALID_FILTER\)/)
   })
   it('list: a status that there is not is named with those there are', async () => {
@@ -132,7 +132,10 @@ describe('replay commands ask the gateway that runs', () => {
     const again = await piped(cwd, file, '--dry-run')
     assert.match(again.err, /^piped exists already; it would get a new id\nNothing was imported/)
     const { dry_run, imported } = JSON.parse((await piped(cwd, file, '--dry-run', '--json')).out)
-    assert.deepEqual([dry_run, imported[0].remapped, imported[0].trace_id], [true, true, 'piped'])
+    assert.deepEqual(
+      [dry_run, imported[0].remapped, imported[0].trace_id, imported[0].url],
+      [true, true, 'piped', null],
+    )
     assert.match((await replay('import', '-')).err, /Nothing comes in.*\(USAGE\)/)
     const refused = await piped(cwd, '{"schema":"trace.v1","run":{"trace_id":"x"},"spans":[{"id":1}]}', '--dry-run')
     assert.equal(refused.code, 1)

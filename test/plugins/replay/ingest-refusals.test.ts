@@ -20,6 +20,10 @@ describe('POST /api/v1/traces', () => {
       ['a body that is no object', [], 'INVALID_TRACE', ''],
       ['an exported trace', { schema: 'trace.v1' }, 'USE_IMPORT', undefined],
       ['a bad id', { trace_id: 'a b' }, 'INVALID_ID', '/trace_id'],
+      ...['.', '..', 'import', 'compare'].map(
+        (trace_id) =>
+          [`the address of another page as an id: ${trace_id}`, { trace_id }, 'INVALID_ID', '/trace_id'] as const,
+      ),
       ['a secret as an id', { trace_id: SECRET }, 'INVALID_ID', '/trace_id'],
       ...(['span_id', 'request_id'] as const).map(
         (key) =>
@@ -104,6 +108,14 @@ describe('POST /api/v1/traces', () => {
     it('another content type', async () => {
       refused(415, 'UNSUPPORTED_MEDIA_TYPE', await post('{}', { 'content-type': 'text/plain' }))
       refused(415, 'UNSUPPORTED_MEDIA_TYPE', await bench.send('POST', '/api/v1/traces'))
+    })
+    it('another charset, as every route that takes JSON', async () => {
+      for (const charset of ['latin1', 'utf-16'])
+        for (const path of ['traces', 'spans', 'events/batch', 'compare', 'runs/x/pin']) {
+          const headers = { 'content-type': `application/json; charset=${charset}` }
+          refused(415, 'UNSUPPORTED_MEDIA_TYPE', await bench.send('POST', `/api/v1/${path}`, '{"name":"x"}', headers))
+        }
+      expecting(201, await post('{}', { 'content-type': 'application/json; charset="UTF-8"' }))
     })
     it('an end of the run before its start, whichever came first', async () => {
       for (const [first, second, path] of [

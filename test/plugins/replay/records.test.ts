@@ -64,6 +64,7 @@ describe('POST /api/v1/events/batch', () => {
       'odd',
       { name: 'z', id: 'same' },
       { name: 'z', id: 'same' },
+      { name: 'z', trace_id: 'compare' },
     ]
     const answer = expecting<BatchAnswer>(200, await batch({ trace_id: 'batch', events }))
     assert.equal(answer.accepted, 3)
@@ -82,6 +83,7 @@ describe('POST /api/v1/events/batch', () => {
         [2, 'EVENT_IMMUTABLE'],
         [4, 'INVALID_EVENT'],
         [6, 'DUPLICATE_ID'],
+        [7, 'INVALID_ID'],
       ],
     )
     assert.equal((await run('batch')).run.event_count, 2)

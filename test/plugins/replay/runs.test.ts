@@ -137,11 +137,11 @@ for (const backend of ['memory', 'sqlite'] as const) {
     it('are not listed by a status that nobody gave, which is refused with those there are', async () => {
       const error = refused(400, 'INVALID_FILTER', await bench.send('GET', '/api/v1/runs?status=ok,nonsense'))
       assert.equal(error.path, '/status')
-      assert.deepEqual(error.known, ['running', 'ok', 'error', 'cancelled', 'timeout', 'blocked'])
       assert.match(error.message, /"nonsense"; there is running, ok, error, cancelled, timeout, blocked/)
       assert.deepEqual(await list('status=blocked'), [])
       await bench.gateway.storage.patch('runs', 'one', { status: 'paused' })
       assert.deepEqual(await list('status=paused'), ['one'])
+      assert.match((await bench.send('GET', '/api/v1/runs?status=pausd')).text, /timeout, blocked, paused\./)
       await bench.gateway.storage.patch('runs', 'one', { status: 'ok' })
     })
 

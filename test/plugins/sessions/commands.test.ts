@@ -57,6 +57,26 @@ describe('guard sessions and guard agents', () => {
     assert.match(again.err, /^error: There is an agent "reviewer" already\..*\(AGENT_EXISTS\)\n$/)
   })
 
+  it('list, issue and revoke keys of an agent; a new one is printed alone, once', async () => {
+    const issued = await home.guard('agents', 'issue', 'reviewer')
+    assert.match(issued.out, /^gak_[\w-]{20,}\n$/)
+    const [id = ''] = /gk_\w+/.exec(issued.err) ?? []
+    const listed = await home.guard('agents', 'keys', 'reviewer')
+    assert.match(listed.out, /^key +begins +since +last used \(UTC\)$/m)
+    assert.match(listed.out, new RegExp(`^${id} +${issued.out.slice(0, 8)}… +[\\d-]+ +never$`, 'm'))
+    assert.ok(!listed.out.includes(issued.out.trim()))
+    assert.equal((await home.guard('agents', 'revoke', 'reviewer', id)).out, `${id}  revoked\n`)
+    const { keys } = JSON.parse((await home.guard('agents', 'keys', 'reviewer', '--json')).out)
+    assert.deepEqual([keys.length, keys[0].id === id], [1, false])
+    const gone = await home.guard('agents', 'revoke', 'reviewer', id)
+    assert.deepEqual([gone.code, gone.out], [1, ''])
+    assert.match(gone.err, /\(KEY_NOT_FOUND\)\n$/)
+    assert.equal((await home.guard('agents', 'keys', 'silent')).err, '"silent" has no key of its own.\n')
+    const { key_id, key } = JSON.parse((await home.guard('agents', 'issue', 'silent', '--json')).out)
+    const revoked = JSON.parse((await home.guard('agents', 'revoke', 'silent', key_id, '--json')).out)
+    assert.deepEqual([typeof key, revoked], ['string', { key_id, revoked: true }])
+  })
+
   it('pause and resume an agent', async () => {
     assert.equal((await home.guard('agents', 'pause', 'reviewer')).out, 'reviewer  paused\n')
     assert.match((await home.guard('agents', 'list', '--paused')).out, /^reviewer .* paused$/m)
@@ -66,6 +86,7 @@ describe('guard sessions and guard agents', () => {
 
   it('tell of pages that follow', async () => {
     const { err } = await home.guard('agents', 'list', '--limit', '1')
+    assert.equal((await home.guard('agents', 'list', '--limit', '1', '-q')).err, '')
     const cursor = /^more: --cursor (\S+)\n$/.exec(err)?.[1] ?? ''
     const { out } = await home.guard('agents', 'list', '--limit', '1', '--cursor', cursor)
     assert.match(out, /^silent /m)
@@ -78,8 +99,12 @@ describe('guard sessions and guard agents', () => {
       assert.equal(JSON.parse(added.out).agent.id, 'reviewer')
       assert.match((await alone.guard('agents', 'list')).out, /^reviewer /m)
       const refused = await alone.guard('sessions', 'list', '--limit', 'x')
-      assert.deepEqual([refused.code, refused.out], [1, ''])
+      assert.deepEqual([refused.code, refused.out], [2, ''])
       assert.match(refused.err, /^error: The query at \/limit must be integer\. \(INVALID_REQUEST\)\n$/)
+      // as a gateway does, which takes no number that only JavaScript would write so
+      const spelled = ['sessions', 'list', '--limit', '1e1'] as const
+      assert.deepEqual(await alone.guard(...spelled), refused)
+      assert.equal((await home.guard(...spelled)).err, refused.err)
     } finally {
       await alone.remove()
     }
@@ -93,7 +118,7 @@ describe('guard sessions and guard agents', () => {
       [['sessions', 'list', '--limit', 'x'], 'INVALID_REQUEST'],
     ] as const) {
       const told = await home.guard(...words)
-      assert.equal(told.code, 1, words.join(' '))
+      assert.equal(told.code, code === 'INVALID_REQUEST' ? 2 : 1, words.join(' '))
       assert.match(told.err, new RegExp(`^error: [^\\n]* \\(${code}\\)\\n$`))
       assert.equal(told.out, '')
     }

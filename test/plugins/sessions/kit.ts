@@ -129,10 +129,12 @@ export const openHouse = async ({
 
 /** The session row and, where the reply had an id, a row of the call. */
 const record = async (gateway: Gateway, call: Call, response_id: string | undefined): Promise<void> => {
-  const { row } = sessionOf(call)
+  const session = sessionOf(call)
+  const { row } = session
   const { last_seen_at } = row
   const put: Change = { table: 'sessions', put: row, when: 'absent' }
   if (!(await gateway.storage.write([put]))) await gateway.storage.patch('sessions', row.id, { last_seen_at })
+  session.stored = true
   if (response_id === undefined) return
   const record = { id: call.id, session_id: row.id, project_id: call.project_id, response_id }
   await gateway.storage.write([{ table: 'calls', put: record } as unknown as Change])

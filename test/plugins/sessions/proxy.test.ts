@@ -59,13 +59,15 @@ describe('requests beside the guarded ones', () => {
     assert.equal(await proxy({ 'x-guard-agent-id': 'other' }), undefined)
   })
 
-  it('pass in a paused session when they only read', async () => {
+  it('are refused also when they only read', async () => {
     const id = idOf(await house.ask({ 'session-id': 'window' }))
     await house.http('POST', `/api/sessions/${id}/pause`)
-    assert.equal(
-      await proxy({ 'session-id': 'window' }, { method: 'GET', path: '/v1/models', body: undefined }),
-      undefined,
-    )
+    for (const path of ['/v1/models', '/v1/files/a'])
+      await assert.rejects(
+        proxy({ 'session-id': 'window' }, { method: 'GET', path, body: undefined }),
+        code('PAUSED_SESSION'),
+      )
+    assert.equal(await proxy({}, { method: 'GET', path: '/v1/models', body: undefined }), undefined)
   })
 
   it('begin no session and register no agent', async () => {

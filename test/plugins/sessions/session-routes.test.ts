@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { GuardError } from 'guard-gateway/core'
 import { type Answer, type House, idOf, list, object, openHouse, sessionOf } from './kit.ts'
 
 const errorCode = (answer: Answer) => [answer.status, object(answer, 'error').code]
@@ -68,6 +69,18 @@ describe('sessions over HTTP', () => {
     assert.deepEqual(errorCode(await house.http('GET', '/api/sessions/twin')), [409, 'AMBIGUOUS_ID'])
   })
 
+  it('finds a session by external id while its row waits for a storage that fails', async () => {
+    const call = await house.ask({ 'x-guard-session-id': 'kept-back' })
+    // what the recorder notes once the row is in the queue
+    if (call.session !== null) call.session.stored = true
+    const found = await house.http('GET', '/api/sessions/kept-back')
+    assert.equal(object(found, 'session').id, idOf(call))
+    house.disk.failure = new GuardError('STORAGE_UNAVAILABLE')
+    assert.deepEqual(errorCode(await house.http('POST', '/api/sessions/kept-back/pause')), [503, 'STORAGE_UNAVAILABLE'])
+    house.disk.failure = undefined
+    assert.equal((await house.http('POST', '/api/sessions/kept-back/pause')).status, 200)
+  })
+
   it('finds a session by external id and project', async () => {
     const odd = 'a/b?c=d#e %2F \u6f22'
     const url = `/api/sessions/by-external/${encodeURIComponent(odd)}`
@@ -108,6 +121,32 @@ describe('sessions over HTTP', () => {
       400,
       'INVALID_CURSOR',
     ])
+  })
+
+  it('lists sessions whose first request is under way before all others, on the first page', async () => {
+    const [a, b] = [await recorded('a', 'one'), await recorded('b', 'two')]
+    const begin = (external: string, project: string) =>
+      house.ask({ 'x-guard-session-id': external, 'x-guard-project-id': project })
+    const early = await begin('c', 'one')
+    const [c, d] = [idOf(early), idOf(await begin('d', 'two'))]
+    const page = (query: string) => house.http('GET', `/api/sessions?${query}`)
+    const ids = async (query: string) => list(await page(query), 'sessions').map(({ id }) => id)
+    assert.deepEqual(await ids(''), [d, c, b, a])
+    assert.deepEqual(await ids('project_id=one&paused=false'), [c, a])
+    assert.deepEqual(await ids('paused=true'), [])
+    assert.deepEqual(await ids('external_id=d'), [d])
+    for (const [limit, first] of [
+      [3, [d, c, b]],
+      // where they fill the page it goes one further: no cursor could lead back to them
+      [2, [d, c, b]],
+      [1, [d, b]],
+    ] as const) {
+      assert.deepEqual(await ids(`limit=${limit}`), first)
+      const cursor = encodeURIComponent(String((await page(`limit=${limit}`)).json.next_cursor))
+      assert.deepEqual(await ids(`limit=${limit}&cursor=${cursor}`), [a])
+    }
+    await house.settle(early)
+    assert.deepEqual(await ids(''), [d, c, b, a])
   })
 
   it('refuses filters and limits that there are not', async () => {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { html, type Plugin } from 'guard-gateway/core'
 import { type Started, startGateway, startService } from 'guard-gateway/test'
@@ -122,6 +125,29 @@ describe('requests', () => {
     await service.request('POST', '/api/demo/run', { scenario: 'token-limit' })
     assert.match(await rowOf('playground'), /not configured, not counted above .* 4 in the last hour /)
     assert.match(textOf(await pageAt(service.gateway.url)), /Last hour: 6 requests, 2 flagged/, 'nobody pays for those')
+  })
+})
+
+describe('sessions of late', () => {
+  it('are told after a restart as before it, whichever of them somebody looks at', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-now-'))
+    const start = () => startGateway({ folder, backend: 'sqlite' })
+    const told = async ({ url }: Started) => {
+      const text = await pageAt(url)
+      return [/Sessions of the last 15 minutes \((.+?)\)/.exec(text)?.[1], text.match(/id="session-ses_/g)?.length]
+    }
+    const first = await start()
+    for (const scenario of ['exact-loop', 'recovery']) await first.request('POST', '/api/demo/run', { scenario })
+    assert.deepEqual(await told(first), ['2', 2])
+    await first.close()
+    const second = await start()
+    assert.deepEqual(await told(second), ['2', 2])
+    const { json } = await second.request('GET', '/api/sessions')
+    const { sessions } = json as { readonly sessions: readonly { readonly id: string }[] }
+    await second.request('GET', `/api/sessions/${sessions[0]?.id}`)
+    assert.deepEqual(await told(second), ['2', 2])
+    await second.close()
+    await rm(folder, { recursive: true, force: true })
   })
 })
 

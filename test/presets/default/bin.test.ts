@@ -10,7 +10,8 @@ import { setTimeout } from 'node:timers/promises'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
 
-const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
+const root = join(import.meta.dirname, '../../..')
+const bin = join(root, 'presets/default/bin.js')
 const conditions = '--conditions=guard-source'
 const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
 const environment = { PATH, HOME, NODE_COMPILE_CACHE }
@@ -61,7 +62,7 @@ describe('the binary', () => {
     assert.equal(out, '')
     assert.match(
       err,
-      /^guard needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 .*"\.\n$/,
+      /^guard needs Node 22\.19 or newer; this is 22\.18\.1\. Install a newer Node, or run "npx -p node@24 guard …"\.\n$/,
     )
   })
   it('puts the MCP proxy in front of a server without loading what listens, draws or judges model requests', async () => {
@@ -95,6 +96,16 @@ describe('the binary', () => {
       others.filter((url) => !url.endsWith('/command-config.ts')),
       [],
     )
+  })
+  it('draws a status line without loading other commands or what they ask', async () => {
+    const log =
+      "import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context) } })"
+    const { code, out, err } = await run(folder, ['statusline'], [preload(log)])
+    assert.deepEqual([code, out], [0, '\n'])
+    const all = (pattern: RegExp) => [...new Set([...err.matchAll(pattern)].map(([, name]) => name))].sort()
+    const packages = all(/\/node_modules\/((?:@[\w-]+\/)?[\w-]+)/g)
+    assert.deepEqual(packages, ['cac', 'fastest-levenshtein', 'tapable'])
+    assert.deepEqual(all(/\/plugins\/([\w-]+)\/index\.ts$/gm), ['cli', 'clients'])
   })
   it('runs from what is kept compiled the second time, without readying Node to strip types', async () => {
     const log = "process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')))"
@@ -203,4 +214,21 @@ describe('the binary', () => {
     second.kill('SIGINT')
     assert.deepEqual(await once(second, 'close'), [0, null])
   })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`drains where npm, which started it, gets ${signal}`, async () => {
+      const file = join(folder, 'npm.yml')
+      await writeFile(file, 'gateway_key: guard_key_of_a_gateway_that_npm_starts\n', { mode: 0o600 })
+      const words = ['start', '--', '--config', file, '--port', '0', '--data', join(folder, 'npm.db')]
+      const child = spawn('npm', words, {
+        cwd: root,
+        env: environment,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+      })
+      await saying(child, 'storage ')
+      // a terminal sends its signal to npm and to the gateway, and npm passes on what it gets
+      if (signal === 'SIGINT') process.kill(-Number(child.pid), signal)
+      else child.kill(signal)
+      assert.deepEqual(await once(child, 'close'), [0, null])
+    })
 })

@@ -47,6 +47,12 @@ describe('the section mcp of a configuration', () => {
   })
 
   for (const [text, message] of [
+    [
+      'mcp: { servers: { "a b": { target: "https://x.example/mcp" } } }',
+      /:2:19: mcp\.servers\["a…"\]: must be 1 to 64 letters, digits, dots, underscores or dashes, and not "\." or "\.\."$/,
+    ],
+    ['mcp: { servers: { "..": { target: "https://x.example/mcp" } } }', /mcp\.servers\["\.\."\]: must be/],
+    ['mcp: { limits: { frame_bytes: 999 } }', /mcp\.limits\.frame_bytes: expected at least 1000$/],
     ['mcp: { servers: { a: {} } }', /mcp\.servers\.a: transport http needs the key target$/],
     ['mcp: { servers: { a: { transport: stdio } } }', /mcp\.servers\.a: transport stdio needs the key command$/],
     ['mcp: { servers: { a: { target: "ftp://x" } } }', /target: expected an address that begins with http/],

@@ -193,6 +193,11 @@ describe('a configuration is refused, with file, line and column', () => {
       (await refusal(upstream('headers: { "x y": z }')))[0] ?? '',
       /upstreams\[0\]\.headers\["x…"\]: cannot be sent in a header/,
     )
+    for (const framing of ['Content-Length: "5"', 'transfer-encoding: chunked'])
+      assert.match(
+        (await refusal(upstream(`headers: { ${framing} }`)))[0] ?? '',
+        /upstreams\[0\]\.headers\.[\w-]+: follows from the body, so the gateway sends it itself; remove it$/,
+      )
     assert.match((await refusal(upstream('paths: { messages: v1 }')))[0] ?? '', /must begin with a slash/)
     assert.match(
       (await refusal(`${upstream('')}  - { name: a, base_url: "http://h", styles: [responses] }`))[0] ?? '',

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { type Gateway, storage } from 'guard-gateway/core'
+import { Gateway, storage } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
+import { serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { type Config, createGateway, defaultPreset } from 'guard-gateway/presets/default'
@@ -57,6 +59,52 @@ describe('the default preset', () => {
       (defaults as readonly { rule_type: string }[]).map(({ rule_type }) => rule_type),
       gateway.detectors.ids().slice(0, 6),
     )
+  })
+})
+
+describe('an array of plugins in a program of its own', () => {
+  const mine = { name: 'mine', apply() {} }
+
+  it('does what the configuration says, of the gateway too', async () => {
+    const config = await read(`server: { port: 0 }
+storage: { backend: memory, file: no.db, on_failure: forward }
+redaction: { names: [codeword], patterns: ["TICKET-[0-9]+"], emails: false }
+mcp: { approver_key: approver-0123456789 }`)
+    const gateway = new Gateway().use(...defaultPreset(config), mine)
+    const serving = await serve(gateway, { log: { write: () => true } })
+    try {
+      const trace_id = '0123456789abcdef0123456789abcdef'
+      const answer = await fetch(`${serving.url}/api/v1/traces`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-guard-key': config.gateway_key },
+        body: JSON.stringify({
+          trace_id,
+          name: 'run',
+          attributes: { codeword: 'sesame', a: 'TICKET-77 of ann@example.com', b: 'approver-0123456789' },
+        }),
+      })
+      assert.equal(answer.status, 201, await answer.text())
+      const run = await (await fetch(`${serving.url}/api/v1/runs/${trace_id}`)).text()
+      assert.match(run, /ann@example\.com/)
+      assert.doesNotMatch(run, /sesame|TICKET-77|approver-0/)
+      assert.equal(gateway.onStorageFailure, 'forward')
+      assert.equal(gateway.approver.needsKey, true)
+      assert.ok(!existsSync('/w/no.db'))
+    } finally {
+      await serving.close()
+    }
+  })
+  it('keeps what the program itself has said', async () => {
+    const config = await read('storage: { on_failure: forward }\nredaction: { names: [codeword] }')
+    const gateway = new Gateway({ storage: 'memory', redaction: { names: ['motto'] } }).use(...defaultPreset(config))
+    assert.equal(gateway.onStorageFailure, 'forward')
+    assert.match(
+      JSON.stringify(gateway.redact.value({ motto: 'open', codeword: 'sesame' })),
+      /^{"motto":"\[RED.*"codeword":"\[RED/,
+    )
+    await gateway.open()
+    await gateway.close()
+    assert.ok(!existsSync('/w/guard.db'))
   })
 })
 
@@ -150,6 +198,7 @@ describe('a gateway made from a configuration', () => {
   it('may be the minimal one', async () => {
     const gateway = await createGateway(await read('preset: minimal'))
     assert.deepEqual(gateway.plugins(), [
+      'settings',
       'storage/memory',
       'api-style/messages',
       'detector/exact_repeat',

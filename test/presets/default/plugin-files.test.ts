@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
 import { refusal } from '../../../presets/default/config/faults.ts'
-import { pluginsFrom } from '../../../presets/default/plugin-files.ts'
+import { usePlugins } from '../../../presets/default/plugin-files.ts'
 
 describe('plugin files', () => {
   let folder = ''
@@ -23,24 +24,57 @@ describe('plugin files', () => {
       "export const b = { name: 'b', apply() {} }; export const a = { name: 'a', apply() {} }; export const other = 1; export const half = { name: 'half' }",
     )
     const two = await write('two.ts', "export const c = { name: 'c', apply(_gateway: unknown): void {} }")
-    assert.deepEqual(
-      (await pluginsFrom([two, one], refusal())).map(({ name }) => name),
-      ['c', 'a', 'b'],
-    )
+    const gateway = new Gateway()
+    await usePlugins(gateway, [two, one], refusal())
+    assert.deepEqual(gateway.plugins(), ['c', 'a', 'b'])
   })
   it('that are absent, broken or without a plugin are refused by key and name', async () => {
-    await assert.rejects(pluginsFrom([join(folder, 'none.ts')], refusal()), {
+    await assert.rejects(usePlugins(new Gateway(), [join(folder, 'none.ts')], refusal()), {
       code: 'INVALID_CONFIG',
       message: /^plugins\[0\]: .*none\.ts cannot be loaded as a plugin: there is no such file\.$/,
     })
-    await assert.rejects(pluginsFrom([await write('broken.mjs', 'export const = 1')], refusal()), {
+    await assert.rejects(usePlugins(new Gateway(), [await write('broken.mjs', 'export const = 1')], refusal()), {
       code: 'INVALID_CONFIG',
       message: /broken\.mjs cannot be loaded/,
     })
-    await assert.rejects(pluginsFrom([await write('empty.mjs', 'export const a = 1')], refusal()), {
+    await assert.rejects(usePlugins(new Gateway(), [await write('empty.mjs', 'export const a = 1')], refusal()), {
       code: 'INVALID_CONFIG',
       message: /empty\.mjs exports no plugin/,
     })
+  })
+  it('that cannot be read, throw or do not fit are refused with the line, where one is known', async () => {
+    for (const [name, text, message] of [
+      [
+        'syntax.ts',
+        'const a = 1\nexport const x = { name: , }',
+        /syntax\.ts cannot be loaded as a plugin: syntax\.ts:2: Expr/,
+      ],
+      [
+        'throws.mjs',
+        'const a = 1\nthrow new Error("boom")',
+        /throws\.mjs cannot be loaded as a plugin: throws\.mjs:2: boom$/,
+      ],
+      ['imports.mjs', "import './syntax.ts'", /imports\.mjs cannot be loaded as a plugin: syntax\.ts:2: Expr/],
+      [
+        'apply.mjs',
+        'export const x = { name: "x",\napply() { throw new Error("boom") } }',
+        /apply\.mjs cannot be applied: apply\.mjs:2: boom$/,
+      ],
+      [
+        'twice.mjs',
+        'export const x = { name: "x", apply() {} }; export const y = x',
+        /twice\.mjs cannot be applied: Plugin "x" is applied twice\.$/,
+      ],
+      [
+        'needs.mjs',
+        'export const x = { name: "x", requires: ["y"], apply() {} }',
+        /needs\.mjs cannot be applied: Plugin "x" needs "y" before it; applied so far: none\.$/,
+      ],
+    ] as const)
+      await assert.rejects(usePlugins(new Gateway(), [await write(name, text)], refusal()), {
+        code: 'INVALID_CONFIG',
+        message,
+      })
   })
   it('with a detector that rules and headers cannot hold are refused by what is wrong with it', async () => {
     const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
@@ -48,10 +82,14 @@ describe('plugin files', () => {
       ["id: 'same answer', code: 'LOOP_SAME'", /The id of a detector is like "same_answer".*"same answer"/],
       ["id: 'same_answer'", /The code of detector "same_answer" is "undefined"/],
       ["id: 'same_answer', code: 'LOOP_SAME', defaults: { threshold: 3 }", /defaults\.window_size .* is undefined/],
+      [
+        "id: 'slow', code: 'SLOW', defaults: { threshold: 3, window_size: 3 }, async detect() {}",
+        /detect of detector "slow" is async/,
+      ],
     ] as const
     for (const [index, [members, message]] of wrong.entries()) {
-      const text = `import { detector } from ${core}\nexport const mine = detector({ ${members}, version: '1', detect() {} })`
-      await assert.rejects(pluginsFrom([await write(`wrong-${index}.mjs`, text)], refusal()), {
+      const text = `import { detector } from ${core}\nexport const mine = detector({ version: '1', detect() {}, ${members} })`
+      await assert.rejects(usePlugins(new Gateway(), [await write(`wrong-${index}.mjs`, text)], refusal()), {
         code: 'INVALID_CONFIG',
         message,
       })

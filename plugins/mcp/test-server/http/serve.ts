@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { Failure, failure, readMessage } from '../message.ts'
@@ -16,7 +16,9 @@ export interface ServedHttp {
 /** Serves clients over Streamable HTTP on this machine. Rejects with the system's error if the port is taken. */
 export const serveHttp = async (server: TestServer, port: number): Promise<ServedHttp> => {
   const door = new HttpDoor(server)
-  const http = createServer((request, response) => void door.take(request, response))
+  const http = process
+    .getBuiltinModule('node:http')
+    .createServer((request, response) => void door.take(request, response))
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject)
     http.listen(port, '127.0.0.1', resolve)

@@ -17,6 +17,7 @@ describe('what every request must pass', () => {
       plugins: [everyClass],
       server: { allowed_hosts: ['Guard.Example'] },
       mcp: { allowed_hosts: ['mcp.example'] },
+      passthrough: ['/v1/files/*'],
     })
     host = `host: 127.0.0.1:${running.port}`
     well = [host, `authorization: Bearer ${KEY}`, 'content-type: application/json']
@@ -62,6 +63,47 @@ describe('what every request must pass', () => {
       const { headers } = await rawHttp(running.port, head(well, target))
       assert.deepEqual([headers['x-content-type-options'], headers['cache-control']], ['nosniff', 'no-store'])
     })
+  for (const path of [
+    '/v1/models/../files',
+    '/v1/models/%2e%2E/files',
+    '/v1/models/.%2e/files',
+    '/v1/models/..%2ffiles',
+    '/v1/models/x/../../organization/api_keys',
+    '/models/../files',
+    '/v1/v1/models/..',
+    '/v1/models/./a',
+    '/v1/models/..\\files',
+    '/v1/models/..%5cfiles',
+    '/v1/models/a%5C..%5Cfiles',
+    '/v1/models/..;a=b/files',
+    '/v1/models/%252e%252e/files',
+    '/v1/models/..%3fa',
+    '/v1/models/..?a=b',
+    '/v1/files/../chat/completions',
+    '/v1/files/%2e%2e/chat/completions',
+    '/v1/files%2f..%2fchat/completions',
+    '/v1/nothing/../files',
+  ])
+    it(`forwards nothing to ${path}, which an upstream could resolve`, async () => {
+      for (const method of ['GET', 'POST'])
+        await refusedWith(head(well, path).replace('POST', method), 400, 'INVALID_TARGET')
+    })
+  it('refuses an upgrade to a path that an upstream could resolve', async () => {
+    const lines = [host, 'connection: upgrade', 'upgrade: websocket', `authorization: Bearer ${KEY}`]
+    await refusedWith(`GET /v1/models/../responses HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 400, 'INVALID_TARGET')
+  })
+  it('takes dots that are part of a name or of a query', async () => {
+    for (const path of [
+      '/v1/files/...',
+      '/v1/files/.a',
+      '/v1/files/a..b/gpt-5.4',
+      '/v1/files/a?b=/../c',
+      '/v1/files/a.',
+    ]) {
+      assert.equal((await rawHttp(running.port, head(well, path))).status, 200, path)
+      assert.equal(running.provider.last.path, path)
+    }
+  })
   it('refuses CONNECT', async () => {
     const got = await rawHttp(running.port, `CONNECT evil.example:443 HTTP/1.1\r\n${host}\r\n\r\n`)
     assert.ok(got.status === 0 || got.status >= 400)

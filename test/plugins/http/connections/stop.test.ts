@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { type Ending, untilStopped } from '../../../../plugins/http/connections/stop.ts'
+import { fakeClock } from '../../../kit/clock.ts'
 import { fakeIo } from '../../../kit/io.ts'
 
 const secret = 'guard_0123456789abcdefghijklmnopqrstuvwxyzABCDEF'
@@ -12,7 +13,8 @@ const running = (state: { connected?: boolean } = {}) => {
   const events = new EventEmitter()
   const exits: number[] = []
   const process = Object.assign(events, { exit: (code: number) => exits.push(code), ...state }) as unknown as Ending
-  const gateway = new Gateway()
+  const clock = fakeClock()
+  const gateway = new Gateway({ clock })
   gateway.secrets.add(secret)
   const io = fakeIo()
   const closed = Promise.withResolvers<void>()
@@ -22,7 +24,7 @@ const running = (state: { connected?: boolean } = {}) => {
     return closed.promise
   }
   const result = untilStopped({ close }, gateway, io, process)
-  return { events, exits, io, result, closes: () => closes, drained: closed.resolve, failed: closed.reject }
+  return { events, exits, io, clock, result, closes: () => closes, drained: closed.resolve, failed: closed.reject }
 }
 
 describe('a running gateway', () => {
@@ -31,10 +33,13 @@ describe('a running gateway', () => {
     ['SIGTERM', 143],
   ] as const) {
     it(`drains on ${signal} and ends with 0; a second one ends it at once with ${code}`, async () => {
-      const { events, exits, result, closes, drained } = running()
+      const { events, exits, clock, result, closes, drained } = running()
       events.emit(signal)
       assert.equal(closes(), 1)
-      assert.deepEqual(exits, [])
+      clock.advance(299)
+      events.emit(signal)
+      assert.deepEqual(exits, [], 'npm passes on what a terminal has sent to both')
+      clock.advance(1)
       events.emit(signal)
       assert.deepEqual(exits, [code])
       assert.equal(closes(), 1)

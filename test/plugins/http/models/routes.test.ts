@@ -152,6 +152,24 @@ describe('unguarded paths', () => {
     assert.deepEqual(running.settled, [])
   })
 
+  it('no spelling of a path that is judged is passed through', async () => {
+    await using running = await start({ passthrough: ['/v1/*'] })
+    for (const path of [
+      '/v1/responses//',
+      '/v1//chat/completions',
+      '/v1/messages%2f',
+      '/v1/chat%5ccompletions',
+      '/v1/Chat/Completions',
+    ]) {
+      const got = await ask(running.port, { path, body: messagesBody })
+      assert.deepEqual([got.status, jsonOf(got).error.code], [404, 'NOT_FOUND'], path)
+      assert.match(String(jsonOf(got).error.message), /another spelling of \/v1\//)
+    }
+    assert.equal(running.provider.requests.length, 0)
+    assert.equal((await ask(running.port, { path: '/v1/responses/resp_1/cancel', body: {} })).status, 200)
+    assert.equal((await ask(running.port, { method: 'GET', path: '/v1/responses/' })).status, 200)
+  })
+
   it('the models of the one upstream of a dialect come byte for byte', async () => {
     await using running = await start()
     running.provider.script({ body: '{ "data" : [ ] }', headers: { 'x-models': '1' } })

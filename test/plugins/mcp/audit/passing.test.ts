@@ -25,7 +25,7 @@ const start = async (folder?: string): Promise<void> => {
 
 const pass = async (judgement: Partial<Judgement> = {}, facts: Partial<CallFacts> = {}): Promise<Entry> => {
   const entry = await book.begin()
-  book.pass(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement))
+  await book.pass(entry, factsOf(kit, { path: 'a' }, facts), judgementOf(judgement))
   return entry
 }
 /** A call that takes 5 ms by the clock. */
@@ -37,7 +37,7 @@ const call = async (judgement: Partial<Judgement> = {}, outcome: 'ok' | 'tool_er
 }
 const written = (): readonly string[] => batches.splice(0).flatMap((batch) => batch.map(({ table }) => table))
 
-describe('a call that is forwarded while its record is written', () => {
+describe('a call that is forwarded', () => {
   beforeEach(() => start())
   afterEach(async () => {
     assert.deepEqual(kit.faults, [])
@@ -95,24 +95,29 @@ describe('a call that is forwarded while its record is written', () => {
     )
   })
 
-  it('is one row in two steps if its decision was written before its end', async () => {
-    await call()
+  it('goes on once its decision is durable, and not before', async () => {
     const { storage } = kit.gateway
     const { write } = storage
-    const decided = new Promise<void>((resolve) => {
-      storage.write = async (batch, options) => {
-        const done = await write(batch, options)
-        resolve()
-        return done
-      }
+    const asked = Promise.withResolvers<void>()
+    const durable = Promise.withResolvers<void>()
+    storage.write = async (batch, options) => {
+      asked.resolve()
+      await durable.promise
+      return write(batch, options)
+    }
+    let goesOn = false
+    const entry = pass().then((passed) => {
+      goesOn = true
+      return passed
     })
-    const entry = await pass()
-    await decided
-    kit.clock.advance(5)
-    await book.ended(entry, 'ok', 3)
-    const rows = await recordsOf(kit)
-    assert.deepEqual([rows.at(-1)?.id, rows.at(-1)?.outcome, rows.at(-1)?.traced], [entry.id, 'ok', true])
-    assert.equal((await spansOf(kit, entry.trace_id, 'tool.call')).length, 2)
+    await asked.promise
+    await new Promise(setImmediate)
+    assert.equal(goesOn, false)
+    storage.write = write
+    durable.resolve()
+    const { id } = await entry
+    const [row] = (await storage.find('mcp_audit', { where: { id } })).rows
+    assert.deepEqual([row?.forwarded, row?.outcome], [true, null])
   })
 
   it('is counted, however it is recorded', async () => {
@@ -124,20 +129,18 @@ describe('a call that is forwarded while its record is written', () => {
     assert.match(text, /^guard_kept_records_total\{origin="mcp",kind="events"\} 3$/m)
   })
 
-  it('is sent to the disk with those of its turn, before anything has ended, and its end rides with the next or soon goes alone', async (t) => {
+  it('is sent to the disk with those of its turn, and its end rides with the next or soon goes alone', async (t) => {
     await call()
     await kit.audit.flush()
     t.mock.timers.enable({ apis: ['setTimeout'] })
+    written()
     const entries = await Promise.all(Array.from({ length: 8 }, () => pass()))
     kit.clock.advance(5)
-    written()
     const sizes = () => batches.splice(0).map(({ length }) => length)
-    await new Promise(setImmediate)
     assert.deepEqual(sizes(), [8])
     await Promise.all(entries.slice(0, 3).map((entry) => book.ended(entry, 'ok', 1)))
     assert.deepEqual(sizes(), [])
     await pass()
-    await new Promise(setImmediate)
     assert.deepEqual(sizes(), [3, 1])
     await Promise.all(entries.slice(3).map((entry) => book.ended(entry, 'ok', 1)))
     assert.deepEqual(sizes(), [])
@@ -150,7 +153,6 @@ describe('a call that is forwarded while its record is written', () => {
   it('is answered as soon as its decision is durable, and whoever reads it then reads its end', async () => {
     await call()
     const entry = await pass()
-    await new Promise(setImmediate)
     kit.clock.advance(5)
     await book.ended(entry, 'ok', 3)
     const row = await kit.gateway.storage.get('mcp_audit', entry.id)
@@ -168,7 +170,6 @@ describe('a call that is forwarded while its record is written', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     written()
     const slow = await pass()
-    await new Promise(setImmediate)
     t.mock.timers.tick(100)
     assert.deepEqual(written(), ['mcp_audit'])
     t.mock.timers.tick(100)
@@ -199,16 +200,14 @@ describe('a record that cannot be written', () => {
   beforeEach(() => start())
   afterEach(() => kit.close())
 
-  it('refuses the answer, and leaves the sums of the run as they are on record', async () => {
+  it('keeps a call from being forwarded, and leaves the sums of the run as they are on record', async () => {
     const first = await call()
     await call()
     await kit.audit.flush()
     const { storage } = kit.gateway
     const { write } = storage
     storage.write = () => Promise.reject(new Error('broken'))
-    const lost = await pass()
-    kit.clock.advance(5)
-    await assert.rejects(async () => book.ended(lost, 'ok'), /broken/)
+    await assert.rejects(pass(), /broken/)
     storage.write = write
     assert.equal((await readTrace(storage, first.trace_id)).run.span_count, 3)
     await call()

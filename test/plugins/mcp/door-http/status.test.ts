@@ -103,6 +103,7 @@ describe('the HTTP transport', () => {
   it('answers 404 for a server that is not there', async () => {
     const { status, json } = await service.post(initialize(), {}, 'other')
     assert.deepEqual([status, json?.error?.code, json?.error?.data?.code], [404, -32001, 'MCP_SERVER_NOT_FOUND'])
+    assert.match(json?.error?.message ?? '', /One that was added to mcp\.servers is there after a restart\.$/)
   })
 
   it('answers 405 for a verb that MCP does not have', async () => {
@@ -161,7 +162,17 @@ describe('the HTTP transport', () => {
     ] as const) {
       const { status, json } = await client.post(text)
       assert.deepEqual([status, json?.error?.code, json?.id], [400, code, id], text)
+      const name = code === -32700 ? 'INVALID_JSON' : 'INVALID_REQUEST'
+      assert.deepEqual(json?.error?.data, { type: 'mcp_error', code: name })
     }
+    const { 'mcp-session-id': session_id } = client.headers
+    await service.post('{', { 'mcp-session-id': 'mcp_nobody' })
+    const { json } = await service.gateway.request('GET', '/api/v1/mcp/events?kind=refusal&limit=2')
+    const { events } = json as { readonly events: readonly { readonly session_id: string | null }[] }
+    assert.deepEqual(
+      events.map((event) => event.session_id),
+      [null, session_id],
+    )
   })
 
   it('answers 400 for a revision of MCP that is not served, before it asks for a session', async () => {

@@ -58,19 +58,19 @@ describe('guard mcp approvals', () => {
     const { choices: formats = {} } = api.gateway.commands.need('mcp export')
     for (const format of formats['--format'] ?? []) assert.equal((await guard('export', '--format', format)).code, 0)
   })
-  it('list shows what somebody must know who decides', async () => {
+  it('list shows what somebody must know who decides, also what no terminal draws', async () => {
     const finding = { rule_id: 'r1', check: 'size', pointer: '/path', reason: 'is long', certain: true }
-    const question = { message: 'Only \u001b[31mtext', findings: [finding], sent: { path: 'b' } }
-    const { approval } = await callNeedingConsent(api, { question })
+    const question = { message: 'Only \u001b[31mtext\tand this', findings: [finding], sent: { path: 'b\u200b' } }
+    const { approval } = await callNeedingConsent(api, { args: { path: 'out/\u202egpj.sh' }, question })
     const { code, out } = await guard('approvals', 'list', '--status', 'pending')
     assert.equal(code, 0)
     assert.deepEqual(out.trimEnd().split('\n'), [
       `${approval.id}  pending          write_file on fs  for client`,
       '  asked by r1  until 2026-01-01T00:05:00.000Z',
-      '  Only text',
+      '  Only U+001B[31mtext and this',
       '  /path is long',
-      '  arguments {"path":"a"}',
-      '  forwarded as {"path":"b"}',
+      '  arguments {"path":"out/U+202Egpj.sh"}',
+      '  forwarded as {"path":"bU+200B"}',
     ])
     const json = JSON.parse((await guard('approvals', 'list', '--json')).out)
     assert.deepEqual([json.approvals.length, json.next_cursor], [1, null])
@@ -170,7 +170,7 @@ describe('guard mcp pins and export', () => {
   it('pins list names what is not as it was trusted, accept trusts it', async () => {
     assert.equal(
       (await guard('pins', 'list')).out,
-      'fs  changed  read_file  f1\n    - description: Reads.\n    + description: Reads all.\n',
+      'fs  changed  read_file  f1\n    - description: Reads.\n    + description: ReadsU+001B[2J all.\n',
     )
     assert.equal((await guard('pins', 'accept', 'fs', 'read_file')).out, 'trusted  read_file\n')
     assert.equal((await guard('pins', 'accept', 'fs', '--all')).code, 0)

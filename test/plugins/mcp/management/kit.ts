@@ -13,7 +13,12 @@ export { expecting, refused } from '../../../kit/injected.ts'
 export interface Bench extends Kit {
   /** What was accepted: server and tools, and the fingerprints that were named. */
   readonly accepted: (readonly [string, readonly string[] | 'all', ...(readonly string[])])[]
-  send(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  send(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
 }
 
 export const aServer: ServerView = {

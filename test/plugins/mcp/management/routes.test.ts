@@ -3,7 +3,16 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { ApprovalView } from '../../../../plugins/mcp/management/approval-schemas.ts'
 import type { AuditEventView } from '../../../../plugins/mcp/management/event-schemas.ts'
 import { assertEventV1 } from '../../../kit/event-v1.ts'
-import { bookOf, callNeedingConsent, factsOf, judgementOf, SESSION, TIMEOUT_MS } from '../records-kit.ts'
+import {
+  bookOf,
+  callNeedingConsent,
+  decisionIn,
+  factsOf,
+  judgementOf,
+  SESSION,
+  spansOf,
+  TIMEOUT_MS,
+} from '../records-kit.ts'
 import { aServer, type Bench, expecting, refused, startApi } from './kit.ts'
 
 let api: Bench
@@ -58,6 +67,15 @@ describe('GET /events', () => {
     assert.match(decision?.trace_id ?? '', /^[0-9a-f]{32}$/)
     assert.equal(page.events.find(({ kind }) => kind === 'policy')?.reason, 'line 3')
     assert.equal(page.events.at(-1)?.tool, 'read_file')
+  })
+  it('gives a decision the id that it has in Replay, and other records their own', async () => {
+    await judge('delete_file', 'deny')
+    api.audit.event({ kind: 'pin', name: 'pin.changed' })
+    await api.audit.flush()
+    const [other, decision] = (await events()).events
+    const [span] = await spansOf(api, decision?.trace_id ?? '', 'tool.call')
+    assert.equal(decision?.id, decisionIn(span)?.id)
+    assert.match(other?.id ?? '', /^aud_/)
   })
   it('filters by server, session, tool, action, kind and time', async () => {
     await judge('read_file', 'allow')

@@ -38,13 +38,24 @@ describe('what can be told of a tool before it is called', () => {
       'asked_checked',
       'limited',
       'other',
-    ].map((tool) => policy.effect('fs', tool))
+    ].map((tool) => policy.effect('fs', tool, 'known'))
     assert.deepEqual(effects, ['allow', 'deny', 'confirm', 'allow', 'allow', 'depends', 'confirm', 'depends', 'deny'])
-    assert.equal(policy.effect('fs', 'sometimes'), 'deny')
+    assert.equal(policy.effect('fs', 'sometimes', 'known'), 'deny')
     assert.equal(
-      (await of([rule('sometimes', 'deny', when)], { default: 'allow' })).effect('fs', 'sometimes'),
+      (await of([rule('sometimes', 'deny', when)], { default: 'allow' })).effect('fs', 'sometimes', 'known'),
       'depends',
     )
+  })
+  it('its effect where its definition is not the trusted one, which pinning may stop or ask about', async () => {
+    const rules = [rule('allowed', 'allow'), rule('denied', 'deny'), rule('checked', 'allow', checks)]
+    const effects = async (pinning: string, pin: 'known' | 'new' | 'changed') => {
+      const policy = await of(rules, { pinning })
+      return ['allowed', 'denied', 'checked'].map((tool) => policy.effect('fs', tool, pin))
+    }
+    assert.deepEqual(await effects('warn', 'changed'), ['allow', 'deny', 'depends'])
+    assert.deepEqual(await effects('deny', 'known'), ['allow', 'deny', 'depends'])
+    assert.deepEqual(await effects('deny', 'changed'), ['deny', 'deny', 'deny'])
+    assert.deepEqual(await effects('confirm', 'new'), ['confirm', 'deny', 'depends'])
   })
   it('whether a call may have to wait for a person', async () => {
     const rules = [

@@ -1,5 +1,5 @@
 import type { McpServer } from 'guard-gateway/core'
-import { ToolBook, toolTable } from '../../../../plugins/mcp/tools/index.ts'
+import { passingPins, ToolBook, toolTable } from '../../../../plugins/mcp/tools/index.ts'
 import { type Kit, type KitOptions, makeKit } from '../records-kit.ts'
 
 /** A gateway in which pins are kept, and the books of a server over it. */
@@ -7,6 +7,8 @@ export interface BookKit {
   readonly kit: Kit
   /** Another book of the same server, as after a restart or in another process. */
   book(): ToolBook
+  /** One whose pins are its own. */
+  passing(): ToolBook
   /** Names of pin events on record, oldest first, with their tools. */
   events(): Promise<readonly string[]>
 }
@@ -29,6 +31,7 @@ export const startBooks = async (options: KitOptions = {}): Promise<BookKit> => 
   return {
     kit,
     book: () => new ToolBook(kit.gateway, server, kit.audit),
+    passing: () => new ToolBook(kit.gateway, server, kit.audit, passingPins()),
     events: async () => {
       await kit.audit.flush()
       const { rows } = await kit.gateway.storage.find('mcp_audit', { limit: 200 })

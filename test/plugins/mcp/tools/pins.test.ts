@@ -86,6 +86,22 @@ describe('pins', () => {
     assert.equal(unlisted.pin('late'), 'known')
     await other.kit.close()
   })
+  it('of one session compare, are accepted, and are nothing to any other', async () => {
+    const other = await startBooks()
+    for (const book of [other.passing(), other.passing()]) {
+      await book.observe(page(['a'], 'next'))
+      await book.observe(page(['b']), 'next')
+      await book.observe(page([describedAs('a', 'Another one.'), 'b', 'late']))
+      assert.deepEqual(
+        ['a', 'b', 'late'].map((tool) => book.pin(tool)),
+        ['changed', 'known', 'new'],
+      )
+      assert.deepEqual(await book.accept(['a']), ['a'])
+      assert.deepEqual([book.pin('a'), book.pin('late')], ['known', 'new'])
+    }
+    assert.deepEqual((await other.kit.gateway.storage.find('mcp_tools')).rows, [])
+    await other.kit.close()
+  })
   it('hold for what another process was told of, though it was never listed here', async () => {
     const other = await startBooks()
     const [here, there] = [other.book(), other.book()]

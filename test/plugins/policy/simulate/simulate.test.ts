@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import { sessionEvent } from 'guard-gateway/core'
 import { step, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
-import { busy, defaultRules } from '../kit.ts'
 import { begin, growing, startSimulations as start } from './kit.ts'
 
 const loose = [{ rule_type: 'tool_repeat', threshold: 3, window_size: 8 }]
@@ -33,29 +32,6 @@ describe('POST /api/policies/{project_id}/simulate', () => {
       body.rules.map(({ rule_id, sessions, share, tokens_after }) => [rule_id, sessions, share, tokens_after]),
       [['tool_repeat', 1, 0.5, 90]],
     )
-  })
-  it('finds what the same rules found in live traffic', async () => {
-    const { live, post, gateway } = await start()
-    await live(
-      'ses_loop',
-      growing(8, () => step('read')),
-    )
-    await live(
-      'ses_same',
-      Array.from({ length: 5 }, () => [...begin]),
-    )
-    await live(
-      'ses_errors',
-      growing(8, (number) => step('read', { number })),
-      busy,
-    )
-    const { rows } = await gateway.storage.find('calls', { order: ['recorded', 'asc'] })
-    const first = new Map<string | null, string>()
-    for (const { session_id, id, decision } of rows)
-      if (decision !== 'allow' && !first.has(session_id)) first.set(session_id, id)
-    const { body } = await post({ rules: defaultRules })
-    assert.equal(first.size, 3)
-    assert.deepEqual(new Map(body.flagged.map((one) => [one.session_id, one.first_request_id])), first)
   })
   it('counts runs whose repeated calls had differing results', async () => {
     const { live, post } = await start()

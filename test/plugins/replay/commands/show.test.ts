@@ -83,6 +83,12 @@ describe('replay show', () => {
     const [, , span] = await lines(run?.trace_id ?? '')
     assert.match(span ?? '', /^ {2}gen_ai\.request#1 .* allow$/)
   })
+  it('codes of a decision as they are, however narrow the terminal', async () => {
+    const { json } = await gateway.request('POST', '/api/demo/run', { scenario: 'error-retry', mode: 'shadow' })
+    const { trace_ids } = json as { trace_ids: readonly string[] }
+    for (const width of ['60', '80'])
+      assert.match((await lines(trace_ids[0] ?? '', '--width', width)).join('\n'), / shadow_flag LOOP_ERROR_RETRY$/m)
+  })
   it('why a request of an agent was blocked, by the reason of its decision', async () => {
     const { json } = await gateway.request('POST', '/api/demo/run', { scenario: 'exact-loop', mode: 'enforce' })
     const { trace_ids } = json as { trace_ids: readonly string[] }

@@ -89,6 +89,14 @@ describe('POST /api/v1/runs/import', () => {
     assert.ok(typeof second?.identical_to === 'string' && second.identical_to !== second.trace_id)
   })
 
+  for (const id of ['.', '..', 'import', 'compare'])
+    it(`gives another id to a run that no page could show: ${id}`, async () => {
+      const file = JSON.stringify({ schema: 'trace.v1', run: { trace_id: id } })
+      const [one] = expecting<ImportAnswer>(201, await send(file, '?on_conflict=fail')).imported
+      assert.deepEqual([one?.remapped, one?.source_trace_id], [true, id])
+      assert.equal((await run(one?.trace_id)).run.source_trace_id, id)
+    })
+
   it('skips or fails where asked to', async () => {
     const file = await exported('original', 'jsonl')
     const { imported, skipped } = expecting<ImportAnswer>(200, await send(file, '?on_conflict=skip'))

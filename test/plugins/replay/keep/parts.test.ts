@@ -61,6 +61,16 @@ describe('a span that comes in parts', () => {
     assert.deepEqual([own.run.cost_micro, own.span?.attributes['guard.cost_source']], [7, undefined])
   })
 
+  it('runs no longer when its end comes without a status', async () => {
+    const end_ns = '1780000000000000512'
+    const { run, span } = await sent('ended', { status: 'running' }, { end_ns })
+    assert.deepEqual([span?.status, run.status], ['ok', 'ok'])
+    const told = await sent('failed', { status: 'error' }, { end_ns })
+    assert.equal(told.span?.status, 'error')
+    const going = await sent('going', { status: 'running' }, { attributes: MODEL })
+    assert.equal(going.span?.status, 'running')
+  })
+
   it('is found by words that came when it no longer spoke for a failure', async () => {
     await sent('words', { status: 'timeout' }, { status: 'ok', attributes: { note: 'recovered', ...MODEL } })
     assert.deepEqual(await found('q=recovered'), ['words'])

@@ -35,6 +35,35 @@ describe('a run is found', () => {
     )
   })
 
+  it('by what its records say now, and no longer by what they said before', async () => {
+    const sent = (word: string) => ({
+      trace_id: 'resaid',
+      spans: [
+        {
+          id: 'm',
+          name: `${word}-span`,
+          attributes: { 'gen_ai.request.model': `${word}-model` },
+          events: [{ id: 'e', name: 'note', attributes: { text: `${word}-note` } }],
+        },
+        {
+          id: 't',
+          name: 'tool.call',
+          status_message: `${word}-message`,
+          attributes: { 'gen_ai.tool.name': `${word}-tool` },
+        },
+        { id: 'o', name: 'other', attributes: { said: 'kept common' } },
+      ],
+    })
+    const queries = (word: string) =>
+      [`q=${word}`, `model=${word}-model`, `tool=${word}-tool`].map((query) => found(query))
+    expecting(201, await bench.send('POST', '/api/v1/traces', sent('common')))
+    expecting(200, await bench.send('POST', '/api/v1/traces', sent('puma')))
+    assert.deepEqual(await Promise.all(queries('puma')), [['resaid'], ['resaid'], ['resaid']])
+    assert.deepEqual(await Promise.all(queries('common')), [['resaid'], [], []])
+    expecting(200, await bench.send('POST', '/api/v1/traces', sent('lynx2')))
+    assert.deepEqual(await Promise.all(queries('puma')), [[], [], []])
+  })
+
   it('by what is said of it, however many words its spans hold', async () => {
     const spans = Array.from({ length: 28 }, (_, span) => {
       const texts = Array.from({ length: 30 }, (_, text) =>

@@ -126,7 +126,7 @@ test('the first page is kept up to date, later ones stand still', async () => {
   const later = await bench.page(next)
   assert.doesNotMatch(later, /data-live/)
   const said =
-    '<p id="news" class="news" data-seen="run-page-6" data-what="runs" hidden><a href="/replay?project_id=paged&amp;limit=3"></a></p>'
+    '<p id="news" class="news" data-seen="run-page-6" data-what="run" hidden><a href="/replay?project_id=paged&amp;limit=3"></a></p>'
   assert.ok(later.includes(said))
   // in another order what is new is not before all others
   const sorted = await bench.page('/replay?project_id=paged&limit=3&sort=cost')
@@ -178,6 +178,7 @@ test('the runs of a session stand under its sums, with what may be done with it'
     /Session ses_sums chat 7 .*1 min 30 s from first to last request · 12 requests · 34\.0k tokens · 0\.005 cost · 2 flagged · 1 blocked/,
   )
   assert.match(text, /action="\/ui\/sessions\/ses_sums\/pause"/)
+  assert.match(textOf(await bench.page('/replay?session_id=chat+7')), /Session ses_sums chat 7/)
   assert.match(
     textOf(await bench.page('/replay?session_id=theirs')),
     /Runs of session theirs , which this gateway has not led itself/,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { type EventV1, eventV1 } from '../../../../plugins/replay/stream/events.ts'
 import { SentMessages } from '../../../../plugins/replay/stream/sent-messages.ts'
 import { Stream } from '../../../../plugins/replay/stream/stream.ts'
 import { type Started, startGateway } from '../../../kit/gateway.ts'
@@ -25,6 +26,12 @@ const listen = async (url: string, headers: Readonly<Record<string, string>> = {
   }
   return { reply, until }
 }
+
+const anEvent = (name: string): EventV1 =>
+  eventV1(
+    { id: name, name, span_id: null, time_ns: 1n, severity: 'info', request_id: null, attributes: {} },
+    { trace_id: 't', session_id: null, project_id: 'default', agent_id: null, origin: 'api' },
+  )
 
 describe('GET /api/v1/stream', () => {
   let running: Started
@@ -105,6 +112,16 @@ describe('GET /api/v1/stream', () => {
     reply.destroy()
   })
 
+  it('tells times and severities as they are stored', async () => {
+    const { reply, until } = await listen(`${running.url}/api/v1/stream?kind=events`)
+    await until(/: listening/)
+    const spans = [{ name: 'x', end_ns: '1600000000000000007', events: [{ name: 'exception' }] }]
+    await running.request('POST', '/api/v1/traces', { trace_id: 'stored', spans })
+    const [, data = ''] = await until(/event: event\ndata: (.*"stored".*)\n\n/)
+    assert.match(data, /"time_ns":1600000000000000007,.*"severity":"error"/)
+    reply.destroy()
+  })
+
   it('refuses another kind, and more listeners than there may be', async () => {
     const bench = await startReplay()
     refused(400, 'INVALID_FILTER', await bench.send('GET', '/api/v1/stream?kind=x'))
@@ -174,9 +191,9 @@ describe('a stream', () => {
     const [, id = ''] = /id: (\S+)/.exec(String(first.read())) ?? []
     stream.close(first)
     assert.deepEqual([stream.size, stream.isHeard, stream.wantsEvents], [0, true, true])
-    stream.eventKept({ name: 'missed' })
+    stream.eventKept(anEvent('missed'))
     const again = stream.open('events', id)
-    assert.match(String(again.read()), /^: listening\n\nid: \S+\nevent: event\ndata: \{"name":"missed"\}\n\n$/)
+    assert.match(String(again.read()), /^: listening\n\nid: \S+\nevent: event\ndata: \{.*"missed".*\}\n\n$/)
     stream.close(again)
     test.mock.timers.tick(60_000)
     assert.deepEqual([stream.isHeard, stream.wantsEvents], [false, false])
@@ -189,7 +206,7 @@ describe('a stream', () => {
     test.after(() => bench.close())
     const stream = new Stream(bench.gateway)
     const listener = stream.open('events')
-    for (let n = 0; n < 3 && stream.size > 0; n++) stream.eventKept({ text: 'x'.repeat(70_000) })
+    for (let n = 0; n < 3 && stream.size > 0; n++) stream.eventKept(anEvent('x'.repeat(70_000)))
     assert.deepEqual([stream.size, listener.destroyed], [0, true])
   })
 

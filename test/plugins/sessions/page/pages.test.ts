@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Started, startGateway } from 'guard-gateway/test'
+import { type Started, startGateway, startService } from 'guard-gateway/test'
+import { dialectOf, looping } from '../../../kit.ts'
 
 let started: Started
 before(async () => {
@@ -111,4 +112,33 @@ test('a page of fifty sessions stays within 60 KB', async () => {
   assert.equal(text.match(/<tr id="session-/g)?.length, 50)
   assert.ok(Buffer.byteLength(text) < 60_000, String(Buffer.byteLength(text)))
   assert.match(text, /older →/)
+})
+
+test('a session can be found, looked at and paused while its first request is under way', async () => {
+  await using service = await startService()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  service.provider.script({ until: promise })
+  const arrived = service.provider.next()
+  const answer = service.send(dialectOf('messages'), looping(1), { 'x-guard-session-id': 'at work' })
+  await arrived
+  const seen = async (path: string): Promise<string> => {
+    const shown = await fetch(service.gateway.url + path, { headers: { accept: 'text/html' } })
+    assert.equal(shown.status, 200, path)
+    return shown.text()
+  }
+  const id = /id="session-(ses_\w+)"/.exec(await seen('/sessions'))?.[1] ?? ''
+  const { json } = await service.request('GET', '/api/sessions')
+  assert.equal((json as { readonly sessions: readonly { readonly id: string }[] }).sessions[0]?.id, id)
+  assert.match(await seen(`/sessions/${id}`), /<h1>at work<\/h1>/)
+  for (const path of [`/api/sessions/${id}/events`, `/api/export/sessions/${id}.json`]) {
+    const { status, json: empty } = await service.request('GET', path)
+    assert.deepEqual([status, (empty as { readonly events: unknown }).events], [200, []], path)
+  }
+  assert.equal((await service.request('POST', `/api/sessions/${id}/pause`)).status, 200)
+  assert.match(await seen('/sessions?paused=true'), new RegExp(`id="session-${id}"`))
+  resolve()
+  assert.equal((await answer).status, 200, 'what was forwarded before the pause is answered')
+  const { json: after } = await service.request('GET', `/api/sessions/${id}`)
+  const { session } = after as { readonly session: { readonly requests: number; readonly paused: boolean } }
+  assert.deepEqual([session.requests, session.paused], [1, true])
 })

@@ -41,7 +41,7 @@ describe('the first configuration file', () => {
     const lines = activated.split('\n')
     for (const name of keysOf(configSchema as Branch))
       assert.ok(
-        lines.some((line) => new RegExp(`^ *(- )?${name}:`).test(line)),
+        lines.some((line) => new RegExp(`^ *(- )?${name}:|: \\[\\] +# .*\\[{.*\\b${name}\\b.*}]`).test(line)),
         `${name} is not shown`,
       )
     const plain = lines.filter((line) => /^ *(- )?[a-z_]+: \S/.test(line) && !/ # \S/.test(line))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lateSerializers } from 'guard-gateway/core'
+import { lateSerializers } from '../../../plugins/http/late-serializers.ts'
 
 describe('late serialisers', () => {
   it('are made when they are first needed, once for all routes with their schema', () => {

@@ -1,0 +1,12 @@
+import type { Detector } from '../contracts/detector.ts'
+import { type Code, catalogue } from './catalogue.ts'
+
+/** What whoever was blocked by a detector can do: as the catalogue has it of its code, else what is true of its kind. */
+export const wayOut = ({ code, kind }: Pick<Detector, 'code' | 'kind'>): string =>
+  Object.hasOwn(catalogue, code) ? catalogue[code as Code][3] : byKind[kind]
+
+const byKind: Readonly<Record<Detector['kind'], string>> = {
+  loop: 'Send a new instruction, or resume the session.',
+  outcome: 'Resume the session when its cause is gone.',
+  budget: 'Raise the threshold of the rule, or begin a new session.',
+}

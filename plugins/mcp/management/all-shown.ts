@@ -1,0 +1,4 @@
+import { terminalLine, visible } from 'guard-gateway/core'
+
+/** Text on one line of a terminal for somebody who decides about it: what it hides is shown, as on pages. */
+export const allShown = (text: string): string => terminalLine(visible(text))

@@ -1,0 +1,33 @@
+import { type UpstreamAddress, upstreamAddress } from 'guard-gateway/core'
+import type { ReceiverOptions } from './receiver-options.ts'
+
+const DEFAULT_TIMEOUT_MS = 10_000
+const DEFAULT_PATH = '/v1/traces'
+
+/** Where a receiver is reached, and how it is named where people read of it. */
+export interface Address {
+  readonly upstream: UpstreamAddress
+  /** With its query. */
+  readonly path: string
+  /** Name, value, name, value …, without the length of a body. */
+  readonly headers: readonly string[]
+  readonly timeout_ms: number
+  /** Without its query, which may hold a key. */
+  readonly shown: string
+}
+
+/** Reads the address of a receiver. Throws TypeError for one that is none. */
+export const addressOf = ({ url, headers = {}, timeout_ms = DEFAULT_TIMEOUT_MS }: ReceiverOptions): Address => {
+  const address = new URL(url)
+  const { host, origin, pathname, search } = address
+  const path = pathname === '/' ? DEFAULT_PATH : pathname
+  return {
+    upstream: upstreamAddress(address, { connect_ms: timeout_ms, idle_ms: timeout_ms }),
+    path: path + search,
+    headers: ['host', host, ...FORM, ...Object.entries(headers).flat()],
+    timeout_ms,
+    shown: origin + path,
+  }
+}
+
+const FORM = ['content-type', 'application/json', 'content-encoding', 'gzip', 'accept-encoding', 'identity'] as const

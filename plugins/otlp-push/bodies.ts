@@ -1,0 +1,72 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { otlpResource, otlpSpan, Pace, type Run, writeJson } from 'guard-gateway/core'
+import type { EndedSpan } from './ended-spans.ts'
+
+/** Spans of one request. */
+export const BATCH_SPANS = 512
+/** Characters of one request, unless a single span has more. */
+const BODY_CHARS = 2 * 1024 * 1024
+
+/** The body of one request. */
+export interface Body {
+  /** OTLP/JSON, compressed. */
+  readonly gzip: Buffer
+  readonly spans: number
+}
+
+const compressed = promisify(gzip)
+
+/** Spans as bodies of requests, written in turns with other work. */
+export async function* bodiesOf(ended: readonly EndedSpan[], version: string): AsyncGenerator<Body> {
+  const pace = new Pace()
+  let draft = new Draft(version)
+  for (const one of ended) {
+    const text = writeJson({ ...otlpSpan(one.span, one.run), events: one.events })
+    if (!draft.fits(text)) {
+      yield await bodyOf(draft)
+      draft = new Draft(version)
+    }
+    draft.add(one.run, text)
+    if (pace.due) await pace.rest()
+  }
+  if (draft.spans > 0) yield await bodyOf(draft)
+}
+
+const bodyOf = async (draft: Draft): Promise<Body> => ({ gzip: await compressed(draft.text()), spans: draft.spans })
+
+/** A request that is being written: the spans of each run below its resource. */
+class Draft {
+  readonly #scope: string
+  readonly #runs = new Map<Run, string[]>()
+  #spans = 0
+  #chars = 0
+
+  constructor(version: string) {
+    this.#scope = writeJson({ name: 'guard-gateway', version })
+  }
+
+  get spans(): number {
+    return this.#spans
+  }
+
+  fits({ length }: string): boolean {
+    return this.#spans === 0 || (this.#spans < BATCH_SPANS && this.#chars + length <= BODY_CHARS)
+  }
+
+  add(run: Run, text: string): void {
+    const texts = this.#runs.get(run)
+    if (texts === undefined) this.#runs.set(run, [text])
+    else texts.push(text)
+    this.#spans++
+    this.#chars += text.length
+  }
+
+  text(): string {
+    const groups = Array.from(this.#runs, ([run, spans]) => {
+      const scoped = `{"scope":${this.#scope},"spans":[${spans.join(',')}]}`
+      return `{"resource":${writeJson(otlpResource(run))},"scopeSpans":[${scoped}]}`
+    })
+    return `{"resourceSpans":[${groups.join(',')}]}`
+  }
+}

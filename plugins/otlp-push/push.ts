@@ -1,0 +1,99 @@
+import {
+  type Fragment,
+  type Gateway,
+  GuardError,
+  type Recording,
+  type ToolRecord,
+  type UpstreamClient,
+} from 'guard-gateway/core'
+import { Receiver } from './receiver.ts'
+import type { ReceiverOptions } from './receiver-options.ts'
+import { Roots } from './roots.ts'
+import type { Waiting } from './span-queue.ts'
+
+/** How long what waits may hold an orderly end up. */
+const END_MS = 2_000
+
+/** Notes what ends, for each receiver; reading and sending it is no part of any request. */
+export class Push {
+  readonly #gateway: Gateway
+  readonly #receivers: readonly Receiver[]
+  readonly #roots: Roots
+
+  /** Throws MISSING_PLUGIN where nothing speaks HTTP, and TypeError for an address that is none. */
+  constructor(gateway: Gateway, receivers: readonly ReceiverOptions[], version: string) {
+    this.#gateway = gateway
+    const client = clientOf(gateway)
+    this.#receivers = receivers.map((options) => new Receiver(gateway, client, options, version))
+    this.#roots = new Roots(gateway, ({ trace_id, root_span_id, project_id }) =>
+      this.#add({ from: 'runs', trace_id, id: root_span_id, spans: 1 }, project_id),
+    )
+  }
+
+  /** Listens from now on. */
+  begin(): void {
+    const { hooks, health } = this.#gateway
+    hooks.record.tap('otlp-push', (recording) => this.#called(recording))
+    hooks.tool.tap('otlp-push', (isRead, { record }) => {
+      if (isRead) this.#toolCalled(record)
+      return isRead
+    })
+    hooks.keep.tap('otlp-push', (fragments) => {
+      for (const fragment of fragments) this.#kept(fragment)
+    })
+    // behind all who still tell of something
+    hooks.close.tapPromise({ name: 'otlp-push', stage: 100 }, () => this.#end())
+    health.set('otlp_push', () => this.#health())
+  }
+
+  #health() {
+    const receivers = this.#receivers.map((receiver) => receiver.health())
+    return { queued: receivers.reduce((sum, { queued }) => sum + queued, 0), receivers }
+  }
+
+  #called({ record: { id, trace_id, project_id, tool_calls }, settled, attempt }: Recording): void {
+    if (attempt > 0 || trace_id === null) return
+    this.#roots.called(trace_id, settled.call.session)
+    this.#add({ from: 'calls', trace_id, id, spans: 1 + (tool_calls?.length ?? 0) }, project_id)
+  }
+
+  #toolCalled({ id, trace_id, project_id }: ToolRecord): void {
+    if (trace_id === null) return
+    this.#roots.called(trace_id, null)
+    this.#add({ from: 'mcp_audit', trace_id, id, spans: 1 }, project_id ?? undefined)
+  }
+
+  /** What is imported did not happen here. */
+  #kept({ origin, run: { trace_id, project_id }, spans }: Fragment): void {
+    if (origin === 'import') return
+    this.#roots.told(trace_id)
+    for (const { id, end_ns, status } of spans)
+      if (end_ns !== null && status !== 'running') this.#add({ from: 'spans', trace_id, id, spans: 1 }, project_id)
+  }
+
+  #add(ended: Omit<Waiting, 'since'>, project_id: string | undefined): void {
+    const waiting = { ...ended, since: this.#gateway.clock.tick() }
+    for (const receiver of this.#receivers) receiver.add(waiting, project_id)
+  }
+
+  async #end(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, END_MS)
+    await Promise.race([late, this.#sendAll()])
+    clearTimeout(timer)
+    for (const receiver of this.#receivers) receiver.stop()
+  }
+
+  async #sendAll(): Promise<void> {
+    await this.#roots.end()
+    await Promise.all(this.#receivers.map((receiver) => receiver.end()))
+  }
+}
+
+const clientOf = ({ upstreamClients: [client] }: Gateway): UpstreamClient => {
+  if (client !== undefined) return client
+  throw new GuardError(
+    'MISSING_PLUGIN',
+    'Plugin "otlp-push" needs one that speaks HTTP, for example upstream-clients/net.',
+  )
+}

@@ -1,0 +1,20 @@
+/** The texts that were added last, at least `most` of them and at most twice as many. */
+export class Remembered {
+  readonly #most: number
+  #young = new Set<string>()
+  #old: ReadonlySet<string> = new Set()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** False: it is there already. */
+  add(text: string): boolean {
+    if (this.#young.has(text) || this.#old.has(text)) return false
+    this.#young.add(text)
+    if (this.#young.size < this.#most) return true
+    this.#old = this.#young
+    this.#young = new Set()
+    return true
+  }
+}

@@ -1,0 +1,17 @@
+import { Pace, writeJson } from 'guard-gateway/core'
+import type { Comparison } from '../read/compare.ts'
+
+/** Rows that are written in one go. */
+const ROWS = 500
+
+/** A comparison as JSON, some rows at a time: that of the longest runs has 15 MB, and others have their turn in between. */
+export async function* comparisonText({ spans, ...sums }: Comparison): AsyncGenerator<string> {
+  const pace = new Pace()
+  yield `${writeJson(sums).slice(0, -1)},"spans":[`
+  for (let at = 0; at < spans.length; at += ROWS) {
+    const rows = writeJson(spans.slice(at, at + ROWS)).slice(1, -1)
+    yield at === 0 ? rows : `,${rows}`
+    if (pace.due) await pace.rest()
+  }
+  yield ']}'
+}

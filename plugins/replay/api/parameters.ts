@@ -1,0 +1,8 @@
+import { GuardError } from 'guard-gateway/core'
+
+/** Refuses a query that has other parameters than these: a misspelled one would go unnoticed. Throws UNKNOWN_FILTER. */
+export const checkParameters = (query: Readonly<Record<string, unknown>>, known: readonly string[]): void => {
+  const odd = Object.keys(query).find((name) => !known.includes(name))
+  if (odd !== undefined)
+    throw new GuardError('UNKNOWN_FILTER', `There is no parameter "${odd}"; there is ${known.join(', ')}.`, { known })
+}

@@ -1,0 +1,21 @@
+import { type Reader, type TraceEvent, toolRecords } from 'guard-gateway/core'
+
+/** Of each table. */
+const MAX_EVENTS = 200
+
+/** The newest events of a run, those of its tool calls included, in order of time; none is older than `since_ns`, nanoseconds since 1970. */
+export const newestEvents = async (
+  storage: Reader,
+  trace_id: string,
+  since_ns: bigint,
+): Promise<readonly TraceEvent[]> => {
+  const [events, tools] = await Promise.all([
+    storage.find('events', { where: { trace_id }, limit: MAX_EVENTS }),
+    storage.has('mcp_audit')
+      ? storage.find('mcp_audit', { where: { trace_id, traced: true }, limit: MAX_EVENTS })
+      : { rows: [] },
+  ])
+  return [...events.rows, ...tools.rows.map((record) => toolRecords(record).event)]
+    .filter(({ time_ns }) => time_ns >= since_ns)
+    .sort((a, b) => Number(a.time_ns - b.time_ns))
+}

@@ -1,0 +1,63 @@
+import { type Found, type Gateway, GuardError, onlySession, type Session, type SessionRow } from 'guard-gateway/core'
+import type { BegunWhere, LiveSessions } from './live.ts'
+
+/**
+ * A page of the sessions with these columns, newest first. The first page begins with those whose first requests are under way:
+ * where they fill it, it holds one more, since they have no place that a cursor could lead to.
+ */
+export const foundSessions = async (
+  { storage }: Gateway,
+  live: LiveSessions,
+  where: BegunWhere,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Found<SessionRow>> => {
+  if (cursor !== undefined) return storage.find('sessions', { where, limit, cursor })
+  const page = await storage.find('sessions', { where, limit })
+  const stored = new Set(page.rows.map(({ id }) => id))
+  const begun = live.begun(where).filter(({ id }) => !stored.has(id))
+  if (begun.length === 0) return page
+  const shown = begun.slice(0, limit)
+  const rest = await storage.find('sessions', { where, limit: Math.max(limit - shown.length, 1) })
+  return { ...rest, rows: [...shown, ...rest.rows] }
+}
+
+const MOST_LATELY = 1_000
+
+/** Sessions with a request under way or one since `from`, milliseconds since 1970, newest first; `more`: there are others, which were not read. */
+export const sessionsSince = async (
+  { storage }: Gateway,
+  live: LiveSessions,
+  from: number,
+): Promise<{ readonly rows: readonly SessionRow[]; readonly more: boolean }> => {
+  const { rows, next_cursor, truncated } = await storage.find('sessions', {
+    where: { last_seen_at: { gte: from } },
+    limit: MOST_LATELY,
+  })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  // those in memory are further on than their rows, and may have none yet
+  for (const { row } of live.lately(from)) byId.set(row.id, row)
+  return {
+    rows: [...byId.values()].sort((one, other) => other.last_seen_at - one.last_seen_at),
+    // behind those that were walked there is hardly one that this process has not in memory
+    more: next_cursor !== null && !truncated,
+  }
+}
+
+/** The live session of an id, or of an external id if only one session bears it. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+export const liveById = async (gateway: Gateway, live: LiveSessions, id: string): Promise<Session> =>
+  (await live.find(id)) ?? liveByExternal(gateway, live, { external_id: id })
+
+/** The live session that an external id means, also while nothing of it is on record or can be written. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+export const liveByExternal = async (
+  gateway: Gateway,
+  live: LiveSessions,
+  where: { readonly external_id: string; readonly project_id?: string },
+): Promise<Session> => {
+  const { external_id } = where
+  const { rows } = await gateway.storage.find('sessions', { where, limit: 10 })
+  const known = live.known(where).flatMap(({ row }) => (rows.some(({ id }) => id === row.id) ? [] : [row]))
+  const session = await live.find(onlySession(external_id, [...rows, ...known]).id)
+  if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
+  return session
+}

@@ -1,0 +1,54 @@
+import { realpathSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Gateway, Io } from 'guard-gateway/core'
+
+/** What lines begin with that call this program with this configuration: in the folder where it was started, and in any. */
+export const calledAs = (
+  { env }: Pick<Io, 'env'>,
+  { file, named }: { readonly file: string; readonly named: boolean },
+  argv: readonly string[] = process.argv,
+): Gateway['calledAs'] => {
+  const { here, anywhere } = wordsOf(env, argv[1] ?? '')
+  const config = ['--config', file]
+  return { here: shell([...here, ...(named ? config : [])]), anywhere: shell([...anywhere, ...config]) }
+}
+
+/** Words that start this program again. */
+export const ownCommand = (): readonly string[] => [
+  process.execPath,
+  ...process.execArgv.filter((word) => word.startsWith('--conditions=')),
+  process.argv[1] ?? 'guard',
+]
+
+interface Words {
+  readonly here: readonly string[]
+  readonly anywhere: readonly string[]
+}
+
+const wordsOf = (env: Io['env'], script: string): Words => {
+  const root = fileURLToPath(new URL('.', import.meta.resolve('guard-gateway/package.json')))
+  if (isScriptOf(root, env)) {
+    const anywhere = ['npm', 'run', '-s', '--prefix', root.slice(0, -1), 'guard', '--']
+    const isInside = !relative(root, env.INIT_CWD ?? '').startsWith('..')
+    return { here: isInside ? ['npm', 'run', '-s', 'guard', '--'] : anywhere, anywhere }
+  }
+  const name = basename(script)
+  if (name === 'bin.js') return { here: ownCommand(), anywhere: ownCommand() }
+  const isLocal = name === 'guard' && script.includes(join('node_modules', '.bin'))
+  return isLocal ? { here: ['npx', 'guard'], anywhere: [script] } : { here: ['guard'], anywhere: ['guard'] }
+}
+
+/** Whether npm runs a script of this very package, as in a clone; scripts of others set the same variables. */
+const isScriptOf = (root: string, { npm_command, npm_package_json }: Io['env']): boolean => {
+  if (npm_command === 'exec' || npm_package_json === undefined) return false
+  try {
+    return realpathSync(npm_package_json) === realpathSync(join(root, 'package.json'))
+  } catch {
+    return false
+  }
+}
+
+/** Words as a POSIX shell reads them. */
+const shell = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')

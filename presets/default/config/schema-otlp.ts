@@ -1,0 +1,36 @@
+import { type Static, Type } from 'typebox'
+
+const receiverSchema = Type.Object(
+  {
+    url: Type.String({ minLength: 1, description: 'such as https://collector.example/v1/traces' }),
+    headers: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
+      default: {},
+      description: `sent with each request; best as references to the environment, \${NAME}`,
+    }),
+    projects: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: 'whose spans are sent; all if absent' }),
+    ),
+    timeout_ms: Type.Integer({
+      minimum: 1,
+      maximum: 600_000,
+      default: 10_000,
+      description: 'how long an answer may take',
+    }),
+    max_queue: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 2_048,
+      description: 'spans that may wait; the oldest are dropped',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/** Where spans are sent when they have ended. */
+export const otlpExportSchema = Type.Array(receiverSchema, {
+  default: [],
+  description: 'receivers of spans by OTLP: [{ url, headers, projects, timeout_ms, max_queue }]',
+})
+
+/** One receiver with every default filled in. */
+export type OtlpReceiverConfig = Static<typeof receiverSchema>

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Description } from '../../../plugins/docs/page/description.ts'
+import { operationsOf, type Placed } from '../../../plugins/docs/page/description.ts'
+import { exampleCommand } from '../../../plugins/docs/page/example.ts'
+import { type Started, startGateway } from '../../kit.ts'
+
+let started: Started
+let operations: readonly Placed[]
+before(async () => {
+  started = await startGateway({
+    config: 'mcp: { servers: { files: { transport: http, target: "http://127.0.0.1:9/mcp" } } }',
+  })
+  operations = operationsOf((await started.request('GET', '/openapi.json')).json as Description)
+})
+after(() => started.close())
+
+const commandOf = (placed: Placed): string => exampleCommand(placed, { origin: started.url, guard: 'guard' })
+
+const pageOf = async ({ id }: Placed): Promise<string> => {
+  const answer = await fetch(`${started.url}/docs/${encodeURIComponent(id)}`, { headers: { accept: 'text/html' } })
+  return (await answer.text()).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
+}
+
+/** What a command sends. */
+const bodyOf = (command: string): string | undefined => / -d '(.*)'$/.exec(command)?.[1]
+
+describe('the command on the page of an operation', () => {
+  it('goes to the address by which the page was reached, and is called as the program was', async () => {
+    started.gateway.calledAs = { here: 'npm run -s guard --', anywhere: 'guard' }
+    const messages = operations.find(({ path }) => path === '/v1/messages') ?? assert.fail()
+    const text = await pageOf(messages)
+    assert.ok(text.includes(`<pre>curl -X POST "${started.url}/v1/messages" \\\n`))
+    assert.ok(text.includes('Bearer $(npm run -s guard -- key print)'))
+    assert.doesNotMatch(text, /in braces/)
+    const one = operations.find(({ path }) => path === '/api/v1/runs/{trace_id}') ?? assert.fail()
+    assert.match(await pageOf(one), /What stands in braces is to be filled in/)
+  })
+
+  it('sends what its route takes', async () => {
+    const { json } = await started.request('POST', '/api/demo/run', { scenario: 'exact-loop' })
+    const { session_id, trace_ids } = json as { readonly session_id: string; readonly trace_ids: readonly string[] }
+    await started.request('POST', '/api/agents', { id: 'coder' })
+    const idOf = (path: string): string => {
+      if (path.startsWith('/api/sessions')) return session_id
+      return path.startsWith('/api/agents') ? 'coder' : 'files'
+    }
+    const filled = (text: string, path: string): string =>
+      text
+        .replaceAll('{trace_id}', trace_ids[0] ?? '')
+        .replaceAll('{project_id}', 'default')
+        .replaceAll('{id}', idOf(path))
+    const taken: string[] = []
+    for (const placed of operations) {
+      const { method, path, operation } = placed
+      // those with a key need a provider or a server behind the gateway
+      const body = operation.security === undefined ? bodyOf(commandOf(placed)) : undefined
+      if (body === undefined) continue
+      const { status, text } = await started.request(method, filled(path, path), filled(body, path))
+      // nothing waits for an answer here
+      if (path === '/api/v1/mcp/approvals/{id}') assert.match(text, /APPROVAL_NOT_FOUND/)
+      else assert.ok(status < 300, `${method} ${path} ${body}: ${status} ${text}`)
+      taken.push(path)
+    }
+    assert.ok(taken.length >= 14, taken.join('\n'))
+  })
+
+  it('sends a file where the body is one, and quotes what a shell would read', () => {
+    const file = operations.find(({ path }) => path === '/api/v1/runs/import') ?? assert.fail()
+    assert.match(commandOf(file), /content-type: application\/json' \\\n {2}--data-binary '@\{file\}'$/)
+    const example = { name: "the agent's" }
+    const operation = { responses: {}, requestBody: { content: { 'application/json': { schema: {}, example } } } }
+    assert.match(commandOf({ ...file, operation }), / -d '\{"name":"the agent'\\''s"\}'$/)
+  })
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Stream } from '../../../../plugins/replay/stream/stream.ts'
+import { bookOf, judgedCall, startKit } from '../../mcp/records-kit.ts'
+
+describe('decisions of another process', () => {
+  it('are told once where its run is found, those of calls that are read from their records too', async (test) => {
+    const kit = await startKit()
+    test.after(() => kit.close())
+    const { storage } = kit.gateway
+    const book = bookOf(kit)
+    await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'before' }, book)
+    kit.clock.advance(5)
+    // of its own: what the other process writes, the gateway's stream is not told
+    const stream = new Stream(kit.gateway)
+    test.after(() => stream.end())
+    const listener = stream.open('events')
+    const heard = () =>
+      [...String(listener.read()).matchAll(/"decision":"(\w+)".*"tool":"(\w+)"/g)].map(([, ...words]) => words)
+    heard()
+    const found = async (trace_id: string) => {
+      kit.clock.advance(5)
+      await kit.audit.flush()
+      const updated_ns = BigInt(kit.clock.now()) * 1_000_000n
+      await storage.patch('runs', trace_id, { writer: 'elsewhere:1:1', updated_ns })
+      await stream.poll()
+      return heard()
+    }
+    const { entry } = await judgedCall(kit, { action: 'deny', forwarded: false }, { tool: 'refused' }, book)
+    assert.deepEqual(await found(entry.trace_id), [['deny', 'refused']])
+    const [row] = (await storage.find('mcp_audit', { limit: 1 })).rows
+    assert.ok(row)
+    const read = {
+      id: 'aud_read',
+      span_id: 'read',
+      tool: 'passed',
+      action: 'allow',
+      outcome: 'ok',
+      traced: true,
+    } as const
+    await storage.put('mcp_audit', { ...row, ...read, at: kit.clock.now() })
+    assert.deepEqual(await found(entry.trace_id), [['allow', 'passed']])
+    assert.deepEqual(await found(entry.trace_id), [])
+  })
+})

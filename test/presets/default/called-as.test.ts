@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { calledAs, ownCommand } from '../../../presets/default/called-as.ts'
+import { configured } from '../../../presets/default/commands.ts'
+import { startGateway } from '../../kit/gateway.ts'
+import { fakeIo } from '../../kit/io.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const unnamed = { file: '/w/guard-config.yml', named: false }
+const script = { npm_command: 'run-script', npm_lifecycle_event: 'guard', npm_package_json: join(root, 'package.json') }
+const here = (env: Readonly<Record<string, string>>, argv1 = '/usr/bin/guard', where = unnamed) =>
+  calledAs({ env }, where, ['node', argv1]).here
+
+describe('how this program is called', () => {
+  it('is through npm where npm runs a script of this package, with its folder from elsewhere', () => {
+    assert.equal(here({ ...script, INIT_CWD: join(root, 'core') }), 'npm run -s guard --')
+    assert.equal(here({ ...script, INIT_CWD: '/' }), `npm run -s --prefix ${root} guard --`)
+  })
+  it('is by its name where npm runs something else, and behind npx where it is installed in a project', () => {
+    assert.equal(here({}), 'guard')
+    assert.equal(here({ ...script, npm_package_json: '/w/package.json' }), 'guard')
+    assert.equal(here({ ...script, npm_package_json: '/w/package.json' }, '/w/node_modules/.bin/guard'), 'npx guard')
+    assert.equal(here({ ...script, npm_command: 'exec' }, '/w/node_modules/.bin/guard'), 'npx guard')
+  })
+  it('is with its file where that is not found by itself', () => {
+    assert.equal(
+      here({}, '/usr/bin/guard', { file: "/w/ann's/g.yml", named: true }),
+      "guard --config '/w/ann'\\''s/g.yml'",
+    )
+  })
+  it('is with its file in any folder', () => {
+    const anywhere = (env: Readonly<Record<string, string>>, argv1: string) =>
+      calledAs({ env }, unnamed, ['node', argv1]).anywhere
+    const config = '--config /w/guard-config.yml'
+    assert.equal(anywhere(script, ''), `npm run -s --prefix ${root} guard -- ${config}`)
+    assert.equal(anywhere({}, '/w/node_modules/.bin/guard'), `/w/node_modules/.bin/guard ${config}`)
+    assert.equal(anywhere({}, '/w/bin.js'), `${ownCommand().join(' ')} ${config}`)
+  })
+  it('is known to a gateway that a command line made', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-called-'))
+    await writeFile(join(folder, 'g.yml'), 'gateway_key: guard_0123456789abcdef')
+    const gateway = await configured({ config: 'g.yml', quiet: true }, undefined, fakeIo({ cwd: folder }))
+    assert.equal(gateway.calledAs.here, `guard --config ${join(folder, 'g.yml')}`)
+    await rm(folder, { recursive: true })
+  })
+  it('is what pages offer to copy', async () => {
+    const started = await startGateway()
+    started.gateway.calledAs = { here: 'npx guard', anywhere: '/w/guard' }
+    const offered = async (path: string) => {
+      const page = await fetch(started.url + path, { headers: { accept: 'text/html' } })
+      return [...(await page.text()).matchAll(/data-copy="([^"]+)"/g)].map(([, command]) => command)
+    }
+    const two = ['npx guard run -- claude', 'npx guard playground run exact-loop']
+    const [first, second, curl = ''] = await offered('/')
+    assert.deepEqual([first, second], two)
+    assert.match(curl, /\$\(npx guard key print\)/)
+    assert.deepEqual(await offered('/replay'), two)
+    assert.deepEqual(await offered('/sessions'), two)
+    assert.match(String(await offered('/mcp')), /^\/w\/guard mcp run --server-id files -- /)
+    await started.close()
+  })
+})
