@@ -112,9 +112,14 @@ describe('by keyboard alone', { skip: noBrowser }, () => {
       assert.deepEqual(await page.locator('[data-row].at').evaluateAll((rows) => rows.map((one) => one.id)), [row])
       assert.equal(await page.evaluate(() => document.activeElement?.closest('tr')?.id), row)
     }
+    const hurry = await page.addInitScript(() => {
+      addEventListener('load', () => {
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true }))
+      })
+    })
     await visit.to(`/replay/${id}?find=gen_ai.request`)
-    await press(page, 'n')
     await isAt('span-m2')
+    await hurry.dispose()
     await press(page, 'n')
     await isAt('span-m3')
     await press(page, 'ArrowLeft')

@@ -1,5 +1,6 @@
 import { keys } from './keys.js'
 import { live } from './live.js'
+import { timeline } from './timeline.js'
 
 /** Shows the times of a part of the page in the reader's own zone; the exact text stays in the attribute. */
 const localTimes = (part) => {
@@ -44,5 +45,6 @@ localTimes(document)
 countDown()
 setInterval(countDown, 1000)
 keys()
-if (document.getElementById('timeline')) import('./timeline.js').then(({ timeline }) => timeline())
+// here when the page is: a key pressed at once does what it does later
+if (document.getElementById('timeline')) timeline()
 live(localTimes)
