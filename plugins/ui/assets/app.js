@@ -45,6 +45,5 @@ localTimes(document)
 countDown()
 setInterval(countDown, 1000)
 keys()
-// here when the page is: a key pressed at once does what it does later
 if (document.getElementById('timeline')) timeline()
 live(localTimes)
