@@ -1,8 +1,7 @@
-import type { Worker } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
 import type { Place } from './ahead/place.ts'
 import type { FromWorker, Start, ToWorker } from './protocol.ts'
-import { threadFor } from './thread.ts'
+import { giveBack, type Thread, threadFor } from './thread.ts'
 
 /** Deaths within `window_ms` after which the storage counts as failing. */
 const DEATHS = { allowed: 3, window_ms: 60_000 }
@@ -21,7 +20,7 @@ export interface LinkEvents {
 export class Link {
   readonly #start: Start
   readonly #events: LinkEvents
-  #worker: Worker | undefined
+  #thread: Thread | undefined
   #place: Place | undefined
   #up = false
   #closing = false
@@ -43,36 +42,49 @@ export class Link {
 
   #launch(start: Start, onUp: LinkEvents['onReplaced']): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = threadFor(start)
+      const thread = threadFor(start)
+      const { worker } = thread
       let last: unknown
-      worker.on('message', (message: FromWorker) => {
+      const heard = (message: FromWorker): void => {
         if (message.kind === 'open') {
-          this.#worker = worker
+          this.#thread = thread
           this.#up = true
           const before = this.#place
           this.#place = message.place
           onUp(message.place, before)
           resolve()
         } else if (message.kind === 'refused') {
-          last = new GuardError(message.code, message.message)
-          reject(last)
-        } else if (message.kind === 'warning') this.#events.fault(new Error(message.message))
-        else this.#events.onMessage(message)
-      })
-      worker.on('error', (error) => {
+          leave()
+          reject(new GuardError(message.code, message.message))
+        } else if (message.kind === 'closed') {
+          leave()
+          this.#ended()
+        } else this.#hear(message)
+      }
+      const failed = (error: unknown): void => {
         last = error
-      })
-      worker.on('exit', () => {
+      }
+      const exited = (): void => {
         const cause = last ?? new Error('the storage worker ended')
         reject(new GuardError('STORAGE_UNAVAILABLE', `The storage worker ended: ${String(cause)}.`, { cause }))
-        if (this.#worker === worker) this.#died(cause)
-      })
+        if (this.#thread === thread) this.#died(cause)
+      }
+      const leave = (): void => {
+        worker.off('message', heard).off('error', failed).off('exit', exited)
+        giveBack(thread)
+      }
+      worker.on('message', heard).on('error', failed).on('exit', exited)
     })
+  }
+
+  #hear(message: FromWorker): void {
+    if (message.kind === 'warning') this.#events.fault(new Error(message.message))
+    else this.#events.onMessage(message)
   }
 
   /** Posts unless there is no worker just now; what must not be lost is sent again by `onReplaced`. */
   post(message: ToWorker): void {
-    if (this.#up) this.#worker?.postMessage(message)
+    if (this.#up) this.#thread?.worker.postMessage(message)
   }
 
   /** Lets the worker finish and close the file. */
@@ -82,17 +94,19 @@ export class Link {
     if (!this.#up) return
     await new Promise<void>((resolve) => {
       this.#gone = resolve
-      this.#worker?.postMessage({ kind: 'close' } satisfies ToWorker)
+      this.#thread?.worker.postMessage({ kind: 'close' } satisfies ToWorker)
     })
   }
 
-  #died(cause: unknown): void {
+  #ended(): void {
     this.#up = false
-    this.#worker = undefined
-    if (this.#closing) {
-      this.#gone?.()
-      return
-    }
+    this.#thread = undefined
+    this.#gone?.()
+  }
+
+  #died(cause: unknown): void {
+    this.#ended()
+    if (this.#closing) return
     this.#events.fault(cause)
     const now = performance.now()
     this.#deaths = [...this.#deaths.filter((at) => now - at < DEATHS.window_ms), now]

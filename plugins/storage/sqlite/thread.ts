@@ -3,10 +3,12 @@ import { dirname, extname } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Start } from './protocol.ts'
 
-/** A thread that loads its code, and the way to tell it which file it keeps. */
-interface Thread {
+/** A thread for one file after another. */
+export interface Thread {
   readonly worker: Worker
   keep(start: Start): void
+  /** It ends, when it keeps no file. */
+  end(): void
 }
 
 let ahead: Thread | undefined
@@ -19,12 +21,22 @@ export const startAhead = (): void => {
 }
 
 /** The thread that keeps a file. */
-export const threadFor = (start: Start): Worker => {
-  const { worker, keep } = ahead !== undefined && !hasEnded(ahead) ? ahead : begin()
+export const threadFor = (start: Start): Thread => {
+  const thread = ahead !== undefined && !hasEnded(ahead) ? ahead : begin()
   ahead = undefined
-  worker.ref()
-  keep(start)
-  return worker
+  thread.worker.ref()
+  thread.keep(start)
+  return thread
+}
+
+/** Takes a thread back that keeps no file any more. It waits for the next one, unless another does, and keeps no process alive. */
+export const giveBack = (thread: Thread): void => {
+  if (ahead !== undefined && !hasEnded(ahead)) {
+    thread.end()
+    return
+  }
+  ahead = thread
+  thread.worker.unref()
 }
 
 const hasEnded = ({ worker }: Thread): boolean => worker.threadId === -1
@@ -42,7 +54,7 @@ const begin = (): Thread => {
   })
   // whoever waits for the thread listens too
   worker.on('error', () => {})
-  return { worker, keep: (start) => near.postMessage(start) }
+  return { worker, keep: (start) => near.postMessage(start), end: () => near.close() }
 }
 
 /** What this process keeps compiled a thread uses only if its environment says so. */

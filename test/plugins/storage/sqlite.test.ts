@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { sha256, type Table } from 'guard-gateway/core'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
@@ -44,24 +46,32 @@ describe('sqlite: the file', () => {
     await store.close()
   })
 
-  it('is kept by the thread that was started ahead; the next one has a thread of its own', async () => {
-    let threads = 0
-    const count = (): void => {
-      threads++
-    }
+  it('is kept by a thread that was started ahead or keeps no file any more; of those one waits, the others end', async () => {
+    const threads: Worker[] = []
+    const count = (thread: Worker) => threads.push(thread)
     process.on('worker', count)
+    const open = (name: string) => openPlain(sqlite({ file: path(name) }))
     startAhead()
     startAhead()
-    const first = await openPlain(sqlite({ file: path('ahead.db') }))
-    assert.equal(threads, 1)
-    const second = await openPlain(sqlite({ file: path('behind.db') }))
-    assert.equal(threads, 2)
-    process.off('worker', count)
-    for (const store of [first, second]) {
-      await store.put('conformance_items', item('g', 'a'))
-      assert.equal((await store.get('conformance_items', ['g', 'a']))?.id, 'a')
+    const first = await open('ahead.db')
+    const before = threads.length
+    const second = await open('behind.db')
+    assert.equal(threads.length, before + 1)
+    const [ended] = await Promise.all([
+      once(threads[before] as Worker, 'exit'),
+      first.close().then(() => second.close()),
+    ])
+    assert.deepEqual(ended, [0])
+    writeFileSync(path('no.db'), 'no database')
+    await assert.rejects(open('no.db'), { code: 'DATABASE_DAMAGED' })
+    for (const name of ['next.db', 'ahead.db']) {
+      const store = await open(name)
+      await store.put('conformance_items', item('g', name))
+      assert.equal((await store.get('conformance_items', ['g', name]))?.id, name)
       await store.close()
     }
+    assert.equal(threads.length, before + 1)
+    process.off('worker', count)
   })
 
   it('gets a warning with the remedy if others can read it', async () => {
