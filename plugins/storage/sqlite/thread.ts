@@ -11,19 +11,20 @@ export interface Thread {
   end(): void
 }
 
-let ahead: Thread | undefined
+/** Keeps no file yet, or none any more. */
+let idle: Thread | undefined
 
 /** Starts the thread of the next file now, so that it loads its code while the configuration is read; it keeps no process alive. */
 export const startAhead = (): void => {
-  if (ahead !== undefined) return
-  ahead = begin()
-  ahead.worker.unref()
+  if (idle !== undefined) return
+  idle = begin()
+  idle.worker.unref()
 }
 
 /** The thread that keeps a file. */
 export const threadFor = (start: Start): Thread => {
-  const thread = ahead !== undefined && !hasEnded(ahead) ? ahead : begin()
-  ahead = undefined
+  const thread = idle !== undefined && !hasEnded(idle) ? idle : begin()
+  idle = undefined
   thread.worker.ref()
   thread.keep(start)
   return thread
@@ -31,11 +32,11 @@ export const threadFor = (start: Start): Thread => {
 
 /** Takes a thread back that keeps no file any more. It waits for the next one, unless another does, and keeps no process alive. */
 export const giveBack = (thread: Thread): void => {
-  if (ahead !== undefined && !hasEnded(ahead)) {
+  if (idle !== undefined && !hasEnded(idle)) {
     thread.end()
     return
   }
-  ahead = thread
+  idle = thread
   thread.worker.unref()
 }
 
