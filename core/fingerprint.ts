@@ -114,7 +114,7 @@ export const collapse = (text: string): string => {
   return unusual.test(trimmed) ? trimmed.replace(blanks, ' ') : trimmed
 }
 
-const REMINDER = '<system-reminder>'
+export const REMINDER = '<system-reminder>'
 const REMINDER_END = '</system-reminder>'
 
 /** The text without reminder spans, which clients add and move as they please; an open span reaches to the end. */

@@ -1,6 +1,6 @@
-import type { Encoding } from './conversation/byte-strings.ts'
 import { contentHash } from './conversation/content-hash.ts'
-import { canonical, inArguments, withoutReminders } from './fingerprint.ts'
+import type { Wording } from './conversation/wording.ts'
+import { canonical, inArguments, REMINDER, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
 import { holdsRounded } from './json/rounded.ts'
 import { readJson } from './json.ts'
@@ -47,8 +47,12 @@ export interface ResultPrint {
   readonly bytes: number
 }
 
-/** Hash and error flag of a result's text; `flagged` is what the dialect itself says. */
-export const resultPrint = (text: string, blocks: string, flagged: boolean, encoding: Encoding): ResultPrint => {
+/** Hash and error flag of a result's text, told by a string; `flagged` is what the dialect itself says. */
+export const resultPrint = (string: string, blocks: string, flagged: boolean, wording: Wording): ResultPrint => {
+  const known = blocks === '' && !flagged ? wording.known(string) : undefined
+  if (known !== undefined) return { result: known.hash, error: false, bytes: known.bytes }
+  const { encoding } = wording
+  const text = wording.spelled(string)
   const plain = plainResult(text)
   const error = flagged || failedByText(plain)
   const counted = error ? masked(plain) : plain
@@ -59,9 +63,17 @@ export const resultPrint = (text: string, blocks: string, flagged: boolean, enco
 /** A result's text without what differs from run to run by itself: reminders, and lines about the run. */
 export const plainResult = (text: string): string => withoutRunLines(withoutReminders(text))
 
+const CHUNK = 'Chunk ID: '
+const TIME = 'Wall time: '
+const EXIT = 'xit'
+const LOUD_EXIT = 'XIT'
+
+/** A text that begins with neither bracket of JSON and holds none of these words is no error, and nothing is left out of it. */
+export const tellingWords = [REMINDER, CHUNK, TIME, EXIT, LOUD_EXIT] as const
+
 /** Codex heads each command result with lines that differ every time. */
 const withoutRunLines = (text: string): string =>
-  text.includes('Chunk ID: ') || text.includes('Wall time: ')
+  text.includes(CHUNK) || text.includes(TIME)
     ? text.replace(/(?<![^\n\r])(?:Chunk ID|Wall time): [^\n\r]*(?:\n|(?=\r)|$)/g, '')
     : text
 
@@ -72,7 +84,7 @@ const exitLine = /\b(?:exit code:?|exited with code|non-zero exit status)[ \t]*(
 /** By an exit code or a structured flag, never by words such as "exception". */
 const failedByText = (text: string): boolean => {
   if (jsonStart.test(text) && failedByJson(text)) return true
-  const exit = text.includes('xit') || text.includes('XIT') ? exitLine.exec(text) : null
+  const exit = text.includes(EXIT) || text.includes(LOUD_EXIT) ? exitLine.exec(text) : null
   return exit !== null && Number(exit[1]) !== 0
 }
 

@@ -2,8 +2,8 @@ import type { Part } from '../contracts/api-style.ts'
 import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
 import { sha256 } from '../ids.ts'
 import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
-import { asText, type Encoding } from './byte-strings.ts'
 import { contentHash } from './content-hash.ts'
+import { literal, type Wording } from './wording.ts'
 
 /** A part of a conversation as hashes: what is kept of it between requests. */
 export type Piece = MessagePiece | TextPiece | CallPiece | ResultPiece
@@ -38,44 +38,41 @@ export interface ResultPiece {
   readonly bytes: number
 }
 
-/** Hashes one part; equal content gives equal hashes, whatever dialect and encoding it came in. */
-export const pieceOf = (part: Part, encoding: Encoding = 'utf8'): Piece => {
-  // a text can be hashed by its bytes, all else is compared and kept
-  const told = encoding === 'utf8' ? asItIs : asText
+/** Hashes one part; equal content gives equal hashes, whatever dialect and wording it came in. */
+export const pieceOf = (part: Part, wording: Wording = literal.utf8): Piece => {
+  // a text can be hashed as it stands, all else is compared and kept
   switch (part.kind) {
     case 'call': {
-      const tool = told(part.tool)
-      const args = argumentText(told(part.args))
+      const tool = wording.told(part.tool)
+      const args = argumentText(wording.told(part.args))
       return {
         kind: 'call',
         key: callKey(tool, args),
         tool,
-        id: told(part.id) ?? null,
+        id: wording.told(part.id) ?? null,
         bytes: tool.length + args.length,
       }
     }
     case 'result': {
-      const { result, error, bytes } = resultPrint(
-        part.text,
-        blockText(told(part.blocks)),
-        part.error ?? false,
-        encoding,
-      )
-      return { kind: 'result', full: result ?? '', id: told(part.id) ?? null, result, error, bytes }
+      const blocks = blockText(wording.told(part.blocks))
+      const { result, error, bytes } = resultPrint(part.text, blocks, part.error ?? false, wording)
+      return { kind: 'result', full: result ?? '', id: wording.told(part.id) ?? null, result, error, bytes }
     }
     default:
-      return textPiece(part.kind, part.text, blockText(told(part.blocks)), encoding)
+      return textPiece(part.kind, part.text, blockText(wording.told(part.blocks)), wording)
   }
 }
 
-const asItIs = <T>(value: T): T => value
-
 const textPiece = (
   kind: 'system' | 'user' | 'beside' | 'text',
-  text: string,
+  string: string,
   blocks: string,
-  encoding: Encoding,
+  wording: Wording,
 ): MessagePiece | TextPiece => {
+  const known = blocks === '' ? wording.known(string) : undefined
+  if (known !== undefined) return { kind, full: known.hash, chain: known.hash, bytes: known.bytes }
+  const { encoding } = wording
+  const text = wording.spelled(string)
   const { hash: full = NOTHING, bytes } = contentHash(text, blocks, encoding)
   if (!text.includes('<system-reminder>')) return { kind, full, chain: full, bytes }
   return { kind, full, chain: contentHash(withoutReminders(text), blocks, encoding).hash ?? null, bytes }

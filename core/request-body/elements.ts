@@ -1,18 +1,16 @@
 import { isAscii } from 'node:buffer'
 import type { ApiStyle, Part } from '../contracts/api-style.ts'
-import { asText, type Encoding } from '../conversation/byte-strings.ts'
+import type { Encoding } from '../conversation/byte-strings.ts'
 import { type Piece, pieceOf } from '../conversation/pieces.ts'
+import { literal, type Wording } from '../conversation/wording.ts'
 import { holdsRounded } from '../json/rounded.ts'
 import { readJson } from '../json.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './skim.ts'
 
-/** How the strings of a part of JSON are best read for a style. */
-export const encodingFor = (style: ApiStyle, json: Buffer, { start, end }: Span): Encoding => {
-  if (style.bytewise !== true) return 'utf8'
-  const bytes = json.subarray(start, end)
-  return isAscii(bytes) || escapesMore(bytes) ? 'utf8' : 'latin1'
-}
+/** How the strings of JSON are best read for a style. */
+export const encodingFor = (style: ApiStyle, json: Buffer): Encoding =>
+  style.bytewise !== true || isAscii(json) || escapesMore(json) ? 'utf8' : 'latin1'
 
 /** Whether an escape may stand for a character beyond ASCII: those could not be told from bytes. */
 const escapesMore = (json: Buffer): boolean => {
@@ -25,16 +23,15 @@ const ZERO = 0x30
 const EIGHT = 0x38
 
 /** What an element of the list says, as text. */
-export const partsOf = (style: ApiStyle, element: unknown, encoding: Encoding): readonly Part[] => {
-  const parts = style.parts(element)
-  return encoding === 'utf8' ? parts : asText(parts)
-}
+export const partsOf = (style: ApiStyle, element: unknown, wording: Wording): readonly Part[] =>
+  wording.told(style.parts(element))
 
 /** What the element that stands there says, as hashes. */
 export const piecesAt = (style: ApiStyle, body: Buffer, place: Span): readonly Piece[] => {
-  const encoding = encodingFor(style, body, place)
+  const encoding = encodingFor(style, body.subarray(place.start, place.end))
   const element = parseSlice(body, place.start, place.end, encoding)
-  return exactParts(style, element, 0, () => exactValue(body, place, encoding)).map((part) => pieceOf(part, encoding))
+  const parts = exactParts(style, element, 0, () => exactValue(body, place, encoding))
+  return parts.map((part) => pieceOf(part, literal[encoding]))
 }
 
 /** The parts of an element; of what `exactly` gives for its index, if an integer in the arguments of a call may have lost digits. */

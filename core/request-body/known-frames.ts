@@ -1,10 +1,9 @@
 import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
-import type { Encoding } from '../conversation/byte-strings.ts'
 import type { Piece } from '../conversation/pieces.ts'
-import { encodingFor } from './elements.ts'
 import type { ParsedList } from './latest-list.ts'
+import { shortened } from './long-texts.ts'
 import type { Span } from './member.ts'
-import { nestsWithin, parseSlice } from './skim.ts'
+import { nestsWithin } from './skim.ts'
 
 const LIMIT = 16
 const BYTE_LIMIT = 64 * 1024
@@ -33,10 +32,8 @@ export const framedList = (style: ApiStyle, body: Buffer): (Frame & { readonly l
   if (frame === undefined) return
   if (index > 0) known.unshift(...known.splice(index, 1))
   const place = { start: frame.head.length - 1, end: body.length - frame.tail.length + 1 }
-  const encoding = encodingFor(style, body, place)
-  const elements = elementsIn(body, place, encoding)
-  if (elements === undefined) return
-  return { envelope: frame.envelope, before: frame.before, list: { place, encoding, elements } }
+  const list = listIn(style, body, place)
+  return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, list }
 }
 
 /** Remembers what stands around the list at `list`, its brackets included. */
@@ -53,11 +50,12 @@ const surrounds = ({ head, tail }: KnownFrame, body: Buffer): boolean =>
   body.compare(head, 0, head.length, 0, head.length) === 0 &&
   body.compare(tail, 0, tail.length, body.length - tail.length) === 0
 
-/** The elements; undefined where the bytes between are no list of their own: they could end it and begin another. */
-const elementsIn = (body: Buffer, { start, end }: Span, encoding: Encoding): readonly unknown[] | undefined => {
+/** The list; undefined where the bytes between are none of their own: they could end it and begin another. */
+const listIn = (style: ApiStyle, body: Buffer, place: Span): ParsedList | undefined => {
+  const { json, wording } = shortened(style, body.subarray(place.start, place.end))
   try {
-    const list = parseSlice(body, start, end, encoding)
-    return Array.isArray(list) && nestsWithin(list, 2) ? list : undefined
+    const elements: unknown = JSON.parse(json.toString(wording.encoding))
+    return Array.isArray(elements) && nestsWithin(elements, 2) ? { place, wording, elements } : undefined
   } catch {
     return
   }

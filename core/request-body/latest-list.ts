@@ -1,4 +1,4 @@
-import type { Encoding } from '../conversation/byte-strings.ts'
+import { literal, type Wording } from '../conversation/wording.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './skim.ts'
 
@@ -7,7 +7,7 @@ export interface ParsedList {
   /** Undefined in a body without one. */
   readonly place: Span | undefined
   /** Of the strings in its elements. */
-  readonly encoding: Encoding
+  readonly wording: Wording
   readonly elements: readonly unknown[]
 }
 
@@ -20,13 +20,14 @@ export const noteList = (body: Buffer, list: ParsedList): void => {
 }
 
 /**
- * The elements of the list at `place`, parsed again if another body was read since. A call that kept its own for as long as it is
+ * The list at `place`, parsed again if another body was read since. A call that kept its own for as long as it is
  * under way would have each collection of young garbage copy them, and they take several times as much memory as the bytes.
  */
-export const elementsAt = (body: Buffer, place: Span, encoding: Encoding): readonly unknown[] => {
+export const listAt = (body: Buffer, place: Span): ParsedList => {
   const known = latest?.deref()
-  if (known?.body === body && known.list.encoding === encoding) return known.list.elements
-  const elements = parseSlice(body, place.start, place.end, encoding) as readonly unknown[]
-  noteList(body, { place, encoding, elements })
-  return elements
+  if (known?.body === body) return known.list
+  const elements = parseSlice(body, place.start, place.end) as readonly unknown[]
+  const list = { place, wording: literal.utf8, elements }
+  noteList(body, list)
+  return list
 }

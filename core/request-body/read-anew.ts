@@ -1,15 +1,15 @@
 import type { ApiStyle, Envelope, Part } from '../contracts/api-style.ts'
-import type { Encoding } from '../conversation/byte-strings.ts'
 import { Fold } from '../conversation/fold.ts'
 import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'
+import { literal } from '../conversation/wording.ts'
 import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
 import { exactParts, exactValue, partsOf } from './elements.ts'
 import { envelopeOf } from './envelope.ts'
 import { type Frame, framedList, keepFrame } from './known-frames.ts'
 import { knownTools } from './known-tools.ts'
-import { elementsAt, noteList, type ParsedList } from './latest-list.ts'
+import { listAt, noteList, type ParsedList } from './latest-list.ts'
 import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
 import { parseSlice, skimObject, skipValue } from './skim.ts'
@@ -35,44 +35,42 @@ export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
   const envelope = envelopeOf(style, members)
   const frame = { envelope, before: envelope.before.map((part) => pieceOf(part)) }
-  const encoding = 'utf8'
-  if (place === undefined || !Array.isArray(list))
-    return readList(style, body, frame, { place: undefined, encoding, elements: [] })
+  if (place === undefined || !Array.isArray(list)) return readList(style, body, frame, NO_LIST)
   keepFrame(style, body, place, frame)
-  return readList(style, body, frame, { place, encoding, elements: list })
+  return readList(style, body, frame, { place, wording: literal.utf8, elements: list })
 }
+
+const NO_LIST: ParsedList = { place: undefined, wording: literal.utf8, elements: [] }
 
 /** What is asked later is read from the body again: whoever holds on to the request must not hold its elements. */
 const readList = (style: ApiStyle, body: Buffer, { envelope, before }: Frame, list: ParsedList): ReadRequest => {
-  const { place, encoding } = list
+  const { place, wording } = list
   const fold = new Fold()
   for (const piece of before) fold.add(piece)
   let exact: readonly unknown[] | undefined
   const exactly = (index: number) => {
-    if (place !== undefined) exact ??= exactValue(body, place, encoding) as readonly unknown[]
+    if (place !== undefined) exact ??= exactValue(body, place, wording.encoding) as readonly unknown[]
     return exact?.[index]
   }
   for (let index = 0; index < list.elements.length; index++)
-    for (const part of exactParts(style, list.elements[index], index, exactly)) fold.add(pieceOf(part, encoding))
+    for (const part of exactParts(style, list.elements[index], index, exactly)) fold.add(pieceOf(part, wording))
   noteList(body, list)
-  const again = () => (place === undefined ? [] : elementsAt(body, place, encoding))
+  const again = () => (place === undefined ? NO_LIST : listAt(body, place))
   return {
     envelope,
     conversation: conversationOf(envelope, fold, {
-      opening: () => openingOf(allParts(style, envelope, again(), encoding)),
+      opening: () => openingOf(allParts(style, envelope, again())),
       elements: list.elements.length,
-      partsAt: (index) => partsOf(style, again()[index], encoding),
+      partsAt: (index) => {
+        const { elements, wording } = again()
+        return partsOf(style, elements[index], wording)
+      },
     }),
   }
 }
 
-function* allParts(
-  style: ApiStyle,
-  envelope: Envelope,
-  elements: readonly unknown[],
-  encoding: Encoding,
-): Iterable<Part> {
+function* allParts(style: ApiStyle, envelope: Envelope, { elements, wording }: ParsedList): Iterable<Part> {
   yield* envelope.before
-  for (const element of elements) yield* partsOf(style, element, encoding)
+  for (const element of elements) yield* partsOf(style, element, wording)
   yield* envelope.after
 }

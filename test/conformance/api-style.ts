@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { ApiStyle, Part } from 'guard-gateway/core'
+import { type ApiStyle, type Part, readRequest } from 'guard-gateway/core'
+import { assertReadAlike } from '../kit/read-alike.ts'
+import { bothOf } from '../kit/stand-ins.ts'
 import { meterConforms, type ReplySample } from './meter.ts'
 
 /** What the suite needs to know of a style: requests that it reads, and replies of each kind. */
@@ -59,6 +61,10 @@ const hostile: readonly unknown[] = [
 const beyondAscii = (name: string, value: unknown): unknown =>
   typeof value === 'string' && name !== 'role' && name !== 'type' ? `\u00a0${value}—à` : value
 
+/** Makes all that a style may not know by its name too long to be parsed whole. */
+const lengthened = (name: string, value: unknown): unknown =>
+  typeof value === 'string' && name !== 'role' && name !== 'type' ? `${value} ${'and so on, '.repeat(20)}` : value
+
 const deep = (levels: number): unknown => {
   let value: unknown = 1
   for (let level = 0; level < levels; level++) value = [value]
@@ -103,6 +109,17 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
         const [told, read] = [bytes, json].map((list) => JSON.stringify(JSON.parse(list).flatMap(style.parts)))
         assert.equal(Buffer.from(told ?? '', 'latin1').toString(), read)
       }
+    })
+
+    it('reads long texts as whole ones of which it is given the beginning', { skip: style.bytewise !== true }, () => {
+      const [shortened, literal] = bothOf(style)
+      for (const request of samples.requests)
+        for (const list of [[], request[style.list]]) {
+          const body = Buffer.from(JSON.stringify({ ...request, [style.list]: list }, lengthened))
+          const [one, other] = [shortened, literal].map((either) => readRequest(either, body, '').conversation)
+          assert.ok(one !== undefined && other !== undefined)
+          assertReadAlike(one, other)
+        }
     })
 
     it('reads the envelope without the list', () => {

@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto'
+import type { ApiStyle } from '../contracts/api-style.ts'
+import { asText, type Encoding, withStrings } from '../conversation/byte-strings.ts'
+import { literal, type Wording } from '../conversation/wording.ts'
+import { tellingWords } from '../tool-calls.ts'
+import { encodingFor } from './elements.ts'
+import { mark, type Scan, STAND_IN, scanned } from './long-texts/scan.ts'
+
+/**
+ * A list as a style best parses it: long texts are hashed where they stand, and what is parsed has stand-ins in place of them.
+ * The JSON is written over when another list is shortened; it is JSON if the list is.
+ */
+export const shortened = (style: ApiStyle, list: Buffer): { readonly json: Buffer; readonly wording: Wording } => {
+  const scan = style.bytewise === true ? scanned(list) : undefined
+  const json = scan?.json ?? list
+  const encoding = encodingFor(style, json)
+  return { json, wording: scan === undefined ? literal[encoding] : new StandIns(list, scan, encoding) }
+}
+
+const standIns = new RegExp(`${mark}[a-d]{8}`, 'g')
+
+const isMarked = (string: string): boolean => string.includes(mark)
+
+/** Strings with a stand-in in place of each long text, of which only the beginning is left. */
+class StandIns implements Wording {
+  readonly encoding: Encoding
+  readonly #list: Buffer
+  readonly #scan: Scan
+  /** Those that any long text holds. */
+  readonly #words: readonly string[]
+
+  constructor(list: Buffer, scan: Scan, encoding: Encoding) {
+    this.encoding = encoding
+    this.#list = list
+    this.#scan = scan
+    this.#words = tellingWords.filter((word) => scan.collapsed.includes(word))
+  }
+
+  spelled(string: string): string {
+    return isMarked(string) ? this.#spelled(string, this.encoding) : string
+  }
+
+  told<T>(value: T): T {
+    const text = this.encoding === 'utf8' ? value : asText(value)
+    return withStrings(text, isMarked, (string) => this.#spelled(string, 'utf8'))
+  }
+
+  /** Until another list is shortened. */
+  known(string: string): { readonly hash: string; readonly bytes: number } | undefined {
+    const at = string.length - STAND_IN
+    if (at < 0 || !string.startsWith(mark, at)) return
+    const { collapsed, bytes, beginning } = this.#scan.text(string, at + mark.length)
+    // several texts can be one string
+    if (beginning !== at || opensJson(collapsed[0]) || this.#words.some((word) => collapsed.includes(word))) return
+    return { hash: hash('sha256', collapsed, 'hex'), bytes }
+  }
+
+  #spelled(string: string, encoding: Encoding): string {
+    return string.replace(standIns, (standIn) => {
+      const { start, end } = this.#scan.text(standIn, mark.length)
+      return JSON.parse(`"${this.#list.toString(encoding, start, end)}"`) as string
+    })
+  }
+}
+
+const opensJson = (byte: number | undefined): boolean => byte === 0x5b || byte === 0x7b

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { type ApiStyle, readRequest } from 'guard-gateway/core'
+import wabt from 'wabt'
+import { program } from '../../../core/request-body/long-texts/program.ts'
+import { plain } from '../../kit/plain-style.ts'
+import { assertReadAlike } from '../../kit/read-alike.ts'
+import { bothOf } from '../../kit/stand-ins.ts'
+
+const run = promisify(execFile)
+const bytewise: ApiStyle = { ...plain, bytewise: true }
+const long = 'a long text, of which only how it begins is parsed. '.repeat(4)
+
+/** What a style is given of a list, behind one that makes its frame known. */
+const given = (list: string): unknown[] => {
+  const seen: unknown[] = []
+  const parts = (element: unknown) => {
+    seen.push(element)
+    return []
+  }
+  const style: ApiStyle = { ...bytewise, parts }
+  for (const items of ['[]', list]) readRequest(style, Buffer.from(`{"model":"m","items":${items}}`), '')
+  return seen
+}
+
+describe('long texts of a list whose frame is known', () => {
+  it('are found by the program that is kept, which is what its source assembles to', async () => {
+    const source = await readFile(new URL('../../../core/request-body/long-texts/scan.wat', import.meta.url), 'utf8')
+    const module = (await wabt()).parseWat('scan.wat', source, { simd: true, bulk_memory: true })
+    module.validate()
+    const assembled = Buffer.from(module.toBinary({}).buffer).toString('base64')
+    module.destroy()
+    assert.equal(program, assembled, `core/request-body/long-texts/program.ts should hold ${assembled}`)
+  })
+
+  it('are given to the style by no more than their beginning', () => {
+    const [{ text }] = given(JSON.stringify([{ kind: 'user', text: `\n  ${long}` }])) as [{ text: string }]
+    assert.match(text, /^\n {2}a long text, of which only how i<[\w-]{12}>[a-d]{8}$/)
+    const stops = given(JSON.stringify([`12345 "${long}`, `12345 —${long}`])) as string[]
+    for (const given of stops) assert.match(given, /^12345 <[\w-]{12}>[a-d]{8}$/)
+  })
+
+  it('stay as they are where something has to be known of them', () => {
+    const list = [
+      ' '.repeat(300),
+      '\n\t'.repeat(100),
+      `data:text/plain;${long}`,
+      `${long}\u001b`,
+      long.slice(0, 127),
+      { [long]: 1, [`${long}"`]: [1] },
+      `${' '.repeat(90)}${long.slice(0, 70)}`,
+    ]
+    assert.deepEqual(given(JSON.stringify(list, null, 1)), list)
+  })
+
+  it('leave what is no JSON for the parser to refuse', () => {
+    const texts = [`${long}\n`, `${long}\\x`, `${long}\\u12`, `${long}\\`]
+    for (const list of [
+      ...texts.map((text) => `["${text}"]`),
+      `["${long}`,
+      `["${long}"`,
+      `["${long}",]`,
+      `["${long}"]]`,
+    ])
+      assert.throws(() => given(list), { code: 'INVALID_BODY' }, list)
+    for (const sound of ['\\b\\f\\n\\r\\t', '\\"\\\\\\/']) assert.equal(given(`["${long}${sound}"]`).length, 1)
+  })
+
+  it('are found in lists of every length, whatever stood in the memory before', () => {
+    const [shortened, literal] = bothOf(plain)
+    for (let length = 0; length < 400; length++) {
+      const items = [
+        { kind: 'user', text: 'x'.repeat(length) },
+        { kind: 'text', text: `${long.slice(0, length)}"` },
+      ]
+      for (const list of [[], items]) {
+        const body = Buffer.from(JSON.stringify({ model: 'm', items: list }))
+        assertReadAlike(readRequest(shortened, body, '').conversation, readRequest(literal, body, '').conversation)
+      }
+    }
+  })
+
+  it('are parsed in lists over 1 MiB', () => {
+    const isParsed = (count: number): boolean => {
+      const items = Array.from({ length: count }, (_, index) => `${count} ${index} ${long.repeat(220)}`)
+      return (given(JSON.stringify(items)) as string[]).every((text, index) => text === items[index])
+    }
+    assert.deepEqual([isParsed(22), isParsed(24)], [false, true])
+  })
+
+  it('are parsed where there is no WebAssembly', async () => {
+    const body = `{"model":"m","items":[{"kind":"user","text":"${long}"}]}`
+    const read = (text: string) => readRequest(bytewise, Buffer.from(text), '').conversation.fingerprint
+    const script = `import { readRequest } from 'guard-gateway/core'
+      import { plain } from ${JSON.stringify(new URL('../../kit/plain-style.ts', import.meta.url))}
+      delete globalThis.WebAssembly
+      const given = []
+      const parts = (element) => [given.push(element.text.length), plain.parts(element)][1]
+      for (const body of ['{"model":"m","items":[]}', '${body}'])
+        console.log(readRequest({ ...plain, parts, bytewise: true }, Buffer.from(body), '').conversation.fingerprint)
+      console.log(given.join())`
+    const options = ['--conditions=guard-source', '--input-type=module', '--eval', script]
+    const { stdout } = await run(process.execPath, options)
+    assert.deepEqual(stdout.trim().split('\n'), [read('{"model":"m","items":[]}'), read(body), `${long.length}`])
+  })
+
+  it('are read as texts by whoever asks after another list was scanned', () => {
+    const body = (text: string) =>
+      Buffer.from(
+        JSON.stringify({
+          model: 'm',
+          items: [
+            { kind: 'user', text },
+            { kind: 'result', text: `${long}${text}` },
+          ],
+        }),
+      )
+    const read = (text: string) => readRequest(bytewise, body(text), text).conversation
+    const alone = read(`one ${long}`).opening
+    const [first, second] = [read(`one ${long}`), read(`two ${long}`)]
+    assert.deepEqual([first.opening, second.opening !== alone], [alone, true])
+    assert.deepEqual(first.resultTexts?.(1), [[`${long}one ${long}`]])
+    assert.deepEqual(second.resultTexts?.(1), [[`${long}two ${long}`]])
+  })
+})
