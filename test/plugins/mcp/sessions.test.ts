@@ -31,7 +31,9 @@ describe('sessions', () => {
   })
 
   it('are not in use by a call whose client has left, however long the server takes', async () => {
-    await using service = await startMcp({ servers: child })
+    // else the gateway waits for the server's answer when it stops
+    const config = 'server: { shutdown_grace_seconds: 0 }'
+    await using service = await startMcp({ servers: child, config })
     const client = await service.session({}, 'child')
     const { sessions } = mcpOf(service.gateway.gateway)
     const inUse = (streams: number) => [...sessions].every(({ session }) => session.streams === streams)
