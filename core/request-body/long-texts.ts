@@ -17,7 +17,7 @@ export const shortened = (style: ApiStyle, list: Buffer): { readonly json: Buffe
   return { json, wording: scan === undefined ? literal[encoding] : new StandIns(list, scan, encoding) }
 }
 
-const standIns = new RegExp(`${mark}[a-d]{8}`, 'g')
+const standIns = new RegExp(`${mark}[a-p]{4}`, 'g')
 
 const isMarked = (string: string): boolean => string.includes(mark)
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { program } from './program.ts'
 
 /** In every stand-in, and by itself in no text: nobody can guess it. */
-export const mark = `<${randomBytes(9).toString('base64url')}>`
+export const mark = `<${randomBytes(6).toString('base64url')}>`
 
 /** Characters of a stand-in behind the beginning of its text: the mark and a number. */
-export const STAND_IN = mark.length + 8
+export const STAND_IN = mark.length + 4
 
 /** What larger lists are written to would be kept; they are parsed as they are. */
 const LIST_LIMIT = 1024 * 1024
@@ -120,7 +120,7 @@ export class Scan {
 
 /**
  * Puts a stand-in in place of each long text of a JSON list: its beginning, which is white space and up to 32 characters of ASCII,
- * then the mark and eight letters for its number. Names of members are left, and so are texts that are data URLs, nothing but white
+ * then the mark and four letters for its number. Names of members are left, and so are texts that are data URLs, nothing but white
  * space, or have characters escaped by number. Undefined for a list over 1 MiB, and where the program cannot be loaded.
  */
 export const scanned = (list: Buffer): Scan | undefined => {
@@ -133,9 +133,9 @@ export const scanned = (list: Buffer): Scan | undefined => {
   return new Scan(bytes, numbers.slice(first, first + (numbers[first - 1] ?? 0) * ROW), end)
 }
 
-/** Letters from a to d, the last two bits first. */
+/** Letters from a to p, the last four bits first. */
 const numberIn = (text: string, at: number): number => {
   let number = 0
-  for (let place = 0; place < 8; place++) number |= (text.charCodeAt(at + place) - 0x61) << (2 * place)
+  for (let place = 0; place < 4; place++) number |= (text.charCodeAt(at + place) - 0x61) << (4 * place)
   return number
 }

@@ -9,31 +9,15 @@
   (global $escapes (mut i32) (i32.const 0)) ;; bytes that unescaping it takes away
   (global $plain (mut i32) (i32.const 0))   ;; 0 where it has other escapes than those of one letter, or is no JSON
 
-  ;; which of sixteen bytes end a run that is copied as it stands: quotes, backslashes, control characters, and spaces behind a space
-  (func $stops (param $at i32) (result i32)
-    (local $bytes v128)
-    (local.set $bytes (v128.load (local.get $at)))
-    (i8x16.bitmask (v128.or
-      (v128.or
-        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
-        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
-      (v128.or
-        (i8x16.lt_u (local.get $bytes) (i8x16.splat (i32.const 0x20)))
-        (v128.and
-          (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x20)))
-          (i8x16.eq (v128.load (i32.sub (local.get $at) (i32.const 1))) (i8x16.splat (i32.const 0x20))))))))
-
-  ;; the byte that a backslash and this letter stand for; 0 if they stand for none
-  (func $unescaped (param $letter i32) (result i32)
-    (if (i32.eq (local.get $letter) (i32.const 0x22)) (then (return (i32.const 0x22)))) ;; "
-    (if (i32.eq (local.get $letter) (i32.const 0x5c)) (then (return (i32.const 0x5c)))) ;; \
-    (if (i32.eq (local.get $letter) (i32.const 0x2f)) (then (return (i32.const 0x2f)))) ;; /
-    (if (i32.eq (local.get $letter) (i32.const 0x6e)) (then (return (i32.const 0x0a)))) ;; n
-    (if (i32.eq (local.get $letter) (i32.const 0x74)) (then (return (i32.const 0x09)))) ;; t
-    (if (i32.eq (local.get $letter) (i32.const 0x72)) (then (return (i32.const 0x0d)))) ;; r
-    (if (i32.eq (local.get $letter) (i32.const 0x66)) (then (return (i32.const 0x0c)))) ;; f
-    (if (i32.eq (local.get $letter) (i32.const 0x62)) (then (return (i32.const 0x08)))) ;; b
-    (i32.const 0))
+  ;; from 256 on, by its letter, the byte that a backslash and a letter stand for; 0 if they stand for none
+  (data (i32.const 0x122) "\22")
+  (data (i32.const 0x12f) "/")
+  (data (i32.const 0x15c) "\5c")
+  (data (i32.const 0x162) "\08") ;; b
+  (data (i32.const 0x166) "\0c") ;; f
+  (data (i32.const 0x16e) "\0a") ;; n
+  (data (i32.const 0x172) "\0d") ;; r
+  (data (i32.const 0x174) "\09") ;; t
 
   (func $is_blank (param $byte i32) (result i32)
     (i32.or
@@ -42,7 +26,7 @@
 
   ;; writes the text whose first byte is at $at to $out; gives the end of what it wrote
   (func $text (param $at i32) (param $limit i32) (param $out i32) (result i32)
-    (local $from i32) (local $gap i32) (local $stop i32) (local $byte i32)
+    (local $from i32) (local $gap i32) (local $bytes v128) (local $stops i32) (local $byte i32)
     (local.set $from (local.get $out))
     ;; white space at the beginning is dropped like that behind white space
     (local.set $gap (i32.const 1))
@@ -50,12 +34,26 @@
     (global.set $plain (i32.const 1))
     (loop $next
       (if (i32.eqz (local.get $gap)) (then
+        ;; sixteen bytes at a time as they stand, up to a quote, a backslash, a control character or a space behind a space
         (loop $run
-          (v128.store (local.get $out) (v128.load (local.get $at)))
-          (local.set $stop (i32.ctz (i32.or (call $stops (local.get $at)) (i32.const 0x10000))))
-          (local.set $at (i32.add (local.get $at) (local.get $stop)))
-          (local.set $out (i32.add (local.get $out) (local.get $stop)))
-          (br_if $run (i32.and (i32.eq (local.get $stop) (i32.const 16)) (i32.lt_u (local.get $at) (local.get $limit)))))
+          (local.set $bytes (v128.load (local.get $at)))
+          (v128.store (local.get $out) (local.get $bytes))
+          (local.set $stops (i8x16.bitmask (v128.or
+            (v128.or
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
+            (v128.or
+              (i8x16.lt_u (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+              (v128.and
+                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+                (i8x16.eq (v128.load (i32.sub (local.get $at) (i32.const 1))) (i8x16.splat (i32.const 0x20))))))))
+          (if (i32.and (i32.eqz (local.get $stops)) (i32.lt_u (local.get $at) (local.get $limit))) (then
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (local.set $out (i32.add (local.get $out) (i32.const 16)))
+            (br $run))))
+        (local.set $stops (i32.ctz (local.get $stops)))
+        (local.set $at (i32.add (local.get $at) (local.get $stops)))
+        (local.set $out (i32.add (local.get $out) (local.get $stops)))
         (local.set $gap (i32.eq (i32.load8_u (i32.sub (local.get $out) (i32.const 1))) (i32.const 0x20)))))
       (if (i32.ge_u (local.get $at) (local.get $limit)) (then
         (global.set $plain (i32.const 0))
@@ -69,7 +67,7 @@
           (i32.and (local.get $gap) (i32.gt_u (local.get $out) (local.get $from)))))))
       (if (i32.lt_u (local.get $byte) (i32.const 0x20)) (then (global.set $plain (i32.const 0))))
       (if (i32.eq (local.get $byte) (i32.const 0x5c)) (then
-        (local.set $byte (call $unescaped (i32.load8_u (local.get $at))))
+        (local.set $byte (i32.load8_u offset=0x100 (i32.load8_u (local.get $at))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (global.set $escapes (i32.add (global.get $escapes) (i32.const 1)))
         (if (i32.eqz (local.get $byte)) (then (global.set $plain (i32.const 0))))))
@@ -93,7 +91,7 @@
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $blank)))
       (br_if $said (i32.ne (local.get $byte) (i32.const 0x5c)))
-      (br_if $said (i32.eqz (call $is_blank (call $unescaped (i32.load8_u offset=1 (local.get $at))))))
+      (br_if $said (i32.eqz (call $is_blank (i32.load8_u offset=0x100 (i32.load8_u offset=1 (local.get $at))))))
       (local.set $at (i32.add (local.get $at) (i32.const 2)))
       (br $blank)))
     (local.set $most (i32.add (local.get $at) (i32.const 32)))
@@ -122,37 +120,38 @@
       (i32.eq (i32.load (local.get $at)) (i32.const 0x61746164))
       (i32.eq (i32.load8_u offset=4 (local.get $at)) (i32.const 0x3a))))
 
-  ;; the first quote from $at on, or behind $limit
+  ;; the first quote from $at on, or a place behind $limit
   (func $quote (param $at i32) (param $limit i32) (result i32)
     (local $found i32)
     (loop $step
-      (local.set $found (i32.ctz (i32.or
-        (i8x16.bitmask (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 0x22))))
-        (i32.const 0x10000))))
-      (local.set $at (i32.add (local.get $at) (local.get $found)))
-      (br_if $step (i32.and (i32.eq (local.get $found) (i32.const 16)) (i32.lt_u (local.get $at) (local.get $limit)))))
-    (local.get $at))
+      (local.set $found (i8x16.bitmask (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 0x22)))))
+      (if (i32.and (i32.eqz (local.get $found)) (i32.lt_u (local.get $at) (local.get $limit))) (then
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $step))))
+    (i32.add (local.get $at) (i32.ctz (local.get $found))))
 
   ;; the end of the string whose first byte is at $at, behind its quote; 0 if it has $long bytes or more
   (func $short (param $at i32) (param $long i32) (result i32)
-    (local $most i32)
+    (local $most i32) (local $bytes v128) (local $found i32)
     (local.set $most (i32.add (local.get $at) (local.get $long)))
     (loop $step
-      (local.set $at (i32.add (local.get $at) (i32.ctz (i32.or
-        (i8x16.bitmask (v128.or
-          (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 0x22)))
-          (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 0x5c)))))
-        (i32.const 0x10000)))))
+      (local.set $bytes (v128.load (local.get $at)))
+      (local.set $found (i8x16.bitmask (v128.or
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))))
+      (if (i32.and (i32.eqz (local.get $found)) (i32.lt_u (local.get $at) (local.get $most))) (then
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $step)))
+      (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $found))))
       (if (i32.ge_u (local.get $at) (local.get $most)) (then (return (i32.const 0))))
       (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 0x22)) (then
         (return (i32.add (local.get $at) (i32.const 1)))))
-      (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 0x5c)) (then
-        (local.set $at (i32.add (local.get $at) (i32.const 2)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 2)))
       (br $step))
     (unreachable))
 
   ;; Scans the JSON from $at to $limit. Texts of $long bytes and more are written to $out; the JSON is written to $json, with the
-  ;; $marked bytes at $mark and eight letters for a number in place of all but the beginning of each. A row of six numbers at $rows
+  ;; $marked bytes at $mark and four letters for a number in place of all but the beginning of each. A row of six numbers at $rows
   ;; tells of each: where its rest begins and where it ends, both in the JSON, where it was written and to what end, its own
   ;; length and that of its beginning, both unescaped. Gives the end of the JSON written; the number of rows stands before them.
   (func (export "scan") (param $at i32) (param $limit i32) (param $long i32) (param $mark i32) (param $marked i32)
@@ -188,8 +187,8 @@
       (local.set $json (i32.add (local.get $json) (local.get $size)))
       (memory.copy (local.get $json) (local.get $mark) (local.get $marked))
       (local.set $json (i32.add (local.get $json) (local.get $marked)))
-      (i64.store (local.get $json) (call $letters (local.get $count)))
-      (local.set $json (i32.add (local.get $json) (i32.const 8)))
+      (i32.store (local.get $json) (call $letters (local.get $count)))
+      (local.set $json (i32.add (local.get $json) (i32.const 4)))
       (local.set $copied (i32.sub (local.get $at) (i32.const 1)))
 
       (local.set $out (local.get $to))
@@ -211,15 +210,13 @@
         (br $next))))
     (local.get $count))
 
-  ;; a number below 65,536 as eight letters from a to d, the last two bits first
-  (func $letters (param $number i32) (result i64)
-    (local $place i64) (local $text i64)
-    (loop $next
-      (local.set $text (i64.or (local.get $text) (i64.shl
-        (i64.extend_i32_u (i32.add (i32.and (local.get $number) (i32.const 3)) (i32.const 0x61)))
-        (local.get $place))))
-      (local.set $number (i32.shr_u (local.get $number) (i32.const 2)))
-      (local.set $place (i64.add (local.get $place) (i64.const 8)))
-      (br_if $next (i64.lt_u (local.get $place) (i64.const 64))))
-    (local.get $text))
+  ;; a number below 65,536 as four letters from a to p, the last four bits first
+  (func $letters (param $number i32) (result i32)
+    (i32.add (i32.const 0x61616161) (i32.or
+      (i32.or
+        (i32.and (local.get $number) (i32.const 0x0f))
+        (i32.shl (i32.and (local.get $number) (i32.const 0xf0)) (i32.const 4)))
+      (i32.or
+        (i32.shl (i32.and (local.get $number) (i32.const 0xf00)) (i32.const 8))
+        (i32.shl (i32.and (local.get $number) (i32.const 0xf000)) (i32.const 12))))))
 )
