@@ -1,4 +1,5 @@
 import { contentHash } from './conversation/content-hash.ts'
+import { arePlainArguments } from './conversation/plain-arguments.ts'
 import type { Wording } from './conversation/wording.ts'
 import { canonical, inArguments, REMINDER, withoutReminders } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
@@ -16,6 +17,7 @@ export const argumentText = (args: unknown): string => {
   if (typeof args !== 'string') return args === undefined || args === null ? '{}' : canonical(args, inArguments)
   const text = args.trim()
   if (text === '') return '{}'
+  if (arePlainArguments(text)) return text
   if (text[0] !== '{' && text[0] !== '[') return text
   if (deep(text)) return text
   try {
