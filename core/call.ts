@@ -105,7 +105,8 @@ export interface Call {
    */
   readonly body: Buffer
   readonly envelope: Envelope
-  readonly conversation: Conversation
+  /** Once the call is settled it is empty but for its fingerprint and its size: who needs more of it later takes it before. */
+  conversation: Conversation
   /** The client says that this is another attempt of a request it sent before. */
   readonly retry_mark: boolean
   /** Mode asked for by header, where the configuration honours it. */

@@ -1,6 +1,7 @@
 import type { Call, Outcome } from './call.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Client, Reply } from './contracts/reply.ts'
+import { spent } from './conversation/spent.ts'
 import { type Decision, undecided } from './decision.ts'
 import { metered } from './dialect/metering.ts'
 import { endingOf, heard } from './dialect/speech.ts'
@@ -74,10 +75,16 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending
     head: relayed?.head ?? EMPTY,
   }
   const lost = (error: unknown): void => gateway.fault(error, 'settle')
+  const release = (): void => {
+    call.conversation = spent(call.conversation)
+  }
   try {
     const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) => gateway.hooks.settle.callAsync(settled, done))
-    if (!(recorded instanceof Promise)) return undefined
-    const known = recorded.catch(lost)
+    if (!(recorded instanceof Promise)) {
+      release()
+      return undefined
+    }
+    const known = recorded.then(release, lost)
     return call.notes.recorded === false ? undefined : known
   } catch (error) {
     // of taps nothing comes here, but of who intercepts them

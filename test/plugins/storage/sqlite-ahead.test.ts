@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import type { Change } from 'guard-gateway/core'
 import { item } from '../../conformance/storage.ts'
 import { aheadDesk, failing, idsIn, LOGS } from './ahead-kit.ts'
@@ -52,6 +54,22 @@ describe('sqlite: what is safe before it is committed', () => {
     await store.flush()
     await new Promise(setImmediate)
     assert.deepEqual(faults, ['Error: not now'])
+    await close()
+  })
+
+  it('is sent again, each of several with what it held, where the thread that had it dies', async () => {
+    // has the thread that may wait for a file, so that the next one begins anew
+    await open(join(folder, 'beside.db'))
+    const began = once(process, 'worker')
+    const { store, write, release, close } = await locked('thread.db')
+    assert.deepEqual(await Promise.all([write('a'), write('b'), write('c')]), [true, true, true])
+    const replaced = once(process, 'worker')
+    const [thread] = (await began) as [Worker]
+    await thread.terminate()
+    await replaced
+    release()
+    await store.flush()
+    assert.equal(await idsIn({ store }), 'old a b c')
     await close()
   })
 

@@ -11,22 +11,35 @@ export interface Waiter {
   readonly onRefused?: WriteOptions['onRefused'] | undefined
 }
 
+/** A line of batches, JSON, and which of them is meant. */
+export interface LoggedBatch {
+  readonly line: string
+  readonly place: number
+}
+
+const batchIn = ({ line, place }: LoggedBatch): BatchValues => (JSON.parse(line) as BatchValues[])[place] ?? []
+
 /** A batch on its way to the disk. */
 export class Batch {
-  readonly values: BatchValues
+  readonly id: number
   /** Of its values, about. */
   readonly bytes: number
   readonly #waiter: Waiter
+  readonly #mustBeSynced: boolean
+  /** Its values, or the line of the log that holds them: until its commit one text is kept, and not all that it was made of. */
+  #held: BatchValues | LoggedBatch
   #isAnswered = false
 
   constructor(values: BatchValues, bytes: number, waiter: Waiter) {
-    this.values = values
+    this.id = Number(values[0])
     this.bytes = bytes
     this.#waiter = waiter
+    this.#mustBeSynced = values[1] === 1
+    this.#held = values
   }
 
-  get id(): number {
-    return Number(this.values[0])
+  get values(): BatchValues {
+    return Array.isArray(this.#held) ? this.#held : batchIn(this.#held)
   }
 
   /** Nobody waits for it any more. */
@@ -36,7 +49,7 @@ export class Batch {
 
   /** It may be answered before its commit; not so what must survive a power cut. */
   get mayBeAhead(): boolean {
-    return this.#waiter.onRefused !== undefined && this.values[1] === 0
+    return this.#waiter.onRefused !== undefined && !this.#mustBeSynced
   }
 
   /** It stays until it can be written. */
@@ -44,8 +57,9 @@ export class Batch {
     return this.#waiter.hold || this.#isAnswered
   }
 
-  /** It is safe, whatever becomes of its conditions. */
-  answer(): void {
+  /** It is safe, in this line of the log, whatever becomes of its conditions. */
+  answer(logged: LoggedBatch): void {
+    this.#held = logged
     this.#isAnswered = true
     this.#waiter.resolve(true)
   }

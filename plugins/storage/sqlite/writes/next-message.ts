@@ -49,7 +49,7 @@ export class NextMessage {
   #logged(batches: readonly Batch[], committed: number): string | undefined {
     const line = `${JSON.stringify(batches.map(({ values }) => values))}\n`
     if (!this.#log.append(line, batches.at(-1)?.id ?? 0, committed)) return undefined
-    for (const batch of batches) batch.answer()
+    for (const [place, batch] of batches.entries()) batch.answer({ line, place })
     return line
   }
 }
