@@ -107,8 +107,7 @@ const json = (value: Heading | ShapesLine): string => `${JSON.stringify(value)}\
 
 /** Throws if the line was not written whole; the next one takes its place. */
 const write = (log: Log, line: string): void => {
-  const bytes = Buffer.from(line)
-  const written = writeSync(log.handle, bytes, 0, bytes.length, log.bytes)
-  if (written < bytes.length) throw new Error('the disk is full')
-  log.bytes += bytes.length
+  const bytes = Buffer.byteLength(line)
+  if (writeSync(log.handle, line, log.bytes) < bytes) throw new Error('the disk is full')
+  log.bytes += bytes
 }
