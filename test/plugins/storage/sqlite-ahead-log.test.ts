@@ -1,15 +1,29 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Shape } from '../../../plugins/storage/kysely/shape.ts'
+import { logFiles } from '../../../plugins/storage/sqlite/ahead/format.ts'
 import { AheadLog } from '../../../plugins/storage/sqlite/ahead/log.ts'
+import { readLog } from '../../../plugins/storage/sqlite/ahead/read.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-ahead-log-'))
 after(() => rmSync(folder, { recursive: true }))
 
 const shape = (table: string): Shape => ({ kind: 'remove', table })
+
+const MEGABYTE = 1024 * 1024
 
 /** A log of batches that are a megabyte each. */
 const opened = (name: string) => {
@@ -17,16 +31,17 @@ const opened = (name: string) => {
   const shapes = [shape('one')]
   const log = new AheadLog(file, shapes, (error) => assert.fail(String(error)))
   log.begin('here')
-  const append = (id: number, committed: number) =>
-    log.append(`${JSON.stringify([[id, 0, 'x'.repeat(1_048_576)]])}\n`, id, committed)
-  /** Heading and numbers of batches in either file. */
+  const append = (id: number, committed: number, text = 'x'.repeat(MEGABYTE)) =>
+    log.append(JSON.stringify([[id, 0, text]]), id, committed)
+  /** Heading, and shapes or numbers of batches, in either file. */
   const held = () =>
-    ['a', 'b'].map((end) => {
-      const [heading, ...lines] = readFileSync(`${file}-ahead-${end}`, 'utf8').split('\n').slice(0, -1)
-      if (heading === undefined) return []
-      return [JSON.parse(heading), ...lines.map((line) => JSON.parse(line)).map((line) => line.shapes ?? line[0][0])]
+    logFiles(file).map((name) => {
+      const { lines, ...heading } = readLog(name)
+      return heading.turn === 0
+        ? []
+        : [heading, ...lines.map((line) => ('shapes' in line ? line.shapes : line[0]?.[0]))]
     })
-  return { log, shapes, append, held }
+  return { file, log, shapes, append, held }
 }
 
 describe('sqlite: the logs of batches', () => {
@@ -44,6 +59,47 @@ describe('sqlite: the logs of batches', () => {
       [{ database: 'here', turn: 3 }, [shape('one')], 6],
     ])
     log.end(6)
+  })
+
+  it('hold nothing of an earlier turn where a line was not written whole', () => {
+    const { file, log, append, held } = opened('torn.db')
+    for (const id of [1, 2, 3, 4]) append(id, 4)
+    append(5, 5, 'short')
+    const before = held()
+    assert.deepEqual(before[1], [{ database: 'here', turn: 3 }, [shape('one')], 5])
+    // with what follows it in the file, this would be a line
+    const place = readFileSync(`${file}-ahead-b`, 'latin1').lastIndexOf(' 3\n') + 3
+    assert.match(readFileSync(`${file}-ahead-b`, 'latin1').slice(place, place + 100), /^x{100}$/)
+    const handle = openSync(`${file}-ahead-b`, 'r+')
+    writeSync(handle, '[[6,0,"', place)
+    closeSync(handle)
+    const [torn = ''] = readFileSync(`${file}-ahead-b`, 'latin1')
+      .slice(place)
+      .split(/ \d+\n/)
+    assert.equal(JSON.parse(torn)[0][0], 6)
+    assert.deepEqual(held(), before)
+    log.end(5)
+  })
+
+  it('take no more room than four megabytes once what made them longer is committed', () => {
+    const { file, log, append } = opened('long.db')
+    for (const id of [1, 2, 3, 4, 5, 6, 7]) append(id, 0)
+    const sizes = () => logFiles(file).map((name) => statSync(name).size)
+    assert.ok((sizes()[0] ?? 0) > 5 * MEGABYTE)
+    for (const id of [8, 9]) append(id, 7)
+    assert.ok((sizes()[0] ?? 0) > 5 * MEGABYTE)
+    append(10, 9)
+    assert.deepEqual(
+      sizes().map((size) => size <= 4 * MEGABYTE),
+      [true, true],
+    )
+    log.end(10)
+  })
+
+  it('are read as earlier versions wrote them', () => {
+    const name = join(folder, 'earlier')
+    writeFileSync(name, '{"database":"there","turn":7}\n{"shapes":[]}\n[[1,0,"a"]]\n[[2,0,"torn')
+    assert.deepEqual(readLog(name), { database: 'there', turn: 7, lines: [{ shapes: [] }, [[1, 0, 'a']]] })
   })
 
   it('tell each shape before the first batch that may use it, in each log', () => {
@@ -73,11 +129,11 @@ describe('sqlite: the logs of batches', () => {
 
   it('take nothing before the database is known, and nothing more at the end', () => {
     const log = new AheadLog(join(folder, 'none.db'), [], (error) => assert.fail(String(error)))
-    assert.equal(log.append('[]\n', 1, 0), false)
+    assert.equal(log.append('[]', 1, 0), false)
     log.end(0)
     log.begin('here')
-    assert.equal(log.append('[]\n', 1, 0), true)
+    assert.equal(log.append('[]', 1, 0), true)
     log.end(1)
-    assert.equal(log.append('[]\n', 2, 1), false)
+    assert.equal(log.append('[]', 2, 1), false)
   })
 })

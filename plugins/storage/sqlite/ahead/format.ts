@@ -16,5 +16,11 @@ export interface ShapesLine {
 /** A line of batches that share their fate. */
 export type BatchesLine = readonly BatchValues[]
 
+/**
+ * What stands behind each line of a turn. A log that begins anew is written over what it held, whose pages need not be found again:
+ * a line with another end is left of an earlier turn, or was not written whole.
+ */
+export const lineEnd = (turn: number): string => ` ${turn}\n`
+
 /** Batches go to one log while those of the other are committed. */
 export const logFiles = (file: string): readonly string[] => [`${file}-ahead-a`, `${file}-ahead-b`]

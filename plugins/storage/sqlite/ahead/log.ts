@@ -1,13 +1,17 @@
 import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs'
 import type { Shape } from '../../kysely/shape.ts'
-import { type Heading, logFiles, type ShapesLine } from './format.ts'
+import { type Heading, lineEnd, logFiles, type ShapesLine } from './format.ts'
 
 /** A log so long is left for the other one. */
 const LONG = 2 * 1024 * 1024
+/** A file that had to become longer is cut to this. */
+const LONGEST_KEPT = 2 * LONG
 
 interface Log {
   readonly handle: number
+  /** Of its turn, which its lines end with. */
   bytes: number
+  end: string
   /** How many shapes it tells. */
   shapes: number
   /** Number of its last batch. */
@@ -41,18 +45,18 @@ export class AheadLog {
   }
 
   /**
-   * Appends a line of batches, of which the last has the number `last`; those up to `committed` are in the database.
+   * Appends a line of batches, as JSON, of which the last has the number `last`; those up to `committed` are in the database.
    * False if it could not be written: then it is as if it had not been tried.
    */
-  append(line: string, last: number, committed: number): boolean {
+  append(batches: string, last: number, committed: number): boolean {
     try {
       const log = this.#current(committed)
       if (log === undefined) return false
       if (log.shapes < this.#shapes.length) {
-        write(log, json({ shapes: this.#shapes.slice(log.shapes) } satisfies ShapesLine))
+        write(log, JSON.stringify({ shapes: this.#shapes.slice(log.shapes) } satisfies ShapesLine))
         log.shapes = this.#shapes.length
       }
-      write(log, line)
+      write(log, batches)
       log.last = Math.max(log.last, last)
       return true
     } catch {
@@ -75,10 +79,11 @@ export class AheadLog {
     if (log === undefined || (log.bytes > 0 && log.bytes < LONG)) return log
     const next = this.#logs[(this.#turn + 1) % 2]
     if (next === undefined || next.last > committed) return log
-    ftruncateSync(next.handle)
-    Object.assign(next, { bytes: 0, shapes: 0 })
-    write(next, json({ database: this.#database, turn: this.#turn + 1 } satisfies Heading))
-    this.#turn++
+    if (next.bytes > LONGEST_KEPT) ftruncateSync(next.handle, LONGEST_KEPT)
+    const turn = this.#turn + 1
+    Object.assign(next, { bytes: 0, end: lineEnd(turn), shapes: 0 })
+    write(next, JSON.stringify({ database: this.#database, turn } satisfies Heading))
+    this.#turn = turn
     return next
   }
 
@@ -88,7 +93,7 @@ export class AheadLog {
       for (const name of this.#names) {
         // one that another has put there may be open to others, or lead elsewhere
         rmSync(name, { force: true })
-        this.#logs.push({ handle: openSync(name, 'wx', 0o600), bytes: 0, shapes: 0, last: 0 })
+        this.#logs.push({ handle: openSync(name, 'wx', 0o600), bytes: 0, end: '', shapes: 0, last: 0 })
       }
     } catch (error) {
       this.#close()
@@ -103,10 +108,9 @@ export class AheadLog {
   }
 }
 
-const json = (value: Heading | ShapesLine): string => `${JSON.stringify(value)}\n`
-
 /** Throws if the line was not written whole; the next one takes its place. */
-const write = (log: Log, line: string): void => {
+const write = (log: Log, json: string): void => {
+  const line = json + log.end
   const bytes = Buffer.byteLength(line)
   if (writeSync(log.handle, line, log.bytes) < bytes) throw new Error('the disk is full')
   log.bytes += bytes

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import type { Shape } from '../../kysely/shape.ts'
@@ -6,13 +5,10 @@ import { isTaken, reasonOf } from '../failure.ts'
 import type { BatchValues, Start } from '../protocol.ts'
 import { type ReadyChange, readyChange, runChange } from '../worker/changes.ts'
 import { Statements } from '../worker/statements.ts'
-import { type BatchesLine, type Heading, logFiles, type ShapesLine } from './format.ts'
+import { type BatchesLine, logFiles, type ShapesLine } from './format.ts'
 import type { Place } from './place.ts'
 import { isWritten } from './progress.ts'
-
-interface Log extends Heading {
-  readonly lines: readonly (ShapesLine | BatchesLine)[]
-}
+import { readLog } from './read.ts'
 
 /**
  * Writes what the process that had the database before could not bring to its end. Where a condition fails nobody waits for the
@@ -25,34 +21,6 @@ export const recover = (db: Database, { file, tables }: Start, place: Place): vo
   for (const { lines } of logs.sort((one, other) => one.turn - other.turn)) {
     const writer = new Writer(db, tables, place)
     for (const line of lines) writer.take(line)
-  }
-}
-
-/** The lines that were written whole. */
-const readLog = (name: string): Log => {
-  const [heading = { database: '', turn: 0 }, ...lines] = readLines(name)
-  return { ...(heading as Heading), lines: lines as Log['lines'] }
-}
-
-const readLines = (name: string): unknown[] => {
-  const lines: unknown[] = []
-  // behind the last line break stands one that nobody was told of
-  for (const text of textOf(name).split('\n').slice(0, -1)) {
-    try {
-      lines.push(JSON.parse(text))
-    } catch {
-      break
-    }
-  }
-  return lines
-}
-
-const textOf = (name: string): string => {
-  try {
-    return readFileSync(name, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw error
   }
 }
 

@@ -47,7 +47,7 @@ export class NextMessage {
   }
 
   #logged(batches: readonly Batch[], committed: number): string | undefined {
-    const line = `${JSON.stringify(batches.map(({ values }) => values))}\n`
+    const line = JSON.stringify(batches.map(({ values }) => values))
     if (!this.#log.append(line, batches.at(-1)?.id ?? 0, committed)) return undefined
     for (const [place, batch] of batches.entries()) batch.answer({ line, place })
     return line
