@@ -9,8 +9,9 @@ const LONGEST_KEPT = 2 * LONG
 
 interface Log {
   readonly handle: number
-  /** Of its turn, which its lines end with. */
+  /** Of its turn; behind them may stand what is left of an earlier one. */
   bytes: number
+  /** What stands behind each line of its turn. */
   end: string
   /** How many shapes it tells. */
   shapes: number
