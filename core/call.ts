@@ -17,11 +17,11 @@ export type Outcome =
 
 /** A tool call of the history as rules see it: hashes, names and flags, no text. */
 export interface ToolCall {
-  /** SHA-256 of name and canonical arguments, hex. */
+  /** The first 128 bits of the SHA-256 of name and canonical arguments, hex. */
   readonly key: string
   readonly tool: string
   readonly id: string | null
-  /** SHA-256 of the normalised result; null if there is none or it is empty. */
+  /** The first 128 bits of the SHA-256 of the normalised result, hex; null if there is none or it is empty. */
   readonly result: string | null
   readonly error: boolean
 }

@@ -72,3 +72,6 @@ export const newKey = (prefix: string): string => prefix + randomBytes(32).toStr
 
 /** SHA-256 as 64 hex digits. */
 export const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex')
+
+/** The first 128 bits of SHA-256, as 32 hex digits: enough to tell the contents of histories apart. */
+export const shortSha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex').slice(0, 32)

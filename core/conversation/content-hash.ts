@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { shortSha256 } from '../ids.ts'
 import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20
@@ -16,20 +16,20 @@ const MAX_BYTES_PER_UNIT = 3
 
 /** What a text is known by, and its length in UTF-8. */
 export interface ContentHash {
-  /** Hex; undefined if there is nothing but white space. */
+  /** 128 bits, hex; undefined if there is nothing but white space. */
   readonly hash: string | undefined
   readonly bytes: number
 }
 
-/** SHA-256 of a text with runs of white space as one space and ends trimmed, and of the canonical text of what stands beside it. */
+/** Hash of a text with runs of white space as one space and ends trimmed, and of the canonical text of what stands beside it. */
 export const contentHash = (text: string, blocks: string, encoding: Encoding): ContentHash => {
   const room = text.length * MAX_BYTES_PER_UNIT + STEP
   const fits = room <= SCRATCH_BYTES
   const buffer = fits ? scratch : Buffer.allocUnsafeSlow(room)
   const bytes = buffer.write(text, 0, encoding)
   const length = collapseBytes(fits ? scratchView : new DataView(buffer.buffer), bytes)
-  if (blocks !== '') return { hash: hash('sha256', `${buffer.toString('utf8', 0, length)}\0${blocks}`, 'hex'), bytes }
-  return { hash: length === 0 ? undefined : hash('sha256', buffer.subarray(0, length), 'hex'), bytes }
+  if (blocks !== '') return { hash: shortSha256(`${buffer.toString('utf8', 0, length)}\0${blocks}`), bytes }
+  return { hash: length === 0 ? undefined : shortSha256(buffer.subarray(0, length)), bytes }
 }
 
 /** Collapses in place; gives the new length. Four bytes at once where they stay as they are, which most do. */

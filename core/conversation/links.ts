@@ -1,11 +1,8 @@
 import type { Chain } from '../call.ts'
-import { sha256 } from '../ids.ts'
+import { shortSha256 } from '../ids.ts'
 
 /** So many items are hashed at once: one by one, each would cost about as much as all of them. */
 const STRETCH = 16
-
-/** 128 bits in hex. */
-const TIP_DIGITS = 32
 
 /**
  * A list by its last item; those before it are shared with the list that it was made from, and never change.
@@ -68,6 +65,6 @@ export class Link implements Chain {
     let items = ''
     for (let link: Link | null = this; link !== null && link !== this.#base; link = link.before)
       items = link.#item + items
-    return sha256((this.#base?.tip ?? '') + items).slice(0, TIP_DIGITS)
+    return shortSha256((this.#base?.tip ?? '') + items)
   }
 }

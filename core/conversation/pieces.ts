@@ -1,6 +1,6 @@
 import type { Part } from '../contracts/api-style.ts'
 import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
-import { sha256 } from '../ids.ts'
+import { shortSha256 } from '../ids.ts'
 import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
 import { contentHash } from './content-hash.ts'
 import { literal, type Wording } from './wording.ts'
@@ -78,7 +78,7 @@ const textPiece = (
   return { kind, full, chain: contentHash(withoutReminders(text), blocks, encoding).hash ?? null, bytes }
 }
 
-const NOTHING = sha256('')
+const NOTHING = shortSha256('')
 
 const blockText = (blocks: readonly unknown[] | undefined): string =>
   blocks === undefined || blocks.length === 0 ? '' : blocks.map((block) => canonical(block, inBodies)).join('\n')

@@ -31,9 +31,12 @@ const callText = (
   item: number,
   nameOf: (name: string) => string,
 ): string => {
-  const text = `${word(nameOf(tool))} ${key} ${result ?? ''} ${error ? 1 : 0}`
+  let text = `${word(nameOf(tool))} ${key}`
   // a turn that no body holds is known by its ids when it is answered again
-  return item < 0 && id !== null ? `${text} ${word(nameOf(id))}` : text
+  const named = item < 0 && id !== null
+  if (result !== null || error || named) text += ` ${result ?? ''}`
+  if (error || named) text += error ? ' 1' : ' '
+  return named ? `${text} ${word(nameOf(id))}` : text
 }
 
 const turnIn = (text: string): Turn => {

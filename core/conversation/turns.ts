@@ -1,5 +1,5 @@
 import type { ToolCall, Turn } from '../call.ts'
-import { sha256 } from '../ids.ts'
+import { shortSha256 } from '../ids.ts'
 
 /** A call of a turn, before its result is known. */
 export interface OpenCall {
@@ -36,7 +36,7 @@ interface Pairing {
 export const turnHash = ({ texts, calls }: OpenTurn): string => {
   const [first] = calls
   if (first !== undefined && calls.length === 1 && texts.length === 0) return first.key
-  return sha256(`${texts.join(' ')}|${calls.map(({ key }) => key).join(' ')}`)
+  return shortSha256(`${texts.join(' ')}|${calls.map(({ key }) => key).join(' ')}`)
 }
 
 /** A turn as rules see it, made once until it changes. */

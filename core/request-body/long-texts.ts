@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
 import type { ApiStyle } from '../contracts/api-style.ts'
 import { asText, type Encoding, withStrings } from '../conversation/byte-strings.ts'
 import { literal, type Wording } from '../conversation/wording.ts'
+import { shortSha256 } from '../ids.ts'
 import { tellingWords } from '../tool-calls.ts'
 import { encodingFor } from './elements.ts'
-import { mark, type Scan, STAND_IN, scanned } from './long-texts/scan.ts'
+import { mark, numberAt, type Scan, STAND_IN, scanned } from './long-texts/scan.ts'
 
 /**
  * A list as a style best parses it: long texts are hashed where they stand, and what is parsed has stand-ins in place of them.
@@ -33,7 +33,7 @@ class StandIns implements Wording {
     this.encoding = encoding
     this.#list = list
     this.#scan = scan
-    this.#words = tellingWords.filter((word) => scan.collapsed.includes(word))
+    this.#words = tellingWords.filter((word) => scan.texts.includes(word))
   }
 
   spelled(string: string): string {
@@ -49,15 +49,23 @@ class StandIns implements Wording {
   known(string: string): { readonly hash: string; readonly bytes: number } | undefined {
     const at = string.length - STAND_IN
     if (at < 0 || !string.startsWith(mark, at)) return
-    const { collapsed, bytes, beginning } = this.#scan.text(string, at + mark.length)
+    const text = numberAt(string, at + mark.length)
     // several texts can be one string
-    if (beginning !== at || opensJson(collapsed[0]) || this.#words.some((word) => collapsed.includes(word))) return
-    return { hash: hash('sha256', collapsed, 'hex'), bytes }
+    if (this.#scan.beginning(text) !== at) return
+    const collapsed = this.#scan.collapsed(text)
+    if (opensJson(collapsed[0]) || this.#isTelling(collapsed)) return
+    return { hash: shortSha256(collapsed), bytes: this.#scan.bytes(text) }
+  }
+
+  #isTelling({ buffer, byteOffset, length }: Uint8Array): boolean {
+    if (this.#words.length === 0) return false
+    const text = Buffer.from(buffer, byteOffset, length)
+    return this.#words.some((word) => text.includes(word))
   }
 
   #spelled(string: string, encoding: Encoding): string {
     return string.replace(standIns, (standIn) => {
-      const { start, end } = this.#scan.text(standIn, mark.length)
+      const { start, end } = this.#scan.rest(numberAt(standIn, mark.length))
       return JSON.parse(`"${this.#list.toString(encoding, start, end)}"`) as string
     })
   }

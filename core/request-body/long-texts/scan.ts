@@ -69,19 +69,6 @@ const loadProgram = (): Loaded => {
 /** Made for the first list: most commands never read one. */
 let loaded: Loaded | null | undefined
 
-/** A text with a stand-in in its place. */
-export interface LongText {
-  /** Where it goes on behind its beginning, and where it ends: offsets in the list, quotes left out. */
-  readonly start: number
-  readonly end: number
-  /** In UTF-8. */
-  readonly bytes: number
-  /** Characters of its beginning. */
-  readonly beginning: number
-  /** With white space collapsed and trimmed. */
-  readonly collapsed: Buffer
-}
-
 /** A list whose long texts have stand-ins. Whatever it gives as a buffer is written over by the next scan. */
 export class Scan {
   readonly #bytes: Buffer
@@ -100,21 +87,33 @@ export class Scan {
   }
 
   /** All texts, collapsed, one behind the other. */
-  get collapsed(): Buffer {
+  get texts(): Buffer {
     return this.#bytes.subarray(TEXTS, this.#rows[this.#rows.length - ROW + 3] ?? TEXTS)
   }
 
-  /** What the stand-in was put in place of whose letters follow here. */
-  text(standIn: string, letters: number): LongText {
-    const row = numberIn(standIn, letters) * ROW
-    const number = (place: number): number => this.#rows[row + place] ?? 0
-    return {
-      start: number(0) - LIST,
-      end: number(1) - LIST,
-      collapsed: this.#bytes.subarray(number(2), number(3)),
-      bytes: number(4),
-      beginning: number(5),
-    }
+  /** Where a text goes on behind its beginning, and where it ends: offsets in the list, quotes left out. */
+  rest(text: number): { readonly start: number; readonly end: number } {
+    return { start: this.#number(text, 0) - LIST, end: this.#number(text, 1) - LIST }
+  }
+
+  /** With white space collapsed and trimmed. */
+  collapsed(text: number): Uint8Array {
+    const start = this.#number(text, 2)
+    return new Uint8Array(this.#bytes.buffer, start, this.#number(text, 3) - start)
+  }
+
+  /** Its length in UTF-8. */
+  bytes(text: number): number {
+    return this.#number(text, 4)
+  }
+
+  /** Characters of its beginning. */
+  beginning(text: number): number {
+    return this.#number(text, 5)
+  }
+
+  #number(text: number, place: number): number {
+    return this.#rows[text * ROW + place] ?? 0
   }
 }
 
@@ -133,9 +132,9 @@ export const scanned = (list: Buffer): Scan | undefined => {
   return new Scan(bytes, numbers.slice(first, first + (numbers[first - 1] ?? 0) * ROW), end)
 }
 
-/** Letters from a to p, the last four bits first. */
-const numberIn = (text: string, at: number): number => {
+/** The number of a text, whose letters stand there behind its mark: from a to p, the last four bits first. */
+export const numberAt = (string: string, at: number): number => {
   let number = 0
-  for (let place = 0; place < 4; place++) number |= (text.charCodeAt(at + place) - 0x61) << (4 * place)
+  for (let place = 0; place < 4; place++) number |= (string.charCodeAt(at + place) - 0x61) << (4 * place)
   return number
 }

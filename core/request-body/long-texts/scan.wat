@@ -8,6 +8,7 @@
   (global $end (mut i32) (i32.const 0))     ;; behind its closing quote
   (global $escapes (mut i32) (i32.const 0)) ;; bytes that unescaping it takes away
   (global $plain (mut i32) (i32.const 0))   ;; 0 where it has other escapes than those of one letter, or is no JSON
+  (global $blanks (mut i32) (i32.const 0))  ;; escapes in its beginning
 
   ;; from 256 on, by its letter, the byte that a backslash and a letter stand for; 0 if they stand for none
   (data (i32.const 0x122) "\22")
@@ -27,7 +28,13 @@
   ;; writes the text whose first byte is at $at to $out; gives the end of what it wrote
   (func $text (param $at i32) (param $limit i32) (param $out i32) (result i32)
     (local $from i32) (local $gap i32) (local $bytes v128) (local $stops i32) (local $byte i32)
+    (local $quotes v128) (local $backslashes v128) (local $controls v128) (local $spaces v128)
     (local.set $from (local.get $out))
+    ;; made once: the engine would make them anew for each sixteen bytes
+    (local.set $quotes (i8x16.splat (i32.const 0x22)))
+    (local.set $backslashes (i8x16.splat (i32.const 0x5c)))
+    (local.set $controls (i8x16.splat (i32.const 0x1f)))
+    (local.set $spaces (i8x16.splat (i32.const 0x20)))
     ;; white space at the beginning is dropped like that behind white space
     (local.set $gap (i32.const 1))
     (global.set $escapes (i32.const 0))
@@ -40,13 +47,13 @@
           (v128.store (local.get $out) (local.get $bytes))
           (local.set $stops (i8x16.bitmask (v128.or
             (v128.or
-              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
-              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
+              (i8x16.eq (local.get $bytes) (local.get $quotes))
+              (i8x16.eq (local.get $bytes) (local.get $backslashes)))
             (v128.or
-              (i8x16.lt_u (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+              (i8x16.eq (i8x16.min_u (local.get $bytes) (local.get $controls)) (local.get $bytes))
               (v128.and
-                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x20)))
-                (i8x16.eq (v128.load (i32.sub (local.get $at) (i32.const 1))) (i8x16.splat (i32.const 0x20))))))))
+                (i8x16.eq (local.get $bytes) (local.get $spaces))
+                (i8x16.eq (v128.load (i32.sub (local.get $at) (i32.const 1))) (local.get $spaces)))))))
           (if (i32.and (i32.eqz (local.get $stops)) (i32.lt_u (local.get $at) (local.get $limit))) (then
             (local.set $at (i32.add (local.get $at) (i32.const 16)))
             (local.set $out (i32.add (local.get $out) (i32.const 16)))
@@ -82,9 +89,10 @@
       (br $next))
     (unreachable))
 
-  ;; the end of a text's beginning: white space, and up to 32 ASCII characters behind it
+  ;; the end of a text's beginning: white space, and up to 32 ASCII characters behind it; $blanks are then the escapes in it
   (func $beginning (param $at i32) (result i32)
-    (local $byte i32) (local $most i32)
+    (local $byte i32) (local $said i32)
+    (global.set $blanks (i32.const 0))
     (block $said (loop $blank
       (local.set $byte (i32.load8_u (local.get $at)))
       (if (i32.eq (local.get $byte) (i32.const 0x20)) (then
@@ -92,18 +100,23 @@
         (br $blank)))
       (br_if $said (i32.ne (local.get $byte) (i32.const 0x5c)))
       (br_if $said (i32.eqz (call $is_blank (i32.load8_u offset=0x100 (i32.load8_u offset=1 (local.get $at))))))
+      (global.set $blanks (i32.add (global.get $blanks) (i32.const 1)))
       (local.set $at (i32.add (local.get $at) (i32.const 2)))
       (br $blank)))
-    (local.set $most (i32.add (local.get $at) (i32.const 32)))
-    (loop $said
-      (local.set $byte (i32.load8_u (local.get $at)))
-      (if (i32.and
-            (i32.and (i32.lt_u (local.get $at) (local.get $most)) (i32.lt_u (local.get $byte) (i32.const 0x80)))
-            (i32.and (i32.ne (local.get $byte) (i32.const 0x22)) (i32.ne (local.get $byte) (i32.const 0x5c))))
-        (then
-          (local.set $at (i32.add (local.get $at) (i32.const 1)))
-          (br $said))))
-    (local.get $at))
+    (local.set $said (call $said (local.get $at)))
+    (if (i32.eq (local.get $said) (i32.const 16)) (then
+      (local.set $said (i32.add (local.get $said) (call $said (i32.add (local.get $at) (i32.const 16)))))))
+    (i32.add (local.get $at) (local.get $said)))
+
+  ;; how many of sixteen bytes stand before the first that is a quote, a backslash or beyond ASCII
+  (func $said (param $at i32) (result i32)
+    (local $bytes v128)
+    (local.set $bytes (v128.load (local.get $at)))
+    (i32.ctz (i32.or (i32.const 0x10000) (i32.or
+      (i8x16.bitmask (local.get $bytes))
+      (i8x16.bitmask (v128.or
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c)))))))))
 
   ;; whether the string that ends at $at is the name of a member
   (func $is_name (param $at i32) (result i32)
@@ -157,7 +170,6 @@
   (func (export "scan") (param $at i32) (param $limit i32) (param $long i32) (param $mark i32) (param $marked i32)
                         (param $json i32) (param $out i32) (param $rows i32) (result i32)
     (local $copied i32) (local $start i32) (local $rest i32) (local $to i32) (local $count i32) (local $row i32)
-    (local $said i32) (local $size i32)
     (local.set $copied (local.get $at))
     (local.set $row (i32.add (local.get $rows) (i32.const 4)))
     (block $over (loop $next
@@ -173,20 +185,16 @@
       (br_if $next (i32.lt_s (i32.sub (local.get $at) (local.get $rest)) (i32.const 64)))
       (br_if $next (i32.or (call $is_name (local.get $at)) (call $is_data (local.get $start))))
 
-      (local.set $said (call $escaped (local.get $start) (local.get $rest)))
       (i32.store (local.get $row) (local.get $rest))
       (i32.store offset=4 (local.get $row) (i32.sub (local.get $at) (i32.const 1)))
       (i32.store offset=8 (local.get $row) (local.get $out))
       (i32.store offset=12 (local.get $row) (local.get $to))
       (i32.store offset=16 (local.get $row)
         (i32.sub (i32.sub (local.get $at) (i32.const 1)) (i32.add (local.get $start) (global.get $escapes))))
-      (i32.store offset=20 (local.get $row) (i32.sub (i32.sub (local.get $rest) (local.get $start)) (local.get $said)))
+      (i32.store offset=20 (local.get $row) (i32.sub (i32.sub (local.get $rest) (local.get $start)) (global.get $blanks)))
 
-      (local.set $size (i32.sub (local.get $rest) (local.get $copied)))
-      (memory.copy (local.get $json) (local.get $copied) (local.get $size))
-      (local.set $json (i32.add (local.get $json) (local.get $size)))
-      (memory.copy (local.get $json) (local.get $mark) (local.get $marked))
-      (local.set $json (i32.add (local.get $json) (local.get $marked)))
+      (local.set $json (call $copied (local.get $copied) (local.get $rest) (local.get $json)))
+      (local.set $json (call $copied (local.get $mark) (i32.add (local.get $mark) (local.get $marked)) (local.get $json)))
       (i32.store (local.get $json) (call $letters (local.get $count)))
       (local.set $json (i32.add (local.get $json) (i32.const 4)))
       (local.set $copied (i32.sub (local.get $at) (i32.const 1)))
@@ -196,19 +204,17 @@
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
     (i32.store (local.get $rows) (local.get $count))
-    (local.set $size (i32.sub (local.get $limit) (local.get $copied)))
-    (memory.copy (local.get $json) (local.get $copied) (local.get $size))
-    (i32.add (local.get $json) (local.get $size)))
+    (call $copied (local.get $copied) (local.get $limit) (local.get $json)))
 
-  ;; how many backslashes stand between
-  (func $escaped (param $at i32) (param $end i32) (result i32)
-    (local $count i32)
+  ;; writes what stands from $at to $end to $to, and up to fifteen bytes more; gives the end of what is meant
+  (func $copied (param $at i32) (param $end i32) (param $to i32) (result i32)
     (loop $next
       (if (i32.lt_u (local.get $at) (local.get $end)) (then
-        (local.set $count (i32.add (local.get $count) (i32.eq (i32.load8_u (local.get $at)) (i32.const 0x5c))))
-        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (v128.store (local.get $to) (v128.load (local.get $at)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $to (i32.add (local.get $to) (i32.const 16)))
         (br $next))))
-    (local.get $count))
+    (i32.add (local.get $to) (i32.sub (local.get $end) (local.get $at))))
 
   ;; a number below 65,536 as four letters from a to p, the last four bits first
   (func $letters (param $number i32) (result i32)

@@ -23,7 +23,7 @@ describe('turns as one text', () => {
       turn({ item: 0 }),
     ]
     const text = turnText(turns, plain)
-    assert.equal(text, '3;5+,read_file k1 r1 0, k2  1;0')
+    assert.equal(text, '3;5+,read_file k1 r1, k2  1;0')
     assert.deepEqual(turnsIn(text), turns)
   })
 
@@ -72,5 +72,7 @@ describe('turns as one text', () => {
     assert.deepEqual(newTurnsOf({ turns: null, new_turns: turns }), turns)
     assert.deepEqual(newTurnsOf({ turns: turnText(turns, plain), new_turns: null }), turns)
     assert.deepEqual(newTurnsOf({ turns: null, new_turns: null }), [])
+    const calls = [{ key: 'k', tool: 'read', id: null, result: 'r', error: false }]
+    assert.deepEqual(turnsIn('3,read k r 0'), [turn({}, calls)])
   })
 })
