@@ -1,4 +1,5 @@
 import { shortSha256 } from '../ids.ts'
+import { textHash } from '../long-text/digest.ts'
 import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20
@@ -29,7 +30,7 @@ export const contentHash = (text: string, blocks: string, encoding: Encoding): C
   const bytes = buffer.write(text, 0, encoding)
   const length = collapseBytes(fits ? scratchView : new DataView(buffer.buffer), bytes)
   if (blocks !== '') return { hash: shortSha256(`${buffer.toString('utf8', 0, length)}\0${blocks}`), bytes }
-  return { hash: length === 0 ? undefined : shortSha256(buffer.subarray(0, length)), bytes }
+  return { hash: length === 0 ? undefined : textHash(buffer, length), bytes }
 }
 
 /** Collapses in place; gives the new length. Four bytes at once where they stay as they are, which most do. */

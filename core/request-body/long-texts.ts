@@ -1,10 +1,10 @@
 import type { ApiStyle } from '../contracts/api-style.ts'
 import { asText, type Encoding, withStrings } from '../conversation/byte-strings.ts'
 import { literal, type Wording } from '../conversation/wording.ts'
-import { shortSha256 } from '../ids.ts'
+import { mark } from '../long-text/memory.ts'
+import { numberAt, type Scan, STAND_IN, scanned } from '../long-text/scan.ts'
 import { tellingWords } from '../tool-calls.ts'
 import { encodingFor } from './elements.ts'
-import { mark, numberAt, type Scan, STAND_IN, scanned } from './long-texts/scan.ts'
 
 /**
  * A list as a style best parses it: long texts are hashed where they stand, and what is parsed has stand-ins in place of them.
@@ -41,6 +41,7 @@ class StandIns implements Wording {
   }
 
   told<T>(value: T): T {
+    if (value === undefined || (typeof value === 'string' && this.encoding === 'utf8' && !isMarked(value))) return value
     const text = this.encoding === 'utf8' ? value : asText(value)
     return withStrings(text, isMarked, (string) => this.#spelled(string, 'utf8'))
   }
@@ -52,15 +53,14 @@ class StandIns implements Wording {
     const text = numberAt(string, at + mark.length)
     // several texts can be one string
     if (this.#scan.beginning(text) !== at) return
-    const collapsed = this.#scan.collapsed(text)
-    if (opensJson(collapsed[0]) || this.#isTelling(collapsed)) return
-    return { hash: shortSha256(collapsed), bytes: this.#scan.bytes(text) }
+    if (opensJson(this.#scan.first(text)) || this.#isTelling(text)) return
+    return { hash: this.#scan.hash(text), bytes: this.#scan.bytes(text) }
   }
 
-  #isTelling({ buffer, byteOffset, length }: Uint8Array): boolean {
+  #isTelling(text: number): boolean {
     if (this.#words.length === 0) return false
-    const text = Buffer.from(buffer, byteOffset, length)
-    return this.#words.some((word) => text.includes(word))
+    const collapsed = this.#scan.collapsed(text)
+    return this.#words.some((word) => collapsed.includes(word))
   }
 
   #spelled(string: string, encoding: Encoding): string {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { type ApiStyle, readRequest } from 'guard-gateway/core'
-import wabt from 'wabt'
-import { program } from '../../../core/request-body/long-texts/program.ts'
+import { shortSha256 } from '../../../core/ids.ts'
 import { plain } from '../../kit/plain-style.ts'
 import { assertReadAlike } from '../../kit/read-alike.ts'
 import { bothOf } from '../../kit/stand-ins.ts'
@@ -27,15 +25,6 @@ const given = (list: string): unknown[] => {
 }
 
 describe('long texts of a list whose frame is known', () => {
-  it('are found by the program that is kept, which is what its source assembles to', async () => {
-    const source = await readFile(new URL('../../../core/request-body/long-texts/scan.wat', import.meta.url), 'utf8')
-    const module = (await wabt()).parseWat('scan.wat', source, { simd: true, bulk_memory: true })
-    module.validate()
-    const assembled = Buffer.from(module.toBinary({}).buffer).toString('base64')
-    module.destroy()
-    assert.equal(program, assembled, `core/request-body/long-texts/program.ts should hold ${assembled}`)
-  })
-
   it('are given to the style by no more than their beginning', () => {
     const [{ text }] = given(JSON.stringify([{ kind: 'user', text: `\n  ${long}` }])) as [{ text: string }]
     assert.match(text, /^\n {2}a long text, of which only how i<[\w-]{8}>[a-p]{4}$/)
@@ -91,20 +80,36 @@ describe('long texts of a list whose frame is known', () => {
     assert.deepEqual([isParsed(22), isParsed(24)], [false, true])
   })
 
-  it('are parsed where there is no WebAssembly', async () => {
-    const body = `{"model":"m","items":[{"kind":"user","text":"${long}"}]}`
-    const read = (text: string) => readRequest(bytewise, Buffer.from(text), '').conversation.fingerprint
+  it('are parsed where there is no WebAssembly, and known by SHA-256', async () => {
     const script = `import { readRequest } from 'guard-gateway/core'
       import { plain } from ${JSON.stringify(new URL('../../kit/plain-style.ts', import.meta.url))}
       delete globalThis.WebAssembly
       const given = []
-      const parts = (element) => [given.push(element.text.length), plain.parts(element)][1]
-      for (const body of ['{"model":"m","items":[]}', '${body}'])
-        console.log(readRequest({ ...plain, parts, bytewise: true }, Buffer.from(body), '').conversation.fingerprint)
-      console.log(given.join())`
+      const parts = (element) => [given.push(element.text?.length), plain.parts(element)][1]
+      const read = (...items) =>
+        readRequest({ ...plain, parts, bytewise: true }, Buffer.from(JSON.stringify({ model: 'm', items })), '').conversation
+      const long = ${JSON.stringify(long)}
+      read()
+      const calls = [{ kind: 'call', tool: 't' }, { kind: 'result', text: long }]
+      console.log(read(...calls).turns[0].calls[0].result)
+      console.log(given.slice(1).join())`
     const options = ['--conditions=guard-source', '--input-type=module', '--eval', script]
     const { stdout } = await run(process.execPath, options)
-    assert.deepEqual(stdout.trim().split('\n'), [read('{"model":"m","items":[]}'), read(body), `${long.length}`])
+    assert.deepEqual(stdout.trim().split('\n'), [shortSha256(long.trim()), `${long.length}`])
+  })
+
+  it('end at the first quote that is not escaped, wherever that stands and however many backslashes do before it', () => {
+    for (let before = 0; before < 70; before++) {
+      for (const count of [0, 1, 2, 3, 62, 63, 64, 65]) {
+        // to whoever takes the end of the first for a beginning, what follows is a text; what then is no JSON would be read without stand-ins
+        const list = [[`${'x'.repeat(before)}${'\\'.repeat(count)}"`], Array(200).fill(1), long, `${count} ${long}`]
+        const texts = given(JSON.stringify(list)).slice(2) as string[]
+        assert.ok(
+          texts.every((text) => /<[\w-]{8}>[a-p]{4}$/.test(text)),
+          `${before} characters and ${count} backslashes`,
+        )
+      }
+    }
   })
 
   it('are read as texts by whoever asks after another list was scanned', () => {

@@ -1,0 +1,336 @@
+;; Finds the long texts of a JSON value and writes two things: the value with a stand-in for each of them, which is quickly parsed,
+;; and the texts one behind the other, unescaped, with white space collapsed and trimmed, each with its digest.
+;; What is no JSON passes as it is, for the parser to refuse.
+(module
+  (memory (export "memory") 66)
+
+  ;; ---- the digest of a text: MurmurHash3 (x64, 128 bits), then as the key of ChaCha20 (RFC 8439) twice over, of whose stream it is
+  ;; the first sixteen bytes. Murmur tells texts apart, and ChaCha keeps it from being calculated back to what is not known of one.
+
+  ;; writes the digest of $length bytes at $at to $to as 32 hex digits; sixteen bytes behind the text are written over
+  (func $digest (export "digest") (param $at i32) (param $length i32) (param $to i32)
+    (local $h1 i64) (local $h2 i64) (local $end i32)
+    (v128.store (i32.add (local.get $at) (local.get $length)) (v128.const i64x2 0 0))
+    (local.set $end (i32.add (local.get $at) (i32.and (local.get $length) (i32.const -16))))
+    (block $rest (loop $next
+      (br_if $rest (i32.ge_u (local.get $at) (local.get $end)))
+      (local.set $h1 (i64.xor (local.get $h1) (call $first (i64.load (local.get $at)))))
+      (local.set $h1 (i64.add (i64.rotl (local.get $h1) (i64.const 27)) (local.get $h2)))
+      (local.set $h1 (i64.add (i64.mul (local.get $h1) (i64.const 5)) (i64.const 0x52dce729)))
+      (local.set $h2 (i64.xor (local.get $h2) (call $second (i64.load offset=8 (local.get $at)))))
+      (local.set $h2 (i64.add (i64.rotl (local.get $h2) (i64.const 31)) (local.get $h1)))
+      (local.set $h2 (i64.add (i64.mul (local.get $h2) (i64.const 5)) (i64.const 0x38495ab5)))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br $next)))
+    ;; less than sixteen bytes are left, and zeros change nothing
+    (local.set $h1 (i64.xor (local.get $h1) (call $first (i64.load (local.get $at)))))
+    (local.set $h2 (i64.xor (local.get $h2) (call $second (i64.load offset=8 (local.get $at)))))
+    (local.set $h1 (i64.xor (local.get $h1) (i64.extend_i32_u (local.get $length))))
+    (local.set $h2 (i64.xor (local.get $h2) (i64.extend_i32_u (local.get $length))))
+    (local.set $h1 (i64.add (local.get $h1) (local.get $h2)))
+    (local.set $h2 (call $mixed (i64.add (local.get $h1) (local.get $h2))))
+    (local.set $h1 (i64.add (call $mixed (local.get $h1)) (local.get $h2)))
+    (call $hex (local.get $to) (call $sealed
+      (i64x2.replace_lane 1 (i64x2.splat (local.get $h1)) (i64.add (local.get $h1) (local.get $h2))))))
+
+  (func $first (param $bytes i64) (result i64)
+    (i64.mul (i64.rotl (i64.mul (local.get $bytes) (i64.const 0x87c37b91114253d5)) (i64.const 31))
+      (i64.const 0x4cf5ad432745937f)))
+
+  (func $second (param $bytes i64) (result i64)
+    (i64.mul (i64.rotl (i64.mul (local.get $bytes) (i64.const 0x4cf5ad432745937f)) (i64.const 33))
+      (i64.const 0x87c37b91114253d5)))
+
+  (func $mixed (param $h i64) (result i64)
+    (local.set $h (i64.mul (i64.xor (local.get $h) (i64.shr_u (local.get $h) (i64.const 33))) (i64.const 0xff51afd7ed558ccd)))
+    (local.set $h (i64.mul (i64.xor (local.get $h) (i64.shr_u (local.get $h) (i64.const 33))) (i64.const 0xc4ceb9fe1a85ec53)))
+    (i64.xor (local.get $h) (i64.shr_u (local.get $h) (i64.const 33))))
+
+  ;; the first sixteen bytes of the stream of this key, block and nonce 0
+  (func $sealed (param $key v128) (result v128)
+    (local $a v128) (local $b v128) (local $c v128) (local $d v128) (local $rounds i32)
+    (local $one v128) (local $three v128) (local $other v128)
+    (local.set $a (v128.const i32x4 0x61707865 0x3320646e 0x79622d32 0x6b206574))
+    (local.set $b (local.get $key))
+    (local.set $c (local.get $key))
+    ;; rows turn by one, two and three words before a round along diagonals, and back behind it
+    (local.set $one (v128.const i8x16 4 5 6 7 8 9 10 11 12 13 14 15 0 1 2 3))
+    (local.set $three (v128.const i8x16 12 13 14 15 0 1 2 3 4 5 6 7 8 9 10 11))
+    (local.set $rounds (i32.const 20))
+    (loop $round
+      (local.set $a (i32x4.add (local.get $a) (local.get $b)))
+      (local.set $d (v128.xor (local.get $d) (local.get $a)))
+      (local.set $d (i8x16.shuffle 2 3 0 1 6 7 4 5 10 11 8 9 14 15 12 13 (local.get $d) (local.get $d)))
+      (local.set $c (i32x4.add (local.get $c) (local.get $d)))
+      (local.set $b (v128.xor (local.get $b) (local.get $c)))
+      (local.set $b (v128.or
+        (i32x4.shl (local.get $b) (i32.const 12)) (i32x4.shr_u (local.get $b) (i32.const 20))))
+      (local.set $a (i32x4.add (local.get $a) (local.get $b)))
+      (local.set $d (v128.xor (local.get $d) (local.get $a)))
+      (local.set $d (i8x16.shuffle 3 0 1 2 7 4 5 6 11 8 9 10 15 12 13 14 (local.get $d) (local.get $d)))
+      (local.set $c (i32x4.add (local.get $c) (local.get $d)))
+      (local.set $b (v128.xor (local.get $b) (local.get $c)))
+      (local.set $b (v128.or
+        (i32x4.shl (local.get $b) (i32.const 7)) (i32x4.shr_u (local.get $b) (i32.const 25))))
+      (local.set $b (i8x16.swizzle (local.get $b) (local.get $one)))
+      (local.set $c (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $c) (local.get $c)))
+      (local.set $d (i8x16.swizzle (local.get $d) (local.get $three)))
+      (local.set $other (local.get $one))
+      (local.set $one (local.get $three))
+      (local.set $three (local.get $other))
+      (br_if $round (local.tee $rounds (i32.sub (local.get $rounds) (i32.const 1)))))
+    (i32x4.add (local.get $a) (v128.const i32x4 0x61707865 0x3320646e 0x79622d32 0x6b206574)))
+
+  ;; writes sixteen bytes to $to as hex digits
+  (func $hex (param $to i32) (param $bytes v128)
+    (local $high v128) (local $low v128)
+    (local.set $high (i8x16.shr_u (local.get $bytes) (i32.const 4)))
+    (local.set $low (v128.and (local.get $bytes) (i8x16.splat (i32.const 0x0f))))
+    (v128.store (local.get $to) (call $digits
+      (i8x16.shuffle 0 16 1 17 2 18 3 19 4 20 5 21 6 22 7 23 (local.get $high) (local.get $low))))
+    (v128.store offset=16 (local.get $to) (call $digits
+      (i8x16.shuffle 8 24 9 25 10 26 11 27 12 28 13 29 14 30 15 31 (local.get $high) (local.get $low)))))
+
+  (func $digits (param $values v128) (result v128)
+    (i8x16.swizzle
+      (v128.const i8x16 0x30 0x31 0x32 0x33 0x34 0x35 0x36 0x37 0x38 0x39 0x61 0x62 0x63 0x64 0x65 0x66)
+      (local.get $values)))
+
+  ;; ---- what the text that was read last is
+
+  (global $end (mut i32) (i32.const 0))     ;; behind its closing quote
+  (global $escapes (mut i32) (i32.const 0)) ;; bytes that unescaping it takes away
+  (global $plain (mut i32) (i32.const 0))   ;; 0 where it has other escapes than those of one letter, or is no JSON
+  (global $blanks (mut i32) (i32.const 0))  ;; escapes in its beginning
+
+  ;; from 256 on, by its letter, the byte that a backslash and a letter stand for; 0 if they stand for none
+  (data (i32.const 0x122) "\22")
+  (data (i32.const 0x12f) "/")
+  (data (i32.const 0x15c) "\5c")
+  (data (i32.const 0x162) "\08") ;; b
+  (data (i32.const 0x166) "\0c") ;; f
+  (data (i32.const 0x16e) "\0a") ;; n
+  (data (i32.const 0x172) "\0d") ;; r
+  (data (i32.const 0x174) "\09") ;; t
+
+  (func $is_blank (param $byte i32) (result i32)
+    (i32.or
+      (i32.eq (local.get $byte) (i32.const 0x20))
+      (i32.lt_u (i32.sub (local.get $byte) (i32.const 0x09)) (i32.const 5))))
+
+  ;; writes the text whose first byte is at $at to $out; gives the end of what it wrote
+  (func $text (param $at i32) (param $limit i32) (param $out i32) (result i32)
+    (local $from i32) (local $gap i32) (local $bytes v128) (local $stops i32) (local $byte i32)
+    (local.set $from (local.get $out))
+    ;; white space at the beginning is dropped like that behind white space
+    (local.set $gap (i32.const 1))
+    (global.set $escapes (i32.const 0))
+    (global.set $plain (i32.const 1))
+    (loop $next
+      (if (i32.eqz (local.get $gap)) (then
+        ;; sixteen bytes at a time as they stand, up to a quote, a backslash, a control character or a space behind a space
+        (loop $run
+          (local.set $bytes (v128.load (local.get $at)))
+          (v128.store (local.get $out) (local.get $bytes))
+          (local.set $stops (i8x16.bitmask (v128.or
+            (v128.or
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
+            (v128.or
+              (i8x16.eq (i8x16.min_u (local.get $bytes) (i8x16.splat (i32.const 0x1f))) (local.get $bytes))
+              (v128.and
+                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+                (i8x16.eq (v128.load (i32.sub (local.get $at) (i32.const 1))) (i8x16.splat (i32.const 0x20))))))))
+          (if (i32.and (i32.eqz (local.get $stops)) (i32.lt_u (local.get $at) (local.get $limit))) (then
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (local.set $out (i32.add (local.get $out) (i32.const 16)))
+            (br $run))))
+        (local.set $stops (i32.ctz (local.get $stops)))
+        (local.set $at (i32.add (local.get $at) (local.get $stops)))
+        (local.set $out (i32.add (local.get $out) (local.get $stops)))
+        (local.set $gap (i32.eq (i32.load8_u (i32.sub (local.get $out) (i32.const 1))) (i32.const 0x20)))))
+      (if (i32.ge_u (local.get $at) (local.get $limit)) (then
+        (global.set $plain (i32.const 0))
+        (global.set $end (local.get $limit))
+        (return (local.get $out))))
+      (local.set $byte (i32.load8_u (local.get $at)))
+      (local.set $at (i32.add (local.get $at) (i32.const 1)))
+      (if (i32.eq (local.get $byte) (i32.const 0x22)) (then
+        (global.set $end (local.get $at))
+        (return (i32.sub (local.get $out)
+          (i32.and (local.get $gap) (i32.gt_u (local.get $out) (local.get $from)))))))
+      (if (i32.lt_u (local.get $byte) (i32.const 0x20)) (then (global.set $plain (i32.const 0))))
+      (if (i32.eq (local.get $byte) (i32.const 0x5c)) (then
+        (local.set $byte (i32.load8_u offset=0x100 (i32.load8_u (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (global.set $escapes (i32.add (global.get $escapes) (i32.const 1)))
+        (if (i32.eqz (local.get $byte)) (then (global.set $plain (i32.const 0))))))
+      (if (call $is_blank (local.get $byte))
+        (then
+          (br_if $next (local.get $gap))
+          (local.set $byte (i32.const 0x20))
+          (local.set $gap (i32.const 1)))
+        (else (local.set $gap (i32.const 0))))
+      (i32.store8 (local.get $out) (local.get $byte))
+      (local.set $out (i32.add (local.get $out) (i32.const 1)))
+      (br $next))
+    (unreachable))
+
+  ;; the end of a text's beginning: white space, and up to 32 ASCII characters behind it
+  (func $beginning (param $at i32) (result i32)
+    (local $byte i32) (local $said i32)
+    (global.set $blanks (i32.const 0))
+    (block $said (loop $blank
+      (local.set $byte (i32.load8_u (local.get $at)))
+      (if (i32.eq (local.get $byte) (i32.const 0x20)) (then
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br $blank)))
+      (br_if $said (i32.ne (local.get $byte) (i32.const 0x5c)))
+      (br_if $said (i32.eqz (call $is_blank (i32.load8_u offset=0x100 (i32.load8_u offset=1 (local.get $at))))))
+      (global.set $blanks (i32.add (global.get $blanks) (i32.const 1)))
+      (local.set $at (i32.add (local.get $at) (i32.const 2)))
+      (br $blank)))
+    (local.set $said (call $said (local.get $at)))
+    (if (i32.eq (local.get $said) (i32.const 16)) (then
+      (local.set $said (i32.add (local.get $said) (call $said (i32.add (local.get $at) (i32.const 16)))))))
+    (i32.add (local.get $at) (local.get $said)))
+
+  ;; how many of sixteen bytes stand before the first that is a quote, a backslash or beyond ASCII
+  (func $said (param $at i32) (result i32)
+    (local $bytes v128)
+    (local.set $bytes (v128.load (local.get $at)))
+    (i32.ctz (i32.or (i32.const 0x10000) (i32.or
+      (i8x16.bitmask (local.get $bytes))
+      (i8x16.bitmask (v128.or
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c)))))))))
+
+  ;; whether the string that ends at $at is the name of a member
+  (func $is_name (param $at i32) (result i32)
+    (local $byte i32)
+    (loop $blank
+      (local.set $byte (i32.load8_u (local.get $at)))
+      (local.set $at (i32.add (local.get $at) (i32.const 1)))
+      (br_if $blank (call $is_blank (local.get $byte))))
+    (i32.eq (local.get $byte) (i32.const 0x3a)))
+
+  ;; whether a text begins with data:, since of such an address styles look for the comma
+  (func $is_data (param $at i32) (result i32)
+    (i32.and
+      (i32.eq (i32.load (local.get $at)) (i32.const 0x61746164))
+      (i32.eq (i32.load8_u offset=4 (local.get $at)) (i32.const 0x3a))))
+
+  ;; ---- the quotes that begin and end strings, found sixty-four bytes at a time
+
+  (global $block (mut i32) (i32.const 0))    ;; where the bytes stand that were looked at last
+  (global $quotes (mut i64) (i64.const 0))   ;; a bit for each quote among them that was not given yet
+  (global $escaping (mut i64) (i64.const 0)) ;; 1 if the byte behind them is escaped
+
+  (func $bits (param $at i32) (param $byte v128) (result i64)
+    (i64.or
+      (i64.or
+        (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (v128.load (local.get $at)) (local.get $byte))))
+        (i64.shl (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (v128.load offset=16 (local.get $at)) (local.get $byte))))
+          (i64.const 16)))
+      (i64.or
+        (i64.shl (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (v128.load offset=32 (local.get $at)) (local.get $byte))))
+          (i64.const 32))
+        (i64.shl (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (v128.load offset=48 (local.get $at)) (local.get $byte))))
+          (i64.const 48)))))
+
+  ;; of these backslashes in a block, which bytes they escape: those behind runs of an odd number of them, found by the carries of an addition
+  (func $escaped (param $backslashes i64) (result i64)
+    (local $behind i64) (local $odd i64) (local $runs i64)
+    (local.set $backslashes (i64.and (local.get $backslashes) (i64.xor (global.get $escaping) (i64.const -1))))
+    (local.set $behind (i64.or (i64.shl (local.get $backslashes) (i64.const 1)) (global.get $escaping)))
+    (local.set $odd (i64.and (i64.and (local.get $backslashes) (i64.const 0xaaaaaaaaaaaaaaaa))
+      (i64.xor (local.get $behind) (i64.const -1))))
+    (local.set $runs (i64.add (local.get $odd) (local.get $backslashes)))
+    (global.set $escaping (i64.extend_i32_u (i64.lt_u (local.get $runs) (local.get $odd))))
+    (i64.and (local.get $behind) (i64.xor (i64.const 0x5555555555555555) (i64.shl (local.get $runs) (i64.const 1)))))
+
+  ;; the next quote, or a place from $limit on
+  (func $quote (param $limit i32) (result i32)
+    (local $found i64)
+    (loop $step
+      (if (i64.eqz (global.get $quotes)) (then
+        (global.set $block (i32.add (global.get $block) (i32.const 64)))
+        (if (i32.ge_u (global.get $block) (local.get $limit)) (then (return (local.get $limit))))
+        (global.set $quotes (call $bits (global.get $block) (i8x16.splat (i32.const 0x22))))
+        (global.set $quotes (i64.and (global.get $quotes) (i64.xor (i64.const -1)
+          (call $escaped (call $bits (global.get $block) (i8x16.splat (i32.const 0x5c)))))))
+        (br $step))))
+    (local.set $found (global.get $quotes))
+    (global.set $quotes (i64.and (local.get $found) (i64.sub (local.get $found) (i64.const 1))))
+    (i32.add (global.get $block) (i32.wrap_i64 (i64.ctz (local.get $found)))))
+
+  ;; Scans the JSON from $at to $limit. Texts of $long bytes and more are written to $out; the JSON is written to $json, with the
+  ;; $marked bytes at $mark and four letters for a number in place of all but the beginning of each. A row of six numbers at $rows
+  ;; tells of each: where its rest begins and where it ends, both in the JSON, where it was written and to what end, its own
+  ;; length and that of its beginning, both unescaped; its digest is at $digests. Gives the end of the JSON written; the number of
+  ;; rows stands before them.
+  (func (export "scan") (param $at i32) (param $limit i32) (param $long i32) (param $mark i32) (param $marked i32)
+                        (param $json i32) (param $out i32) (param $rows i32) (param $digests i32) (result i32)
+    (local $copied i32) (local $start i32) (local $rest i32) (local $to i32) (local $count i32) (local $row i32)
+    (local.set $copied (local.get $at))
+    (local.set $row (i32.add (local.get $rows) (i32.const 4)))
+    (global.set $block (i32.sub (local.get $at) (i32.const 64)))
+    (global.set $quotes (i64.const 0))
+    (global.set $escaping (i64.const 0))
+    (block $over (loop $next
+      (local.set $start (i32.add (call $quote (local.get $limit)) (i32.const 1)))
+      (local.set $at (call $quote (local.get $limit)))
+      (br_if $over (i32.ge_u (local.get $at) (local.get $limit)))
+      (br_if $next (i32.lt_u (i32.sub (local.get $at) (local.get $start)) (local.get $long)))
+      (local.set $to (call $text (local.get $start) (local.get $limit) (local.get $out)))
+      (br_if $next (i32.eqz (global.get $plain)))
+      (local.set $at (global.get $end))
+      (local.set $rest (call $beginning (local.get $start)))
+      ;; what is written must not grow
+      (br_if $next (i32.lt_s (i32.sub (local.get $at) (local.get $rest)) (i32.const 64)))
+      (br_if $next (i32.or (call $is_name (local.get $at)) (call $is_data (local.get $start))))
+
+      (i32.store (local.get $row) (local.get $rest))
+      (i32.store offset=4 (local.get $row) (i32.sub (local.get $at) (i32.const 1)))
+      (i32.store offset=8 (local.get $row) (local.get $out))
+      (i32.store offset=12 (local.get $row) (local.get $to))
+      (i32.store offset=16 (local.get $row)
+        (i32.sub (i32.sub (local.get $at) (i32.const 1)) (i32.add (local.get $start) (global.get $escapes))))
+      (i32.store offset=20 (local.get $row)
+        (i32.sub (i32.sub (local.get $rest) (local.get $start)) (global.get $blanks)))
+      (call $digest (local.get $out) (i32.sub (local.get $to) (local.get $out))
+        (i32.add (local.get $digests) (i32.shl (local.get $count) (i32.const 5))))
+
+      (local.set $json (call $copied (local.get $copied) (local.get $rest) (local.get $json)))
+      (local.set $json (call $copied (local.get $mark) (i32.add (local.get $mark) (local.get $marked)) (local.get $json)))
+      (i32.store (local.get $json) (call $letters (local.get $count)))
+      (local.set $json (i32.add (local.get $json) (i32.const 4)))
+      (local.set $copied (i32.sub (local.get $at) (i32.const 1)))
+
+      (local.set $out (local.get $to))
+      (local.set $row (i32.add (local.get $row) (i32.const 24)))
+      (local.set $count (i32.add (local.get $count) (i32.const 1)))
+      (br $next)))
+    (i32.store (local.get $rows) (local.get $count))
+    (call $copied (local.get $copied) (local.get $limit) (local.get $json)))
+
+  ;; writes what stands from $at to $end to $to, and up to fifteen bytes more; gives the end of what is meant
+  (func $copied (param $at i32) (param $end i32) (param $to i32) (result i32)
+    (loop $next
+      (if (i32.lt_u (local.get $at) (local.get $end)) (then
+        (v128.store (local.get $to) (v128.load (local.get $at)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $to (i32.add (local.get $to) (i32.const 16)))
+        (br $next))))
+    (i32.add (local.get $to) (i32.sub (local.get $end) (local.get $at))))
+
+  ;; a number below 65,536 as four letters from a to p, the last four bits first
+  (func $letters (param $number i32) (result i32)
+    (i32.add (i32.const 0x61616161) (i32.or
+      (i32.or
+        (i32.and (local.get $number) (i32.const 0x0f))
+        (i32.shl (i32.and (local.get $number) (i32.const 0xf0)) (i32.const 4)))
+      (i32.or
+        (i32.shl (i32.and (local.get $number) (i32.const 0xf00)) (i32.const 8))
+        (i32.shl (i32.and (local.get $number) (i32.const 0xf000)) (i32.const 12))))))
+)
