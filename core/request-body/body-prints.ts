@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 const NAME_LIMIT = 4096
 const PER_NAME = 4
 /** So much is looked at, right before the middle of a body: what stands at its beginning is often the same in all of a client's. */
-const STRETCH_BYTES = 256
+const STRETCH_BYTES = 1024
 
 interface BodyPrint {
   /** Half the body's length. */
