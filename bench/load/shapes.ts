@@ -65,7 +65,7 @@ export const shapes = (): readonly Shape[] => [
     session: 20,
     opened: false,
     connections: 16,
-    requests: 3_000,
+    requests: 8_000,
     must: 3,
   },
   {

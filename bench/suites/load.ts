@@ -12,7 +12,7 @@ import { type BenchOptions, isChosen } from '../options.ts'
 const STEADY_RATE = 200
 const PROFILE_TOP = 30
 /** Requests, or chunks of streams, until the engine has compiled what they need: a gateway has more code than a pass-through, and runs for days. */
-const WARM_UP = 16_000
+const WARM_UP = 32_000
 /** Enough rounds that a profile has samples. */
 const PROFILE_ROUNDS = 3
 
