@@ -2,7 +2,7 @@
 ;; and the texts one behind the other, unescaped, with white space collapsed and trimmed, each with its digest.
 ;; What is no JSON passes as it is, for the parser to refuse.
 (module
-  (memory (export "memory") 66)
+  (memory (export "memory") 57)
 
   ;; ---- the digest of a text: MurmurHash3 (x64, 128 bits), then as the key of ChaCha20 (RFC 8439) twice over, of whose stream it is
   ;; the first sixteen bytes. Murmur tells texts apart, and ChaCha keeps it from being calculated back to what is not known of one.
