@@ -18,11 +18,12 @@ export class BodyPrints {
   /** Whether this body begins like an earlier one of this name; it is remembered either way. */
   continues(name: string, body: Buffer): boolean {
     const earlier = this.#byName.get(name) ?? []
-    const known = earlier.findIndex(
-      ({ reach, checksum }) => body.length >= reach && checksumOf(body, reach) === checksum,
-    )
     const reach = body.length >> 1
     const print = { reach, checksum: checksumOf(body, reach) }
+    const known = earlier.findIndex((other) => {
+      if (other.reach === reach) return other.checksum === print.checksum
+      return body.length >= other.reach && checksumOf(body, other.reach) === other.checksum
+    })
     if (known !== -1) earlier.splice(known, 1)
     earlier.unshift(print)
     if (earlier.length > PER_NAME) earlier.pop()
