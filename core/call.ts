@@ -21,7 +21,7 @@ export interface ToolCall {
   readonly key: string
   readonly tool: string
   readonly id: string | null
-  /** The first 128 bits of the SHA-256 of the normalised result, hex; null if there is none or it is empty. */
+  /** What the normalised result is known by: 128 bits, hex; null if there is none or it is empty. */
   readonly result: string | null
   readonly error: boolean
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { program } from './program.ts'
+import { programs } from './programs.ts'
 
 /** In every stand-in, and by itself in no text: nobody can guess it. */
 export const mark = `<${randomBytes(6).toString('base64url')}>`
@@ -12,7 +12,7 @@ const REGION = BYTE_LIMIT + 4096
 /** Of so many bytes not more than 8,192 texts can be long ones: rows of 24 bytes, digests of 32. */
 const TABLE = 256 * 1024
 
-/** Where things stand in the program's memory. */
+/** Where things stand in the memory that both programs share. */
 export const places = {
   mark: 64,
   digest: 1024,
@@ -26,11 +26,15 @@ export const places = {
 /** As much of WebAssembly as is used; Node's types have none of it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: unknown }
+  readonly Instance: new (module: object, imports: object) => { readonly exports: object }
 }
 
-interface Program {
+interface Digest {
   readonly memory: { readonly buffer: ArrayBuffer }
+  digest(at: number, length: number, to: number): void
+}
+
+interface Scan {
   scan(
     at: number,
     limit: number,
@@ -42,24 +46,27 @@ interface Program {
     rows: number,
     digests: number,
   ): number
-  digest(at: number, length: number, to: number): void
 }
 
-/** The program and its memory, as bytes and as numbers of four. */
+/** The programs and their memory, as bytes and as numbers of four. */
 interface Loaded {
-  readonly scan: Program['scan']
-  readonly digest: Program['digest']
+  readonly digest: Digest['digest']
+  readonly scan: Scan['scan']
   readonly bytes: Buffer
   readonly numbers: Int32Array
 }
 
+const instance = <T extends object>(program: string, imports: object): T =>
+  new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(program, 'base64')), imports).exports as T
+
 const load = (): Loaded | null => {
   try {
-    const module = new WebAssembly.Module(Buffer.from(program, 'base64'))
-    const { memory, scan, digest } = new WebAssembly.Instance(module).exports as Program
-    const bytes = Buffer.from(memory.buffer)
+    const digest = instance<Digest>(programs.digest, {})
+    const { scan } = instance<Scan>(programs.scan, { digest })
+    const { buffer } = digest.memory
+    const bytes = Buffer.from(buffer)
     bytes.write(mark, places.mark, 'latin1')
-    return { scan, digest, bytes, numbers: new Int32Array(memory.buffer) }
+    return { digest: digest.digest, scan, bytes, numbers: new Int32Array(buffer) }
   } catch {
     return null
   }
@@ -69,7 +76,7 @@ const load = (): Loaded | null => {
 let loaded: Loaded | null | undefined
 
 /** Null where there is no WebAssembly, or no address space for its memory. */
-export const loadedProgram = (): Loaded | null => {
+export const loadedPrograms = (): Loaded | null => {
   if (loaded === undefined) loaded = load()
   return loaded
 }

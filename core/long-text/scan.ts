@@ -1,11 +1,11 @@
 import { shortSha256 } from '../ids.ts'
 import { DIGITS, isDigested, LONG } from './digest.ts'
-import { BYTE_LIMIT, loadedProgram, mark, places } from './memory.ts'
+import { BYTE_LIMIT, loadedPrograms, mark, places } from './memory.ts'
 
 /** Characters of a stand-in behind the beginning of its text: the mark and a number. */
 export const STAND_IN = mark.length + 4
 
-/** What the program tells of each text, so many numbers a text. */
+/** What the scan tells of each text, so many numbers a text. */
 const ROW = 6
 
 /** A list whose long texts have stand-ins. Whatever it gives as bytes, and all hashes, are there until the next scan. */
@@ -70,15 +70,15 @@ export class Scan {
 /**
  * Puts a stand-in in place of each long text of a JSON list: its beginning, which is white space and up to 32 characters of ASCII,
  * then the mark and four letters for its number. Names of members are left, and so are texts that are data URLs, nothing but white
- * space, or have characters escaped by number. Undefined for a list over 1 MiB, and where the program cannot be loaded.
+ * space, or have characters escaped by number. Undefined for a list over 1 MiB, and where programs cannot be loaded.
  */
 export const scanned = (list: Buffer): Scan | undefined => {
-  const program = list.length > BYTE_LIMIT ? null : loadedProgram()
-  if (program === null) return
-  const { bytes, numbers } = program
+  const programs = list.length > BYTE_LIMIT ? null : loadedPrograms()
+  if (programs === null) return
+  const { bytes, numbers } = programs
   list.copy(bytes, places.given)
   const { given, mark: place, shortened, texts, rows, digests } = places
-  const end = program.scan(given, given + list.length, LONG, place, mark.length, shortened, texts, rows, digests)
+  const end = programs.scan(given, given + list.length, LONG, place, mark.length, shortened, texts, rows, digests)
   const first = (rows >> 2) + 1
   return new Scan(bytes, numbers.slice(first, first + (numbers[first - 1] ?? 0) * ROW), end)
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { shortSha256 } from '../../../core/ids.ts'
 import { textHash } from '../../../core/long-text/digest.ts'
-import { loadedProgram, places } from '../../../core/long-text/memory.ts'
+import { loadedPrograms, places } from '../../../core/long-text/memory.ts'
 
 const U64 = (1n << 64n) - 1n
 const rotated = (value: bigint, by: bigint): bigint => ((value << by) | (value >> (64n - by))) & U64
@@ -47,12 +47,12 @@ const sealed = ([h1, h2]: readonly [bigint, bigint]): string => {
 
 /** What the program says of bytes, which stand among others. */
 const digest = (bytes: Uint8Array): string => {
-  const program = loadedProgram()
-  assert.ok(program !== null)
-  program.bytes.fill(0xff, places.given, places.given + bytes.length + 64)
-  program.bytes.set(bytes, places.given)
-  program.digest(places.given, bytes.length, places.digest)
-  return program.bytes.toString('latin1', places.digest, places.digest + 32)
+  const programs = loadedPrograms()
+  assert.ok(programs !== null)
+  programs.bytes.fill(0xff, places.given, places.given + bytes.length + 64)
+  programs.bytes.set(bytes, places.given)
+  programs.digest(places.given, bytes.length, places.digest)
+  return programs.bytes.toString('latin1', places.digest, places.digest + 32)
 }
 
 describe('the digest of a text', () => {

@@ -72,6 +72,17 @@ describe('long texts of a list whose frame is known', () => {
     }
   })
 
+  it('are found where a list of 1 MiB holds as many as it can', () => {
+    const [shortened, literal] = bothOf({ ...plain, parts: (element) => [{ kind: 'user', text: String(element) }] })
+    const items = Array.from({ length: 8_004 }, (_, index) => `${index} `.padEnd(128, 'x'))
+    for (const list of [[], items]) {
+      const body = Buffer.from(JSON.stringify({ model: 'm', items: list }))
+      const read = (style: ApiStyle) => readRequest(style, body, 'full').conversation
+      assertReadAlike(read(shortened), read(literal))
+    }
+    assert.ok(JSON.stringify(items).length < 1024 * 1024 && JSON.stringify([...items, items[0]]).length > 1024 * 1024)
+  })
+
   it('are parsed in lists over 1 MiB', () => {
     const isParsed = (count: number): boolean => {
       const items = Array.from({ length: count }, (_, index) => `${count} ${index} ${long.repeat(220)}`)
