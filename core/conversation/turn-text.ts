@@ -4,7 +4,7 @@ const USER = '+'
 
 /**
  * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` behind a
- * place that a user message follows, and before all turns if one comes first; names are percent-encoded. It has neither quotes nor names of members, since it goes through several writers with every request.
+ * place that a user message follows, and before all turns if one comes first; names are percent-encoded, and where no failure and no id follow, nothing does. It has neither quotes nor names of members, since it goes through several writers with every request.
  * `nameOf` tells how names of tools and ids are kept.
  */
 export const turnText = (turns: readonly Turn[], nameOf: (name: string) => string, user_first = false): string => {
@@ -31,12 +31,10 @@ const callText = (
   item: number,
   nameOf: (name: string) => string,
 ): string => {
-  let text = `${word(nameOf(tool))} ${key}`
+  const text = `${word(nameOf(tool))} ${key} ${result ?? ''}`
   // a turn that no body holds is known by its ids when it is answered again
-  const named = item < 0 && id !== null
-  if (result !== null || error || named) text += ` ${result ?? ''}`
-  if (error || named) text += error ? ' 1' : ' '
-  return named ? `${text} ${word(nameOf(id))}` : text
+  if (item < 0 && id !== null) return `${text} ${error ? 1 : ''} ${word(nameOf(id))}`
+  return error ? `${text} 1` : text
 }
 
 const turnIn = (text: string): Turn => {

@@ -41,7 +41,6 @@ class StandIns implements Wording {
   }
 
   told<T>(value: T): T {
-    if (value === undefined || (typeof value === 'string' && this.encoding === 'utf8' && !isMarked(value))) return value
     const text = this.encoding === 'utf8' ? value : asText(value)
     return withStrings(text, isMarked, (string) => this.#spelled(string, 'utf8'))
   }

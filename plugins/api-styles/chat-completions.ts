@@ -92,8 +92,6 @@ export const chatCompletions = apiStyle({
 })
 
 const assistantParts = (message: Shape): Part[] => {
-  // most turns say nothing beside their calls
-  if (message.content === null && message.refusal === undefined && message.audio === undefined) return callsOf(message)
   const content = contentOf(message.content)
   if (typeof message.refusal === 'string') addBlock(content, message.refusal)
   const audio = wordOf(shapeOf(message.audio).id)
