@@ -1,5 +1,6 @@
 import type { Envelope } from './contracts/api-style.ts'
 import type { Session } from './session.ts'
+import type { ToolEffect } from './tools/effect.ts'
 import type { CallTrace } from './trace/call-trace.ts'
 
 /** `shadow` reports what a rule finds, `enforce` acts on it. */
@@ -24,6 +25,10 @@ export interface ToolCall {
   /** What the normalised result is known by: 128 bits, hex; null if there is none or it is empty. */
   readonly result: string | null
   readonly error: boolean
+  /** The client says that it did not fail; false where nothing tells. */
+  readonly passed: boolean
+  /** What it does, as far as name and arguments tell. */
+  readonly effect: ToolEffect | null
 }
 
 /** One assistant turn of a request's history. */
@@ -47,6 +52,9 @@ export interface Chain {
   longestIn(tips: ReadonlySet<string>): number
 }
 
+/** A result whose call is not in the body. */
+export type LooseResult = { readonly id: string } & Pick<ToolCall, 'result' | 'error' | 'passed'>
+
 /** What the rules need to know of a request's history: hashes by position, no text. */
 export interface Conversation {
   /** All items. */
@@ -65,7 +73,7 @@ export interface Conversation {
   /** UTF-8 bytes of all text, arguments and results. */
   readonly text_bytes: number
   /** Results whose calls are not in the body, in order: stateful requests send these. */
-  readonly loose_results: readonly { readonly id: string; readonly result: string | null; readonly error: boolean }[]
+  readonly loose_results: readonly LooseResult[]
   /**
    * Texts of the tool results of the last so many turns, oldest turn first; results before the first turn are one more turn.
    * Read from the body anew each time; absent where no body is at hand.

@@ -1,7 +1,7 @@
 import type { ToolCall, Turn } from './call.ts'
 import type { Finding, Row } from './decision.ts'
-import { glob } from './glob.ts'
 import { cutText } from './text.ts'
+import { toolMatcher } from './tools/matcher.ts'
 
 type Where = NonNullable<Finding['where']>
 
@@ -89,14 +89,13 @@ export const turnPlaces = (steps: readonly number[]): Where =>
     .reverse()
     .map((back) => ({ turn: -1 - back }))
 
-/** Tells by the name of a tool whether one of the globs of a rule's param means it; compiled once for each list. */
-export const namesTool = (globs: readonly string[] | undefined): ((tool: string) => boolean) => {
-  if (globs === undefined || globs.length === 0) return never
-  const known = matchers.get(globs)
+/** Tells by the name of a tool whether one of the patterns of a rule's param means it, as `toolMatcher` does; compiled once for each list. */
+export const namesTool = (patterns: readonly string[] | undefined): ((tool: string) => boolean) => {
+  if (patterns === undefined || patterns.length === 0) return never
+  const known = matchers.get(patterns)
   if (known !== undefined) return known
-  const tests = globs.map(glob)
-  const matcher = (tool: string): boolean => tests.some((test) => test(tool))
-  matchers.set(globs, matcher)
+  const matcher = toolMatcher(patterns)
+  matchers.set(patterns, matcher)
   return matcher
 }
 

@@ -200,7 +200,10 @@ export {
   terminalText,
 } from './text.ts'
 export { type Place, place, tipsOf } from './threads.ts'
-export { argumentText, callKey } from './tool-calls.ts'
+export { argumentText, calledTool, callKey } from './tool-calls.ts'
+export { isNewChange } from './tools/changed.ts'
+export { changes, effectOfName, type ToolEffect } from './tools/effect.ts'
+export { toolMatcher } from './tools/matcher.ts'
 export { argumentHash, canonicalJson } from './trace/argument-hash.ts'
 export {
   allInput,

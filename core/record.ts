@@ -99,7 +99,9 @@ export interface CallRecord extends Usage {
   readonly span_id: string | null
   readonly parent_span_id: string | null
   /** Calls of the reply that a later request may give results of without repeating them; null: none. */
-  readonly replied_calls: readonly (RepliedCall & { readonly id: string })[] | null
+  readonly replied_calls:
+    | readonly (Omit<RepliedCall, 'effect'> & Partial<Pick<RepliedCall, 'effect'>> & { readonly id: string })[]
+    | null
   /** What the reply asked to call; null: nothing, or no traces are kept. */
   readonly tool_calls: readonly RepliedTool[] | null
   /** Null: nobody knows prices. */

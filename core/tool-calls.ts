@@ -1,3 +1,4 @@
+import type { ToolCall } from './call.ts'
 import { contentHash } from './conversation/content-hash.ts'
 import { arePlainArguments } from './conversation/plain-arguments.ts'
 import type { Wording } from './conversation/wording.ts'
@@ -5,6 +6,8 @@ import { canonical, inArguments, REMINDER, withoutReminders } from './fingerprin
 import { shortSha256 } from './ids.ts'
 import { holdsRounded } from './json/rounded.ts'
 import { readJson } from './json.ts'
+import { unframed } from './results/frames.ts'
+import { effectOf } from './tools/effect.ts'
 
 /** Deeper argument text is compared as text. */
 const DEPTH_LIMIT = 128
@@ -28,6 +31,12 @@ export const argumentText = (args: unknown): string => {
   }
 }
 
+/** What rules know of a call without its result. */
+export const calledTool = (tool: string, args: unknown): Pick<ToolCall, 'tool' | 'key' | 'effect'> => {
+  const text = argumentText(args)
+  return { tool, key: callKey(tool, text), effect: effectOf(tool, text) }
+}
+
 /** Whether brackets nest too deep to parse; brackets inside strings count too, which errs on the side of plain text. */
 const deep = (text: string): boolean => {
   if (text.length <= DEPTH_LIMIT) return false
@@ -45,32 +54,41 @@ export interface ResultPrint {
   /** Null for an empty result, which is no evidence. */
   readonly result: string | null
   readonly error: boolean
+  /** It is said that the tool did not fail. */
+  readonly passed: boolean
   /** Length of the text in UTF-8. */
   readonly bytes: number
 }
 
-/** Hash and error flag of a result's text, told by a string; `flagged` is what the dialect itself says. */
-export const resultPrint = (string: string, blocks: string, flagged: boolean, wording: Wording): ResultPrint => {
-  const known = blocks === '' && !flagged ? wording.known(string) : undefined
-  if (known !== undefined) return { result: known.hash, error: false, bytes: known.bytes }
+/** Hash and flags of a result's text, told by a string; `flagged` is what the dialect itself says, null if nothing. */
+export const resultPrint = (string: string, blocks: string, flagged: boolean | null, wording: Wording): ResultPrint => {
+  const known = blocks === '' && flagged !== true ? wording.known(string) : undefined
+  if (known !== undefined) return { result: known.hash, error: false, passed: flagged === false, bytes: known.bytes }
   const { encoding } = wording
   const text = wording.spelled(string)
-  const plain = plainResult(text)
-  const error = flagged || failedByText(plain)
-  const counted = error ? masked(plain) : plain
+  const plain = withoutReminders(text)
+  const framed = unframed(plain)
+  const failed = framed.failed ?? (flagged === null && failedByText(plain) ? true : null)
+  const error = flagged === true || failed === true
+  const counted = error ? masked(withoutRunLines(plain)) : withoutRunLines(framed.body)
   const { hash = null, bytes } = contentHash(counted, blocks, encoding)
-  return { result: hash, error, bytes: counted === text ? bytes : Buffer.byteLength(text, encoding) }
+  return {
+    result: hash,
+    error,
+    passed: !error && (flagged === false || failed === false),
+    bytes: counted === text ? bytes : Buffer.byteLength(text, encoding),
+  }
 }
 
-/** A result's text without what differs from run to run by itself: reminders, and lines about the run. */
-export const plainResult = (text: string): string => withoutRunLines(withoutReminders(text))
+/** A result's text as rules compare it: without reminders, lines about the run and the client's frame. */
+export const plainResult = (text: string): string => withoutRunLines(unframed(withoutReminders(text)).body)
 
 const CHUNK = 'Chunk ID: '
 const TIME = 'Wall time: '
 const EXIT = 'xit'
 const LOUD_EXIT = 'XIT'
 
-/** A text that begins with neither bracket of JSON and holds none of these words is no error, and nothing is left out of it. */
+/** A text that opens no frame and holds none of these words is no error, and nothing is left out of it. */
 export const tellingWords = [REMINDER, CHUNK, TIME, EXIT, LOUD_EXIT] as const
 
 /** Codex heads each command result with lines that differ every time. */

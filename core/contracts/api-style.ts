@@ -61,6 +61,7 @@ export type Part =
       readonly id?: string
       readonly text: string
       readonly blocks?: readonly unknown[]
+      /** Whether the dialect itself says that the tool failed, or did not; absent where it says neither. */
       readonly error?: boolean
     }
 

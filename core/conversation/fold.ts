@@ -1,4 +1,4 @@
-import type { Conversation } from '../call.ts'
+import type { Conversation, LooseResult } from '../call.ts'
 import { CallIndex, type CallPlace } from './call-index.ts'
 import { Link } from './links.ts'
 import type { CallPiece, MessagePiece, Piece, ResultPiece, TextPiece } from './pieces.ts'
@@ -41,7 +41,7 @@ export class Fold {
   readonly #users: ClosedTurn[] = []
   readonly #systems: number[] = []
   readonly #besides: number[] = []
-  readonly #loose: { readonly id: string; readonly result: string | null; readonly error: boolean }[] = []
+  readonly #loose: LooseResult[] = []
   readonly #calls = new CallIndex(this.#turns)
   /** All items but those of the system. */
   #talk = Link.from('')
@@ -162,15 +162,15 @@ export class Fold {
 
   #result(piece: ResultPiece): void {
     this.#append('result', piece.full, piece.full)
-    const { id, result, error } = piece
+    const { id, result, error, passed } = piece
     const place = this.#callOf(id)
     if (place !== undefined) {
       this.#changed(place.turn)
-      const pairing = { call: place.call, result, error }
+      const pairing = { call: place.call, result, error, passed }
       if (place.turn.results.length === 0) place.turn.results = [pairing]
       else place.turn.results.push(pairing)
       this.#results.push(place.turn)
-    } else if (id !== null) this.#loose.push({ id, result, error })
+    } else if (id !== null) this.#loose.push({ id, result, error, passed })
   }
 
   /** The call a result belongs to: by id, else the next of the last turn's calls. */

@@ -2,6 +2,7 @@ import type { Part } from '../contracts/api-style.ts'
 import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
 import { shortSha256 } from '../ids.ts'
 import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
+import { effectOf, type ToolEffect } from '../tools/effect.ts'
 import { contentHash } from './content-hash.ts'
 import { literal, type Wording } from './wording.ts'
 
@@ -26,6 +27,7 @@ export interface CallPiece {
   readonly key: string
   readonly tool: string
   readonly id: string | null
+  readonly effect: ToolEffect | null
   readonly bytes: number
 }
 
@@ -35,6 +37,7 @@ export interface ResultPiece {
   readonly id: string | null
   readonly result: string | null
   readonly error: boolean
+  readonly passed: boolean
   readonly bytes: number
 }
 
@@ -50,13 +53,14 @@ export const pieceOf = (part: Part, wording: Wording = literal.utf8): Piece => {
         key: callKey(tool, args),
         tool,
         id: wording.told(part.id) ?? null,
+        effect: effectOf(tool, args),
         bytes: tool.length + args.length,
       }
     }
     case 'result': {
       const blocks = blockText(wording.told(part.blocks))
-      const { result, error, bytes } = resultPrint(part.text, blocks, part.error ?? false, wording)
-      return { kind: 'result', full: result ?? '', id: wording.told(part.id) ?? null, result, error, bytes }
+      const { result, error, passed, bytes } = resultPrint(part.text, blocks, part.error ?? null, wording)
+      return { kind: 'result', full: result ?? '', id: wording.told(part.id) ?? null, result, error, passed, bytes }
     }
     default:
       return textPiece(part.kind, part.text, blockText(wording.told(part.blocks)), wording)

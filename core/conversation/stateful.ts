@@ -22,7 +22,7 @@ export interface Known {
 }
 
 /** A tool call that a model asked for. */
-export type RepliedCall = Pick<ToolCall, 'key' | 'tool'>
+export type RepliedCall = Pick<ToolCall, 'key' | 'tool' | 'effect'>
 
 /** Position of a turn that a body answers without holding it. */
 const ELSEWHERE = -1
@@ -38,9 +38,9 @@ export const ownTurns = (
 ): readonly Turn[] => {
   const { loose_results, turns } = conversation
   const calls = new Map<string, ToolCall>()
-  for (const { id, result, error } of loose_results) {
+  for (const { id, result, error, passed } of loose_results) {
     const call = replied.get(id)
-    if (call !== undefined) calls.set(call.key, { ...call, id, result, error })
+    if (call !== undefined) calls.set(call.key, { ...call, id, result, error, passed })
   }
   if (calls.size === 0 && (turns.length > 0 || !continues)) return turns
   // Beside system items and results such a body holds user messages only, unless it has turns of its own.

@@ -1,10 +1,11 @@
 import type { ToolCall, Turn } from '../call.ts'
+import { effectOfName, type ToolEffect } from '../tools/effect.ts'
 
 const USER = '+'
 
 /**
  * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` behind a
- * place that a user message follows, and before all turns if one comes first; names are percent-encoded, and where no failure and no id follow, nothing does. It has neither quotes nor names of members, since it goes through several writers with every request.
+ * place that a user message follows, and before all turns if one comes first; names are percent-encoded, and where neither a flag nor an id follows, nothing does. It has neither quotes nor names of members, since it goes through several writers with every request.
  * `nameOf` tells how names of tools and ids are kept.
  */
 export const turnText = (turns: readonly Turn[], nameOf: (name: string) => string, user_first = false): string => {
@@ -27,14 +28,15 @@ export const turnsIn = (text: string): readonly Turn[] => {
 export const isUserFirstIn = (text: string): boolean => text.startsWith(USER)
 
 const callText = (
-  { key, tool, id, result, error }: ToolCall,
+  { key, tool, id, result, error, passed, effect }: ToolCall,
   item: number,
   nameOf: (name: string) => string,
 ): string => {
   const text = `${word(nameOf(tool))} ${key} ${result ?? ''}`
+  const flags = (error ? FAILED : passed ? PASSED : '') + (effect === effectOfName(tool) ? '' : letterOf(effect))
   // a turn that no body holds is known by its ids when it is answered again
-  if (item < 0 && id !== null) return `${text} ${error ? 1 : ''} ${word(nameOf(id))}`
-  return error ? `${text} 1` : text
+  if (item < 0 && id !== null) return `${text} ${flags} ${word(nameOf(id))}`
+  return flags === '' ? text : `${text} ${flags}`
 }
 
 const turnIn = (text: string): Turn => {
@@ -43,15 +45,35 @@ const turnIn = (text: string): Turn => {
 }
 
 const callIn = (text: string): ToolCall => {
-  const [tool = '', key = '', result = '', error, id] = text.split(' ')
+  const [name = '', key = '', result = '', flags = '', id] = text.split(' ')
+  const tool = decodeURIComponent(name)
   return {
     key,
-    tool: decodeURIComponent(tool),
+    tool,
     id: id === undefined ? null : decodeURIComponent(id),
     result: result === '' ? null : result,
-    error: error === '1',
+    error: flags.startsWith(FAILED),
+    passed: flags.startsWith(PASSED),
+    effect: effectIn(flags, tool),
   }
 }
+
+const FAILED = '1'
+const PASSED = 'p'
+/** An effect that arguments tell; what the name tells by itself is left out. */
+const letters = { edit: 'e', act: 'a', look: 'l', wait: 'w' } as const
+const NO_EFFECT = 'n'
+
+const letterOf = (effect: ToolEffect | null): string => (effect === null ? NO_EFFECT : letters[effect])
+
+/** Rows of earlier versions hold no effect, and `0` where nothing failed: there the name tells it. */
+const effectIn = (flags: string, tool: string): ToolEffect | null => {
+  const letter = flags.replace(/^[01p]/, '')
+  if (letter === '') return effectOfName(tool)
+  return effects.find((effect) => letters[effect] === letter) ?? null
+}
+
+const effects = ['edit', 'act', 'look', 'wait'] as const
 
 const PLAIN = /^[\w.-]*$/
 

@@ -1,11 +1,13 @@
 import type { ToolCall, Turn } from '../call.ts'
 import { shortSha256 } from '../ids.ts'
+import type { ToolEffect } from '../tools/effect.ts'
 
 /** A call of a turn, before its result is known. */
 export interface OpenCall {
   readonly key: string
   readonly tool: string
   readonly id: string | null
+  readonly effect: ToolEffect | null
 }
 
 /** An assistant turn that may still grow. */
@@ -30,6 +32,7 @@ interface Pairing {
   readonly call: number
   readonly result: string | null
   readonly error: boolean
+  readonly passed: boolean
 }
 
 /** A turn of one call is known by its key alone. */
@@ -58,10 +61,12 @@ const callsOf = ({ calls, results }: ClosedTurn): ToolCall[] => {
   return [...distinct.values()].sort((left, right) => (left.key < right.key ? -1 : 1))
 }
 
-const withResult = ({ key, tool, id }: OpenCall, pairing: Pairing | undefined): ToolCall => ({
+const withResult = ({ key, tool, id, effect }: OpenCall, pairing: Pairing | undefined): ToolCall => ({
   key,
   tool,
   id,
   result: pairing === undefined ? null : pairing.result,
   error: pairing?.error === true,
+  passed: pairing?.passed === true,
+  effect,
 })

@@ -108,12 +108,12 @@ export const callPart = (tool: unknown, args: unknown, id: unknown): Part => {
   return known === null ? { kind: 'call', tool: name, args } : { kind: 'call', tool: name, args, id: known }
 }
 
-export const resultPart = (id: unknown, content: Content, failed: boolean): Part => {
+export const resultPart = (id: unknown, content: Content, failed: boolean | null): Part => {
   const part: Mutable<Extract<Part, { kind: 'result' }>> = { kind: 'result', text: joined(content.texts) }
   const known = wordOf(id)
   if (known !== null) part.id = known
   if (content.blocks.length > 0) part.blocks = content.blocks
-  if (failed) part.error = true
+  if (failed !== null) part.error = failed
   return part
 }
 

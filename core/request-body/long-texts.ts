@@ -3,6 +3,7 @@ import { asText, type Encoding, withStrings } from '../conversation/byte-strings
 import { literal, type Wording } from '../conversation/wording.ts'
 import { mark } from '../long-text/memory.ts'
 import { numberAt, type Scan, STAND_IN, scanned } from '../long-text/scan.ts'
+import { opensFrame } from '../results/frames.ts'
 import { tellingWords } from '../tool-calls.ts'
 import { encodingFor } from './elements.ts'
 
@@ -52,7 +53,7 @@ class StandIns implements Wording {
     const text = numberAt(string, at + mark.length)
     // several texts can be one string
     if (this.#scan.beginning(text) !== at) return
-    if (opensJson(this.#scan.first(text)) || this.#isTelling(text)) return
+    if (opensFrame(string) || this.#isTelling(text)) return
     return { hash: this.#scan.hash(text), bytes: this.#scan.bytes(text) }
   }
 
@@ -69,5 +70,3 @@ class StandIns implements Wording {
     })
   }
 }
-
-const opensJson = (byte: number | undefined): boolean => byte === 0x5b || byte === 0x7b

@@ -77,7 +77,7 @@ export const chatCompletions = apiStyle({
         return assistantParts(message)
       case 'tool':
       case 'function':
-        return [resultPart(message.tool_call_id, contentOf(message.content), false)]
+        return [resultPart(message.tool_call_id, contentOf(message.content), null)]
       default:
         return strangeParts(element)
     }

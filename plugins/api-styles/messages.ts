@@ -132,7 +132,7 @@ const resultOf = (block: Shape): Part => {
   const { type } = shapeOf(block.content)
   const failed =
     block.is_error === true || (typeof type === 'string' && type.endsWith('_error')) || saysFailed(block.content)
-  return resultPart(block.tool_use_id, contentOf(block.content), failed)
+  return resultPart(block.tool_use_id, contentOf(block.content), failed || (block.is_error === false ? false : null))
 }
 
 /** Types of events that carry nothing but text, and of the deltas in them. */

@@ -121,7 +121,7 @@ const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
   // Definitions, not calls.
   additional_tools: strangeParts,
   tool_search_output: (item) => [
-    resultPart(item.call_id, { texts: [], blocks: [item.tools ?? null], calls: [] }, saysFailed(item)),
+    resultPart(item.call_id, { texts: [], blocks: [item.tools ?? null], calls: [] }, saysFailed(item) || null),
   ],
 }
 
@@ -133,16 +133,17 @@ const callParts = (item: Shape, type: string): Part[] => {
   const call = callPart(label === null ? name : `${label}.${name}`, argumentsOf(item), id)
   const error = firstOf(item.error)
   const output = firstOf(item.output, item.outputs, item.results, wordOf(shapeOf(error).message), error)
-  if (output !== undefined) return [call, resultPart(id, contentOf(output), error !== undefined || saysFailed(item))]
+  if (output !== undefined)
+    return [call, resultPart(id, contentOf(output), error !== undefined || saysFailed(item) || null)]
   const image = wordOf(item.result)
-  return image === null ? [call] : [call, resultPart(id, { texts: [], blocks: [image], calls: [] }, false)]
+  return image === null ? [call] : [call, resultPart(id, { texts: [], blocks: [image], calls: [] }, null)]
 }
 
 const argumentsOf = (item: Shape): unknown =>
   firstOf(item.arguments, item.input, item.action, item.operation, item.actions, item.queries, item.code)
 
 const outputPart = (item: Shape): Part =>
-  resultPart(item.call_id, contentOf(item.output), saysFailed(item) || saysFailed(item.output))
+  resultPart(item.call_id, contentOf(item.output), saysFailed(item) || saysFailed(item.output) || null)
 
 /** Types of events that are parsed; of the others only pieces of output are counted. */
 const telling = [

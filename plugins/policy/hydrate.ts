@@ -1,4 +1,4 @@
-import { type CallRecord, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
+import { type CallRecord, effectOfName, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
 import { BLOCKED_ROWS, History } from './history.ts'
 import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'
@@ -61,7 +61,8 @@ export class Histories {
     const rows = [...forwarded, ...blocked].map(rowOf).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
     restore(history, rows, session.row.resumed_at ?? -1)
     for (const { replied_calls } of forwarded.toReversed())
-      for (const { id, ...call } of replied_calls ?? []) history.replies(id, call)
+      for (const { id, tool, key, effect = effectOfName(tool) } of replied_calls ?? [])
+        history.replies(id, { tool, key, effect })
     for (const record of forwarded)
       if (isUnpriced(record.total_tokens, record.cost_source)) history.noteUnpriced(record.thread)
     return this.#keep(session, history)

@@ -1,7 +1,6 @@
 import {
-  argumentText,
   type CallRecord,
-  callKey,
+  calledTool,
   errorPrint,
   type Outcome,
   type Row,
@@ -50,7 +49,7 @@ export const settle = (
   }
   history.ended({ id: row.id, ended_at, outcome, error_fingerprint })
   for (const { id, tool, args } of reading.calls) {
-    if (id !== null) history.replies(id, { tool, key: callKey(tool, argumentText(args)) })
+    if (id !== null) history.replies(id, calledTool(tool, args))
   }
 }
 

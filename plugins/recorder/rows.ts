@@ -1,8 +1,7 @@
 import {
-  argumentText,
   type Call,
   type CallRecord,
-  callKey,
+  calledTool,
   cutText,
   type Reading,
   type Redactor,
@@ -107,7 +106,7 @@ const repliedCalls = ({ calls }: Reading, redact: Redactor): CallRecord['replied
     calls
       .slice(-MAX_REPLIED)
       .flatMap(({ id, tool, args }) =>
-        id === null ? [] : [{ id: short(id, redact), tool: redact.text(tool), key: callKey(tool, argumentText(args)) }],
+        id === null ? [] : [{ id: short(id, redact), ...calledTool(tool, args), tool: redact.text(tool) }],
       ),
   )
 

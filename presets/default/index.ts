@@ -11,6 +11,7 @@ import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
+import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { docs } from 'guard-gateway/plugins/docs'
@@ -73,6 +74,7 @@ export const defaultPreset = (
   maxTokens,
   maxCost,
   noveltyStall,
+  staleTurns,
   toolErrorStreak,
   contentChant,
   json,

@@ -2,6 +2,7 @@ import {
   argumentText,
   type Chain,
   type Conversation,
+  calledTool,
   callKey,
   sha256,
   type ToolCall,
@@ -57,7 +58,7 @@ export const conversation = (items: readonly Item[], extra = ''): Conversation =
     text_bytes: Buffer.byteLength(chained.join('')),
     loose_results: items.flatMap((item) =>
       item.kind === 'result' && !known.has(item.id)
-        ? [{ id: item.id, result: resultOf(item.text), error: item.error }]
+        ? [{ id: item.id, result: resultOf(item.text), error: item.error, passed: false }]
         : [],
     ),
     resultTexts: (turns) => resultTexts(items, turns),
@@ -106,5 +107,5 @@ const turnOf = (items: readonly Item[], calls: readonly Called[], index: number)
 const toolCall = ({ tool, args, id }: Called, behind: readonly Item[]): ToolCall => {
   const found = behind.find((item) => item.kind === 'result' && item.id === id)
   const { text, error } = found?.kind === 'result' ? found : { text: '', error: false }
-  return { key: keyOf(tool, args), tool, id, result: resultOf(text), error }
+  return { ...calledTool(tool, args), id, result: resultOf(text), error, passed: false }
 }

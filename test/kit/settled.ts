@@ -100,7 +100,9 @@ export const aRow = (over: Partial<Row> = {}): Row => ({
   keys: ['k1'],
   new_turns: [
     {
-      calls: [{ key: 'k1', tool: 'read_file', id: 'toolu_1', result: 'r1', error: false }],
+      calls: [
+        { key: 'k1', tool: 'read_file', id: 'toolu_1', result: 'r1', error: false, passed: false, effect: 'look' },
+      ],
       item: 1,
       user_after: false,
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Place, tipsOf } from 'guard-gateway/core'
+import { calledTool, type Place, tipsOf } from 'guard-gateway/core'
 import { type Item, keyOf, result, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
 import { Session } from '../../kit/history.ts'
@@ -13,7 +13,7 @@ const talk = (...called: string[]): Session => {
   const session = new Session()
   session.add(call({ items: [user('fix it')] }), { response_id: 'resp_0' })
   called.forEach((tool, index) => {
-    session.replied.set(`call_${index}`, { tool, key: keyOf(tool) })
+    session.replied.set(`call_${index}`, calledTool(tool, {}))
     if (index < called.length - 1) session.add(after(index), { response_id: `resp_${index + 1}` })
   })
   return session
@@ -40,7 +40,7 @@ describe('a request that names the response it continues', () => {
     assert.deepEqual(tools(place), ['a', undefined])
     assert.deepEqual([place.turns.at(-1)?.user_after, place.keys], [true, []])
     session.add(said, { response_id: 'resp_2' })
-    session.replied.set('call_2', { tool: 'c', key: keyOf('c') })
+    session.replied.set('call_2', calledTool('c', {}))
     assert.deepEqual(tools(session.place(after(2))), ['a', undefined, 'c'])
   })
   it('gets its last turn back from the calls of the reply', () => {
@@ -66,7 +66,7 @@ describe('a request that names the response it continues', () => {
     const session = talk('a')
     session.add(after(0, [user('or so')]), { response_id: 'resp_fork' })
     session.add(after(0), { response_id: 'resp_1' })
-    session.replied.set('call_1', { tool: 'b', key: keyOf('b') })
+    session.replied.set('call_1', calledTool('b', {}))
     assert.deepEqual(tools(session.place(after(1))), ['a', 'b'])
   })
   it('reaches the turns behind another attempt', () => {
@@ -113,7 +113,7 @@ describe('a request that names a conversation', () => {
       call({ items: [result(id, 'done'), ...more], envelope: { conversation: 'conv_1' } })
     const session = new Session()
     session.add(said('one'), { outcome: 'ok' })
-    for (const id of ['call_0', 'call_1']) session.replied.set(id, { tool: 'a', key: keyOf('a') })
+    for (const id of ['call_0', 'call_1']) session.replied.set(id, calledTool('a', {}))
     session.add(answer('call_0'), { outcome: 'ok' })
     session.add(answer('call_1'), { outcome: 'upstream_error' })
     session.add(answer('call_1', [user('still there?')]), { outcome: 'truncated' })
@@ -157,7 +157,7 @@ describe('what a resume marked as seen', () => {
     assert.deepEqual(tools(resumed(session).place(after(1))), [])
     assert.deepEqual(tools(session.place(after(1, [user('again')]))), ['b'])
     session.add(after(1), { response_id: 'resp_2' })
-    session.replied.set('call_2', { tool: 'b', key: keyOf('b') })
+    session.replied.set('call_2', calledTool('b', {}))
     assert.deepEqual(tools(session.place(after(2))), ['b'])
   })
   it('holds every conversation that was refused, also where one that began alike came later', () => {

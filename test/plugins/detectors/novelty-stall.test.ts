@@ -6,7 +6,7 @@ import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
 import { detectorConforms } from '../../conformance/detector.ts'
-import { conversation, type Item, result, says, step, user } from '../../kit/conversation.ts'
+import { called, conversation, type Item, result, says, step, turn, user } from '../../kit/conversation.ts'
 import { type Dialect, dialects, type Step } from '../../kit/dialogue.ts'
 import { call, evidence } from '../../kit/evidence.ts'
 
@@ -27,12 +27,17 @@ const seen = step('read_file', { path: 'a.ts' }, FILE)
 const looks = (count: number, tool = 'grep', text = 'export const b = 1') =>
   Array.from({ length: count }, (_, n) => step(tool, { pattern: `b${n}` }, text)).flat()
 
-detectorConforms(noveltyStall, shown([...seen, ...looks(6)]))
+/** Looks again at what it has looked at. */
+const again = (count: number) =>
+  Array.from({ length: count }, (_, n) => step('grep', { pattern: `b${n}` }, 'export const b = 1')).flat()
 
-describe('novelty_stall: 6 tool turns without a new line', () => {
-  it('speaks at the sixth, whatever the arguments', () => {
-    assert.equal(detect([...seen, ...looks(5)]), undefined)
-    assert.deepEqual(detect([...seen, ...looks(6)]), {
+detectorConforms(noveltyStall, shown([...seen, ...looks(4), ...again(2)]))
+
+describe('novelty_stall: 6 tool turns without a new line, among them calls made before', () => {
+  it('speaks at the sixth, if two of them repeat a call', () => {
+    const two = [...seen, ...step('list', {}, 'import a')]
+    assert.equal(detect([...two, ...looks(3), ...again(1)]), undefined)
+    assert.deepEqual(detect([...two, ...looks(3), ...again(2)]), {
       message: '6 tool turns in a row brought nothing that had not been seen before',
       evidence: 'history',
       count: 6,
@@ -40,43 +45,93 @@ describe('novelty_stall: 6 tool turns without a new line', () => {
       results_equal: true,
     })
   })
+  it('is silent about new calls with known answers, however many', () => {
+    for (const tool of ['grep', 'execute_sql', 'Bash', 'click'])
+      assert.equal(detect([...seen, ...looks(40, tool)]), undefined)
+    assert.equal(detect([...seen, ...looks(40), ...again(1)]), undefined)
+  })
+  it('takes new calls for a stall where a rule says so', () => {
+    const broad = { params: { repeated_calls: 0 } }
+    assert.equal(detect([...seen, ...looks(4)], broad), undefined)
+    assert.equal(detect([...seen, ...looks(6)], broad)?.count, 6)
+  })
+  it('speaks one turn sooner if all of them had one and the same answer', () => {
+    assert.equal(detect([...seen, ...looks(2), ...again(2)]), undefined)
+    assert.equal(detect([...seen, ...looks(3), ...again(2)])?.count, 5)
+  })
   it('is reset by one new line among known ones', () => {
     assert.equal(
-      detect([...seen, ...looks(4), ...step('grep', {}, `${FILE}\nexport const c = 2`), ...looks(4)]),
+      detect([...seen, ...looks(4), ...step('grep', {}, `${FILE}\nexport const c = 2`), ...again(4)]),
       undefined,
     )
   })
   it('takes brackets and rulers around nothing for no result', () => {
     for (const nothing of ['[]', '{}', '[ ]', '""', '(\n)', '-----'])
       assert.equal(detect([...seen, ...looks(9, 'search', nothing)]), undefined, nothing)
-    const asking = Array.from({ length: 7 }, () => step('search', { day: 1 }, '[]')).flat()
-    assert.equal(detect([...seen, ...asking])?.count, 6)
-    assert.equal(detect([...seen, ...looks(9, 'count', '0')])?.count, 8)
-    assert.equal(detect([...seen, ...looks(9, 'count', '[12345]')])?.count, 8)
+    const zeros = [...looks(7, 'count', '0'), ...looks(2, 'count', '0')]
+    assert.equal(detect([...seen, ...zeros])?.count, 8)
+    const numbers = [...looks(7, 'count', '[12345]'), ...looks(2, 'count', '[12345]')]
+    assert.equal(detect([...seen, ...numbers])?.count, 8)
   })
   it('is reset by a user message, unless the rule says otherwise', () => {
-    const items = [...seen, ...looks(4), user('look again'), ...looks(3)]
+    const items = [...seen, ...looks(4), user('look again'), ...again(3)]
     assert.equal(detect(items), undefined)
     assert.equal(detect(items, { params: { reset_on_user_message: false } })?.count, 7)
   })
-  it('is reset by a change that was not made before, not by the same one again', () => {
+  it('is reset by a change that was not made before, whatever the tool is called', () => {
+    const changes = [
+      'Edit',
+      'MultiEdit',
+      'NotebookEdit',
+      'str_replace_editor',
+      'mcp__files__edit_file',
+      'apply_patch',
+      'TodoWrite',
+      'browser.click',
+    ]
+    for (const tool of changes) {
+      const edit = (text: string) => step(tool, { text }, 'export const b = 1')
+      assert.equal(detect([...seen, ...looks(4), ...edit('x'), ...again(4)]), undefined, tool)
+    }
     const edit = (text: string) => step('edit_file', { text }, 'export const b = 1')
-    assert.equal(detect([...seen, ...looks(4), ...edit('x'), ...looks(4)]), undefined)
-    assert.equal(detect([...seen, ...edit('x'), ...looks(3), ...edit('x'), ...looks(2)])?.count, 6)
-    const reading = { params: { mutating_tools: ['write*'] } }
-    assert.equal(detect([...seen, ...looks(4), ...edit('x'), ...looks(4)], reading)?.count, 9)
+    assert.equal(detect([...seen, ...edit('x'), ...looks(3), ...edit('x'), ...again(1)])?.count, 5)
+  })
+  it('is reset by a command that changes something, and by tools that a rule names', () => {
+    const command = (text: string) => step('Bash', { command: text }, 'export const b = 1')
+    assert.equal(detect([...seen, ...looks(4), ...command('echo x >> a.ts'), ...again(4)]), undefined)
+    assert.equal(detect([...seen, ...looks(4), ...command('cat a.ts'), ...again(2)])?.count, 7)
+    const custom = [...seen, ...looks(4), ...step('frobnicate', { n: 1 }, 'import a'), ...again(2)]
+    assert.equal(detect(custom)?.count, 7)
+    assert.equal(detect(custom, { params: { mutating_tools: ['frob*'] } }), undefined)
+  })
+  it('is not reset by a change that failed', () => {
+    const call = called('Edit', { text: 'x' })
+    const failed = [turn(call), result(call.id, 'export const b = 1', true)]
+    assert.equal(detect([...seen, ...looks(4), ...failed, ...again(2)])?.count, 7)
   })
   it('passes over words, exempt tools, and new calls that answer nothing', () => {
     const empty = step('bash', { cmd: 'true' }, '')
-    assert.equal(detect([...seen, ...looks(3), says('hm'), ...empty, ...looks(3)])?.count, 6)
+    assert.equal(detect([...seen, ...looks(3), says('hm'), ...empty, ...again(3)])?.count, 6)
     const notes = { params: { exempt_tools: ['todo_*'] } }
     const note = step('todo_write', {}, 'a note of its own')
-    assert.equal(detect([...seen, ...looks(3), ...note, ...looks(3)]), undefined)
-    assert.equal(detect([...seen, ...looks(3), ...note, ...looks(3)], notes)?.count, 6)
+    assert.equal(detect([...seen, ...looks(3), ...note, ...again(3)]), undefined)
+    assert.equal(detect([...seen, ...looks(3), ...note, ...again(3)], notes)?.count, 6)
   })
-  it('counts an old call that answers nothing again', () => {
-    const wait = () => step('bash', { cmd: 'sleep 5' }, '')
-    assert.equal(detect([...wait(), ...wait(), ...wait(), ...wait(), ...wait(), ...wait(), ...wait()])?.count, 6)
+  it('takes two turns more where an old call answers nothing again', () => {
+    const silent = () => step('bash', { cmd: 'ls build' }, '')
+    const times = (count: number) => Array.from({ length: count }, silent).flat()
+    assert.equal(detect(times(8)), undefined)
+    assert.equal(detect(times(9))?.count, 8)
+  })
+  it('lets waiting last for 20 turns', () => {
+    const poll = (n: number) => step('Bash', { command: `sleep ${n} && gh run view 7` }, 'in progress')
+    const polls = (count: number) => Array.from({ length: count }, (_, n) => poll(n * 10)).flat()
+    assert.equal(detect([...seen, ...polls(20)]), undefined)
+    assert.deepEqual(detect([...seen, ...polls(21)])?.message, '20 tool turns waited for something that did not change')
+    assert.equal(detect([...seen, ...polls(6)], { params: { wait_threshold: 5 } })?.count, 5)
+    const silent = Array.from({ length: 21 }, () => step('write_stdin', { chars: '', session_id: 1 }, '')).flat()
+    assert.equal(detect(silent.slice(0, 38)), undefined)
+    assert.equal(detect(silent)?.count, 21)
   })
   it('is silent where results are not at hand', () => {
     const plain = { ...conversation([...seen, ...looks(9)]), resultTexts: undefined }

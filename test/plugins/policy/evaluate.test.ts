@@ -7,6 +7,7 @@ import type { Match, Rule } from 'guard-gateway/core'
 import { contentChant } from 'guard-gateway/plugins/detectors/content-chant'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
+import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { called, type Item, result, step, system, turn, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
@@ -102,8 +103,17 @@ const flags: readonly (readonly [what: string, flag: Flag])[] = [
   [
     'novelty_stall',
     {
-      rule: { rule_type: 'novelty_stall', threshold: 2 },
+      rule: { rule_type: 'novelty_stall', threshold: 2, params: { repeated_calls: 0 } },
       requests: growing(...repeat(3, (n) => [step('grep', { n }, 'port = 80')])),
+      results_equal: true,
+      names: [1, 0],
+    },
+  ],
+  [
+    'stale_turns',
+    {
+      rule: { rule_type: 'stale_turns', threshold: 2, window_size: 3 },
+      requests: growing(...repeat(3, () => [step('grep', {}, 'port = 80')])),
       results_equal: true,
       names: [1, 0],
     },
@@ -171,7 +181,7 @@ const flags: readonly (readonly [what: string, flag: Flag])[] = [
   ],
 ]
 
-const more = [maxCost, noveltyStall, toolErrorStreak, contentChant, detecting('curt', () => 'so it is')]
+const more = [maxCost, noveltyStall, staleTurns, toolErrorStreak, contentChant, detecting('curt', () => 'so it is')]
 
 const flagOf = async ({
   rule,

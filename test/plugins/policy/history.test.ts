@@ -242,7 +242,7 @@ describe('what a session remembers', () => {
       const row = aRow({ id: `${n}` })
       history.append(row)
       history.ended({ id: row.id, ended_at: n, outcome: 'ok', error_fingerprint: null })
-      history.replies(`call_${n}`, { tool: 't', key: 'k' })
+      history.replies(`call_${n}`, { tool: 't', key: 'k', effect: null })
     }
     assert.deepEqual([history.rows.length, history.window.length, history.outcomes.length], [64, 64, 64])
     assert.deepEqual([history.replied.size, history.replied.has('call_87')], [512, false])

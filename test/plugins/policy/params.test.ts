@@ -103,19 +103,20 @@ describe('what detectors measure', () => {
   const look = (n: number) => step('grep', { n }, 'port = 80')
 
   it('is kept with the request, and found again after a restart', async () => {
-    const bench = await startBench({ default_mode: 'enforce', defaults: [{ rule_type: 'novelty_stall' }] }, [
-      noveltyStall,
-    ])
+    const bench = await startBench(
+      { default_mode: 'enforce', defaults: [{ rule_type: 'novelty_stall', params: { repeated_calls: 0 } }] },
+      [noveltyStall],
+    )
     const session = newSession()
     const items = [...seen]
-    for (let n = 0; n < 5; n++) {
+    for (let n = 0; n < 4; n++) {
       items.push(...look(n))
       const decision = await bench.send(call({ session, items: [...items] }))
       assert.equal(decision.decision, 'allow')
       assert.deepEqual(decision.row?.measures, { novelty_stall: `N${'S'.repeat(n + 1)}` })
     }
     const later = restarted(session)
-    const refused = await bench.send(call({ session: later, items: [...items, ...look(5)] }))
+    const refused = await bench.send(call({ session: later, items: [...items, ...look(4)] }))
     assert.equal(refused.reason, 'LOOP_NO_PROGRESS')
     const { rows } = await bench.gateway.storage.find('calls', { order: ['recorded', 'asc'] })
     assert.deepEqual(rows.at(0)?.measures, { novelty_stall: 'NS' })

@@ -70,8 +70,8 @@ describe('a policy that cannot be used', () => {
   })
   it('is told what a param needs beside it', async () => {
     const { put } = await startApi()
-    const { body } = await put([{ rule_type: 'tool_repeat', params: { poll_threshold: 4 } }])
-    assert.equal(body.error.message, '/0/params/poll_threshold does nothing without poll_tools.')
+    const { body } = await put([{ rule_type: 'tool_repeat', params: { repeated_edits: true } }])
+    assert.equal(body.error.message, '/0/params/repeated_edits does nothing without result_aware.')
   })
   it('is told which detectors there are where a rule of none says no threshold', async () => {
     const { put } = await startApi()

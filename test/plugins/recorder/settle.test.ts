@@ -82,7 +82,7 @@ describe('recorder: a settled call', () => {
 
   it('hides a secret in the name of a tool, and in an id', async () => {
     const name = `sk-ant-api03-${'aB3'.repeat(31)}AA`
-    const call = { key: 'k1', tool: name, id: name, result: null, error: false }
+    const call = { key: 'k1', tool: name, id: name, result: null, error: false, passed: false, effect: null }
     const new_turns = [{ calls: [call], item: -1, user_after: false }]
     await bench.settle(settled({ decision: aDecision({ row: aRow({ new_turns }) }) }))
     const { turns } = await callRow()
@@ -101,7 +101,7 @@ describe('recorder: a settled call', () => {
     const reading = aReading({ calls: [called, { ...called, id: null }] })
     await bench.settle(settled({ call: aCall({ style: 'responses' }), reading }))
     const key = callKey('read', argumentText({ path: 'a' }))
-    assert.deepEqual((await callRow()).replied_calls, [{ id: 'call_1', tool: 'read', key }])
+    assert.deepEqual((await callRow()).replied_calls, [{ id: 'call_1', tool: 'read', key, effect: 'look' }])
     await bench.settle(settled({ call: aCall({ id: 'guardreq_2' }), reading }))
     assert.equal((await callRow('guardreq_2')).replied_calls, null)
   })

@@ -1,0 +1,45 @@
+import type { Frame, Framed } from './frame.ts'
+
+/** Longer results are taken as they are. */
+const CHARS = 200_000
+
+interface Answer {
+  readonly result?: unknown
+  readonly success?: unknown
+  readonly error?: unknown
+}
+
+const opening = /^\[?\{"(?:query|error)":/
+
+/** Cline 3.0: one object a command or file, with `query`, `result`, `success` and perhaps `error`; what it refuses is `{"error": …}`. */
+export const cline: Frame = {
+  client: 'Cline 3.0: `[{"query": …, "result": …, "success": true}]`',
+  read(text) {
+    if (!opening.test(text) || text.length > CHARS) return
+    const answers = parsed(text)
+    if (answers === undefined || !answers.every(isAnswer)) return
+    return framed(answers)
+  },
+}
+
+const parsed = (text: string): readonly unknown[] | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : [value]
+  } catch {
+    return undefined
+  }
+}
+
+const isAnswer = (value: unknown): value is Answer =>
+  typeof value === 'object' &&
+  value !== null &&
+  (typeof (value as Answer).success === 'boolean' || typeof (value as Answer).error === 'string')
+
+const framed = (answers: readonly Answer[]): Framed => ({
+  body: answers.map(bodyOf).join('\n'),
+  failed: answers.some(({ success, error }) => success === false || typeof error === 'string'),
+})
+
+const bodyOf = ({ result, error }: Answer): string =>
+  [result, error].filter((part) => typeof part === 'string').join('\n')

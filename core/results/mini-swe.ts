@@ -1,0 +1,38 @@
+import { exited } from './exited.ts'
+import type { Frame } from './frame.ts'
+
+/** Longer results are taken as they are. */
+const CHARS = 200_000
+
+/** mini-swe-agent 1: text between tags. */
+export const miniSwe: Frame = {
+  client: 'mini-swe-agent 1: `<returncode>0</returncode>`, then `<output>…</output>`',
+  read(text) {
+    const [head, code] = /^\s*<returncode>\s*(-?\d{1,10})\s*<\/returncode>\s*/.exec(text) ?? []
+    if (head === undefined) return
+    const rest = text.slice(head.length)
+    const [open] = /^(?:<warning>[^<]{0,2000}<\/warning>\s*)?<output>/.exec(rest) ?? []
+    const end = rest.lastIndexOf('</output>')
+    return { body: open === undefined || end === -1 ? rest : rest.slice(open.length, end), failed: exited(code) }
+  },
+}
+
+/** mini-swe-agent 2: one object. */
+export const miniSweJson: Frame = {
+  client: 'mini-swe-agent 2: `{"returncode": 0, "output": …}`',
+  read(text) {
+    const [, code] = /^\s*\{\s*"returncode":\s*(-?\d{1,10})\s*,\s*"output"/.exec(text) ?? []
+    if (code === undefined || text.length > CHARS) return
+    const output = outputOf(text)
+    return output === undefined ? undefined : { body: output, failed: exited(code) }
+  },
+}
+
+const outputOf = (text: string): string | undefined => {
+  try {
+    const { output } = JSON.parse(text) as { readonly output?: unknown }
+    return typeof output === 'string' ? output : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,66 @@
+import type { Frame } from './frame.ts'
+
+/** What clients answer in place of a tool that they did not run, or that could not do its work; seen in the recordings. */
+const beginnings = [
+  // Codex 0.169
+  'apply_patch verification failed',
+  'write_stdin failed',
+  'failed to parse function arguments',
+  'unsupported call: ',
+  'unable to locate ',
+  // OpenCode 1.18, Kilo 7.7
+  'Could not find oldString',
+  'No changes to apply',
+  'File not found: ',
+  'The \\w{1,64} tool was called with invalid arguments',
+  'The arguments provided to the tool are invalid',
+  'Model tried to call unavailable tool',
+  'Invalid input for tool ',
+  'ripgrep execution failed',
+  // pi 0.73
+  'Could not find the exact text',
+  'No changes made',
+  'Validation failed for tool',
+  'E(?:NOENT|ACCES|ISDIR|NOTDIR|EXIST|PERM): ',
+  // Qwen Code 0.24, Gemini CLI
+  'Failed to edit',
+  'params must have ',
+  'Tool "[^"\\n]{1,128}" not found',
+  'Command timed out after ',
+  // Copilot CLI 1.0
+  'No match found: ',
+  'Path \\S{1,1024} (?:does not exist|already exists)',
+  'Invalid input: ',
+  "Tool '[^'\\n]{1,128}' does not exist",
+  'The arguments for the tool call ',
+  'shellId: \\S{1,128} not found',
+  // mini-swe-agent 1
+  '<exception>',
+  // Continue 1.5
+  'Error executing tool ',
+  'Edit at index \\d{1,6}: ',
+  'old_string and new_string must be different',
+  'Required parameter "',
+  // pi, Continue
+  'Tool \\S{1,128} not found',
+  // Node programs: what child_process says
+  '(?:Error: )?Command failed\\b',
+  // MCP servers of the official SDKs
+  'MCP error -?\\d{1,6}',
+  '(?:Input|Output) validation error',
+  'Error calling tool ',
+]
+
+const refused = new RegExp(`^\\s{0,64}(?:${beginnings.join('|')})`)
+
+/** A result that is a client's own word for a failure. It is read by how it begins: nobody's output but a failure's begins so. */
+export const refusal: Frame = {
+  client: 'every client: words of its own for a call that it refused, or that failed',
+  read: (text) => (refused.test(text) ? { body: text, failed: true } : undefined),
+}
+
+const firstWord =
+  /^\s*(?:apply_patch|write_stdin|failed|unsupported|unable|Could|No |File |The |Model|Invalid|ripgrep|Validation|E[A-Z]{4,6}:|Failed|params|Tool |Command|Path |shellId|Error|Edit |old_string|Required|MCP |Input|Output)/
+
+/** Whether a text of which only this beginning is at hand may be such a word. */
+export const mayRefuse = (beginning: string): boolean => firstWord.test(beginning)

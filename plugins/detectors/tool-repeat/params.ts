@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox'
+
+/** Polls, and failures that changes do not cure, are looked for this far back. */
+export const FAR = 24
+export const POLL_THRESHOLD = 10
+export const FAILED_THRESHOLD = 5
+export const UNCHANGED_THRESHOLD = 10
+
+const names = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64, description }))
+
+export const params = Type.Object(
+  {
+    result_aware: Type.Optional(
+      Type.Boolean({
+        description: 'Count only calls whose results are equal and not empty; a change in between begins anew',
+      }),
+    ),
+    reset_on_user_message: Type.Optional(
+      Type.Boolean({ description: 'Calls before the last user message do not count' }),
+    ),
+    exempt_tools: names('Tools whose calls do not count; `*` stands for any characters'),
+    poll_tools: names(
+      'Tools that ask how something is getting on: only equal results count, and `poll_threshold` of them. With `result_aware` the known ones are meant where none are named',
+    ),
+    poll_threshold: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: FAR,
+        description: `Equal polls in the last ${FAR} turns; ${POLL_THRESHOLD} unless set`,
+      }),
+    ),
+    failed_threshold: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: FAR,
+        description: `With \`result_aware\`: equal failures in the last ${FAR} turns that count whatever was changed in between; ${FAILED_THRESHOLD} unless set`,
+      }),
+    ),
+    unchanged_threshold: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: FAR,
+        description: `The same where nothing tells whether the calls failed; ${UNCHANGED_THRESHOLD} unless set`,
+      }),
+    ),
+    repeated_edits: Type.Optional(
+      Type.Boolean({
+        description: 'With `result_aware`: the same edit in consecutive turns counts whatever its results',
+      }),
+    ),
+    mutating_tools: names(
+      'With `result_aware`: further tools that edit; their calls in consecutive turns count whatever their results',
+    ),
+  },
+  {
+    additionalProperties: false,
+    dependentRequired: {
+      mutating_tools: ['result_aware'],
+      repeated_edits: ['result_aware'],
+      failed_threshold: ['result_aware'],
+      unchanged_threshold: ['result_aware'],
+    },
+  },
+)
+
+/** What a rule of this detector says. */
+export interface Ruled {
+  readonly threshold: number
+  readonly window_size: number
+  readonly params?: Static<typeof params>
+}
