@@ -21,6 +21,10 @@ export interface BenchOptions {
   readonly detectors: readonly string[]
   /** Names or files of lists of rules. */
   readonly presets: readonly string[]
+  /** Guards of other agents by id, or `all`. */
+  readonly peers: readonly string[]
+  /** Dollars a million tokens; a list price if not said. */
+  readonly price: number | undefined
   /** Folder of trajectories. */
   readonly data: string | undefined
   readonly split: string | undefined
@@ -36,8 +40,8 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
   load, mcp, replay, pages:    --rounds n; load: --profile folder
-  vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --data folder, --split name, --seed n,
-                               --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
+  vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --peer <id|all>…,
+                               --data folder, --split name, --seed n, --price dollars, --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
 
 const none: string[] = []
 
@@ -50,6 +54,8 @@ const flags = {
   profile: { type: 'string' },
   detector: { type: 'string', multiple: true, default: none },
   preset: { type: 'string', multiple: true, default: none },
+  peer: { type: 'string', multiple: true, default: none },
+  price: { type: 'string' },
   data: { type: 'string' },
   split: { type: 'string' },
   out: { type: 'string' },
@@ -62,10 +68,10 @@ const flags = {
 /** Reads the arguments; throws a TypeError that says what is wrong with them. */
 export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): BenchOptions => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
-  const { smoke, json, list, profile, detector, preset, split, out, baseline, groups } = values
+  const { smoke, json, list, profile, detector, preset, peer, price, split, out, baseline, groups } = values
   const aboutDetectors =
-    detector.length + preset.length + values['fail-if'].length > 0 ||
-    [values.data, out, baseline].some((one) => one !== undefined)
+    detector.length + preset.length + peer.length + values['fail-if'].length > 0 ||
+    [values.data, out, baseline, price].some((one) => one !== undefined)
   return {
     suites: chosenSuites(values.suite, aboutDetectors),
     names: positionals,
@@ -76,6 +82,8 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = pr
     profile,
     detectors: detector,
     presets: preset,
+    peers: peer,
+    price: price === undefined ? undefined : amount('--price', price),
     data: values.data ?? (env.GUARD_BENCH_DATA || undefined),
     split,
     out,
@@ -99,6 +107,12 @@ const wholeNumber = (flag: string, text: string, least: number): number => {
   const value = Number(text)
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value
   throw new TypeError(`${flag} takes a whole number from ${least}, not "${text}".`)
+}
+
+const amount = (flag: string, text: string): number => {
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value
+  throw new TypeError(`${flag} takes dollars a million tokens, for example 3 or 0.3, not "${text}".`)
 }
 
 /** Whether a name was asked for. */

@@ -1,14 +1,16 @@
 import { type Ask, type Case, type Evidence, inputOf, letters, tokensOf } from './case.ts'
 import { hasText, type Step, type StepResult, type Trajectory } from './trajectory.ts'
+import { wasteFrom, wasteOf } from './waste.ts'
 
 /** How much of a result collections keep as text. */
 const TEXT_KEPT = 400
 const MAX_TOKENS = 4096
 
-/** A recorded run as a case: request k is sent after k - 1 turns and carries all of them. */
-export const caseOf = (suite: Case['suite'], trajectory: Trajectory): Case => ({
+/** A run as a case: request k is sent after k - 1 turns and carries all of them. Where a made loop begins is known exactly. */
+export const caseOf = (suite: Case['suite'], trajectory: Trajectory, collection: string | null = null): Case => ({
   id: trajectory.id,
   suite,
+  collection,
   source: trajectory.source,
   task: trajectory.task,
   split: trajectory.split,
@@ -16,20 +18,32 @@ export const caseOf = (suite: Case['suite'], trajectory: Trajectory): Case => ({
   label: trajectory.label,
   loop_start_step: trajectory.loop_start_step,
   resolved: trajectory.resolved,
+  waste: suite === 'corpus' ? wasteOf(trajectory) : wasteFrom(trajectory.loop_start_step),
   tokens_estimated: trajectory.tokens === undefined,
-  holds: new Set<Evidence>(hasText(trajectory) ? ['result text'] : []),
+  holds: new Set<Evidence>(hasText(trajectory) ? ['turns', 'result text'] : ['turns']),
+  turns: trajectory.steps,
+  tokens: () => requestTokens(trajectory),
   asks: () => asksOf(trajectory),
 })
 
 function* asksOf(trajectory: Trajectory): Iterable<Ask> {
+  const tokens = requestTokens(trajectory)
   let body = opening(trajectory)
-  let chars = trajectory.system_chars + trajectory.task_chars
   for (const [number, step] of trajectory.steps.entries()) {
-    const replied = repliedChars(step)
-    yield { body: Buffer.from(`${body}]}`), tokens: trajectory.tokens?.[number] ?? tokensOf(chars + replied) }
+    yield { body: Buffer.from(`${body}]}`), tokens: tokens[number] ?? 0 }
     body += messagesOf(step, number)
-    chars += replied + step.results.reduce((sum, result) => sum + result.chars, 0) + (step.user_chars ?? 0)
   }
+}
+
+/** As recorded, else as if every request sent its whole history anew. */
+const requestTokens = ({ system_chars, task_chars, tokens, steps }: Trajectory): number[] => {
+  let chars = system_chars + task_chars
+  return steps.map((step, number) => {
+    const replied = repliedChars(step)
+    const estimated = tokensOf(chars + replied)
+    chars += replied + step.results.reduce((sum, result) => sum + result.chars, 0) + (step.user_chars ?? 0)
+    return tokens?.[number] ?? estimated
+  })
 }
 
 const opening = ({ id, model, task }: Trajectory): string => {
@@ -38,8 +52,9 @@ const opening = ({ id, model, task }: Trajectory): string => {
   return `{"model":${JSON.stringify(model || 'unknown')},"max_tokens":${MAX_TOKENS},"system":${system},"messages":[${user}`
 }
 
-const repliedChars = ({ calls, text, text_chars }: Step): number =>
-  (text_chars ?? text?.length ?? 0) + calls.reduce((sum, call) => sum + JSON.stringify(inputOf(call)).length, 0)
+const repliedChars = ({ calls, args_chars, text, text_chars }: Step): number =>
+  (text_chars ?? text?.length ?? 0) +
+  (args_chars ?? calls.reduce((sum, call) => sum + JSON.stringify(inputOf(call)).length, 0))
 
 /** What a turn adds to the body: the assistant's message, its results, and what the user said then. */
 const messagesOf = (step: Step, number: number): string => {

@@ -1,4 +1,5 @@
-import type { StepCall } from './trajectory.ts'
+import type { Step, StepCall } from './trajectory.ts'
+import type { Waste } from './waste.ts'
 
 /** One request of a case as a client would send it, and how its reply ended. */
 export interface Ask {
@@ -11,12 +12,14 @@ export interface Ask {
 }
 
 /** What detectors need that not every collection holds. */
-export type Evidence = 'result text' | 'upstream errors' | 'reply text' | 'prices'
+export type Evidence = 'turns' | 'result text' | 'upstream errors' | 'reply text' | 'prices'
 
 /** A run to be judged, and what is known of it. */
 export interface Case {
   readonly id: string
   readonly suite: 'corpus' | 'synthetic'
+  /** The collection of recorded runs that it stands in. */
+  readonly collection: string | null
   readonly source: string
   /** Null where each case is its own. */
   readonly task: string | null
@@ -26,11 +29,21 @@ export interface Case {
   /** Counted from 1. */
   readonly loop_start_step: number | null
   readonly resolved: boolean | null
+  /** Null if it is no loop. */
+  readonly waste: Waste | null
   /** From characters, since nobody recorded them. */
   readonly tokens_estimated: boolean
   readonly holds: ReadonlySet<Evidence>
+  /** The turns of its history; null for a program that sends none. */
+  readonly turns: readonly Step[] | null
+  /** What each request takes. */
+  tokens(): readonly number[]
   asks(): Iterable<Ask>
 }
+
+/** Whether a collection does not show what is needed to judge the case. */
+export const missingIn = ({ holds }: Case, needs: readonly Evidence[]): boolean =>
+  needs.some((need) => !holds.has(need))
 
 const CHARS_PER_TOKEN = 4
 

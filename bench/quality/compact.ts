@@ -14,7 +14,7 @@ type CompactText =
 
 interface CompactStep {
   /** `[tool, argument hash, the same with white space collapsed, chars]` */
-  readonly c?: readonly (readonly [tool: string, args: string, ...rest: unknown[]])[]
+  readonly c?: readonly (readonly [tool: string, args: string, collapsed?: string, chars?: number])[]
   readonly a?: readonly StepCall[]
   readonly r?: readonly CompactResult[]
   readonly t?: string | readonly [hash: string, chars: number]
@@ -65,6 +65,9 @@ const kindOf = ({ label }: CompactRun): Pick<Trajectory, 'kind'> => {
 
 const stepOf = ({ a, c, r, t, tn, u }: CompactStep): Step => ({
   calls: a ?? (c ?? []).map(([tool, args]) => [tool, args]),
+  ...(a === undefined && c?.every(([, , , chars]) => chars !== undefined)
+    ? { args_chars: c.reduce((sum, [, , , chars = 0]) => sum + chars, 0) }
+    : {}),
   results: (r ?? []).map(resultOf),
   ...(t === undefined || t === null ? {} : assistantText(t, tn)),
   ...(u === undefined || u === null ? {} : userText(u)),

@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { collectionsOf } from './collections.ts'
 import { type CompactRun, fromCompact, merged } from './compact.ts'
 import type { Trajectory } from './trajectory.ts'
 
@@ -13,6 +14,8 @@ export interface Corpus {
   readonly folder: string
   /** A run that stands in several files is here once. */
   readonly trajectories: readonly Trajectory[]
+  /** The collection that each run stands in, by the run's id. */
+  readonly collections: ReadonlyMap<string, string>
   /** Trajectories in the folder that are of another split. */
   readonly left_out: number
 }
@@ -23,15 +26,27 @@ export interface Corpus {
  */
 export const loadCorpus = async (folder: string, split?: string): Promise<Corpus> => {
   const runs = new Map<string, Trajectory>()
+  const places = new Map<string, Set<string>>()
   let leftOut = 0
   for (const file of await filesOf(folder)) {
     for (const run of await runsOf(join(folder, file), file)) {
       const known = runs.get(run.id)
-      if (split !== undefined && run.split !== split) leftOut++
-      else runs.set(run.id, known === undefined ? run : merged(known, run))
+      if (split !== undefined && run.split !== split) {
+        leftOut++
+        continue
+      }
+      runs.set(run.id, known === undefined ? run : merged(known, run))
+      places.set(run.id, (places.get(run.id) ?? new Set()).add(placeOf(folder, file)))
     }
   }
-  return { folder: resolve(folder), trajectories: [...runs.values()], left_out: leftOut }
+  const trajectories = [...runs.values()]
+  return { folder: resolve(folder), trajectories, collections: collectionsOf(places), left_out: leftOut }
+}
+
+/** The folder just below the given one, or that itself. */
+const placeOf = (folder: string, file: string): string => {
+  const [below, ...rest] = file.split(sep)
+  return rest.length === 0 || below === undefined ? basename(resolve(folder)) : below
 }
 
 const filesOf = async (folder: string): Promise<string[]> => {

@@ -4,20 +4,21 @@ import type { Summary } from './summary.ts'
 export interface FailIf {
   /** As it was written. */
   readonly text: string
-  readonly suite: string | undefined
+  /** A suite, or a collection of recorded runs. */
+  readonly scope: string | undefined
   readonly subject: string | undefined
   readonly metric: string
   readonly breaks: (value: number) => boolean
 }
 
-const form = /^(?:(?:([a-z]+)\/)?([\w.-]+):)?([a-z_]+(?:\.[a-z0-9_]+)*)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/
+const form = /^(?:(?:([\w.+-]+)\/)?([\w.-]+):)?([a-z_]+(?:\.[a-z0-9_]+)*)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/
 
-/** Reads `metric>number`, or `subject:metric<number`, or `suite/subject:metric<number`; throws a TypeError for anything else. */
+/** Reads `metric>number`, or `subject:metric<number`, or `suite/subject:metric<number`, or the same with the name of a collection; throws a TypeError for anything else. */
 export const readFailIf = (text: string): FailIf => {
-  const [, suite, subject, metric, sign, bound] = form.exec(text.trim()) ?? []
+  const [, scope, subject, metric, sign, bound] = form.exec(text.trim()) ?? []
   if (metric === undefined || sign === undefined)
     throw new TypeError(`--fail-if takes "clean_fp_rate>0.01" or "tool_repeat:recall<0.5", not "${text}".`)
-  return { text, suite, subject, metric, breaks: comparison(sign, Number(bound)) }
+  return { text, scope, subject, metric, breaks: comparison(sign, Number(bound)) }
 }
 
 const comparison = (sign: string, bound: number): ((value: number) => boolean) => {
@@ -27,24 +28,26 @@ const comparison = (sign: string, bound: number): ((value: number) => boolean) =
 }
 
 /**
- * A line for each bound that is broken by the figures over all cases of a suite.
+ * A line for each bound that is broken by the figures over all cases of a suite, or of a collection that it names.
  * Throws a TypeError if a bound speaks of what was not measured, since it would hold whatever happens.
  */
 export const broken = (bounds: readonly FailIf[], summaries: readonly Summary[]): readonly string[] =>
   bounds.flatMap((bound) => {
     const meant = summaries.filter(
-      ({ group, suite, detector }) =>
-        group === 'all' && suite === (bound.suite ?? suite) && detector.id === (bound.subject ?? detector.id),
+      (one) => isIn(bound.scope, one) && one.detector.id === (bound.subject ?? one.detector.id),
     )
     const values = meant.map((summary) => [summary, figureOf(summary, bound.metric)] as const)
     if (values.every(([, value]) => typeof value !== 'number'))
       throw new TypeError(`--fail-if "${bound.text}" speaks of what was not measured.`)
     return values.flatMap(([{ suite, detector }, value]) =>
       typeof value === 'number' && bound.breaks(value)
-        ? [`${suite}/${detector.id}: ${bound.metric} is ${value}, and "${bound.text}"`]
+        ? [`${bound.scope ?? suite}/${detector.id}: ${bound.metric} is ${value}, and "${bound.text}"`]
         : [],
     )
   })
+
+const isIn = (scope: string | undefined, { suite, group }: Summary): boolean =>
+  group === 'all' ? scope === undefined || scope === suite : group === `collection ${scope}`
 
 /** A figure by its name; those inside others by names with dots. */
 const figureOf = (summary: object, path: string): unknown => {

@@ -6,8 +6,12 @@ export interface Observation {
   readonly git: string | null
   readonly node: string
   readonly cpu: string
+  /** What a million tokens are taken to cost, whatever their kind. */
+  readonly usd_per_million_tokens: number
   readonly detector: {
     readonly id: string
+    /** A peer is the guard of another agent, by its published rule. */
+    readonly kind: 'detector' | 'rules' | 'peer'
     readonly version: string
     /** Null for a set of rules. */
     readonly rule_type: string | null
@@ -15,6 +19,8 @@ export interface Observation {
   }
   readonly suite: 'vectors' | 'corpus' | 'synthetic'
   readonly case_id: string
+  /** The collection of recorded runs. */
+  readonly collection: string | null
   readonly source: string | null
   /** What the run was asked to do; several runs may share it. Null where each case is its own. */
   readonly task: string | null
@@ -50,8 +56,26 @@ export interface Observation {
   readonly tokens_total: number
   readonly tokens_saved: number
   readonly tokens_estimated: boolean
-  /** Null: nobody knows prices. */
+  /** Of `tokens_saved`, in millionths of a dollar, an estimate by `usd_per_million_tokens`, as every cost here. */
   readonly cost_saved_micro: number | null
+  /** The request that carries the first turn that brought nothing; null if the run is no loop. */
+  readonly first_stale_step: number | null
+  /** The request that carries the third of them within six turns: from here on requests are wasted. */
+  readonly waste_start_step: number | null
+  /** Requests from `first_stale_step` to the one that was stopped; below zero if that came before. */
+  readonly stop_lag_steps: number | null
+  /** Without any stop; null if the run is no loop. */
+  readonly wasted_requests: number | null
+  readonly wasted_tokens: number | null
+  readonly wasted_cost_micro: number | null
+  /** From the stop on, the request that is refused included; the rest is wasted before it. */
+  readonly waste_saved_requests: number | null
+  readonly waste_saved_tokens: number | null
+  readonly waste_saved_cost_micro: number | null
+  /** Work that a stop cuts off: all that followed in a run that is no loop or solved its task, else what came before the first repetition. Null where nobody knows which of it was work. */
+  readonly work_lost_requests: number | null
+  readonly work_lost_tokens: number | null
+  readonly work_lost_cost_micro: number | null
   /** Null where nothing was measured. */
   readonly latency_ns: Latency | null
   readonly ops_per_second: number | null
@@ -71,7 +95,7 @@ export interface Latency {
 }
 
 /** What all observations of a run have in common. */
-export type RunFacts = Pick<Observation, 'schema' | 'run_id' | 'at' | 'git' | 'node' | 'cpu'>
+export type RunFacts = Pick<Observation, 'schema' | 'run_id' | 'at' | 'git' | 'node' | 'cpu' | 'usd_per_million_tokens'>
 
 /** The value that this share of the numbers does not exceed; NaN of none. */
 export const quantile = (values: readonly number[], share: number): number => {

@@ -1,19 +1,36 @@
 import { duration, printTable } from '../kit/table.ts'
-import type { Summary } from './summary.ts'
+import { collectionOf, type Summary } from './summary.ts'
+import { wasteTable } from './waste-report.ts'
 
 /** A rate over fewer cases is told with their number. */
 const FEW = 20
 
-/** Summaries as tables: one a suite, and those of sources and kinds if they are asked for. */
-export const qualityText = (summaries: readonly Summary[], groups: boolean): string => {
-  const shown = summaries.filter(({ group }) => groups || group === 'all')
-  return [...Map.groupBy(shown, ({ suite }) => suite)]
-    .map(
-      ([suite, members]) =>
-        `${suite}\n${suite === 'vectors' ? vectorTable(members) : table(members)}${intervals(members)}`,
-    )
+/** Summaries as tables: one a suite and a collection of recorded runs, and those of sources and kinds if they are asked for. */
+export const qualityText = (summaries: readonly Summary[], groups: boolean): string =>
+  [...Map.groupBy(summaries, ({ suite }) => suite)]
+    .flatMap(([suite, members]) => [...collectionTables(suite, members), suiteTable(suite, members, groups)])
     .join('\n\n')
+
+/** None where there is but one: it is the suite. */
+const collectionTables = (suite: string, members: readonly Summary[]): string[] => {
+  const collections = Map.groupBy(members, collectionOf)
+  collections.delete(null)
+  if (collections.size < 2) return []
+  return [...collections].map(([name, these]) => section(`${suite}, ${name}`, these.map(asWhole)))
 }
+
+const suiteTable = (suite: string, members: readonly Summary[], groups: boolean): string => {
+  const shown = members.filter((one) => one.group === 'all' || (groups && collectionOf(one) === null))
+  return suite === 'vectors' ? `${suite}\n${vectorTable(shown)}` : section(suite, shown)
+}
+
+const section = (title: string, summaries: readonly Summary[]): string => {
+  const whole = summaries.filter(({ group }) => group === 'all')
+  const waste = whole.some(({ suite }) => suite === 'corpus') ? wasteTable(whole) : ''
+  return [`${title}\n${table(summaries)}`, intervals(whole), waste].filter((part) => part !== '').join('\n\n')
+}
+
+const asWhole = (summary: Summary): Summary => ({ ...summary, group: 'all' })
 
 const table = (summaries: readonly Summary[]): string =>
   printTable(
@@ -42,7 +59,7 @@ const intervals = (summaries: readonly Summary[]): string => {
       : [[detector.id, span(found.precision), span(found.recall), span(found.clean_fp_rate), String(found.tasks)]],
   )
   if (rows.length === 0) return ''
-  return `\n\n95 % of collections with other tasks of the same kind\n${printTable(['detector', 'precision', 'recall', 'clean flagged', 'tasks'], rows)}`
+  return `95 % of collections with other tasks of the same kind\n${printTable(['detector', 'precision', 'recall', 'clean flagged', 'tasks'], rows)}`
 }
 
 const span = (rates: readonly [number, number] | null): string =>

@@ -3,33 +3,32 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Detector, type Plugin, type Rule, readYaml } from 'guard-gateway/core'
+import { findPeers, peers } from '../peers/index.ts'
+import type { Peer } from '../peers/peer.ts'
 import type { Evidence } from './case.ts'
+import type { Judged } from './observed.ts'
 
 type RuleInput = Partial<Rule> & Pick<Rule, 'rule_type'>
 
 /** What is measured: one detector with its defaults, or a set of rules. */
-export interface Subject {
-  readonly id: string
-  readonly version: string
-  /** Null for a set of rules. */
-  readonly rule_type: string | null
-  readonly params: Readonly<Record<string, unknown>> | null
+export interface Subject extends Judged {
   /** Those that are on. */
   readonly rules: readonly RuleInput[]
-  /** A collection without this cannot say how good it is. */
-  readonly needs: readonly Evidence[]
 }
 
 /** The detectors there are, and those of the subjects to be measured. */
 export interface Subjects {
   readonly detectors: readonly (Detector & Plugin)[]
   readonly subjects: readonly Subject[]
+  /** Guards of other agents, beside them. */
+  readonly peers: readonly Peer[]
 }
 
-/** What to measure: detectors by id or file, sets of rules by name or file; every detector and shipped set if none is named. */
+/** What to measure: detectors by id or file, sets of rules by name or file, peers by id; every detector, shipped set and peer if none is named. */
 export interface Wanted {
   readonly detectors: readonly string[]
   readonly presets: readonly string[]
+  readonly peers?: readonly string[]
 }
 
 /** Finds what was asked for; throws a TypeError that names what there is. */
@@ -41,7 +40,8 @@ export const findSubjects = async (wanted: Wanted, cwd: string): Promise<Subject
   const own = (await Promise.all(files.map((file) => exportedBy(resolve(cwd, file))))).flat()
   const taken = new Set(own.map(({ id }) => id))
   const detectors = [...shipped.filter(({ id }) => !taken.has(id)), ...own]
-  const all = wanted.detectors.length + wanted.presets.length === 0
+  const guards = wanted.peers ?? []
+  const all = wanted.detectors.length + wanted.presets.length + guards.length === 0
   const named = wanted.detectors.filter((name) => !isFile(name)).map((id) => needed(id, detectors))
   const presets = all ? await shippedPresets() : wanted.presets
   return {
@@ -50,6 +50,7 @@ export const findSubjects = async (wanted: Wanted, cwd: string): Promise<Subject
       ...(all ? detectors : [...named, ...own]).map(asSubject),
       ...(await Promise.all(presets.map((preset) => presetSubject(preset, cwd)))),
     ],
+    peers: all ? peers : findPeers(guards),
   }
 }
 
@@ -58,12 +59,17 @@ const isFile = (name: string): boolean => /[./\\]/.test(name)
 const detectorsIn = async (folder: string): Promise<(Detector & Plugin)[]> => {
   const code = extname(import.meta.filename)
   const files = (await readdir(folder)).filter((name) => name.endsWith(code) && !name.endsWith('.d.ts')).sort()
-  return (await Promise.all(files.map((file) => exportedBy(join(folder, file))))).flat()
+  // what detectors share may stand beside them
+  return (await Promise.all(files.map((file) => detectorsOf(join(folder, file))))).flat()
+}
+
+const detectorsOf = async (file: string): Promise<(Detector & Plugin)[]> => {
+  const exported: unknown[] = Object.values(await load(file))
+  return exported.filter(isDetector)
 }
 
 const exportedBy = async (file: string): Promise<(Detector & Plugin)[]> => {
-  const exported: unknown[] = Object.values(await load(file))
-  const found = exported.filter(isDetector)
+  const found = await detectorsOf(file)
   if (found.length === 0)
     throw new TypeError(`${file} exports no detector: make one with detector() of guard-gateway/core.`)
   return found
@@ -92,6 +98,7 @@ const needed = (id: string, detectors: readonly (Detector & Plugin)[]): Detector
 
 const asSubject = (detector: Detector): Subject => ({
   id: detector.id,
+  kind: 'detector',
   version: detector.version,
   rule_type: detector.id,
   params: (detector.defaults.params as Subject['params'] | undefined) ?? null,
@@ -120,7 +127,8 @@ const shippedPresets = async (): Promise<string[]> => {
 const presetSubject = async (preset: string, cwd: string): Promise<Subject> => {
   const file = isFile(preset) ? resolve(cwd, preset) : policyFile(preset)
   const rules = await rulesIn(file, preset)
-  return { id: basename(preset, extname(preset)), version: '1', rule_type: null, params: null, rules, needs: [] }
+  const id = basename(preset, extname(preset))
+  return { id, kind: 'rules', version: '1', rule_type: null, params: null, rules, needs: [] }
 }
 
 const rulesIn = async (file: string, preset: string): Promise<readonly RuleInput[]> => {

@@ -1,5 +1,6 @@
 import { type Intervals, intervalsOf } from './intervals.ts'
 import { type Observation, quantile } from './observation.ts'
+import { type LostSummary, lostWork, type WasteSummary, wasteOfAll } from './waste-summary.ts'
 
 /** How a detector did on a group of cases: a line of `bench.summary.v1`. Rates are null where there is nothing to divide by. */
 export interface Summary {
@@ -7,7 +8,7 @@ export interface Summary {
   readonly run_id: string
   readonly suite: Observation['suite']
   readonly detector: Observation['detector']
-  /** `all`, or `source`, `style` or `kind` with its value. */
+  /** `all`, or `collection`, `source`, `style` or `kind` with its value. */
   readonly group: string
   readonly n: number
   readonly excluded: number
@@ -23,10 +24,13 @@ export interface Summary {
   readonly harmful_blocks: number
   readonly harmful_block_rate: number | null
   readonly unresolved_block_rate: number | null
-  /** Of what recorded runs show, over all of them; null elsewhere. */
+  /** Of what recorded runs show, over all of them and over each collection; null elsewhere. */
   readonly intervals_95: Intervals | null
   readonly median_lag: number | null
   readonly tokens_saved_share: number | null
+  /** Null where no run is a loop. */
+  readonly waste: WasteSummary | null
+  readonly lost: LostSummary
   readonly vectors: Record<'must' | 'should', { readonly pass: number; readonly total: number }> | null
   readonly ns_per_decision: { readonly p50: number; readonly p99: number } | null
   readonly ops_per_second: number | null
@@ -34,15 +38,28 @@ export interface Summary {
   readonly baseline: { readonly name: string; readonly deltas: Readonly<Record<string, number>> } | null
 }
 
-/** Summaries of every detector and suite: of all its cases, and of each source, style and kind where there are several. */
+/** The collection that a summary is of; null if it is of something else. */
+export const collectionOf = ({ group }: Pick<Summary, 'group'>): string | null =>
+  group.startsWith(COLLECTION) ? group.slice(COLLECTION.length) : null
+
+/** Summaries of every detector and suite: of all its cases, of each collection, and of each source, style and kind where there are several. */
 export const summarise = (observations: readonly Observation[]): readonly Summary[] => {
   const subjects = Map.groupBy(observations, ({ suite, detector }) => `${suite} ${detector.id}`)
   return [...subjects.values()].flatMap((mine) => [
     summaryOf('all', mine),
+    ...collections(mine),
     ...groupsBy('source', mine),
     ...groupsBy('style', mine),
     ...groupsBy('kind', mine),
   ])
+}
+
+const COLLECTION = 'collection '
+
+const collections = (mine: readonly Observation[]): Summary[] => {
+  const groups = Map.groupBy(mine, ({ collection }) => collection)
+  groups.delete(null)
+  return [...groups].map(([name, members]) => summaryOf(`${COLLECTION}${name}`, members))
 }
 
 const groupsBy = (field: 'source' | 'style' | 'kind', mine: readonly Observation[]): Summary[] => {
@@ -84,7 +101,7 @@ const summaryOf = (group: string, members: readonly Observation[]): Summary => {
     harmful_blocks,
     harmful_block_rate: rate(harmful_blocks, solved.length),
     unresolved_block_rate: rate(unsolved.filter((one) => one.first_detection_step !== null).length, unsolved.length),
-    intervals_95: first.suite === 'corpus' && group === 'all' && loops + cleans > 0 ? intervalsOf(members) : null,
+    intervals_95: first.suite === 'corpus' && isWhole(group) && loops + cleans > 0 ? intervalsOf(members) : null,
     median_lag: numberOrNull(
       quantile(
         members.flatMap(({ lag_steps }) => lag_steps ?? []),
@@ -92,6 +109,8 @@ const summaryOf = (group: string, members: readonly Observation[]): Summary => {
       ),
     ),
     tokens_saved_share: rate(total(shown, 'tokens_saved'), total(shown, 'tokens_total')),
+    waste: wasteOfAll(shown),
+    lost: lostWork(shown),
     vectors: first.suite === 'vectors' ? { must: passed(members, 'must'), should: passed(members, 'should') } : null,
     ...speed(shown),
     state_bytes_p99: numberOrNull(
@@ -103,6 +122,8 @@ const summaryOf = (group: string, members: readonly Observation[]): Summary => {
     baseline: null,
   }
 }
+
+const isWhole = (group: string): boolean => group === 'all' || group.startsWith(COLLECTION)
 
 /** Of a usual case: the medians of the cases' medians and of their 99th percentiles. */
 const speed = (members: readonly Observation[]): Pick<Summary, 'ns_per_decision' | 'ops_per_second'> => {

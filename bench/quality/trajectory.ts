@@ -25,6 +25,8 @@ export interface Trajectory {
 /** One assistant turn, the results of its calls and what the user said then. Chars are of the original. */
 export interface Step {
   readonly calls: readonly StepCall[]
+  /** Of the arguments of all calls, where only their hashes are known. */
+  readonly args_chars?: number
   /** In the order of the calls. */
   readonly results: readonly StepResult[]
   readonly text?: string

@@ -1,4 +1,5 @@
 import { type BenchOptions, isChosen } from '../options.ts'
+import { observePeers } from '../peers/observe.ts'
 import { caseOf } from '../quality/asks.ts'
 import type { Case } from '../quality/case.ts'
 import type { Corpus } from '../quality/corpus.ts'
@@ -13,7 +14,7 @@ const MOST_RULES = 64
 
 /** Plays recorded runs through every subject. */
 export const runCorpus = (
-  { trajectories }: Corpus,
+  { trajectories, collections }: Corpus,
   subjects: Subjects,
   facts: RunFacts,
   options: BenchOptions,
@@ -21,7 +22,7 @@ export const runCorpus = (
   const chosen = trajectories.filter(({ id, source }) => isChosen(options, id, source))
   const played = options.smoke ? chosen.slice(0, SMOKE_CASES) : chosen
   return observeAll(
-    played.map((trajectory) => caseOf('corpus', trajectory)),
+    played.map((trajectory) => caseOf('corpus', trajectory, collections.get(trajectory.id) ?? null)),
     subjects,
     facts,
   )
@@ -30,7 +31,7 @@ export const runCorpus = (
 /** Every case, one behind the other, each in a session of its own. */
 export const observeAll = async (
   cases: readonly Case[],
-  { detectors, subjects }: Subjects,
+  { detectors, subjects, peers }: Subjects,
   facts: RunFacts,
 ): Promise<readonly Observation[]> => {
   const observations: Observation[] = []
@@ -43,6 +44,7 @@ export const observeAll = async (
       await judge.gateway.close()
     }
   }
+  for (const one of cases) observations.push(...observePeers(one, peers, facts))
   return observations
 }
 

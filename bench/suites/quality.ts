@@ -25,7 +25,7 @@ export const runQuality = async (options: BenchOptions, say: (line: string) => v
   const bounds = options.failIf.map(readFailIf)
   if (options.out !== undefined) await checkWritable(options.out)
   const subjects = await findSubjects(options, process.cwd())
-  const facts = runFacts()
+  const facts = runFacts(options.price)
   const observations: Observation[] = []
   if (options.suites.includes('vectors')) observations.push(...(await runVectors(facts, options)))
   if (options.suites.includes('corpus')) {

@@ -6,6 +6,7 @@ import { callOf, NOON } from '../kit.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
 import { type Judge, openJudge } from '../quality/judge.ts'
 import type { Observation, RunFacts } from '../quality/observation.ts'
+import { noWaste } from '../quality/savings.ts'
 import { sessionAt } from '../quality/session.ts'
 import { findSubjects, type Subjects } from '../quality/subjects.ts'
 import { type RequestStep, shippedVectors, type VectorCase } from '../quality/vectors.ts'
@@ -82,12 +83,14 @@ const observationOf = (one: VectorCase, failure: string | null, facts: RunFacts)
     ...facts,
     detector: {
       id: one.rules === undefined ? 'default' : 'rules of the case',
+      kind: 'rules',
       version: '1',
       rule_type: null,
       params: null,
     },
     suite: 'vectors',
     case_id: one.id,
+    collection: null,
     source: null,
     task: null,
     split: null,
@@ -115,6 +118,7 @@ const observationOf = (one: VectorCase, failure: string | null, facts: RunFacts)
     tokens_saved: 0,
     tokens_estimated: false,
     cost_saved_micro: null,
+    ...noWaste,
     latency_ns: null,
     ops_per_second: null,
     body_bytes_p50: null,

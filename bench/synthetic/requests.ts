@@ -1,5 +1,6 @@
 import { prose, random } from '../kit.ts'
 import { type Ask, type Case, type Evidence, tokensOf } from '../quality/case.ts'
+import { wasteFrom } from '../quality/waste.ts'
 
 interface Plan {
   readonly asks: readonly Ask[]
@@ -45,6 +46,7 @@ export const requestCases = (seed: number, start: number): readonly Case[] =>
     return {
       id: `${kind}/start=${start}/seed=${seed}`,
       suite: 'synthetic',
+      collection: null,
       source: 'requests',
       task: null,
       split: null,
@@ -52,8 +54,11 @@ export const requestCases = (seed: number, start: number): readonly Case[] =>
       label: loop_start_step === null ? 'clean' : 'loop',
       loop_start_step,
       resolved: null,
+      waste: wasteFrom(loop_start_step),
       tokens_estimated: true,
       holds: new Set<Evidence>(['upstream errors']),
+      turns: null,
+      tokens: () => asks.map(({ tokens }) => tokens),
       asks: () => asks,
     }
   })

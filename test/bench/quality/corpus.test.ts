@@ -55,6 +55,7 @@ describe('trajectories of a folder', () => {
     )
     assert.deepEqual(run?.steps[0], {
       calls: [['make', '11aa']],
+      args_chars: 20,
       results: [{ hash: '2233', masked_hash: '4455', chars: 90, error: true, empty: false }],
       text: '99ff',
       text_chars: 30,

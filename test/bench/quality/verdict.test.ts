@@ -6,6 +6,7 @@ import { verdictOf } from '../../../bench/quality/verdict.ts'
 const run = (over: Partial<Case>): Case => ({
   id: 'run',
   suite: 'corpus',
+  collection: null,
   source: 'shop',
   task: null,
   split: null,
@@ -13,8 +14,11 @@ const run = (over: Partial<Case>): Case => ({
   label: 'clean',
   loop_start_step: null,
   resolved: null,
+  waste: null,
   tokens_estimated: true,
   holds: new Set(),
+  turns: null,
+  tokens: () => [],
   asks: () => [],
   ...over,
 })

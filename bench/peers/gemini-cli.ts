@@ -1,0 +1,22 @@
+import { callKeys, type Peer, streak } from './peer.ts'
+
+const thresholds = { tool_call_loop: 5 }
+
+/**
+ * Gemini CLI's loop detection: one call five times in a row within one prompt, whatever its results.
+ * Left out: the model that is asked from the 30th turn on, and chants inside of one reply, which recorded turns do not show.
+ */
+export const geminiCli: Peer = {
+  id: 'gemini_cli',
+  source: 'google-gemini/gemini-cli packages/core/src/services/loopDetectionService.ts',
+  version: '022f913d',
+  thresholds,
+  watch() {
+    const inARow = streak()
+    return (turn) => {
+      const most = Math.max(0, ...callKeys(turn).map(inARow))
+      if (turn.user !== undefined) inARow.reset()
+      return most >= thresholds.tool_call_loop ? 'tool_call_loop' : undefined
+    }
+  },
+}

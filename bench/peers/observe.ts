@@ -1,0 +1,34 @@
+import type { Case } from '../quality/case.ts'
+import type { Observation, RunFacts } from '../quality/observation.ts'
+import { type Judged, observationOf, type Seen, unseen } from '../quality/observed.ts'
+import type { Peer } from './peer.ts'
+
+/** How peers did on a case, turn by turn. A turn i, counted from 0, is the history of request i + 2: one that is stopped after it sends none. */
+export const observePeers = (one: Case, peers: readonly Peer[], facts: RunFacts): readonly Observation[] => {
+  if (peers.length === 0) return []
+  const played = { tokens: one.tokens(), bytes: [], state_bytes: null }
+  return peers.map((peer) => observationOf(one, judged(peer), seenBy(peer, one), played, facts))
+}
+
+const seenBy = (peer: Peer, { turns }: Case): Seen => {
+  const seen = unseen()
+  const say = peer.watch()
+  // the last turn has no request behind it
+  for (const [index, turn] of (turns ?? []).slice(0, -1).entries()) {
+    const rule_id = say(turn)
+    if (rule_id === undefined) continue
+    seen.matches++
+    seen.alarm ??= { step: index + 2, action: 'block', code: 'PEER_RULE', rule_id }
+  }
+  return seen
+}
+
+/** Under a name that no preset has. */
+const judged = ({ id, source, version, thresholds }: Peer): Judged => ({
+  id: `peer.${id}`,
+  kind: 'peer',
+  version,
+  rule_type: null,
+  params: { source, ...thresholds },
+  needs: ['turns'],
+})

@@ -1,0 +1,82 @@
+import { type Case, type Evidence, missingIn } from './case.ts'
+import { latencyOf, type Observation, quantile, type RunFacts } from './observation.ts'
+import { savingsOf } from './savings.ts'
+import { verdictOf } from './verdict.ts'
+
+/** Who judged a case: a detector, a set of rules, or the guard of another agent. */
+export type Judged = Observation['detector'] & { readonly needs: readonly Evidence[] }
+
+/** What a case showed of one subject. */
+export interface Seen {
+  alarm: Alarm | null
+  matches: number
+  /** Nanoseconds a request; none where nothing was measured. */
+  readonly took: number[]
+}
+
+/** The request that is stopped, counted from 1, and why. */
+export interface Alarm {
+  readonly step: number
+  readonly action: string
+  readonly code: string
+  readonly rule_id: string
+}
+
+/** What a case was like, whoever watched. */
+export interface Played {
+  readonly tokens: readonly number[]
+  /** Of the bodies; none where no bodies were made. */
+  readonly bytes: readonly number[]
+  /** What the session and the subject's detectors remember at the end; null where nothing was measured. */
+  readonly state_bytes: number | null
+}
+
+export const unseen = (): Seen => ({ alarm: null, matches: 0, took: [] })
+
+/** How a subject did on a case. */
+export const observationOf = (one: Case, subject: Judged, seen: Seen, played: Played, facts: RunFacts): Observation => {
+  const { id, kind, version, rule_type, params } = subject
+  const missing = missingIn(one, subject.needs)
+  const { alarm, matches, took } = missing ? unseen() : seen
+  return {
+    ...facts,
+    detector: { id, kind, version, rule_type, params },
+    suite: one.suite,
+    case_id: one.id,
+    collection: one.collection,
+    source: one.source,
+    task: one.task,
+    split: one.split,
+    style: 'messages',
+    tier: null,
+    kind: one.kind,
+    label: one.label,
+    expected: null,
+    loop_start_step: one.loop_start_step,
+    resolved: one.resolved,
+    ...said(alarm),
+    matches,
+    ...verdictOf(one, alarm?.step ?? null, missing),
+    ...savingsOf(one, played.tokens, alarm?.step ?? null, facts.usd_per_million_tokens),
+    tokens_estimated: one.tokens_estimated,
+    ...speedOf(took),
+    body_bytes_p50: played.bytes.length === 0 ? null : quantile(played.bytes, 0.5),
+    state_bytes: played.state_bytes,
+    error: missing ? 'NO_EVIDENCE' : null,
+  }
+}
+
+const said = (alarm: Alarm | null): Pick<Observation, 'decision' | 'reason' | 'rule_id'> => {
+  if (alarm === null) return { decision: 'allow', reason: null, rule_id: null }
+  const { action, code, rule_id } = alarm
+  return { decision: isStop(action) ? 'block' : 'shadow_flag', reason: code, rule_id }
+}
+
+/** A rule that steers stops its next match. */
+export const isStop = (action: string): boolean => action === 'block' || action === 'steer'
+
+const speedOf = (took: readonly number[]): Pick<Observation, 'latency_ns' | 'ops_per_second'> => {
+  const latency_ns = latencyOf(took)
+  const mean = latency_ns?.mean ?? 0
+  return { latency_ns, ops_per_second: mean === 0 ? null : Math.round(1e9 / mean) }
+}

@@ -1,0 +1,76 @@
+import { type Observation, quantile } from './observation.ts'
+
+/** Requests, their tokens, and what these cost in millionths of a dollar. */
+export interface Spent {
+  readonly requests: number
+  readonly tokens: number
+  readonly cost_micro: number
+}
+
+/** What runs labelled as loops wasted, and what a stop at the first alarm would have saved of it. */
+export interface WasteSummary {
+  readonly loops: number
+  /** Of these, where an alarm came at all. */
+  readonly stopped: number
+  /** Requests from the first turn that brought nothing to the stop; null of none. */
+  readonly median_lag: number | null
+  readonly wasted: Spent
+  /** In spite of the stop, and in runs that were not stopped. */
+  readonly before: Spent
+  readonly saved: Spent
+  /** Of the tokens; null where nothing was wasted. */
+  readonly saved_share: number | null
+  readonly usd_per_million_tokens: number
+}
+
+/** What stops cost: work that would not have been done. A clean run that solved its task counts in both. */
+export interface LostSummary {
+  readonly clean: Spent & { readonly runs: number }
+  readonly solved: Spent & { readonly runs: number }
+  /** In loops that were stopped before their first repetition. */
+  readonly early: Spent & { readonly runs: number }
+}
+
+/** Null without loops. */
+export const wasteOfAll = (members: readonly Observation[]): WasteSummary | null => {
+  const loops = members.filter(({ wasted_requests }) => wasted_requests !== null)
+  const [first] = loops
+  if (first === undefined) return null
+  const wasted = total(loops, 'wasted')
+  const saved = total(loops, 'waste_saved')
+  const lags = loops.flatMap(({ stop_lag_steps }) => stop_lag_steps ?? [])
+  return {
+    loops: loops.length,
+    stopped: lags.length,
+    median_lag: lags.length === 0 ? null : quantile(lags, 0.5),
+    wasted,
+    before: {
+      requests: wasted.requests - saved.requests,
+      tokens: wasted.tokens - saved.tokens,
+      cost_micro: wasted.cost_micro - saved.cost_micro,
+    },
+    saved,
+    saved_share: wasted.tokens === 0 ? null : saved.tokens / wasted.tokens,
+    usd_per_million_tokens: first.usd_per_million_tokens,
+  }
+}
+
+export const lostWork = (members: readonly Observation[]): LostSummary => {
+  const stopped = members.filter((one) => one.first_detection_step !== null)
+  return {
+    clean: lostIn(stopped.filter(({ label }) => label === 'clean')),
+    solved: lostIn(stopped.filter(({ resolved }) => resolved === true)),
+    early: lostIn(stopped.filter((one) => one.resolved !== true && (one.stop_lag_steps ?? 0) < 0)),
+  }
+}
+
+const lostIn = (runs: readonly Observation[]): Spent & { readonly runs: number } => ({
+  runs: runs.length,
+  ...total(runs, 'work_lost'),
+})
+
+const total = (members: readonly Observation[], of: 'wasted' | 'waste_saved' | 'work_lost'): Spent => {
+  const sum = (unit: 'requests' | 'tokens' | 'cost_micro') =>
+    members.reduce((all, one) => all + (one[`${of}_${unit}`] ?? 0), 0)
+  return { requests: sum('requests'), tokens: sum('tokens'), cost_micro: sum('cost_micro') }
+}
