@@ -2,7 +2,7 @@ import { type BenchOptions, isChosen } from '../options.ts'
 import type { Case } from '../quality/case.ts'
 import type { Observation, RunFacts } from '../quality/observation.ts'
 import type { Subjects } from '../quality/subjects.ts'
-import { syntheticCases } from '../synthetic/cases.ts'
+import { smokeCases, syntheticCases } from '../synthetic/cases.ts'
 import { observeAll } from './corpus.ts'
 
 const ROUNDS = 6
@@ -16,4 +16,6 @@ export const runSynthetic = (
 
 /** The made runs that a name stands for; all of them where none is named. */
 export const chosenSynthetic = (options: BenchOptions): readonly Case[] =>
-  syntheticCases(options.seed, options.smoke ? 1 : ROUNDS).filter(({ id, source }) => isChosen(options, id, source))
+  (options.smoke ? smokeCases(options.seed) : syntheticCases(options.seed, ROUNDS)).filter(({ id, source }) =>
+    isChosen(options, id, source),
+  )

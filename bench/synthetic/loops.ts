@@ -5,6 +5,12 @@ import { type Author, turn, word } from './author.ts'
 export interface Loop {
   readonly step: (index: number) => Step
   readonly repeats: number
+  /** How many there are, if more than usual. */
+  readonly steps?: number
+  /** What the agent does else; calls of tools if not said. */
+  readonly work?: () => Step
+  /** Nothing else is done within it. */
+  readonly unbroken?: boolean
 }
 
 const unit = (author: Author, period: number): Step[] => Array.from({ length: period }, () => author.work())
@@ -12,7 +18,7 @@ const unit = (author: Author, period: number): Step[] => Array.from({ length: pe
 const cycle = (steps: readonly Step[], index: number): Step => steps[index % steps.length] ?? { calls: [], results: [] }
 
 /** Ways in which agents go round in circles with their whole history in every request. */
-export const loops: Readonly<Record<string, (author: Author, period: number) => Loop>> = {
+export const plainLoops: Readonly<Record<string, (author: Author, period: number) => Loop>> = {
   same_call(author) {
     const [step] = unit(author, 1)
     return { step: () => step ?? author.work(), repeats: 1 }

@@ -18,6 +18,27 @@ const texts = (next: () => number, count: number): Ask[] => Array.from({ length:
 
 const again = (unit: readonly Ask[], times: number): Ask[] => Array.from({ length: times }, () => unit).flat()
 
+/** Conversations of so many agents and requests, a request of each in turns. */
+const together = (next: () => number, agents: number, requests: number): Ask[] => {
+  const file = prose(next, 600)
+  const talks: object[][] = Array.from({ length: agents }, () => [{ role: 'user', content: prose(next, 200) }])
+  const asks: Ask[] = []
+  for (let round = 0; round < requests; round++) {
+    for (const [agent, talk] of talks.entries()) {
+      const body = JSON.stringify({ model: 'synthetic', max_tokens: 1024, system: 'You explore.', messages: talk })
+      asks.push({ body: Buffer.from(body), tokens: tokensOf(body.length + 400) })
+      const path = round === 0 ? 'README.md' : `src/${agent}/${prose(next, 12).trim()}.ts`
+      talk.push(...readOf(path, round === 0 ? file : prose(next, 400), `toolu_${agent}_${round}`))
+    }
+  }
+  return asks
+}
+
+const readOf = (path: string, text: string, id: string): object[] => [
+  { role: 'assistant', content: [{ type: 'tool_use', id, name: 'Read', input: { path } }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: text }] },
+]
+
 /** Programs that send single requests without history, going round in circles or not. */
 const plans: Readonly<Record<string, (next: () => number, start: number) => Plan>> = {
   same_request: (next, start) => ({
@@ -33,6 +54,15 @@ const plans: Readonly<Record<string, (next: () => number, start: number) => Plan
     loop_start_step: start + 2,
   }),
   single_requests: (next, start) => ({ asks: texts(next, start + 12), loop_start_step: null }),
+  /** A failed request is sent once more until it is answered. */
+  retries: (next, start) => ({
+    asks: texts(next, start + 8).flatMap((one, index) =>
+      index % 2 === 0 ? [one] : [...again([{ ...one, fails: overloaded }], 2), one],
+    ),
+    loop_start_step: null,
+  }),
+  /** Several agents of one session that all begin by reading the same file. */
+  subagents: (next, start) => ({ asks: [...texts(next, start), ...together(next, 4, 6)], loop_start_step: null }),
   upstream_hiccups: (next, start) => ({
     asks: texts(next, start + 16).map((one, index) => (index % 4 === 0 ? one : { ...one, fails: overloaded })),
     loop_start_step: null,

@@ -1,0 +1,9 @@
+import { changes } from './changes.ts'
+import { checked } from './checks.ts'
+import { waits } from './polls.ts'
+import { reads } from './reads.ts'
+import { texts } from './texts.ts'
+import type { WorkKinds } from './work.ts'
+
+/** Ordinary work of today's clients, in their own words and frames: nothing may stop it. */
+export const ordinaryWork: WorkKinds = { ...changes, ...checked, ...waits, ...reads, ...texts }
