@@ -34,13 +34,13 @@ export const plainLoops: Readonly<Record<string, (author: Author, period: number
       turn('run_command', { command: `make ${word(index + 1)}` }, `${cause} at ${1000 + index * 37}\nexit code 2`, true)
     return { step, repeats: 1 }
   },
-  /** Other calls each time that find what was found before. */
+  /** Calls that find what was found before, every third of them made before. */
   stall(author) {
     const known = author.lines(8)
     const step = (index: number) =>
       turn(
         'grep',
-        { pattern: word(700 + index) },
+        { pattern: word(700 + (index % 3 === 2 ? index - 2 : index)) },
         index === 0 ? known.join('\n') : known.filter((_, line) => (line + index) % 3 > 0).join('\n'),
       )
     return { step, repeats: 1 }

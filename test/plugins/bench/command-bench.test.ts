@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { usage } from '../../../bench/options.ts'
 import { benchCommand } from '../../../plugins/bench/command-bench.ts'
 import { fakeIo } from '../../kit/io.ts'
 
@@ -34,6 +35,16 @@ test('guard bench tells what it cannot do as the bench does', async () => {
   const known = /there is (.*)\.$/m.exec(err)?.[1]?.split(', ') ?? []
   assert.ok(known.length > 0)
   for (const suite of known) assert.ok(benchCommand.options?.['--suite <names>']?.includes(suite), suite)
+})
+
+test('guard bench takes every flag of the bench', () => {
+  const flags = [...usage.matchAll(/--[a-z-]+/g)].map(([flag]) => flag).filter((flag) => flag !== '--json')
+  const taken = Object.keys(benchCommand.options ?? {}).map((option) => option.split(' ')[0])
+  assert.deepEqual(
+    flags.filter((flag) => !taken.includes(flag)),
+    [],
+  )
+  assert.ok(flags.includes('--peer') && flags.includes('--price'))
 })
 
 test('a bench ends with the command that started it, however that ends', { timeout: 60_000 }, async (context) => {
