@@ -25,9 +25,9 @@ export interface ToolCall {
   /** What the normalised result is known by: 128 bits, hex; null if there is none or it is empty. */
   readonly result: string | null
   readonly error: boolean
-  /** The client says that it did not fail; false where nothing tells. */
+  /** It did not fail: the client says so, or the result is short and no failure. */
   readonly passed: boolean
-  /** What it does, as far as name and arguments tell. */
+  /** What it does, as far as name, arguments and result tell. */
   readonly effect: ToolEffect | null
 }
 
@@ -53,7 +53,10 @@ export interface Chain {
 }
 
 /** A result whose call is not in the body. */
-export type LooseResult = { readonly id: string } & Pick<ToolCall, 'result' | 'error' | 'passed'>
+export type LooseResult = { readonly id: string; readonly pending: boolean } & Pick<
+  ToolCall,
+  'result' | 'error' | 'passed'
+>
 
 /** What the rules need to know of a request's history: hashes by position, no text. */
 export interface Conversation {

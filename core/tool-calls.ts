@@ -7,6 +7,7 @@ import { shortSha256 } from './ids.ts'
 import { holdsRounded } from './json/rounded.ts'
 import { readJson } from './json.ts'
 import { unframed } from './results/frames.ts'
+import { isPending } from './results/pending.ts'
 import { effectOf } from './tools/effect.ts'
 
 /** Deeper argument text is compared as text. */
@@ -54,16 +55,21 @@ export interface ResultPrint {
   /** Null for an empty result, which is no evidence. */
   readonly result: string | null
   readonly error: boolean
-  /** It is said that the tool did not fail. */
+  /** It is said that the tool did not fail, or it says so little that nothing is wrong. */
   readonly passed: boolean
+  /** It says that something is still under way. */
+  readonly pending: boolean
   /** Length of the text in UTF-8. */
   readonly bytes: number
 }
 
+/** Bytes below which an answer that nothing calls a failure is a good one: checks that pass say little. */
+const SHORT = 200
+
 /** Hash and flags of a result's text, told by a string; `flagged` is what the dialect itself says, null if nothing. */
 export const resultPrint = (string: string, blocks: string, flagged: boolean | null, wording: Wording): ResultPrint => {
   const known = blocks === '' && flagged !== true ? wording.known(string) : undefined
-  if (known !== undefined) return { result: known.hash, error: false, passed: flagged === false, bytes: known.bytes }
+  if (known !== undefined) return printOfKnown(known, flagged)
   const { encoding } = wording
   const text = wording.spelled(string)
   const plain = withoutReminders(text)
@@ -75,10 +81,22 @@ export const resultPrint = (string: string, blocks: string, flagged: boolean | n
   return {
     result: hash,
     error,
-    passed: !error && (flagged === false || failed === false),
+    passed: !error && (flagged === false || failed === false || Buffer.byteLength(text, encoding) < SHORT),
+    pending: !error && isPending(plain),
     bytes: counted === text ? bytes : Buffer.byteLength(text, encoding),
   }
 }
+
+const printOfKnown = (
+  { hash, bytes }: { readonly hash: string; readonly bytes: number },
+  flagged: boolean | null,
+): ResultPrint => ({
+  result: hash,
+  error: false,
+  passed: flagged === false || bytes < SHORT,
+  pending: false,
+  bytes,
+})
 
 /** A result's text as rules compare it: without reminders, lines about the run and the client's frame. */
 export const plainResult = (text: string): string => withoutRunLines(unframed(withoutReminders(text)).body)

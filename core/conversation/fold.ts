@@ -162,15 +162,15 @@ export class Fold {
 
   #result(piece: ResultPiece): void {
     this.#append('result', piece.full, piece.full)
-    const { id, result, error, passed } = piece
+    const { id, result, error, passed, pending } = piece
     const place = this.#callOf(id)
     if (place !== undefined) {
       this.#changed(place.turn)
-      const pairing = { call: place.call, result, error, passed }
+      const pairing = { call: place.call, result, error, passed, pending }
       if (place.turn.results.length === 0) place.turn.results = [pairing]
       else place.turn.results.push(pairing)
       this.#results.push(place.turn)
-    } else if (id !== null) this.#loose.push({ id, result, error, passed })
+    } else if (id !== null) this.#loose.push({ id, result, error, passed, pending })
   }
 
   /** The call a result belongs to: by id, else the next of the last turn's calls. */

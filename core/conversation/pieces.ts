@@ -38,6 +38,7 @@ export interface ResultPiece {
   readonly result: string | null
   readonly error: boolean
   readonly passed: boolean
+  readonly pending: boolean
   readonly bytes: number
 }
 
@@ -59,8 +60,17 @@ export const pieceOf = (part: Part, wording: Wording = literal.utf8): Piece => {
     }
     case 'result': {
       const blocks = blockText(wording.told(part.blocks))
-      const { result, error, passed, bytes } = resultPrint(part.text, blocks, part.error ?? null, wording)
-      return { kind: 'result', full: result ?? '', id: wording.told(part.id) ?? null, result, error, passed, bytes }
+      const { result, error, passed, pending, bytes } = resultPrint(part.text, blocks, part.error ?? null, wording)
+      return {
+        kind: 'result',
+        full: result ?? '',
+        id: wording.told(part.id) ?? null,
+        result,
+        error,
+        passed,
+        pending,
+        bytes,
+      }
     }
     default:
       return textPiece(part.kind, part.text, blockText(wording.told(part.blocks)), wording)

@@ -1,6 +1,7 @@
 import type { Call, Conversation, ToolCall, Turn } from '../call.ts'
 import type { Row } from '../decision.ts'
 import { sha256 } from '../ids.ts'
+import { whilePending } from '../tools/effect.ts'
 import { joinedTurns } from './new-turns.ts'
 
 /** What a session knows when a request is placed. Rows are newest first. */
@@ -38,9 +39,17 @@ export const ownTurns = (
 ): readonly Turn[] => {
   const { loose_results, turns } = conversation
   const calls = new Map<string, ToolCall>()
-  for (const { id, result, error, passed } of loose_results) {
+  for (const { id, result, error, passed, pending } of loose_results) {
     const call = replied.get(id)
-    if (call !== undefined) calls.set(call.key, { ...call, id, result, error, passed })
+    if (call !== undefined)
+      calls.set(call.key, {
+        ...call,
+        id,
+        result,
+        error,
+        passed,
+        effect: pending ? whilePending(call.effect) : call.effect,
+      })
   }
   if (calls.size === 0 && (turns.length > 0 || !continues)) return turns
   // Beside system items and results such a body holds user messages only, unless it has turns of its own.

@@ -1,6 +1,6 @@
 import type { ToolCall, Turn } from '../call.ts'
 import { shortSha256 } from '../ids.ts'
-import type { ToolEffect } from '../tools/effect.ts'
+import { type ToolEffect, whilePending } from '../tools/effect.ts'
 
 /** A call of a turn, before its result is known. */
 export interface OpenCall {
@@ -33,6 +33,7 @@ interface Pairing {
   readonly result: string | null
   readonly error: boolean
   readonly passed: boolean
+  readonly pending: boolean
 }
 
 /** A turn of one call is known by its key alone. */
@@ -68,5 +69,5 @@ const withResult = ({ key, tool, id, effect }: OpenCall, pairing: Pairing | unde
   result: pairing === undefined ? null : pairing.result,
   error: pairing?.error === true,
   passed: pairing?.passed === true,
-  effect,
+  effect: pairing?.pending === true ? whilePending(effect) : effect,
 })

@@ -11,6 +11,9 @@ export type ToolEffect = 'edit' | 'act' | 'look' | 'wait'
 /** Whether a call changes something. */
 export const changes = (effect: ToolEffect | null): boolean => effect === 'edit' || effect === 'act'
 
+/** The effect of a call that was told that something is still under way. */
+export const whilePending = (effect: ToolEffect | null): ToolEffect | null => (changes(effect) ? effect : 'wait')
+
 /** What a name says by itself, and what its arguments may add. */
 interface NameEffect {
   readonly effect: ToolEffect | null

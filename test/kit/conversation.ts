@@ -58,7 +58,7 @@ export const conversation = (items: readonly Item[], extra = ''): Conversation =
     text_bytes: Buffer.byteLength(chained.join('')),
     loose_results: items.flatMap((item) =>
       item.kind === 'result' && !known.has(item.id)
-        ? [{ id: item.id, result: resultOf(item.text), error: item.error, passed: false }]
+        ? [{ id: item.id, result: resultOf(item.text), error: item.error, passed: false, pending: false }]
         : [],
     ),
     resultTexts: (turns) => resultTexts(items, turns),

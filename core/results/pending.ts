@@ -1,0 +1,13 @@
+/** A longer result is more than word of how something is getting on. */
+const CHARS = 2048
+
+const underWay =
+  'running|pending|queued|in[ _-]?progress|starting|waiting|building|processing|scheduled|provisioning|deploying|not[ _-]?started|not[ _-]?ready|incomplete'
+
+const pending = new RegExp(
+  `(?:state|status|phase|conclusion)[\\\\"'>\\s:=]{1,8}(?:${underWay})\\b|\\b(?:still running|still in progress|not (?:yet )?(?:finished|completed|ready)|Process running with session ID)\\b`,
+  'i',
+)
+
+/** Whether a result says that something is still under way: whoever asks again then waits. */
+export const isPending = (text: string): boolean => text.length <= CHARS && pending.test(text)
