@@ -107,12 +107,13 @@ export const toolErrorLoop = scenario({
 })
 
 const FOUND = 'src/tax.ts:3: return net * 0.19'
-const places = ['tax', 'tax.ts', 'src/tax', 'net', 'return net', '0.19', 'net * 0.19']
+const places = ['tax', 'tax.ts', 'src/tax', 'net', 'tax', 'tax.ts']
 
 export const noProgress = scenario({
   id: 'no-progress',
   title: 'Work that brings nothing new',
-  summary: 'Searches that all differ, and all find what is known: after six of them the next request is stopped.',
+  summary:
+    'Searches, two of them made before, that all find what is known: after five of them the next request is stopped.',
   kind: 'model',
   rules: [
     { id: 'novelty_stall', rule_type: 'novelty_stall', threshold: 6, window_size: 0, action: 'block', enabled: true },
@@ -121,7 +122,7 @@ export const noProgress = scenario({
     TASK,
     places.map((text) => ({ what: `searches for "${text}"`, call: 'search', arguments: { text }, returns: FOUND })),
     { what: 'brings the same once more', says: 'I will search again.' },
-    (index) => (index === 8 ? caught('LOOP_NO_PROGRESS') : allowed),
+    (index) => (index === 7 ? caught('LOOP_NO_PROGRESS') : allowed),
   ),
 })
 

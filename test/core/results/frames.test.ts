@@ -86,8 +86,25 @@ describe('results as clients frame them', () => {
   it('say that a command did not fail where the client says so', () => {
     assert.equal(printOf('Chunk ID: a\nProcess exited with code 0\nOutput:\nall 12 tests passed').passed, true)
     assert.equal(printOf('0 issues.', false).passed, true)
-    assert.equal(printOf('0 issues.').passed, false)
+    assert.equal(printOf('x'.repeat(300)).passed, false)
+    assert.equal(printOf('x'.repeat(300), false).passed, true)
     assert.equal(printOf('Exit code 2\n0 issues.', false).passed, false)
+  })
+  it('take a short answer that nothing calls a failure for a good one', () => {
+    assert.equal(printOf('0 issues.').passed, true)
+    assert.equal(printOf('Tool x not found').passed, false)
+  })
+  it('say that something is still under way', () => {
+    const answers = [
+      '{"id":7,"state":"running","log":[]}',
+      '<status>in_progress</status>',
+      'id: bgp_1\nstatus: running\npid: 7',
+      'The job is still running.',
+      'Process running with session ID 96007',
+    ]
+    for (const text of answers) assert.equal(printOf(text).pending, true, text)
+    for (const text of ['{"state":"done"}', 'running tests', 'exit status 0', `"status":"running"${'x'.repeat(3000)}`])
+      assert.equal(printOf(text).pending, false, text)
   })
   it('are equal where only the frame differs', () => {
     const one = printOf(

@@ -37,9 +37,9 @@ describe('messages requests', () => {
     ])
   })
 
-  it('flags no error where none is said', () => {
+  it('says of an error what the block says, and nothing where it says nothing', () => {
     assert.deepEqual(user([{ type: 'tool_result', tool_use_id: 't', content: 'ok', is_error: false }]), [
-      { kind: 'result', text: 'ok', id: 't' },
+      { kind: 'result', text: 'ok', id: 't', error: false },
     ])
     assert.deepEqual(user([{ type: 'tool_result', tool_use_id: 't' }]), [{ kind: 'result', text: '', id: 't' }])
   })

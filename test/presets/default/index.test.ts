@@ -31,6 +31,7 @@ describe('the default preset', () => {
         'detector/max_tokens',
         'detector/max_cost',
         'detector/novelty_stall',
+        'detector/stale_turns',
         'detector/tool_error_streak',
         'detector/content_chant',
       ],

@@ -17,9 +17,9 @@ const stuck: Readonly<Record<string, readonly Step[]>> = {
     ...Array.from({ length: 6 }, (_, n) =>
       tool(
         'bash',
-        { command: `make check | tail -${n + 3}` },
+        { command: `make check | tail -${(n % 4) + 3}` },
         LOG.split('\n')
-          .slice(-n - 3)
+          .slice(-(n % 4) - 3)
           .join('\n'),
       ),
     ),
@@ -45,9 +45,38 @@ const fine: Readonly<Record<string, readonly Step[]>> = {
     TASK,
     ...Array.from({ length: 6 }, (_, n) => tool('next_page', {}, `page ${n}: entry of worker w${n}`)),
   ],
-  'edits one file many times': [
+  ...Object.fromEntries(
+    ['edit_file', 'Edit', 'MultiEdit', 'NotebookEdit', 'mcp__serena__replace_symbol_body', 'execute_sql'].map(
+      (name) => [
+        `changes something many times by ${name}`,
+        [
+          TASK,
+          ...Array.from({ length: 12 }, (_, n) => tool(name, { path: 'a.ts', line: n }, 'The file has been updated.')),
+        ],
+      ],
+    ),
+  ),
+  ...Object.fromEntries(
+    ['(Bash completed with no output)', '(no output)', '', '<returncode>0</returncode>\n<output>\n</output>'].map(
+      (silence) => [
+        `makes silent commands told as "${silence.slice(0, 12)}"`,
+        [TASK, ...Array.from({ length: 12 }, (_, n) => tool('Bash', { command: `mkdir part-${n}` }, silence))],
+      ],
+    ),
+  ),
+  'checks after each edit, and all is well each time': [
     TASK,
-    ...Array.from({ length: 8 }, (_, n) => tool('edit_file', { path: 'a.ts', line: n }, 'The file has been updated.')),
+    ...Array.from({ length: 12 }, (_, n) => [
+      tool('Edit', { path: 'a.ts', text: `version ${n}` }, 'The file has been updated.'),
+      tool('Bash', { command: 'npm run typecheck' }, '> tsc --noEmit'),
+    ]).flat(),
+  ],
+  'waits for a process': [
+    TASK,
+    tool('exec_command', { cmd: 'npm run build' }, 'Process running with session ID 7\nOutput:\n'),
+    ...Array.from({ length: 15 }, () =>
+      tool('write_stdin', { session_id: 7, chars: '' }, 'Process running with session ID 7\nOutput:\n'),
+    ),
   ],
   'is asked the same again': [
     TASK,
