@@ -1,5 +1,17 @@
-import { detector, type Finding, type Row, reachOf, requestPlaces } from 'guard-gateway/core'
+import {
+  bringsUserMessage,
+  detector,
+  type Evidence,
+  type Finding,
+  isPassedOver,
+  type Row,
+  reachOf,
+  repeatsOfOne,
+  requestPlaces,
+} from 'guard-gateway/core'
 import { type Static, Type } from 'typebox'
+
+const SECOND = 1000
 
 const params = Type.Object(
   {
@@ -7,6 +19,9 @@ const params = Type.Object(
       Type.Union([Type.Literal('session'), Type.Literal('thread')], {
         description: 'Whose requests are compared: those of the session, or of one conversation',
       }),
+    ),
+    reset_on_user_message: Type.Optional(
+      Type.Boolean({ description: 'Requests before the last user message do not count' }),
     ),
     ignore_in_flight: Type.Optional(
       Type.Boolean({
@@ -16,9 +31,27 @@ const params = Type.Object(
     ignore_failed: Type.Optional(
       Type.Boolean({ description: 'Requests that failed do not count: their repeat takes their place' }),
     ),
+    ignore_aborted: Type.Optional(
+      Type.Boolean({ description: 'Requests whose answer the client did not wait for do not count' }),
+    ),
+    ignore_fresh_starts: Type.Optional(
+      Type.Boolean({
+        description:
+          'Where the client names no session, conversations that begin alike do not count one another, nor do those of different subagents anywhere',
+      }),
+    ),
+    within_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 86_400,
+        description: 'Only requests of the last so many seconds count; all in the window unless set',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
+
+type Given = Static<typeof params>
 
 /** The same normalised request, again and again. */
 export const exactRepeat = detector({
@@ -31,14 +64,18 @@ export const exactRepeat = detector({
   params,
   reachable: ({ threshold, window_size }) => threshold <= Math.max(1, window_size),
 
-  detect({ rule, row, past }): Finding | undefined {
+  detect(shown: Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past'>): Finding | undefined {
+    const { rule, row, past } = shown
     const reach = reachOf(past, rule.window_size)
-    let count = 1
-    for (let index = 0; index < reach; index++) if (isSame(past[index], row, rule.params)) count++
+    let equal = 1
+    for (let index = 0; index < reach; index++) if (past[index]?.fingerprint === row.fingerprint) equal++
+    if (equal < rule.threshold) return undefined
+    const same = counted(shown, reach)
+    const count = same.length + 1
     if (count < rule.threshold) return undefined
-    const same = past.slice(0, reach).filter((earlier) => isSame(earlier, row, rule.params))
+    const within = rule.params?.within_seconds
     return {
-      message: `${count} identical requests in the last ${reach + 1}`,
+      message: `${count} identical requests in the last ${within === undefined ? reach + 1 : `${within} s`}`,
       evidence: 'session',
       count,
       where: requestPlaces([row.id, ...same.map((earlier) => earlier.id)]),
@@ -48,11 +85,23 @@ export const exactRepeat = detector({
   },
 })
 
-const isSame = (earlier: Row | undefined, row: Row, given: Static<typeof params> | undefined): boolean =>
-  earlier !== undefined &&
-  earlier.fingerprint === row.fingerprint &&
-  !(given?.ignore_in_flight === true && earlier.outcome === null) &&
-  !(given?.ignore_failed === true && hasFailed(earlier))
+/** The equal requests that count beside the one in hand, newest first. */
+const counted = (
+  { rule, call, row, past }: Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past'>,
+  reach: number,
+): readonly Row[] => {
+  const given = rule.params ?? {}
+  const since = given.within_seconds === undefined ? Number.NEGATIVE_INFINITY : call.at - given.within_seconds * SECOND
+  const window = given.reset_on_user_message === true ? sinceUser(row, past.slice(0, reach)) : past.slice(0, reach)
+  const equal = window.filter(
+    (earlier) => earlier.fingerprint === row.fingerprint && earlier.at >= since && !isPassedOver(earlier, given),
+  )
+  return given.ignore_fresh_starts === true ? repeatsOfOne(row, call, past, equal, given) : equal
+}
 
-const hasFailed = ({ outcome }: Row): boolean =>
-  outcome === 'upstream_error' || outcome === 'unreachable' || outcome === 'truncated'
+/** The rows back to the one that brought the last user message. */
+const sinceUser = (row: Row, window: readonly Row[]): readonly Row[] => {
+  if (bringsUserMessage(row)) return []
+  const end = window.findIndex(bringsUserMessage)
+  return end === -1 ? window : window.slice(0, end + 1)
+}

@@ -1,7 +1,12 @@
 import {
+  bringsUserMessage,
+  type Call,
   detector,
   type Evidence,
   type Finding,
+  isFreshStart,
+  isPassedOver,
+  isSameSubagent,
   namesTool,
   periodOf,
   type Row,
@@ -31,13 +36,30 @@ const params = Type.Object(
           'Tools whose calls do not count: a turn of nothing else breaks a sequence; `*` stands for any characters',
       }),
     ),
+    ignore_in_flight: Type.Optional(
+      Type.Boolean({
+        description: 'Requests that have not ended do not count, for callers that ask several times at once',
+      }),
+    ),
+    ignore_failed: Type.Optional(
+      Type.Boolean({ description: 'Requests that failed do not count: their repeat takes their place' }),
+    ),
+    ignore_aborted: Type.Optional(
+      Type.Boolean({ description: 'Requests whose answer the client did not wait for do not count' }),
+    ),
+    ignore_fresh_starts: Type.Optional(
+      Type.Boolean({
+        description:
+          'Where the client names no session, no sequence of requests goes beyond the beginning of a conversation, and none anywhere holds those of different subagents',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
 
 type Given = Static<typeof params>
 
-type Shown = Pick<Evidence<Given>, 'rule' | 'row' | 'past' | 'turns'>
+type Shown = Pick<Evidence<Given>, 'rule' | 'call' | 'row' | 'past' | 'turns'>
 
 /** What is compared: turns without the calls that do not count. */
 interface Seen extends Shown {
@@ -55,16 +77,17 @@ export const sequenceRepeat = detector({
   params,
   reachable: ({ threshold, window_size }) => 2 * threshold <= window_size,
 
-  detect({ rule, row, past, turns }: Shown): Finding | undefined {
+  detect({ rule, call, row, past, turns }: Shown): Finding | undefined {
     const { result_aware, exempt_tools } = rule.params ?? {}
     const seen: Seen = {
       rule,
+      call,
       row,
       past,
       turns: exempt_tools?.length ? withoutCalls(turns, rule.window_size, exempt_tools) : turns,
       aware: result_aware === true,
     }
-    return inTurns(seen) ?? inRequests(seen)
+    return inTurns(seen) ?? inRequests({ ...seen, past: counted(seen) })
   },
 })
 
@@ -140,19 +163,33 @@ const inRequests = (seen: Seen): Finding | undefined => {
   }
 }
 
+/** The earlier requests that count, newest first; all of them unless the rule says otherwise. */
+const counted = ({ rule, call, row, past }: Seen): readonly Row[] => {
+  const { ignore_in_flight, ignore_failed, ignore_aborted, ignore_fresh_starts } = rule.params ?? {}
+  if (!(ignore_in_flight || ignore_failed || ignore_aborted || ignore_fresh_starts)) return past
+  if (!past.some(({ fingerprint }) => fingerprint === row.fingerprint)) return []
+  const answered = past.filter((earlier) => !isPassedOver(earlier, rule.params ?? {}))
+  return ignore_fresh_starts ? sinceStart(row, call, answered) : answered
+}
+
+/** The rows back to the one that began the conversation, without those of other subagents. */
+const sinceStart = (row: Row, call: Call, rows: readonly Row[]): readonly Row[] => {
+  if (isFreshStart(row, call)) return []
+  const own = rows.filter((earlier) => isSameSubagent(earlier, row))
+  const start = own.findIndex((earlier) => isFreshStart(earlier, call))
+  return start === -1 ? own : own.slice(0, start + 1)
+}
+
 /** How many of the last requests are compared, the one in hand included. */
 const requests = (seen: Seen): number => {
   const limit = Math.min(seen.rule.window_size, seen.past.length + 1)
   if (seen.rule.params?.reset_on_user_message !== true) return limit
   for (let back = 0; back < limit; back++) {
-    if (beginsAnew(rowAt(seen, back))) return back + 1
+    const at = rowAt(seen, back)
+    if (at !== undefined && bringsUserMessage(at)) return back + 1
   }
   return limit
 }
-
-/** A user message is new in it; what a conversation begins with is not. */
-const beginsAnew = (row: Row | undefined): boolean =>
-  row !== undefined && !row.root && (row.user_first === true || row.new_turns.some((turn) => turn.user_after))
 
 const rowAt = ({ row, past }: Seen, back: number): Row | undefined => (back === 0 ? row : past[back - 1])
 

@@ -6,6 +6,7 @@ import {
   type Match,
   type Row,
   rowOf,
+  type Session,
   type Turn,
 } from 'guard-gateway/core'
 import { reservedFor } from '../decide.ts'
@@ -42,7 +43,15 @@ export function* replayed(stored: StoredSession, policy: Policy, fault: Fault): 
     const place = past.place(row)
     row.retry = place.original !== undefined
     if (!isPaused(record))
-      row.matches = evaluate(policy, callOf(record, place.turns), past.session, past.history, place, row, fault).matches
+      row.matches = evaluate(
+        policy,
+        callOf(record, place.turns, past.session),
+        past.session,
+        past.history,
+        place,
+        row,
+        fault,
+      ).matches
     past.add(record, row, place)
     const { matches, deaf } = heardIn(policy, record, fault)
     yield { record, matches: [...row.matches, ...matches], unseen: unseenOf(policy, record, deaf) }
@@ -64,7 +73,7 @@ const unseenOf = ({ active }: Policy, record: CallRecord, deaf: readonly string[
 const nobody = { agent_id: null, key_id: null }
 
 /** A stored request as rules see it: its text is gone. */
-const callOf = (record: CallRecord, turns: readonly Turn[]): Call => ({
+const callOf = (record: CallRecord, turns: readonly Turn[], session: Session): Call => ({
   id: record.id,
   at: record.received_at,
   tick: 0,
@@ -96,7 +105,7 @@ const callOf = (record: CallRecord, turns: readonly Turn[]): Call => ({
   agent_id: record.agent_id,
   mode: 'shadow',
   upstream: record.upstream,
-  session: null,
+  session,
   notes: {},
 })
 

@@ -4,7 +4,8 @@ import type { Finding } from 'guard-gateway/core'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { detectorConforms } from '../../conformance/detector.ts'
 import { called, conversation, type Item, result, says, step, turn, user } from '../../kit/conversation.ts'
-import { evidence } from '../../kit/evidence.ts'
+import { call, evidence } from '../../kit/evidence.ts'
+import { aSession } from '../../kit/settled.ts'
 
 const requests = (word: string, rule = {}) =>
   sequenceRepeat.detect(evidence(sequenceRepeat, word, { rule })) as Finding | undefined
@@ -114,6 +115,38 @@ describe('sequence_repeat with params', () => {
     assert.equal(sequenceRepeat.detect({ ...shown, past: first }), undefined)
     const { params: _, ...literal } = shown.rule
     assert.notEqual(sequenceRepeat.detect({ ...shown, rule: literal, past: past(false) }), undefined)
+  })
+  it('ignore_in_flight, ignore_failed and ignore_aborted take requests out of the sequence', () => {
+    const endings = {
+      ignore_in_flight: [null],
+      ignore_failed: ['upstream_error', 'unreachable', 'truncated'],
+      ignore_aborted: ['client_aborted', 'interrupted'],
+    } as const
+    for (const [param, outcomes] of Object.entries(endings)) {
+      const shown = evidence(sequenceRepeat, 'ababab', { rule: { params: { [param]: true } } })
+      assert.notEqual(sequenceRepeat.detect(shown), undefined)
+      for (const outcome of outcomes) {
+        const past = shown.past.map((row, index) => (index === 2 ? { ...row, outcome } : row))
+        assert.equal(sequenceRepeat.detect({ ...shown, past }), undefined)
+      }
+      // what failed in between parts nothing
+      const between = evidence(sequenceRepeat, 'abaabab', { rule: { params: { [param]: true } } })
+      const past = between.past.map((row, index) => (index === 3 ? { ...row, outcome: outcomes[0] } : row))
+      assert.equal(sequenceRepeat.detect(between), undefined)
+      assert.notEqual(sequenceRepeat.detect({ ...between, past }), undefined)
+    }
+  })
+  it('ignore_fresh_starts ends a sequence where its conversation began, if nothing else tells the session', () => {
+    const shown = evidence(sequenceRepeat, 'ababab', { rule: { params: { ignore_fresh_starts: true } } })
+    const past = shown.past.map((row, index) => ({ ...row, root: index % 2 === 0 }))
+    const asked = (external_source: string) => call({ session: aSession({ external_source }) })
+    const row = { ...shown.row, root: false }
+    assert.equal(sequenceRepeat.detect({ ...shown, call: asked('derived'), row, past }), undefined)
+    assert.notEqual(sequenceRepeat.detect({ ...shown, call: asked('x-session-id'), row, past }), undefined)
+    const going = shown.past.map((one, index) => ({ ...one, root: index === 4 }))
+    assert.notEqual(sequenceRepeat.detect({ ...shown, call: asked('derived'), row, past: going }), undefined)
+    const others = shown.past.map((one, index) => ({ ...one, thread: index === 1 ? 'request_0~2e' : one.thread }))
+    assert.equal(sequenceRepeat.detect({ ...shown, call: asked('x-session-id'), row, past: others }), undefined)
   })
   it('exempt_tools do not count beside other calls, and alone break a sequence', () => {
     const exempt = { params: { exempt_tools: ['note*'] } }
