@@ -84,7 +84,7 @@ export interface Row {
   readonly thread: string
   /** Not an extension of anything known. */
   readonly root: boolean
-  /** Id of the request whose turns come before `new_turns`. */
+  /** Id of the request whose turns come before `new_turns`; never another attempt, but the request that it is an attempt of. */
   readonly parent: string | null
   /** Call keys that count for this request. */
   readonly keys: readonly string[]

@@ -168,8 +168,9 @@ const counted = ({ rule, call, row, past }: Seen): readonly Row[] => {
   const { ignore_in_flight, ignore_failed, ignore_aborted, ignore_fresh_starts } = rule.params ?? {}
   if (!(ignore_in_flight || ignore_failed || ignore_aborted || ignore_fresh_starts)) return past
   if (!past.some(({ fingerprint }) => fingerprint === row.fingerprint)) return []
-  const answered = past.filter((earlier) => !isPassedOver(earlier, rule.params ?? {}))
-  return ignore_fresh_starts ? sinceStart(row, call, answered) : answered
+  // that a conversation began is so, however its first request ended
+  const rows = ignore_fresh_starts ? sinceStart(row, call, past) : past
+  return rows.filter((earlier) => !isPassedOver(earlier, rule.params ?? {}))
 }
 
 /** The rows back to the one that began the conversation, without those of other subagents. */

@@ -142,6 +142,10 @@ const remember = (decision: Decision, row: Draft, history: History): void => {
 export const reservedFor = (bytes: number, most: number | null): number =>
   Math.ceil(bytes / BYTES_PER_TOKEN) + (most ?? 0)
 
+/** Of another attempt it is the request that it is an attempt of, since attempts stand in no window. */
+const parentId = ({ parent, original }: Place): string | null =>
+  (original === undefined && parent?.retry === true ? parent.parent : parent?.id) ?? null
+
 const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place): Draft => ({
   id,
   at,
@@ -153,7 +157,7 @@ const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place):
   talk_items: conversation.talk.length,
   thread: placed.thread,
   root: placed.root,
-  parent: placed.parent?.id ?? null,
+  parent: parentId(placed),
   keys: placed.keys,
   new_turns: placed.new_turns,
   user_first: placed.user_first,

@@ -204,7 +204,8 @@ export class History implements Known {
   #goesOn({ parent, items, chain_tip, decision }: Row): boolean {
     const [newest] = this.rows
     if (newest === undefined || !this.straight || decision === 'block') return decision !== 'block' && this.straight
-    return chain_tip === newest.chain_tip || (parent === newest.id && items > newest.items)
+    const beginning = newest.retry ? newest.parent : newest.id
+    return chain_tip === newest.chain_tip || (parent === beginning && items > newest.items)
   }
 
   #trim(blocked: boolean, keep: number): void {

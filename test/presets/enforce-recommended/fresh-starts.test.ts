@@ -54,6 +54,16 @@ for (const dialect of dialects) {
       for (let n = 0; n < 5; n++)
         assert.deepEqual(await run(service, dialect, [...WORK.slice(0, 2), read(`${n}.md`)]), quiet(3))
     })
+    it('are no loop: a task whose first request took attempts that bear a mark', async () => {
+      await using service = await preset('enforce-recommended')
+      for (let n = 0; n < 5; n++) {
+        service.provider.script({ status: 503 }, { status: 503 })
+        for (let attempt = 0; attempt < 2; attempt++)
+          await service.send(dialect, [TASK], attempt === 0 ? {} : { 'x-stainless-retry-count': `${attempt}` })
+        assert.equal(reasonOf(await service.send(dialect, [TASK], { 'x-stainless-retry-count': '2' })), null)
+        for (let end = 2; end <= 3; end++) assert.equal(reasonOf(await service.send(dialect, WORK.slice(0, end))), null)
+      }
+    })
     it('are no loop: subagents started at once, step by step', async () => {
       await using service = await preset('enforce-recommended')
       for (let end = 1; end <= WORK.length; end++) {
