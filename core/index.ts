@@ -180,14 +180,7 @@ export { acceptNoBody } from './request-body/no-body.ts'
 export { ownedBodies } from './request-body/owned-bodies.ts'
 export { type ReadRequest, readRequest } from './request-body.ts'
 export type { Secrets } from './secrets.ts'
-export {
-  bringsUserMessage,
-  isFreshStart,
-  isPassedOver,
-  isSameSubagent,
-  type PassedOver,
-  repeatsOfOne,
-} from './session/repeats.ts'
+export { bringsUserMessage, isFreshStart, isPassedOver, isSameSubagent, repeatsOfOne } from './session/repeats.ts'
 export { isSessionName, namedSession, onlySession, sessionById } from './session/session-id.ts'
 export { type Caller, newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
 export type { Attempt, Reading, Settled, Usage } from './settled.ts'
