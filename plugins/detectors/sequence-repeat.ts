@@ -13,6 +13,7 @@ import {
   requestPlaces,
   sameCalls,
   sameResults,
+  type ToolCall,
   type Turn,
   turnPlaces,
 } from 'guard-gateway/core'
@@ -84,17 +85,25 @@ export const sequenceRepeat = detector({
       call,
       row,
       past,
-      turns: exempt_tools?.length ? withoutCalls(turns, rule.window_size, exempt_tools) : turns,
+      turns: countedTurns(turns, rule.window_size, exempt_tools, result_aware === true),
       aware: result_aware === true,
     }
     return inTurns(seen) ?? inRequests({ ...seen, past: counted(seen) })
   },
 })
 
-/** The last turns, with the calls that count. */
-const withoutCalls = (turns: readonly Turn[], most: number, exempt: readonly string[]): readonly Turn[] => {
+/** The last turns, with the calls that count: where results do, waiting goes round in no circle. */
+const countedTurns = (
+  turns: readonly Turn[],
+  most: number,
+  exempt: readonly string[] | undefined,
+  aware: boolean,
+): readonly Turn[] => {
   const named = namesTool(exempt)
-  return turns.slice(-most).map((turn) => ({ ...turn, calls: turn.calls.filter(({ tool }) => !named(tool)) }))
+  const isLeftOut = ({ tool, effect }: ToolCall): boolean => named(tool) || (aware && effect === 'wait')
+  const last = turns.slice(-most)
+  if (!last.some(({ calls }) => calls.some(isLeftOut))) return turns
+  return last.map((turn) => ({ ...turn, calls: turn.calls.filter((call) => !isLeftOut(call)) }))
 }
 
 const inTurns = (seen: Seen): Finding | undefined => {

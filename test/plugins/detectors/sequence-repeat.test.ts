@@ -159,3 +159,11 @@ describe('sequence_repeat with params', () => {
     assert.equal(turnsOf(parted, exempt), undefined)
   })
 })
+
+describe('sequence_repeat and waiting', () => {
+  const poll = [...step('Bash', { command: 'sleep 30' }, ''), ...step('TaskOutput', { id: 1 }, 'running')]
+  it('takes polls that go round for no circle where results count', () => {
+    assert.equal(turnsOf(Array.from({ length: 6 }, () => poll).flat(), aware), undefined)
+    assert.notEqual(turnsOf(Array.from({ length: 3 }, () => poll).flat()), undefined)
+  })
+})
