@@ -1,5 +1,4 @@
 import { shortSha256 } from '../ids.ts'
-import { textHash } from '../long-text/digest.ts'
 import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20
@@ -15,9 +14,12 @@ const scratchView = new DataView(scratch.buffer)
 /** A UTF-16 unit takes at most three bytes. */
 const MAX_BYTES_PER_UNIT = 3
 
+/** Between a text and what stands beside it: a byte of no UTF-8, so that no text looks like both. */
+const BESIDE = Buffer.of(0xff)
+
 /** What a text is known by, and its length in UTF-8. */
 export interface ContentHash {
-  /** 128 bits, hex; undefined if there is nothing but white space. */
+  /** The first 128 bits of SHA-256, hex; undefined if there is nothing but white space. */
   readonly hash: string | undefined
   readonly bytes: number
 }
@@ -29,8 +31,9 @@ export const contentHash = (text: string, blocks: string, encoding: Encoding): C
   const buffer = fits ? scratch : Buffer.allocUnsafeSlow(room)
   const bytes = buffer.write(text, 0, encoding)
   const length = collapseBytes(fits ? scratchView : new DataView(buffer.buffer), bytes)
-  if (blocks !== '') return { hash: shortSha256(`${buffer.toString('utf8', 0, length)}\0${blocks}`), bytes }
-  return { hash: length === 0 ? undefined : textHash(buffer, length), bytes }
+  const collapsed = buffer.subarray(0, length)
+  if (blocks !== '') return { hash: shortSha256(Buffer.concat([collapsed, BESIDE, Buffer.from(blocks)])), bytes }
+  return { hash: length === 0 ? undefined : shortSha256(collapsed), bytes }
 }
 
 /** Collapses in place; gives the new length. Four bytes at once where they stay as they are, which most do. */

@@ -1,6 +1,8 @@
 import { shortSha256 } from '../ids.ts'
-import { DIGITS, isDigested, LONG } from './digest.ts'
-import { BYTE_LIMIT, loadedPrograms, mark, places } from './memory.ts'
+import { BYTE_LIMIT, loadedProgram, mark, places } from './memory.ts'
+
+/** From so many bytes on a text has a stand-in. */
+const LONG = 128
 
 /** Characters of a stand-in behind the beginning of its text: the mark and a number. */
 export const STAND_IN = mark.length + 4
@@ -8,7 +10,7 @@ export const STAND_IN = mark.length + 4
 /** What the scan tells of each text, so many numbers a text. */
 const ROW = 6
 
-/** A list whose long texts have stand-ins. Whatever it gives as bytes, and all hashes, are there until the next scan. */
+/** A list whose long texts have stand-ins. Bytes of texts, and their hashes, can be asked for until the next scan. */
 export class Scan {
   readonly #bytes: Buffer
   readonly #rows: Int32Array
@@ -47,9 +49,7 @@ export class Scan {
 
   /** What it is known by. */
   hash(text: number): string {
-    if (!isDigested(this.#number(text, 3) - this.#number(text, 2))) return shortSha256(this.collapsed(text))
-    const at = places.digests + text * DIGITS
-    return this.#bytes.toString('latin1', at, at + DIGITS)
+    return shortSha256(this.collapsed(text))
   }
 
   /** Its length in UTF-8. */
@@ -70,15 +70,15 @@ export class Scan {
 /**
  * Puts a stand-in in place of each long text of a JSON list: its beginning, which is white space and up to 32 characters of ASCII,
  * then the mark and four letters for its number. Names of members are left, and so are texts that are data URLs, nothing but white
- * space, or have characters escaped by number. Undefined for a list over 1 MiB, and where programs cannot be loaded.
+ * space, or have characters escaped by number. Undefined for a list over 1 MiB, and where the program cannot be loaded.
  */
 export const scanned = (list: Buffer): Scan | undefined => {
-  const programs = list.length > BYTE_LIMIT ? null : loadedPrograms()
-  if (programs === null) return
-  const { bytes, numbers } = programs
+  const program = list.length > BYTE_LIMIT ? null : loadedProgram()
+  if (program === null) return
+  const { bytes, numbers } = program
   list.copy(bytes, places.given)
-  const { given, mark: place, shortened, texts, rows, digests } = places
-  const end = programs.scan(given, given + list.length, LONG, place, mark.length, shortened, texts, rows, digests)
+  const { given, mark: place, shortened, texts, rows } = places
+  const end = program.scan(given, given + list.length, LONG, place, mark.length, shortened, texts, rows)
   const first = (rows >> 2) + 1
   return new Scan(bytes, numbers.slice(first, first + (numbers[first - 1] ?? 0) * ROW), end)
 }

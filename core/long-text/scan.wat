@@ -1,9 +1,8 @@
 ;; Finds the long texts of a JSON value and writes two things: the value with a stand-in for each of them, which is quickly parsed,
-;; and the texts one behind the other, unescaped, with white space collapsed and trimmed, each with its digest.
+;; and the texts one behind the other, unescaped, with white space collapsed and trimmed.
 ;; What is no JSON passes as it is, for the parser to refuse.
 (module
-  (import "digest" "memory" (memory 57))
-  (import "digest" "digest" (func $digest (param i32 i32 i32)))
+  (memory (export "memory") 52)
 
   ;; what the text that was read last is
   (global $end (mut i32) (i32.const 0))     ;; behind its closing quote
@@ -174,10 +173,9 @@
   ;; Scans the JSON from $at to $limit. Texts of $long bytes and more are written to $out; the JSON is written to $json, with the
   ;; $marked bytes at $mark and four letters for a number in place of all but the beginning of each. A row of six numbers at $rows
   ;; tells of each: where its rest begins and where it ends, both in the JSON, where it was written and to what end, its own
-  ;; length and that of its beginning, both unescaped; its digest is at $digests. Gives the end of the JSON written; the number of
-  ;; rows stands before them.
+  ;; length and that of its beginning, both unescaped. Gives the end of the JSON written; the number of rows stands before them.
   (func (export "scan") (param $at i32) (param $limit i32) (param $long i32) (param $mark i32) (param $marked i32)
-                        (param $json i32) (param $out i32) (param $rows i32) (param $digests i32) (result i32)
+                        (param $json i32) (param $out i32) (param $rows i32) (result i32)
     (local $copied i32) (local $start i32) (local $rest i32) (local $to i32) (local $count i32) (local $row i32)
     (local.set $copied (local.get $at))
     (local.set $row (i32.add (local.get $rows) (i32.const 4)))
@@ -205,8 +203,6 @@
         (i32.sub (i32.sub (local.get $at) (i32.const 1)) (i32.add (local.get $start) (global.get $escapes))))
       (i32.store offset=20 (local.get $row)
         (i32.sub (i32.sub (local.get $rest) (local.get $start)) (global.get $blanks)))
-      (call $digest (local.get $out) (i32.sub (local.get $to) (local.get $out))
-        (i32.add (local.get $digests) (i32.shl (local.get $count) (i32.const 5))))
 
       (local.set $json (call $copied (local.get $copied) (local.get $rest) (local.get $json)))
       (local.set $json (call $copied (local.get $mark) (i32.add (local.get $mark) (local.get $marked)) (local.get $json)))

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { it } from 'node:test'
+import wabt from 'wabt'
+import { program } from '../../../core/long-text/program.ts'
+
+it('the program that is kept is what its source assembles to', async () => {
+  const source = await readFile(new URL('../../../core/long-text/scan.wat', import.meta.url), 'utf8')
+  const module = (await wabt()).parseWat('scan.wat', source, { simd: true })
+  module.validate()
+  const assembled = Buffer.from(module.toBinary({}).buffer).toString('base64')
+  module.destroy()
+  assert.equal(program, assembled, `core/long-text/program.ts should hold ${assembled}`)
+})
