@@ -19,6 +19,8 @@ import type { OnStorageFailure } from './pipeline/recording.ts'
 import type { Plugin } from './plugin.ts'
 import { type Finder, type Redactor, redactor } from './redact.ts'
 import { Registry } from './registry.ts'
+import { OwnedBodies } from './request-body/owned-bodies.ts'
+import { RequestReader } from './request-body.ts'
 import { Secrets } from './secrets.ts'
 import { sessionById } from './session/session-id.ts'
 import type { Caller, SessionRow } from './session.ts'
@@ -73,6 +75,10 @@ export class Gateway {
   approver: Approver = approver(undefined)
   readonly secrets = new Secrets()
   readonly keys = new Keys()
+  /** Reads model requests, and remembers what they held. */
+  readonly requestReader = new RequestReader()
+  /** Bodies that are freed as soon as nobody needs them. */
+  readonly ownedBodies = new OwnedBodies()
   readonly clock: Clock
   redact: Redactor
   onStorageFailure: OnStorageFailure
@@ -163,6 +169,7 @@ export class Gateway {
 
   async close(): Promise<void> {
     await this.hooks.close.promise()
+    this.requestReader.forget()
     await this.#storage?.close()
     this.#storage = undefined
   }

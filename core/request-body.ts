@@ -5,6 +5,9 @@ import { thrownBy } from './errors/thrower.ts'
 import { GuardError } from './errors.ts'
 import { BodyPrints, begins } from './request-body/body-prints.ts'
 import { KeptBodies } from './request-body/kept-bodies.ts'
+import { KnownFrames } from './request-body/known-frames.ts'
+import { KnownTools } from './request-body/known-tools.ts'
+import { LatestList } from './request-body/latest-list.ts'
 import { readAnew } from './request-body/read-anew.ts'
 import { readOn } from './request-body/read-on.ts'
 import type { Known } from './request-body/scan.ts'
@@ -21,24 +24,54 @@ const WORTH_KEEPING = 2048
 /** What is known of one element, hashes mostly. */
 const ELEMENT_BYTES = 600
 
-const kept = new KeptBodies<Known>(({ elements }) => elements.length * ELEMENT_BYTES)
-const prints = new BodyPrints()
-
 /**
- * Reads a request body for a style. Of a body that begins like earlier ones of the same `hint` (a session's id, or an empty text)
- * only what is new is parsed and hashed; one that begins like no other is remembered by a print alone.
- * Throws INVALID_BODY for anything but one JSON object within limits.
+ * Reads request bodies, and remembers what it made of them for those that begin alike: at most 32 MiB of bodies, and little more.
+ * Each gateway has one of its own. What one style made of a body is never taken for another's, were their ids the same.
  */
-export const readRequest = (style: ApiStyle, body: Buffer, hint: string): ReadRequest =>
-  thrownBy(`api-style:${style.id}`, () => read(style, body, hint))
+export class RequestReader {
+  readonly #kept = new KeptBodies<Known>(({ elements }) => elements.length * ELEMENT_BYTES)
+  readonly #prints = new BodyPrints()
+  readonly #parts = { frames: new KnownFrames(), tools: new KnownTools(), latest: new LatestList() }
+  readonly #numbers = new WeakMap<ApiStyle, number>()
+  #styles = 0
 
-const read = (style: ApiStyle, body: Buffer, hint: string): ReadRequest => {
-  if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
-  if (body.length < WORTH_KEEPING) return readAnew(style, body)
-  const name = `${style.id} ${hint}`
-  const bodies = kept.named(name)
-  if (!bodies.some((earlier) => begins(body, earlier)) && !prints.continues(name, body)) return readAnew(style, body)
-  const { request, known, earlier } = readOn(style, body, bodies)
-  kept.keep(name, body, known, earlier)
-  return request
+  /**
+   * Reads a request body for a style. Of a body that begins like earlier ones of the same `hint` (a session's id, or an empty text)
+   * only what is new is parsed and hashed; one that begins like no other is remembered by a print alone.
+   * Throws INVALID_BODY for anything but one JSON object within limits.
+   */
+  read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
+    return thrownBy(`api-style:${style.id}`, () => this.#read(style, body, hint))
+  }
+
+  /** Frees all that is remembered; what is read later is remembered again. */
+  forget(): void {
+    this.#kept.clear()
+    this.#prints.clear()
+    this.#parts.frames.clear()
+    this.#parts.tools.clear()
+    this.#parts.latest.clear()
+  }
+
+  #read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
+    if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
+    if (body.length < WORTH_KEEPING) return readAnew(style, body, this.#parts)
+    const name = `${this.#numberOf(style)} ${hint}`
+    const bodies = this.#kept.named(name)
+    if (!bodies.some((earlier) => begins(body, earlier)) && !this.#prints.continues(name, body))
+      return readAnew(style, body, this.#parts)
+    const { request, known, earlier } = readOn(style, body, bodies)
+    this.#kept.keep(name, body, known, earlier)
+    return request
+  }
+
+  #numberOf(style: ApiStyle): number {
+    const known = this.#numbers.get(style)
+    if (known !== undefined) return known
+    this.#numbers.set(style, ++this.#styles)
+    return this.#styles
+  }
 }
+
+/** Reads one request body by itself, as `RequestReader` does. */
+export const readRequest = (style: ApiStyle, body: Buffer): ReadRequest => new RequestReader().read(style, body, '')

@@ -44,7 +44,8 @@ const deciding = (judge: Judge, kib: number): (() => Promise<Measured>) => {
     const body = next(number++)
     session.open++
     const start = performance.now()
-    const call = { ...callOf(chatCompletions, body, session.row.id, NOON + index * SECOND), session }
+    const at = NOON + index * SECOND
+    const call = { ...callOf(chatCompletions, body, session.row.id, at, judge.gateway.requestReader), session }
     const decision = await judge.decide(call)
     const spent = performance.now() - start
     await judge.settle(call, decision, { tokens: 20 })

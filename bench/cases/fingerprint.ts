@@ -1,4 +1,4 @@
-import { readRequest } from 'guard-gateway/core'
+import { RequestReader } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import type { Bench } from 'tinybench'
 import { bodyOf, conversationOf, STAMP, stamp, times } from '../kit.ts'
@@ -11,6 +11,7 @@ const sizes = [
 
 /** What does it cost to read a request, by how much of it was seen before? */
 export const register = (bench: Bench): void => {
+  const reader = new RequestReader()
   for (const [kib, count] of sizes) {
     const conversation = conversationOf('chat_completions', kib)
     const last = conversation.ends.length - 1
@@ -23,18 +24,18 @@ export const register = (bench: Bench): void => {
     )
     bench.add(
       `fingerprint: the body before again, ${kib} KB`,
-      times(count, () => readRequest(chatCompletions, bodies[1], `same ${kib}`)),
+      times(count, () => reader.read(chatCompletions, bodies[1], `same ${kib}`)),
     )
     if (last > 0)
       bench.add(
         `fingerprint: one turn more or less, ${kib} KB`,
-        times(count, (index) => readRequest(chatCompletions, index % 2 === 0 ? bodies[0] : bodies[1], `grown ${kib}`)),
+        times(count, (index) => reader.read(chatCompletions, index % 2 === 0 ? bodies[0] : bodies[1], `grown ${kib}`)),
       )
     bench.add(
       `fingerprint: never seen, ${kib} KB`,
       times(count, () => {
         stamp(fresh, conversation.stamps, String(number++).padStart(STAMP, '0'))
-        return readRequest(chatCompletions, fresh, `new ${number}`)
+        return reader.read(chatCompletions, fresh, `new ${number}`)
       }),
     )
   }

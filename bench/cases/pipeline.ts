@@ -3,7 +3,7 @@ import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completio
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import type { Bench } from 'tinybench'
 import { openGateway } from '../kit/gateway.ts'
-import { bodyOf, callOf, conversationOf, type Measured, STAMP, silentClient, stamp, timesAsync } from '../kit.ts'
+import { bodyOf, callOf, conversationOf, type Measured, NOON, STAMP, silentClient, stamp, timesAsync } from '../kit.ts'
 
 const REQUESTS_A_SESSION = 40
 
@@ -23,7 +23,7 @@ export const register = (bench: Bench): void => {
         task = timesAsync(50, () => {
           const session = `bench ${Math.floor(number / REQUESTS_A_SESSION)}`
           stamp(body, conversation.stamps, String(number++).padStart(STAMP, '0'))
-          return handle(open, callOf(chatCompletions, body, session), silentClient)
+          return handle(open, callOf(chatCompletions, body, session, NOON, open.requestReader), silentClient)
         })
       },
       async afterAll() {

@@ -1,11 +1,17 @@
-import { type ApiStyle, type Call, type Client, newId, readRequest } from 'guard-gateway/core'
+import { type ApiStyle, type Call, type Client, newId, RequestReader } from 'guard-gateway/core'
 
 /** When everything in a bench happens, unless told otherwise: milliseconds since 1970. */
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
-/** The call that a request body makes, as the HTTP plugin would hand it to the pipeline. */
-export const callOf = (style: ApiStyle, body: Buffer, session = 'bench', at = NOON): Call => {
-  const { envelope, conversation } = readRequest(style, body, session)
+/** The call that a request body makes, as the HTTP plugin would hand it to the pipeline; `reader` has read the bodies before. */
+export const callOf = (
+  style: ApiStyle,
+  body: Buffer,
+  session = 'bench',
+  at = NOON,
+  reader = new RequestReader(),
+): Call => {
+  const { envelope, conversation } = reader.read(style, body, session)
   return {
     id: newId('guardreq_', at),
     at,

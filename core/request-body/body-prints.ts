@@ -15,6 +15,10 @@ interface BodyPrint {
 export class BodyPrints {
   readonly #byName = new Map<string, BodyPrint[]>()
 
+  clear(): void {
+    this.#byName.clear()
+  }
+
   /** Whether this body begins like an earlier one of this name; it is remembered either way. */
   continues(name: string, body: Buffer): boolean {
     const earlier = this.#byName.get(name) ?? []

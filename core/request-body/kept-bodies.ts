@@ -59,6 +59,17 @@ export class KeptBodies<State> {
     while (this.#bytes > BYTE_LIMIT || this.#count > COUNT_LIMIT) this.#dropOldest()
   }
 
+  /** Frees all bodies, and the buffers that wait for another. */
+  clear(): void {
+    for (const bodies of this.#byName.values()) for (const { bytes } of bodies) free(bytes)
+    for (const waiting of this.#free.values()) for (const bytes of waiting) free(bytes)
+    this.#byName.clear()
+    this.#free.clear()
+    this.#bytes = 0
+    this.#free_bytes = 0
+    this.#count = 0
+  }
+
   #file(name: string, kept: KeptBody<State>, fresh: boolean): void {
     const bodies = this.#byName.get(name) ?? []
     if (fresh) this.#count++

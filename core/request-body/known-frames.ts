@@ -22,25 +22,32 @@ interface KnownFrame extends Frame {
   readonly tail: Buffer
 }
 
-/** The latest first: a client's requests, in whatever sessions, often differ in their lists alone. At most 16 of 64 KiB. */
-const known: KnownFrame[] = []
+/** What stands around the lists of bodies, the latest first: a client's requests, in whatever sessions, often differ in their lists alone. At most 16 of 64 KiB. */
+export class KnownFrames {
+  readonly #known: KnownFrame[] = []
 
-/** Reads only the list of a body, if what stands around it is known. */
-export const framedList = (style: ApiStyle, body: Buffer): (Frame & { readonly list: ParsedList }) | undefined => {
-  const index = known.findIndex((frame) => frame.style === style && surrounds(frame, body))
-  const frame = known[index]
-  if (frame === undefined) return
-  if (index > 0) known.unshift(...known.splice(index, 1))
-  const place = { start: frame.head.length - 1, end: body.length - frame.tail.length + 1 }
-  const list = listIn(style, body, place)
-  return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, list }
-}
+  /** Reads only the list of a body, if this style has read what stands around it. */
+  framedList(style: ApiStyle, body: Buffer): (Frame & { readonly list: ParsedList }) | undefined {
+    const known = this.#known
+    const index = known.findIndex((frame) => frame.style === style && surrounds(frame, body))
+    const frame = known[index]
+    if (frame === undefined) return
+    if (index > 0) known.unshift(...known.splice(index, 1))
+    const place = { start: frame.head.length - 1, end: body.length - frame.tail.length + 1 }
+    const list = listIn(style, body, place)
+    return list === undefined ? undefined : { envelope: frame.envelope, before: frame.before, list }
+  }
 
-/** Remembers what stands around the list at `list`, its brackets included. */
-export const keepFrame = (style: ApiStyle, body: Buffer, { start, end }: Span, frame: Frame): void => {
-  if (start + body.length - end > BYTE_LIMIT) return
-  known.unshift({ style, head: copyOf(body, 0, start + 1), tail: copyOf(body, end - 1, body.length), ...frame })
-  if (known.length > LIMIT) known.pop()
+  /** Remembers what stands around the list there, its brackets included. */
+  keep(style: ApiStyle, body: Buffer, { start, end }: Span, frame: Frame): void {
+    if (start + body.length - end > BYTE_LIMIT) return
+    this.#known.unshift({ style, head: copyOf(body, 0, start + 1), tail: copyOf(body, end - 1, body.length), ...frame })
+    if (this.#known.length > LIMIT) this.#known.pop()
+  }
+
+  clear(): void {
+    this.#known.length = 0
+  }
 }
 
 const copyOf = (body: Buffer, start: number, end: number): Buffer => Buffer.from(body.subarray(start, end))

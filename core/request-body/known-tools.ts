@@ -1,16 +1,24 @@
+import type { ApiStyle } from '../contracts/api-style.ts'
 import { sha256 } from '../ids.ts'
 
 const LIMIT = 64
 
 /** Tool definitions by the SHA-256 of their bytes, the least recently used first out: few are in use, and each comes with every request. */
-const known = new Map<string, unknown>()
+export class KnownTools {
+  readonly #known = new Map<string, { readonly style: ApiStyle; readonly tools: unknown }>()
 
-/** The value that equal bytes gave before, so that what is known of that value need not be found out again; else `parsed` itself. */
-export const knownTools = (bytes: Uint8Array, parsed: unknown): unknown => {
-  const print = sha256(bytes)
-  const tools = known.get(print) ?? parsed
-  known.delete(print)
-  known.set(print, tools)
-  if (known.size > LIMIT) known.delete(known.keys().next().value ?? '')
-  return tools
+  /** The value that equal bytes gave this style before, so that what is known of that value need not be found out again; else `parsed` itself. */
+  of(style: ApiStyle, bytes: Uint8Array, parsed: unknown): unknown {
+    const print = sha256(bytes)
+    const earlier = this.#known.get(print)
+    const entry = earlier?.style === style ? earlier : { style, tools: parsed }
+    this.#known.delete(print)
+    this.#known.set(print, entry)
+    if (this.#known.size > LIMIT) this.#known.delete(this.#known.keys().next().value ?? '')
+    return entry.tools
+  }
+
+  clear(): void {
+    this.#known.clear()
+  }
 }

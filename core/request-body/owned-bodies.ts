@@ -51,5 +51,3 @@ export class OwnedBodies {
     free(body)
   }
 }
-
-export const ownedBodies = new OwnedBodies()

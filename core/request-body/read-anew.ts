@@ -7,17 +7,24 @@ import { conversationOf } from '../conversation.ts'
 import type { ReadRequest } from '../request-body.ts'
 import { exactParts, exactValue, partsOf } from './elements.ts'
 import { envelopeOf } from './envelope.ts'
-import { type Frame, framedList, keepFrame } from './known-frames.ts'
-import { knownTools } from './known-tools.ts'
-import { listAt, noteList, type ParsedList } from './latest-list.ts'
+import type { Frame, KnownFrames } from './known-frames.ts'
+import type { KnownTools } from './known-tools.ts'
+import type { LatestList, ParsedList } from './latest-list.ts'
 import type { Span } from './member.ts'
 import { SingleMembers } from './single-members.ts'
 import { parseSlice, skimObject, skipValue } from './skim.ts'
 
+/** What is known of parts of bodies that have come before. */
+export interface KnownParts {
+  readonly frames: KnownFrames
+  readonly tools: KnownTools
+  readonly latest: LatestList
+}
+
 /** Reads a body of which nothing is known but perhaps what stands around its list: parsed in one go, hashed part by part. */
-export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
-  const framed = framedList(style, body)
-  if (framed !== undefined) return readList(style, body, framed, framed.list)
+export const readAnew = (style: ApiStyle, body: Buffer, { frames, tools: known, latest }: KnownParts): ReadRequest => {
+  const framed = frames.framedList(style, body)
+  if (framed !== undefined) return readList(style, body, framed, framed.list, latest)
   const single = new SingleMembers(style.list)
   let tools: Uint8Array | undefined
   let place: Span | undefined
@@ -31,19 +38,25 @@ export const readAnew = (style: ApiStyle, body: Buffer): ReadRequest => {
     },
   })
   const { [style.list]: list, ...members } = parseSlice(body, 0, body.length) as Record<string, unknown>
-  if (tools !== undefined) members.tools = knownTools(tools, members.tools)
+  if (tools !== undefined) members.tools = known.of(style, tools, members.tools)
   if (!Array.isArray(list) && list !== undefined) members[style.list] = list
   const envelope = envelopeOf(style, members)
   const frame = { envelope, before: envelope.before.map((part) => pieceOf(part)) }
-  if (place === undefined || !Array.isArray(list)) return readList(style, body, frame, NO_LIST)
-  keepFrame(style, body, place, frame)
-  return readList(style, body, frame, { place, wording: literal.utf8, elements: list })
+  if (place === undefined || !Array.isArray(list)) return readList(style, body, frame, NO_LIST, latest)
+  frames.keep(style, body, place, frame)
+  return readList(style, body, frame, { place, wording: literal.utf8, elements: list }, latest)
 }
 
 const NO_LIST: ParsedList = { place: undefined, wording: literal.utf8, elements: [] }
 
 /** What is asked later is read from the body again: whoever holds on to the request must not hold its elements. */
-const readList = (style: ApiStyle, body: Buffer, { envelope, before }: Frame, list: ParsedList): ReadRequest => {
+const readList = (
+  style: ApiStyle,
+  body: Buffer,
+  { envelope, before }: Frame,
+  list: ParsedList,
+  latest: LatestList,
+): ReadRequest => {
   const { place, wording } = list
   const fold = new Fold()
   for (const piece of before) fold.add(piece)
@@ -54,8 +67,8 @@ const readList = (style: ApiStyle, body: Buffer, { envelope, before }: Frame, li
   }
   for (let index = 0; index < list.elements.length; index++)
     for (const part of exactParts(style, list.elements[index], index, exactly)) fold.add(pieceOf(part, wording))
-  noteList(body, list)
-  const again = () => (place === undefined ? NO_LIST : listAt(body, place))
+  latest.note(style, body, list)
+  const again = () => (place === undefined ? NO_LIST : latest.at(style, body, place))
   return {
     envelope,
     conversation: conversationOf(envelope, fold, {

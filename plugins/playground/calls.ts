@@ -1,4 +1,4 @@
-import { type Call, type Gateway, type Mode, newId, readRequest } from 'guard-gateway/core'
+import { type Call, type Gateway, type Mode, newId } from 'guard-gateway/core'
 import type { Names } from './names.ts'
 import { UPSTREAM } from './script.ts'
 
@@ -27,7 +27,7 @@ export const callOf = (gateway: Gateway, style: string, body: Buffer, names: Nam
     client: CLIENT,
     identity: { agent_id: null, key_id: null },
     body,
-    ...readRequest(served, body, names.external_id),
+    ...gateway.requestReader.read(served, body, names.external_id),
     retry_mark: false,
     mode_override: mode,
     project_id: names.project_id,

@@ -16,7 +16,7 @@ export const ask = async (
   const login = logins.get(request) ?? []
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = outboundHeaders(upstream.rules, outbound, gateway.secrets)
-  return send(upstream, { method, path: upstream.prefix + path + query, headers, body }, client)
+  return send(upstream, { method, path: upstream.prefix + path + query, headers, body }, client, gateway.ownedBodies)
 }
 
 const sentBody = async (

@@ -84,7 +84,7 @@ const attempt = (tried: Try, attempts: Attempt[]): Promise<Reply | undefined> =>
 /** Sends it: by one promise, since each costs on the way of every request. */
 const asked = (tried: Try, sent: Sent, attempts: Attempt[]): Promise<Reply | undefined> =>
   new Promise((resolve, reject) => {
-    const { upstream, client, isLast } = tried
+    const { gateway, upstream, client, isLast } = tried
     const failed = (error: unknown): void => {
       const reason = error instanceof NoReply ? error.attempt : 'INTERNAL'
       attempts.push({ upstream: upstream.name, address: upstream.address, status: null, error: reason })
@@ -100,7 +100,7 @@ const asked = (tried: Try, sent: Sent, attempts: Attempt[]): Promise<Reply | und
         resolve(undefined)
       }
     }
-    new Sending(upstream, answered, failed).begin(outgoing(tried, sent), client)
+    new Sending(upstream, gateway.ownedBodies, answered, failed).begin(outgoing(tried, sent), client)
   })
 
 const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>

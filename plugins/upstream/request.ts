@@ -2,7 +2,7 @@ import {
   type Client,
   type Exchange,
   GuardError,
-  ownedBodies,
+  type OwnedBodies,
   type UpstreamListener,
   type UpstreamRequest,
   type UpstreamResponse,
@@ -19,12 +19,18 @@ export class NoReply extends GuardError {
 }
 
 /** Sends a request and gives the reply once its head is there. Throws NoReply. Nothing is tried twice, no redirect is followed. */
-export const send = (upstream: Upstream, request: UpstreamRequest, client: Client): Promise<UpstreamResponse> =>
-  new Promise((resolve, reject) => new Sending(upstream, resolve, reject).begin(request, client))
+export const send = (
+  upstream: Upstream,
+  request: UpstreamRequest,
+  client: Client,
+  owned: OwnedBodies,
+): Promise<UpstreamResponse> =>
+  new Promise((resolve, reject) => new Sending(upstream, owned, resolve, reject).begin(request, client))
 
 /** One attempt, and how long it may take: `answered` is told the reply once its head is there, `failed` why there is none. */
 export class Sending implements UpstreamListener {
   readonly #upstream: Upstream
+  readonly #owned: OwnedBodies
   readonly #answered: (response: UpstreamResponse) => void
   readonly #failed: (error: unknown) => void
   #head: NodeJS.Timeout | undefined
@@ -32,8 +38,14 @@ export class Sending implements UpstreamListener {
   #isAnswered = false
   #body: Buffer | undefined
 
-  constructor(upstream: Upstream, answered: (response: UpstreamResponse) => void, failed: (error: unknown) => void) {
+  constructor(
+    upstream: Upstream,
+    owned: OwnedBodies,
+    answered: (response: UpstreamResponse) => void,
+    failed: (error: unknown) => void,
+  ) {
     this.#upstream = upstream
+    this.#owned = owned
     this.#answered = answered
     this.#failed = failed
   }
@@ -65,7 +77,7 @@ export class Sending implements UpstreamListener {
   }
 
   sent(): void {
-    if (this.#body !== undefined) ownedBodies.sent(this.#body)
+    if (this.#body !== undefined) this.#owned.sent(this.#body)
     this.#body = undefined
   }
 
@@ -78,7 +90,7 @@ export class Sending implements UpstreamListener {
     const { name, connections } = this.#upstream
     const { body } = request
     this.#body = body
-    if (body !== undefined) ownedBodies.sending(body)
+    if (body !== undefined) this.#owned.sending(body)
     try {
       return connections.send(request, this)
     } catch (cause) {

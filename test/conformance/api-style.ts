@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type ApiStyle, type Part, readRequest } from 'guard-gateway/core'
+import { type ApiStyle, type Part, RequestReader } from 'guard-gateway/core'
 import { assertReadAlike } from '../kit/read-alike.ts'
 import { bothOf } from '../kit/stand-ins.ts'
 import { meterConforms, type ReplySample } from './meter.ts'
@@ -113,10 +113,11 @@ export const apiStyleConforms = (style: ApiStyle, samples: StyleSamples): void =
 
     it('reads long texts as whole ones of which it is given the beginning', { skip: style.bytewise !== true }, () => {
       const [shortened, literal] = bothOf(style)
+      const reader = new RequestReader()
       for (const request of samples.requests)
         for (const list of [[], request[style.list]]) {
           const body = Buffer.from(JSON.stringify({ ...request, [style.list]: list }, lengthened))
-          const [one, other] = [shortened, literal].map((either) => readRequest(either, body, '').conversation)
+          const [one, other] = [shortened, literal].map((either) => reader.read(either, body, '').conversation)
           assert.ok(one !== undefined && other !== undefined)
           assertReadAlike(one, other)
         }

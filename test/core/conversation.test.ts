@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type ApiStyle, type Part, readRequest, type Shape } from 'guard-gateway/core'
+import { type ApiStyle, type Part, RequestReader, type Shape } from 'guard-gateway/core'
 import { plain } from '../kit/plain-style.ts'
 
+const reader = new RequestReader()
 const user = (text: string): Part => ({ kind: 'user', text })
 const call = (tool: string, args: unknown, id?: string): Part => ({
   kind: 'call',
@@ -14,7 +15,7 @@ const result = (text: string, id?: string): Part => ({ kind: 'result', text, ...
 
 let fresh = 0
 const read = (items: unknown, rest: object = {}, hint = `fresh ${fresh++}`) =>
-  readRequest(plain, Buffer.from(JSON.stringify({ model: 'm', ...rest, items })), hint).conversation
+  reader.read(plain, Buffer.from(JSON.stringify({ model: 'm', ...rest, items })), hint).conversation
 
 describe('a conversation as hashes', () => {
   it('is equal for equal content whatever its white space, key order and ids', () => {
@@ -50,7 +51,7 @@ describe('a conversation as hashes', () => {
   it('covers which call a result answers where the provider keeps the conversation, and only there', () => {
     const kept = { ...plain, envelope: (members: Shape) => ({ ...plain.envelope(members), conversation: 'conv_1' }) }
     const print = (style: ApiStyle, id: string) =>
-      readRequest(style, Buffer.from(JSON.stringify({ model: 'm', items: [result('ok', id)] })), id).conversation
+      reader.read(style, Buffer.from(JSON.stringify({ model: 'm', items: [result('ok', id)] })), id).conversation
         .fingerprint
     assert.notEqual(print(kept, 'call_1'), print(kept, 'call_2'))
     assert.equal(print(kept, 'call_1'), print(kept, 'call_1'))

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { argumentText, GuardError, type Part, readRequest } from 'guard-gateway/core'
+import { argumentText, GuardError, type Part, RequestReader } from 'guard-gateway/core'
 import { plain } from '../kit/plain-style.ts'
 
+const reader = new RequestReader()
 let fresh = 0
 const read = (items: unknown, rest: object = {}, hint = `fresh ${fresh++}`) =>
-  readRequest(plain, Buffer.from(JSON.stringify({ model: 'm', ...rest, items })), hint).conversation
-const raw = (text: string) => readRequest(plain, Buffer.from(text), '')
+  reader.read(plain, Buffer.from(JSON.stringify({ model: 'm', ...rest, items })), hint).conversation
+const raw = (text: string) => reader.read(plain, Buffer.from(text), '')
 
 describe('bodies', () => {
   it('are refused when they are no JSON object, doubled or too deep', () => {
@@ -32,7 +33,7 @@ describe('bodies', () => {
         (error) => error instanceof GuardError && error.code === 'INVALID_BODY',
         text.slice(0, 40),
       )
-    assert.throws(() => readRequest(plain, Buffer.from([0x7b, 0xff, 0x7d]), ''), { code: 'INVALID_BODY' })
+    assert.throws(() => reader.read(plain, Buffer.from([0x7b, 0xff, 0x7d]), ''), { code: 'INVALID_BODY' })
   })
   it('are refused with the byte from which on they are no JSON', () => {
     for (const [text, wanted] of [
@@ -69,7 +70,7 @@ describe('bodies', () => {
         const doubled = /"items"[\s\S]*"items"/.test(text)
         if (!doubled)
           assert.equal(
-            accepts(() => readRequest({ ...plain, parts: () => [] }, Buffer.from(text), '')),
+            accepts(() => reader.read({ ...plain, parts: () => [] }, Buffer.from(text), '')),
             object,
             text,
           )
@@ -126,8 +127,8 @@ describe('a body that begins like an earlier one', () => {
     const lists = ['["a",5,1]', '["a",5,12]', '["a",5,12,7]', '["a",5 ,12,7]', '["a",5 ,12, 7,"b"]', '["a",51,2]', '[]']
     for (const model of ['m', 'longer'])
       for (const list of lists) {
-        const known = readRequest(numbers, body(list, model), 'numbers').conversation
-        const anew = readRequest(numbers, body(list, model), `numbers ${fresh++}`).conversation
+        const known = reader.read(numbers, body(list, model), 'numbers').conversation
+        const anew = reader.read(numbers, body(list, model), `numbers ${fresh++}`).conversation
         assert.deepEqual({ ...known }, { ...anew }, list)
       }
   })
@@ -139,16 +140,16 @@ describe('a body that begins like an earlier one', () => {
         `{"items":[${items.map((item, index) => item + (gaps[index] ?? '')).join('')}],"x":"${'p'.repeat(3000)}"}`,
       )
     const gaps = items.slice(1).map(() => gap)
-    for (const hint of ['gaps', 'gaps']) readRequest(plain, body(gaps), hint)
+    for (const hint of ['gaps', 'gaps']) reader.read(plain, body(gaps), hint)
     for (const index of gaps.keys()) {
       const spoiled = (between: string) => body(gaps.with(index, between.padEnd(gap.length)))
       for (const between of ['', ',x', '{},'])
         assert.throws(
-          () => readRequest(plain, spoiled(between), 'gaps'),
+          () => reader.read(plain, spoiled(between), 'gaps'),
           { code: 'INVALID_BODY' },
           `${index} ${between}`,
         )
-      const { chain } = readRequest(plain, spoiled(',{"kind":"user","text":""},'), 'gaps').conversation
+      const { chain } = reader.read(plain, spoiled(',{"kind":"user","text":""},'), 'gaps').conversation
       assert.equal(chain.length, items.length + 1)
     }
   })
@@ -156,10 +157,10 @@ describe('a body that begins like an earlier one', () => {
     const body = (items: string) => Buffer.from(`{"model":"m","items":[${items}],"padding":"${'p'.repeat(3000)}"}`)
     const item = '{"kind":"user","text":"a"}'
     for (const hint of ['around', ''])
-      for (const items of [item, `${item},${item}`, `${item},${item},${item}`]) readRequest(plain, body(items), hint)
+      for (const items of [item, `${item},${item}`, `${item},${item},${item}`]) reader.read(plain, body(items), hint)
     for (const hint of ['around', ''])
       for (const items of [`${item}],"items":[${item}`, `${item},${'['.repeat(520)}${']'.repeat(520)}`])
-        assert.throws(() => readRequest(plain, body(items), hint), { code: 'INVALID_BODY' }, items.slice(0, 40))
+        assert.throws(() => reader.read(plain, body(items), hint), { code: 'INVALID_BODY' }, items.slice(0, 40))
   })
   it('shares what is read around its list, which nobody can change', () => {
     const body = (text: string) => JSON.stringify({ model: 'shared', items: [{ kind: 'user', text }] })
@@ -168,7 +169,7 @@ describe('a body that begins like an earlier one', () => {
       [3000, 'shared'],
     ] as const) {
       for (const text of ['a', 'b', 'c']) {
-        const { envelope } = readRequest(plain, Buffer.from(body('x'.repeat(size) + text)), hint)
+        const { envelope } = reader.read(plain, Buffer.from(body('x'.repeat(size) + text)), hint)
         assert.throws(() => Object.assign(envelope, { model: 'another' }), TypeError)
         assert.throws(() => Object.assign(envelope.hints, { conversation: 'another' }), TypeError)
         assert.equal(envelope.model, 'shared')
@@ -196,7 +197,7 @@ describe('integers beyond 2^53 in arguments', () => {
     const seen = new Set<string | undefined>()
     for (let n = 1; n <= 4; n++) {
       items.push(step(`c${n}`, `{"id":123456789012345678${n}}`), `{"kind":"result","id":"c${n}","text":"é${n}"}`)
-      const { conversation } = readRequest(plain, Buffer.from(`{"model":"m","items":[${items.join(',')}]}`), hint)
+      const { conversation } = reader.read(plain, Buffer.from(`{"model":"m","items":[${items.join(',')}]}`), hint)
       assert.equal(
         conversation.fingerprint,
         raw(`{"model":"m","items":[${items.join(', ')}]}`).conversation.fingerprint,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { free, GuardError, ownedBodies } from 'guard-gateway/core'
+import { free, GuardError, type OwnedBodies } from 'guard-gateway/core'
 
 const http = process.getBuiltinModule('node:http')
 
@@ -22,18 +22,19 @@ export const brokenOff = (cause?: unknown): GuardError =>
 export const announcedLength = (request: IncomingMessage): number => Number(request.headers['content-length'] ?? 0)
 
 /**
- * Reads a request's body whole, allocating once where its length is known. `hold` is told how many bytes have come of one whose length is not.
+ * Reads a request's body whole, allocating once where its length is known; a large one then belongs to `owned`. `hold` is told how many bytes have come of one whose length is not.
  * Throws BODY_TOO_LARGE, INVALID_BODY if the client leaves, or what `hold` throws.
  */
 export const readBody = (
   request: IncomingMessage,
   limit: number,
+  owned: OwnedBodies,
   hold: (bytes: number) => void = nothing,
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const announced = announcedLength(request)
     if (announced > limit) return reject(tooLarge(limit))
-    const [gathered, grown] = announced > 0 ? [new Sized(announced), nothing] : [new Growing(), hold]
+    const [gathered, grown] = announced > 0 ? [new Sized(announced, owned), nothing] : [new Growing(), hold]
     const take = (chunk: Buffer): void => {
       const copied = gathered.add(chunk)
       if (copied && isOnlyReader(request)) free(chunk)
@@ -63,18 +64,20 @@ const isOnlyReader = (request: IncomingMessage): boolean =>
 /** Bytes of a length known beforehand; a body that comes in one piece is not copied. */
 class Sized {
   readonly #size: number
+  readonly #owned: OwnedBodies
   #bytes: Buffer | undefined
   length = 0
 
-  constructor(size: number) {
+  constructor(size: number, owned: OwnedBodies) {
     this.#size = size
+    this.#owned = owned
   }
   /** Whether the chunk was copied, so that it is not needed any more. */
   add(chunk: Buffer): boolean {
     const whole = this.length === 0 && chunk.length === this.#size
     if (whole) this.#bytes = chunk
     else {
-      this.#bytes ??= owned(this.#size)
+      this.#bytes ??= this.#allocated()
       chunk.copy(this.#bytes, this.length)
     }
     this.length += chunk.length
@@ -83,16 +86,15 @@ class Sized {
   whole(): Buffer {
     return this.#bytes ?? Buffer.alloc(0)
   }
+  #allocated(): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(this.#size)
+    if (this.#size >= WORTH_OWNING) this.#owned.own(bytes)
+    return bytes
+  }
 }
 
 /** To free a smaller body at once costs about as much as it saves. */
 const WORTH_OWNING = 131_072
-
-const owned = (size: number): Buffer => {
-  const bytes = Buffer.allocUnsafeSlow(size)
-  if (size >= WORTH_OWNING) ownedBodies.own(bytes)
-  return bytes
-}
 
 /** Bytes of unknown length. */
 class Growing {

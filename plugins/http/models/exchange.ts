@@ -7,7 +7,6 @@ import {
   type Identity,
   isPlain,
   type ReadRequest,
-  readRequest,
   statusOf,
   withInflated,
 } from 'guard-gateway/core'
@@ -89,7 +88,9 @@ export const guarded =
     const at = gateway.clock.now()
     const tick = gateway.clock.tick()
     const mode_override = modeOf(request, server.allow_mode_header)
-    const body = await readBody(request, server.body_limit_bytes, (bytes) => face.holdMore(client, bytes))
+    const body = await readBody(request, server.body_limit_bytes, gateway.ownedBodies, (bytes) =>
+      face.holdMore(client, bytes),
+    )
     const encoding = request.headers['content-encoding']
     const hint = hintOf(request)
     const reading = isPlain(encoding)
@@ -109,8 +110,11 @@ const readInTurn = (
   plain: Buffer,
   hint: string,
 ): ReadRequest | Promise<ReadRequest> => {
+  const { requestReader } = face.gateway
   const turn = plain.length >= LARGE ? face.readings.turn() : undefined
-  return turn === undefined ? readRequest(style, plain, hint) : turn.then(() => readRequest(style, plain, hint))
+  return turn === undefined
+    ? requestReader.read(style, plain, hint)
+    : turn.then(() => requestReader.read(style, plain, hint))
 }
 
 /** Answers an error in the dialect of the path; where an answer has begun already, breaks it off. */

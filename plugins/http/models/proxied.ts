@@ -22,7 +22,9 @@ export const proxied =
   async ({ face, id, request }, client, { identity, count }) => {
     const { gateway, server } = face
     const hold = (bytes: number) => face.holdMore(client, bytes)
-    const body = hasBody(request.headers) ? await readBody(request, server.body_limit_bytes, hold) : undefined
+    const body = hasBody(request.headers)
+      ? await readBody(request, server.body_limit_bytes, gateway.ownedBodies, hold)
+      : undefined
     const received = receive(gateway, request.rawHeaders, count)
     const asked: ProxyRequest = {
       id,

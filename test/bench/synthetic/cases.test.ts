@@ -21,7 +21,7 @@ test('there are loops and look-alikes of every kind, each with an id of its own'
 
 test('the first repetition stands where the run says', () => {
   for (const one of syntheticCases(5, 1).filter(({ kind }) => kind === 'same_call' || kind === 'ping_pong')) {
-    const last = [...one.asks()].map(({ body }) => readRequest(messages, body, '').conversation).at(-1)
+    const last = [...one.asks()].map(({ body }) => readRequest(messages, body).conversation).at(-1)
     const keys = last?.turns.map(({ calls }) => calls[0]?.key) ?? []
     const repeats = keys.findIndex((key, index) => keys.indexOf(key) < index)
     assert.equal(repeats + 2, one.loop_start_step, one.id)

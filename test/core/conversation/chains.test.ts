@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Chain, type Conversation, readRequest } from 'guard-gateway/core'
+import { type Chain, type Conversation, RequestReader } from 'guard-gateway/core'
 import { plain } from '../../kit/plain-style.ts'
 
+const reader = new RequestReader()
 type Said = { readonly kind: 'system' | 'user'; readonly text: string }
 
 const read = (items: readonly Said[], hint: string): Conversation =>
-  readRequest(plain, Buffer.from(JSON.stringify({ model: 'm', items })), hint).conversation
+  reader.read(plain, Buffer.from(JSON.stringify({ model: 'm', items })), hint).conversation
 
 const said = fc.record({ kind: fc.constantFrom('system', 'user', 'user'), text: fc.constantFrom('a', 'b') })
 /** Long enough to be hashed in several stretches. */

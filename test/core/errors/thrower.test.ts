@@ -46,7 +46,7 @@ describe('which plugin threw an error', () => {
   })
   it('is known of an API style and of an export format', async () => {
     const style = apiStyle({ ...messages, id: 'mine', envelope: boom })
-    assert.equal(await thrownIn(() => readRequest(style, Buffer.from('{"messages":[]}'), '')), 'api-style:mine')
+    assert.equal(await thrownIn(() => readRequest(style, Buffer.from('{"messages":[]}'))), 'api-style:mine')
     const writers = [boom, () => ({ begin: boom, span: boom, event: boom, artifact: boom, end: boom })]
     for (const writer of writers) {
       const format = exportFormat({ ...jsonl, writer, id: 'mine' })

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type ApiStyle, type Part, readRequest } from 'guard-gateway/core'
+import { type ApiStyle, type Part, RequestReader } from 'guard-gateway/core'
 import { plain } from '../../kit/plain-style.ts'
 import { assertReadAlike } from '../../kit/read-alike.ts'
 
+const reader = new RequestReader()
 /** A style of its own each time, so that nothing is known of its bodies. */
 const styles = (seen: unknown[] = []): readonly ApiStyle[] => {
   const parts = (element: unknown) => {
@@ -93,7 +94,7 @@ describe('byte strings', () => {
         const long = { kind: 'user', text: 'long — '.repeat(400) }
         const bodies = [items.slice(0, some), items, [long], [long, ...items.slice(0, some)], [long, ...items]]
         for (const body of bodies.map((list) => bodyOf(list, escaped))) {
-          assertReadAlike(readRequest(asBytes, body, 'one').conversation, readRequest(asText, body, 'one').conversation)
+          assertReadAlike(reader.read(asBytes, body, 'one').conversation, reader.read(asText, body, 'one').conversation)
         }
       }),
     )
@@ -104,7 +105,7 @@ describe('byte strings', () => {
       const style = styles(seen)[1]
       assert.ok(style)
       for (const items of ['[]', `[{"kind":"user","text":"${said}"}]`])
-        readRequest(style, Buffer.from(`{"model":"m","items":${items}}`), '')
+        reader.read(style, Buffer.from(`{"model":"m","items":${items}}`), '')
       return (seen[0] as { text: string }).text
     }
     assert.equal(given('é'), 'Ã©')

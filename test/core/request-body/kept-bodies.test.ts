@@ -53,4 +53,20 @@ describe('kept bodies', () => {
     for (let index = 0; index < 5; index++) bodies.keep(`later ${index}`, body, 0, undefined)
     assert.ok(bodies.named('later 4')[0]?.bytes.equals(body))
   })
+  it('are freed all together, and kept anew', () => {
+    const bodies = new KeptBodies<number>((state) => state)
+    const body = Buffer.alloc(MIB, 'x')
+    // more than there is room for, so that some buffers wait for another body
+    for (let index = 0; index < 40; index++) bodies.keep(`${index}`, body, 0, undefined)
+    const buffers = Array.from({ length: 8 }, (_, index) => bodies.named(`${index + 32}`)[0]?.bytes)
+    bodies.clear()
+    assert.deepEqual(
+      buffers.map((bytes) => bytes?.length),
+      buffers.map(() => 0),
+    )
+    assert.equal(bodies.named('39').length, 0)
+    for (let index = 0; index < 34; index++) bodies.keep(`${index}`, body, 0, undefined)
+    assert.deepEqual([bodies.named('1').length, bodies.named('2').length], [0, 1])
+    assert.ok(bodies.named('33')[0]?.bytes.equals(body))
+  })
 })

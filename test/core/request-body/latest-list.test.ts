@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readRequest } from 'guard-gateway/core'
+import { RequestReader } from 'guard-gateway/core'
 import { plain } from '../../kit/plain-style.ts'
 
+const reader = new RequestReader()
 /** A body that begins like no other, around whose list stands what stood around the last one's. */
 const body = (text: string) =>
   Buffer.from(
@@ -15,7 +16,7 @@ const body = (text: string) =>
       ],
     }),
   )
-const read = (text: string) => readRequest(plain, body(text), text).conversation
+const read = (text: string) => reader.read(plain, body(text), text).conversation
 
 describe('the list of a body', () => {
   it('is read again for a request that asks later, when others have come', () => {
@@ -28,7 +29,7 @@ describe('the list of a body', () => {
   })
 
   it('is empty where the body has none', () => {
-    const conversation = readRequest(plain, Buffer.from('{"model":"m"}'), '').conversation
+    const conversation = reader.read(plain, Buffer.from('{"model":"m"}'), '').conversation
     assert.notEqual(conversation.opening, '')
     assert.deepEqual(conversation.resultTexts?.(1), [])
   })

@@ -1,12 +1,13 @@
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type ApiStyle, readRequest } from 'guard-gateway/core'
+import { type ApiStyle, RequestReader } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { assertReadAlike } from '../../kit/read-alike.ts'
 import { bothOf } from '../../kit/stand-ins.ts'
 
+const reader = new RequestReader()
 const pieces = [
   ...[
     'word ',
@@ -119,7 +120,7 @@ const readsAlike = (style: ApiStyle, element: fc.Arbitrary<unknown>) => {
       const [shortened, literal] = bothOf(style)
       for (const items of [[], list]) {
         const body = written({ model: 'm', [style.list]: items }, spelled)
-        assertReadAlike(readRequest(shortened, body, '').conversation, readRequest(literal, body, '').conversation)
+        assertReadAlike(reader.read(shortened, body, '').conversation, reader.read(literal, body, '').conversation)
       }
     }),
   )

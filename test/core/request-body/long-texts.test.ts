@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { type ApiStyle, readRequest } from 'guard-gateway/core'
+import { type ApiStyle, RequestReader } from 'guard-gateway/core'
 import { shortSha256 } from '../../../core/ids.ts'
 import { plain } from '../../kit/plain-style.ts'
 import { assertReadAlike } from '../../kit/read-alike.ts'
 import { bothOf } from '../../kit/stand-ins.ts'
 
+const reader = new RequestReader()
 const run = promisify(execFile)
 const bytewise: ApiStyle = { ...plain, bytewise: true }
 const long = 'a long text, of which only how it begins is parsed. '.repeat(4)
@@ -20,7 +21,7 @@ const given = (list: string): unknown[] => {
     return []
   }
   const style: ApiStyle = { ...bytewise, parts }
-  for (const items of ['[]', list]) readRequest(style, Buffer.from(`{"model":"m","items":${items}}`), '')
+  for (const items of ['[]', list]) reader.read(style, Buffer.from(`{"model":"m","items":${items}}`), '')
   return seen
 }
 
@@ -67,7 +68,7 @@ describe('long texts of a list whose frame is known', () => {
       ]
       for (const list of [[], items]) {
         const body = Buffer.from(JSON.stringify({ model: 'm', items: list }))
-        assertReadAlike(readRequest(shortened, body, '').conversation, readRequest(literal, body, '').conversation)
+        assertReadAlike(reader.read(shortened, body, '').conversation, reader.read(literal, body, '').conversation)
       }
     }
   })
@@ -77,7 +78,7 @@ describe('long texts of a list whose frame is known', () => {
     const items = Array.from({ length: 8_004 }, (_, index) => `${index} `.padEnd(128, 'x'))
     for (const list of [[], items]) {
       const body = Buffer.from(JSON.stringify({ model: 'm', items: list }))
-      const read = (style: ApiStyle) => readRequest(style, body, 'full').conversation
+      const read = (style: ApiStyle) => reader.read(style, body, 'full').conversation
       assertReadAlike(read(shortened), read(literal))
     }
     assert.ok(JSON.stringify(items).length < 1024 * 1024 && JSON.stringify([...items, items[0]]).length > 1024 * 1024)
@@ -92,13 +93,14 @@ describe('long texts of a list whose frame is known', () => {
   })
 
   it('are parsed where there is no WebAssembly, and known by SHA-256', async () => {
-    const script = `import { readRequest } from 'guard-gateway/core'
+    const script = `import { RequestReader } from 'guard-gateway/core'
       import { plain } from ${JSON.stringify(new URL('../../kit/plain-style.ts', import.meta.url))}
       delete globalThis.WebAssembly
+      const reader = new RequestReader()
       const given = []
       const parts = (element) => [given.push(element.text?.length), plain.parts(element)][1]
       const read = (...items) =>
-        readRequest({ ...plain, parts, bytewise: true }, Buffer.from(JSON.stringify({ model: 'm', items })), '').conversation
+        reader.read({ ...plain, parts, bytewise: true }, Buffer.from(JSON.stringify({ model: 'm', items })), '').conversation
       const long = ${JSON.stringify(long)}
       read()
       const calls = [{ kind: 'call', tool: 't' }, { kind: 'result', text: long }]
@@ -134,7 +136,7 @@ describe('long texts of a list whose frame is known', () => {
           ],
         }),
       )
-    const read = (text: string) => readRequest(bytewise, body(text), text).conversation
+    const read = (text: string) => reader.read(bytewise, body(text), text).conversation
     const alone = read(`one ${long}`).opening
     const [first, second] = [read(`one ${long}`), read(`two ${long}`)]
     assert.deepEqual([first.opening, second.opening !== alone], [alone, true])

@@ -15,7 +15,7 @@ const toolUse = times('{"type":"tool_use","id":"a","name":"b","input":1}')
 describe('more tool calls than anybody makes', () => {
   it('are read in one message', () => {
     const body = `{"model":"m","messages":[{"role":"assistant","content":[${toolUse}]},{"role":"user","content":"go on"}]}`
-    const { turns } = readRequest(messages, Buffer.from(body), '').conversation
+    const { turns } = readRequest(messages, Buffer.from(body)).conversation
     assert.deepEqual(
       turns.map(({ calls }) => calls.map(({ tool }) => tool)),
       [['b']],

@@ -177,7 +177,7 @@ const styles: Readonly<Record<Dialect['style'], ApiStyle>> = {
 
 const inStyle = (dialect: Dialect, steps: readonly Step[], memory: Map<string, unknown>): unknown => {
   const body = Buffer.from(JSON.stringify(dialect.body(steps)))
-  const read = readRequest(styles[dialect.style], body, `novelty ${dialect.style}`)
+  const read = readRequest(styles[dialect.style], body)
   return noveltyStall.measure?.(call({ conversation: read.conversation, envelope: read.envelope }), memory)
 }
 

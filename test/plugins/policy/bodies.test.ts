@@ -13,7 +13,7 @@ const enforced = () => startBench({ defaults: defaultRules, default_mode: 'enfor
 /** A request as a client of this style would send it. */
 const sent = (style: ApiStyle, body: object, over: Partial<Call> = {}): Call => {
   const bytes = Buffer.from(JSON.stringify(body))
-  return call({ over: { style: style.id, body: bytes, ...readRequest(style, bytes, ''), ...over } })
+  return call({ over: { style: style.id, body: bytes, ...readRequest(style, bytes), ...over } })
 }
 
 /** Three calls of one tool with the same arguments, as each dialect tells them; ids differ. */

@@ -26,7 +26,7 @@ const asked = (
   more = {},
 ) => {
   const bytes = Buffer.from(JSON.stringify(body(steps)))
-  const { envelope, conversation } = readRequest(styles[style], bytes, 'steer')
+  const { envelope, conversation } = readRequest(styles[style], bytes)
   return call({ session, conversation, envelope, over: { style, body: bytes, ...more } })
 }
 
@@ -47,7 +47,7 @@ describe('action steer', () => {
       assert.deepEqual(after, before)
       assert.equal(added.role, 'user')
       assert.match(JSON.stringify(added), /read_file was called 3 times with the same arguments/)
-      const read = readRequest(styles[dialect.style], sent, 'steered')
+      const read = readRequest(styles[dialect.style], sent)
       assert.equal(read.conversation.turns.at(-1)?.user_after, true)
     })
   }
