@@ -1,20 +1,27 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { chatReply, messagesReply, responsesReply, type WholeReply } from '../kit/replies.ts'
-import { chatCall, messagesCall, responsesCall, type ToolCall } from './replies.ts'
-
-/** `loop`: the same tool call for ever. `work`: another one each turn, then an answer. */
-export type Story = 'loop' | 'work'
+import type { Call, Tools } from './agent.ts'
+import { chatCall, messagesCall, responsesCall } from './replies.ts'
+import type { Script, Step } from './scripts.ts'
 
 export const LAST_WORDS = 'Everything is finished.'
-const WORK_TURNS = 8
+/** A loop that nobody stops ends behind so many turns. */
+const LOOP_END = 40
 
-/** A provider on loopback that keeps an agent busy, and what it was asked. */
+/** A provider on loopback whose model works on a script with an agent's own tools, and what it was asked. */
 export class AgentProvider {
-  readonly authorizations = new Set<string>()
-  #story: Story = 'loop'
+  readonly keys = new Set<string>()
+  #script: Script | undefined
+  #tools: Tools | undefined
+  #project = ''
+  #step = 0
+  #polls = 0
   #asked = 0
+  #requests = 0
+  #said = ''
   readonly #server = createServer((request, response) => void this.#answer(request, response))
 
   async listen(): Promise<string> {
@@ -23,15 +30,35 @@ export class AgentProvider {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Begins a story anew. */
-  tell(story: Story): void {
-    this.#story = story
+  /** Begins a script, in a folder that the agent works in. */
+  begin(script: Script, tools: Tools, project: string): void {
+    this.#script = script
+    this.#tools = tools
+    this.#project = project
+    this.#step = 0
+    this.#polls = 0
     this.#asked = 0
+    this.#requests = 0
   }
 
-  /** Requests with tools since the story began. */
+  /** Requests with the agent's tools since the script began. */
   get asked(): number {
     return this.#asked
+  }
+
+  /** Requests to a model since the script began. */
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** The last request with the agent's tools. */
+  get said(): string {
+    return this.#said
+  }
+
+  /** Whether every step was made. */
+  get isThrough(): boolean {
+    return this.#script?.loops !== true && this.#step >= (this.#script?.steps.length ?? 0)
   }
 
   close(): void {
@@ -41,53 +68,87 @@ export class AgentProvider {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { authorization, 'x-api-key': key } = request.headers
-    for (const shown of [authorization, key]) if (typeof shown === 'string') this.authorizations.add(shown)
+    for (const shown of [authorization, key]) if (typeof shown === 'string') this.keys.add(shown)
     const text = (await buffer(request)).toString()
-    const { type, body } = this.#reply(request.url ?? '', text === '' ? {} : JSON.parse(text))
-    response.writeHead(200, { 'content-type': type }).end(body)
+    const style = styleOf(request.url ?? '')
+    if (style === undefined) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42,"data":[]}')
+      return
+    }
+    this.#requests++
+    const { tools = [], stream = false } = JSON.parse(text) as Body
+    const has = (name: string) => tools.some((tool) => (tool.name ?? tool.function?.name) === name)
+    const hasTools = this.#tools !== undefined && has(this.#tools.shell('').name)
+    const step = hasTools ? this.#next(text) : undefined
+    if (step?.act === 'fail') {
+      response.writeHead(step.status, { 'content-type': 'application/json' }).end(UNAVAILABLE)
+      return
+    }
+    const isCut = step?.act === 'cut'
+    const { type, body } = this.#reply(style, stream, hasTools, isCut ? this.#peek() : step, text)
+    response.writeHead(200, { 'content-type': type })
+    if (isCut) response.write(halfOf(body), () => response.destroy())
+    else response.end(body)
   }
 
-  #reply(path: string, body: Body): WholeReply {
-    const style = styleOf(path)
-    if (style === undefined) return { type: 'application/json', body: '{"input_tokens":42,"data":[]}' }
-    const call = this.#call(body)
-    const stream = body.stream === true
-    return call === undefined ? style.words(stream, LAST_WORDS) : style.call(stream, call)
+  #reply(style: Style, stream: boolean, hasTools: boolean, step: Step | undefined, said: string): WholeReply {
+    const call = step === undefined ? this.#last(hasTools) : this.#call(step, said)
+    if (call === undefined) return style.words(stream, hasTools ? LAST_WORDS : 'A task')
+    // every turn is longer than the one before, as it is with real models
+    return style.call(stream, { ...call, id: `call_${this.#asked}`, tokens: 1000 + 10 * this.#asked })
   }
 
-  /** The next tool call; undefined where the request has no tools or the work is done. */
-  #call(body: Body): ToolCall | undefined {
-    const tool = shellIn(body.tools ?? [])
-    if (tool === undefined) return undefined
+  #last(hasTools: boolean): Call | undefined {
+    return hasTools ? this.#tools?.finish?.(LAST_WORDS) : undefined
+  }
+
+  #next(said: string): Step | undefined {
     this.#asked++
-    if (this.#story === 'work' && this.#asked > WORK_TURNS) return undefined
-    const command = this.#story === 'loop' ? 'echo the same again' : `echo step ${this.#asked}`
-    return { id: `call_${this.#asked}`, name: tool, args: argsFor(tool, command) }
+    this.#said = said
+    const { steps, loops } = this.#script ?? { steps: [] }
+    const step = this.#step++
+    return loops === true && step < LOOP_END ? steps[step % steps.length] : steps[step]
+  }
+
+  #peek(): Step | undefined {
+    return this.#script?.steps[this.#step]
+  }
+
+  #call(step: Step, said: string): Call | undefined {
+    const tools = this.#tools
+    switch (step.act) {
+      case 'shell':
+        return tools?.shell(step.command)
+      case 'read':
+        return tools?.read(join(this.#project, step.file))
+      case 'edit':
+        return tools?.edit({ ...step, file: join(this.#project, step.file) })
+      case 'background':
+        return tools?.background(step.command)
+      case 'poll':
+        return tools?.poll(said, this.#polls++)
+      default:
+        return undefined
+    }
   }
 }
+
+/** The events of the first half. */
+const halfOf = (body: string): string => body.slice(0, body.lastIndexOf('\n\n', body.length / 2) + 2)
 
 interface Body {
   readonly stream?: boolean
   readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name?: string } }[]
 }
 
+const UNAVAILABLE = '{"type":"error","error":{"type":"api_error","message":"Service Unavailable"}}'
+
 const styles = [
   { ending: '/messages', words: messagesReply, call: messagesCall },
   { ending: '/responses', words: responsesReply, call: responsesCall },
   { ending: '/chat/completions', words: chatReply, call: chatCall },
 ]
+type Style = (typeof styles)[number]
 
-const styleOf = (path: string) => styles.find(({ ending }) => path.replace(/\?.*$/, '').endsWith(ending))
-
-const shells = ['Bash', 'bash', 'exec_command', 'shell_command', 'shell']
-
-const shellIn = (tools: NonNullable<Body['tools']>): string | undefined => {
-  const names = new Set(tools.map((tool) => tool.name ?? tool.function?.name))
-  return shells.find((name) => names.has(name))
-}
-
-const argsFor = (tool: string, command: string): object => {
-  if (tool === 'exec_command') return { cmd: command }
-  if (tool === 'shell') return { command: ['bash', '-lc', command] }
-  return { command, description: 'Prints a line' }
-}
+const styleOf = (path: string): Style | undefined =>
+  styles.find(({ ending }) => path.replace(/\?.*$/, '').endsWith(ending))

@@ -4,7 +4,11 @@ import type { WholeReply } from '../kit/replies.ts'
 export interface ToolCall {
   readonly id: string
   readonly name: string
-  readonly args: object
+  readonly args?: object
+  /** Free text, which Responses has in the place of arguments. */
+  readonly input?: string
+  /** Of the prompt, as the reply tells them. */
+  readonly tokens?: number
 }
 
 const json = (body: object): WholeReply => ({ type: 'application/json', body: JSON.stringify(body) })
@@ -19,10 +23,10 @@ const events = (...bodies: readonly object[]): WholeReply => ({
 })
 
 /** A tool call as Chat Completions tells it. */
-export const chatCall = (stream: boolean, { id, name, args }: ToolCall): WholeReply => {
+export const chatCall = (stream: boolean, { id, name, args, tokens = 20 }: ToolCall): WholeReply => {
   const common = { id: `chatcmpl-${id}`, created: 1_700_000_000, model: 'm-1' }
   const call = { index: 0, id, type: 'function', function: { name, arguments: JSON.stringify(args) } }
-  const usage = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }
+  const usage = { prompt_tokens: tokens, completion_tokens: 5, total_tokens: tokens + 5 }
   if (!stream) {
     const message = { role: 'assistant', content: null, tool_calls: [call] }
     return json({
@@ -37,7 +41,7 @@ export const chatCall = (stream: boolean, { id, name, args }: ToolCall): WholeRe
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, finish_reason }],
   })
-  const { body, type } = events(chunk({ role: 'assistant', tool_calls: [call] }, null), {
+  const { body, type } = events(chunk({ role: 'assistant', content: '' }, null), chunk({ tool_calls: [call] }, null), {
     ...chunk({}, 'tool_calls'),
     usage,
   })
@@ -45,9 +49,9 @@ export const chatCall = (stream: boolean, { id, name, args }: ToolCall): WholeRe
 }
 
 /** A tool call as Messages tells it. */
-export const messagesCall = (stream: boolean, { id, name, args }: ToolCall): WholeReply => {
+export const messagesCall = (stream: boolean, { id, name, args, tokens = 20 }: ToolCall): WholeReply => {
   const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: 'm-1', stop_sequence: null }
-  const usage = { input_tokens: 20, output_tokens: 5 }
+  const usage = { input_tokens: tokens, output_tokens: 5 }
   if (!stream)
     return json({ ...message, content: [{ type: 'tool_use', id, name, input: args }], stop_reason: 'tool_use', usage })
   return events(
@@ -61,21 +65,19 @@ export const messagesCall = (stream: boolean, { id, name, args }: ToolCall): Who
 }
 
 /** A tool call as Responses tells it. */
-export const responsesCall = (stream: boolean, { id, name, args }: ToolCall): WholeReply => {
-  const item = {
-    type: 'function_call',
-    id: `fc_${id}`,
-    call_id: id,
-    name,
-    arguments: JSON.stringify(args),
-    status: 'completed',
-  }
-  const usage = { input_tokens: 20, output_tokens: 5, total_tokens: 25 }
+export const responsesCall = (stream: boolean, { id, name, args, input, tokens = 20 }: ToolCall): WholeReply => {
+  const common = { call_id: id, name, status: 'completed' }
+  const item =
+    input === undefined
+      ? { type: 'function_call', id: `fc_${id}`, ...common, arguments: JSON.stringify(args) }
+      : { type: 'custom_tool_call', id: `ctc_${id}`, ...common, input }
+  const begun = { ...item, ...(input === undefined ? { arguments: '' } : { input: '' }), status: 'in_progress' }
+  const usage = { input_tokens: tokens, output_tokens: 5, total_tokens: tokens + 5 }
   const response = { id: `resp_${id}`, object: 'response', model: 'm-1', status: 'completed', output: [item], usage }
   if (!stream) return json(response)
   return events(
     { type: 'response.created', response: { ...response, status: 'in_progress', output: [], usage: null } },
-    { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '', status: 'in_progress' } },
+    { type: 'response.output_item.added', output_index: 0, item: begun },
     { type: 'response.output_item.done', output_index: 0, item },
     { type: 'response.completed', response },
   )

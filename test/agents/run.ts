@@ -1,99 +1,103 @@
-// Drives real coding agents from npm through the gateway, against a provider on loopback, with an empty home and no network:
-// npm run test:agents [-- --dir <folder to install into> --only <client id>]
+// Drives real coding agents from npm through a gateway that enforces the recommended rules, against a provider on
+// loopback, with an empty home and no network; only the script that loops may be stopped:
+// npm run test:agents [-- --dir <folder to install into> --only <client,…> --scripts <script,…> --bare]
+// --bare leaves the gateway out: what an agent does not bear then is no matter of the rules.
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Agent, agents } from './agents.ts'
-import { install } from './install.ts'
+import type { Absent, Agent } from './agent.ts'
+import { absent, agents } from './clients/index.ts'
+import { install, isThere, placeOf } from './install.ts'
 import { isIsolated, runIsolated } from './isolate.ts'
-import { LAST_WORDS, type Story } from './provider.ts'
-import { type Ended, guard, PROVIDER_KEY, type Stage, setStage } from './stage.ts'
+import { type Played, play } from './play.ts'
+import { type Script, scripts } from './scripts.ts'
+import { setStage } from './stage.ts'
+import { tableOf } from './table.ts'
+import type { Way } from './ways.ts'
 
-type Way = 'run' | 'profile'
+const { values } = parseArgs({
+  options: {
+    dir: { type: 'string' },
+    only: { type: 'string' },
+    scripts: { type: 'string' },
+    bare: { type: 'boolean', default: false },
+  },
+})
+const named = (list: string | undefined, { id }: { readonly id: string }): boolean =>
+  list === undefined || list.split(',').includes(id)
+const chosen = agents.filter((agent) => named(values.only, agent))
 
-const { values } = parseArgs({ options: { dir: { type: 'string' }, only: { type: 'string' } } })
-const chosen = agents.filter(({ id }) => values.only === undefined || id === values.only)
-
-/** The command line that a user would type, from what `guard setup` says or with `guard run`. */
-const commandOf = async (stage: Stage, agent: Agent, way: Way): Promise<readonly string[]> => {
-  if (way === 'run') {
-    const command = agent.id === 'claude-code' ? 'claude' : agent.id
-    return [...guard, 'run', '--model', agent.model, '--', command, ...agent.args]
-  }
-  const { text } = await stage.run([...guard, 'setup', agent.id, '--model', agent.model, '--json'])
-  const { clients } = JSON.parse(text) as { clients: { state: string; use: string[] }[] }
-  const lines = clients[0]?.use ?? []
-  return ['sh', '-ec', `mkdir -p "$HOME/.codex"; ${lines.join('; ')} "$@"`, 'sh', ...agent.args]
-}
-
-/** What is wrong with how a story ended; empty if nothing. */
-const faultsOf = async (stage: Stage, story: Story, { code, text }: Ended, before: Counts): Promise<string[]> => {
-  const now = await countsOf(stage)
-  const [flagged, blocked] = [now.flagged - before.flagged, now.blocked - before.blocked]
-  const faults: string[] = []
-  const expect = (holds: boolean, what: string) => void (holds || faults.push(what))
-  if (story === 'loop') {
-    expect(blocked === 1, `${blocked} requests were blocked, not 1`)
-    expect(stage.provider.asked === 3, `the provider was asked ${stage.provider.asked} times, not 3`)
-    expect(/Guard blocked this request/.test(text), 'the message is not shown')
-  } else {
-    expect(code === 0, `it ended with ${code}`)
-    expect(flagged === 0 && blocked === 0, `${flagged} flags, ${blocked} blocks`)
-    expect(text.includes(LAST_WORDS), 'the last answer is not shown')
-  }
-  for (const shown of stage.provider.authorizations)
-    expect(shown.includes(PROVIDER_KEY), 'the provider was shown another key than its own')
-  return faults
-}
-
-interface Counts {
-  readonly flagged: number
-  readonly blocked: number
-}
-
-const countsOf = async (stage: Stage): Promise<Counts> => {
-  const sessions = await stage.sessions()
-  const sum = (name: 'flagged' | 'blocked') => sessions.reduce((total, session) => total + session[name], 0)
-  return { flagged: sum('flagged'), blocked: sum('blocked') }
-}
-
-const play = async (stage: Stage, agent: Agent, way: Way, story: Story): Promise<boolean> => {
-  stage.provider.tell(story)
-  const before = await countsOf(stage)
-  const ended = await stage.run(await commandOf(stage, agent, way), agent)
-  const faults = await faultsOf(stage, story, ended, before)
-  process.stdout.write(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${agent.id} ${agent.version}  ${way}  ${story}\n`)
-  for (const fault of faults) process.stdout.write(`      ${fault}\n`)
-  if (faults.length > 0) process.stdout.write(`${ended.text.slice(-3000).replace(/^/gm, '      | ')}\n`)
-  return faults.length === 0
+/** Every way and script that an agent is tried with. */
+const playsOf = (agent: Agent): readonly (readonly [Way, Script])[] => {
+  const wanted = scripts.filter((script) => named(values.scripts, script))
+  if (values.bare) return wanted.filter(({ loops }) => loops !== true).map((script) => ['bare', script])
+  const few = wanted.filter(({ id }) => id === 'loop' || id === 'work')
+  const ways = agent.has_profile === true ? (['run', 'profile'] as const) : []
+  return [
+    ...wanted.map((script) => ['own', script] as const),
+    ...ways.flatMap((way) => few.map((script) => [way, script] as const)),
+  ]
 }
 
 /** What agents keep under the real home; none of it may change. */
 const homeMarks = async (): Promise<string> =>
-  (await readdir(process.env.HOME ?? '/').catch(() => [])).filter((name) => /claude|codex|opencode/i.test(name)).join()
+  (await readdir(process.env.HOME ?? '/').catch(() => []))
+    .filter((name) => agents.some(({ id, command }) => name.includes(id) || name.includes(command)))
+    .join()
 
-const playAll = async (installed: string): Promise<boolean> => {
-  const marks = await homeMarks()
+const tell = ({ agent, way, script, faults, blocks, requests, seconds, text }: Played): void => {
+  const verdict = faults.length === 0 ? 'ok  ' : 'FAIL'
+  process.stdout.write(
+    `${verdict}  ${agent.id} ${agent.version}  ${way}  ${script.id}  ${requests} requests, ${seconds.toFixed(0)} s\n`,
+  )
+  for (const fault of faults) process.stdout.write(`      ${fault}\n`)
+  if (faults.length === 0) return
+  if (blocks.length > 0) process.stdout.write(`      blocked by ${blocks.join(', ')}\n`)
+  process.stdout.write(`${text.slice(-1500).replace(/^/gm, '      | ')}\n`)
+}
+
+/** Plays an agent on a stage of its own. */
+const playOne = async (installed: string, agent: Agent): Promise<readonly Played[]> => {
   const stage = await setStage(installed)
-  let good = true
+  const played: Played[] = []
   try {
-    for (const agent of chosen)
-      for (const way of ['run', 'profile'] as const)
-        for (const story of ['loop', 'work'] as const) good = (await play(stage, agent, way, story)) && good
+    for (const [way, script] of playsOf(agent)) {
+      const one = await play(stage, agent, way, script)
+      tell(one)
+      played.push(one)
+    }
   } finally {
     await stage.close()
   }
-  if ((await homeMarks()) === marks) return good
-  process.stdout.write('FAIL  something was written to the home folder\n')
-  return false
+  return played
+}
+
+const playAll = async (installed: string): Promise<boolean> => {
+  const marks = await homeMarks()
+  const missing: Absent[] = []
+  const played: Played[] = []
+  for (const agent of chosen)
+    if (await isThere(placeOf(installed, agent), agent)) played.push(...(await playOne(installed, agent)))
+    else missing.push({ id: agent.id, reason: `${agent.package}@${agent.version} could not be installed` })
+  process.stdout.write(`\n${tableOf(played, [...missing, ...absent])}`)
+  const isClean = (await homeMarks()) === marks
+  if (!isClean) process.stdout.write('FAIL  something was written to the home folder\n')
+  return isClean && missing.length === 0 && played.every(({ faults }) => faults.length === 0)
 }
 
 const dir = values.dir === undefined ? await mkdtemp(join(tmpdir(), 'guard-agents-npm-')) : resolve(values.dir)
 if (isIsolated()) process.exitCode = (await playAll(dir)) ? 0 : 1
 else {
-  await install(dir, chosen)
-  const only = values.only === undefined ? [] : ['--only', values.only]
-  process.exitCode = await runIsolated([import.meta.filename, '--dir', dir, ...only])
+  for (const agent of chosen) {
+    const fault = await install(dir, agent)
+    if (fault !== undefined) process.stdout.write(`${agent.id} could not be installed: ${fault}\n`)
+  }
+  const args = process.argv.slice(2)
+  process.exitCode = await runIsolated([
+    import.meta.filename,
+    ...args,
+    ...(values.dir === undefined ? ['--dir', dir] : []),
+  ])
   if (values.dir === undefined) await rm(dir, { recursive: true, force: true })
 }

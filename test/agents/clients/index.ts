@@ -1,0 +1,18 @@
+import type { Absent, Agent } from '../agent.ts'
+import { claudeCode } from './claude-code.ts'
+import { cline } from './cline.ts'
+import { codex } from './codex.ts'
+import { continueCli } from './continue.ts'
+import { copilot } from './copilot.ts'
+import { kilo } from './kilo.ts'
+import { opencode } from './opencode.ts'
+import { pi } from './pi.ts'
+import { qwenCode } from './qwen-code.ts'
+
+export const agents: readonly Agent[] = [claudeCode, codex, opencode, pi, qwenCode, copilot, continueCli, cline, kilo]
+
+/** Agents that people use and that cannot be played here. */
+export const absent: readonly Absent[] = [
+  { id: 'gemini', reason: 'Gemini CLI 0.61.0 speaks generateContent alone, which the gateway has no API style for' },
+  { id: 'mini-swe', reason: 'mini-swe-agent is not in npm' },
+]
