@@ -14,7 +14,7 @@ import type {
 import { GuardError } from './errors.ts'
 import { type Cleaning, cleanKey, cleanRow } from './store/clean.ts'
 import { sealCursor } from './store/cursor.ts'
-import { checkQuery, checkWhere, type LooseQuery } from './store/query.ts'
+import { checkQuery, checkSum, checkWhere, type LooseQuery, type LooseSum } from './store/query.ts'
 import { Queues } from './store/queue.ts'
 import { keyParts, type Plan, planOf } from './store/table.ts'
 
@@ -165,6 +165,12 @@ export const createStore = (
     },
     onState: (listener: Parameters<Driver['onState']>[0]) => driver.onState(listener),
     ...read,
+    sum: async (name: string, asked: LooseSum) => {
+      const found = plan(name)
+      const checked = checkSum(found, asked)
+      await putOff.get(name)?.()
+      return driver.sum(found.table, checked)
+    },
     beforeReads: (name: string, write: PutOff) => void putOff.set(plan(name).table.id, write),
     write,
     put: (name: string, row: AnyRow, when?: 'absent') =>

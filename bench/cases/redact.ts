@@ -31,6 +31,7 @@ const acceptingDriver: Parameters<typeof createStore>[0] = {
   onState: () => () => {},
   get: async () => undefined,
   find: async () => ({ rows: [], positions: [], next: null, truncated: false }),
+  sum: async () => [],
   write: async () => true,
   remove: async () => 0,
   bytes: async () => 0,

@@ -62,6 +62,7 @@ export const watchedStorage = (onBatch: (batch: readonly DriverChange[]) => void
       onState: () => () => {},
       get: async () => undefined,
       find: async () => ({ rows: [], positions: [], next: null, truncated: false }),
+      sum: async () => [],
       write: async (batch) => {
         onBatch(batch)
         return true

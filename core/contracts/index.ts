@@ -58,6 +58,7 @@ export type {
   Where,
   WriteOptions,
 } from './storage.ts'
+export type { DriverSum, Group, Sum } from './storage-sum.ts'
 export type {
   Connections,
   Exchange,

@@ -1,3 +1,5 @@
+import type { DriverSum, Group, Sum } from './storage-sum.ts'
+
 /** Row types by table name. Features merge theirs in: `declare module 'guard-gateway/core' { interface Tables { runs: Run } }`. */
 export interface Tables {}
 
@@ -118,6 +120,14 @@ export interface Storage extends Reader {
   beforeReads<N extends TableName>(table: N, putOff: PutOff): void
   readonly capabilities: Capabilities
   readonly state: StorageState
+  /**
+   * Adds up columns of all rows that meet the tests, in steps that keep no write waiting; groups come in no order.
+   * A row that is written or removed meanwhile may be in it or not.
+   */
+  sum<N extends TableName, B extends keyof Tables[N] & string, O extends keyof Tables[N] & string>(
+    table: N,
+    asked: Sum<Tables[N], B, O>,
+  ): Promise<readonly Group<B, O>[]>
   /** Calls `listener` at each change of state; the function returned ends that. */
   onState(listener: (state: StorageState) => void): () => void
   /** False, and nothing written: `when: 'absent'` and the row exists, or a unique column is taken. */
@@ -195,6 +205,7 @@ export interface Driver {
   onState(listener: (state: StorageState) => void): () => void
   get(table: Table, key: readonly string[]): Promise<AnyRow | undefined>
   find(table: Table, query: DriverQuery): Promise<DriverPage>
+  sum(table: Table, asked: DriverSum): Promise<readonly Group[]>
   /** All or nothing; false if a condition failed. Order counts: a change sees those before it. */
   write(batch: readonly DriverChange[], options: DriverWriteOptions): Promise<boolean>
   /** Absent: nothing is answered before its conditions are looked at. */

@@ -1,4 +1,5 @@
-import type { AnyWhere, Capabilities, DriverQuery, Order } from '../contracts/storage.ts'
+import type { AnyWhere, Capabilities, Column, DriverQuery, Order } from '../contracts/storage.ts'
+import type { DriverSum } from '../contracts/storage-sum.ts'
 import { GuardError } from '../errors.ts'
 import { openCursor } from './cursor.ts'
 import { checkNames, type Plan } from './table.ts'
@@ -65,4 +66,30 @@ export const checkQuery = (plan: Plan, query: LooseQuery, capabilities: Capabili
   const kind = order[0] === 'recorded' ? 'integer' : (plan.columns.get(order[0]) ?? 'json')
   const after = cursor === undefined ? null : openCursor(plan.table.id, { where, search, order }, kind, cursor)
   return { where, search, order, limit, after }
+}
+
+/** A sum as features write it, before its names are checked. */
+export interface LooseSum {
+  readonly where?: AnyWhere
+  readonly order?: Order
+  readonly by: readonly string[]
+  readonly of: readonly string[]
+}
+
+const GROUPED: ReadonlySet<Column | undefined> = new Set<Column>(['text', 'integer', 'boolean'])
+const ADDED: ReadonlySet<Column | undefined> = new Set<Column>(['integer'])
+
+/** The complete, checked form of a sum; throws FILTER_UNSUPPORTED or UNKNOWN_COLUMN. */
+export const checkSum = (plan: Plan, { where = {}, order = ['recorded', 'asc'], by, of }: LooseSum): DriverSum => {
+  checkWhere(plan, where)
+  checkOrder(plan, where, order)
+  const check = (names: readonly string[], kinds: ReadonlySet<Column | undefined>, what: string): void => {
+    checkNames(plan, Object.fromEntries(names.map((name) => [name, 0])))
+    const odd = names.find((name) => !kinds.has(plan.columns.get(name)))
+    if (odd !== undefined)
+      throw unsupported(plan, `"${odd}" is a ${plan.columns.get(odd)} column and cannot be ${what}`)
+  }
+  check(by, GROUPED, 'grouped by')
+  check(of, ADDED, 'added up')
+  return { where, order, by, of }
 }

@@ -5,6 +5,7 @@ import { findingTests } from './storage/finding.ts'
 import { type Desk, item, openPlain } from './storage/items.ts'
 import { rowTests } from './storage/rows.ts'
 import { searchTests } from './storage/search.ts'
+import { sumTests } from './storage/sums.ts'
 
 export { type ConformanceItem, conformanceTables, item, openPlain } from './storage/items.ts'
 
@@ -28,4 +29,5 @@ export const storageConforms = (backend: StorageBackend): void => {
   batchTests(desk)
   findingTests(desk)
   searchTests(desk)
+  sumTests(desk)
 }

@@ -41,7 +41,7 @@ const heldColumns = (
 }
 
 /** Whether walking the index passes over no row that fails this test. */
-const serves = (held: ReadonlySet<string>, [column]: Find['order'], [name, op]: Clause): boolean =>
+export const serves = (held: ReadonlySet<string>, [column]: Find['order'], [name, op]: Clause): boolean =>
   held.has(name) || (name === column && op !== 'in')
 
 /** Chooses how to walk the rows of a query. */
@@ -81,7 +81,8 @@ export const placesOf = ({ where }: Pick<Find, 'where'>) => {
 
 type Rows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 
-const walk = (db: Db, table: Table, shape: Find, scan: Scan, { phase, after, upto }: Stretch): Rows => {
+/** A stretch without its order. */
+export const within = (db: Db, table: Table, shape: Find, scan: Scan, { phase, after, upto }: Stretch): Rows => {
   const places = placesOf(shape)
   const [column, direction] = shape.order
   const words = sql.ref(`${wordsTable(table.id)}.rowid`)
@@ -96,8 +97,15 @@ const walk = (db: Db, table: Table, shape: Find, scan: Scan, { phase, after, upt
   if (phase === 'nulls') rows = rows.where(sql<boolean>`${target} is null`)
   if (after) rows = rows.where(compare(forward ? sql`>` : sql`<`, places.afterValue, places.afterRecorded))
   if (upto) rows = rows.where(compare(forward ? sql`<=` : sql`>=`, places.uptoValue, places.uptoRecorded))
-  if (byColumn) rows = rows.orderBy(target, direction)
-  return rows.orderBy(recorded, direction)
+  return rows
+}
+
+const walk = (db: Db, table: Table, shape: Find, scan: Scan, stretch: Stretch): Rows => {
+  const [column, direction] = shape.order
+  const recorded = sql.ref(scan.by === 'words' ? `${wordsTable(table.id)}.rowid` : `${table.id}.recorded`)
+  const rows = within(db, table, shape, scan, stretch)
+  const ordered = column !== 'recorded' && stretch.phase !== 'nulls'
+  return (ordered ? rows.orderBy(sql.ref(`${table.id}.${column}`), direction) : rows).orderBy(recorded, direction)
 }
 
 const matching = (table: Table, place: number): RawBuilder<boolean> =>

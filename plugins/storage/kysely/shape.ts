@@ -36,6 +36,14 @@ export type Shape =
       readonly order: Order
       readonly search: boolean
     }
+  | {
+      readonly kind: 'sum'
+      readonly table: string
+      readonly where: readonly Clause[]
+      readonly order: Order
+      readonly by: readonly string[]
+      readonly of: readonly string[]
+    }
 
 /** A value as SQL takes it. */
 export type SqlValue = string | number | bigint | null

@@ -26,6 +26,7 @@ const open = (tables: readonly Table[]): Driver => {
     onState: () => () => {},
     get: async (table, key) => of(table).get(key),
     find: async (table, query) => of(table).find(query),
+    sum: async (table, asked) => of(table).sum(asked),
     write: async (batch) => write(batch),
     remove: async (table, where, limit) => of(table).remove(where, limit),
     bytes: async () => [...all.values()].reduce((sum, rows) => sum + rows.bytes(), 0),

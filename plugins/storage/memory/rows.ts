@@ -5,12 +5,15 @@ import {
   type DriverChange,
   type DriverPage,
   type DriverQuery,
+  type DriverSum,
+  type Group,
   type Order,
   type Position,
   readJson,
   type Table,
   writeJson,
 } from 'guard-gateway/core'
+import { Groups } from './groups.ts'
 import { comparePositions, holdsAll, meets, positionOf, type Stored } from './match.ts'
 
 type Undo = () => void
@@ -57,6 +60,12 @@ export class Rows {
       next: found.length > limit && last !== undefined ? positionOf(last, order) : null,
       truncated: false,
     }
+  }
+
+  sum(asked: DriverSum): readonly Group[] {
+    const groups = new Groups(asked)
+    for (const { values } of this.#rows.values()) if (meets(values, asked.where)) groups.add(values)
+    return groups.all()
   }
 
   /** In order; where the rows stand in it already, one more than the limit at most. */

@@ -122,6 +122,12 @@ export const openDriver = async (
         truncated: page.truncated,
       }
     },
+    async sum(table, asked) {
+      const values: SqlValue[] = []
+      const shape = encoder.sum(table, asked, values)
+      const groups = await questions.ask({ kind: 'sum', shape, values, by: asked.by.length })
+      return (groups as readonly (readonly SqlValue[])[]).map((group) => encoder.group(table, asked, group))
+    },
     write(batch, options) {
       const values: BatchValues = [0, options.sync ? 1 : 0]
       let bytes = 0

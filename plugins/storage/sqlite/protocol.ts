@@ -42,6 +42,14 @@ export type Ask =
       readonly values: readonly SqlValue[]
       readonly limit: number
     }
+  /** `by`: how many columns the rows are grouped by. */
+  | {
+      readonly kind: 'sum'
+      readonly id: number
+      readonly shape: number
+      readonly values: readonly SqlValue[]
+      readonly by: number
+    }
   | { readonly kind: 'bytes'; readonly id: number }
   /** Bits of a filter that has the first key column of all rows. */
   | { readonly kind: 'keys'; readonly id: number; readonly shape: number }
@@ -90,7 +98,7 @@ export type FromWorker =
   | {
       readonly kind: 'answer'
       readonly id: number
-      readonly value: RawPage | readonly SqlValue[] | Uint8Array | number | undefined
+      readonly value: RawPage | readonly SqlValue[] | readonly (readonly SqlValue[])[] | Uint8Array | number | undefined
     }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
   | { readonly kind: 'closed' }

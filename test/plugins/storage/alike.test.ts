@@ -116,6 +116,21 @@ describe('memory and sqlite', () => {
       { seed: 11, numRuns: 150 },
     ))
 
+  it('give the same sums for any query', () =>
+    fc.assert(
+      fc.asyncProperty(query, fc.subarray(['group', 'count', 'done'] as const), async (asked, by) => {
+        const { where = {}, order = ['recorded', 'asc'] } = asked
+        const [first, second] = await Promise.all(
+          stores.map(async (store) => {
+            const groups = await store.sum('conformance_items', { where, order, by, of: ['count'] })
+            return groups.map((group) => JSON.stringify(group)).sort()
+          }),
+        )
+        assert.deepEqual(second, first)
+      }),
+      { seed: 17, numRuns: 150 },
+    ))
+
   it('do the same with any changes', () =>
     fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {

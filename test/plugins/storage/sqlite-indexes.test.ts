@@ -7,8 +7,8 @@ import type { Table } from 'guard-gateway/core'
 import { pageSql, scanOf } from '../../../plugins/storage/kysely/find.ts'
 import { compiler } from '../../../plugins/storage/sqlite/worker/compiler.ts'
 import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
+import { Finder } from '../../../plugins/storage/sqlite/worker/finder.ts'
 import { Statements } from '../../../plugins/storage/sqlite/worker/statements.ts'
-import { Finder } from '../../../plugins/storage/sqlite/worker/walk.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-indexes-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -70,6 +70,29 @@ describe('sqlite: a query that has to test many rows', () => {
   })
 })
 
+describe('sqlite: a sum of many rows', () => {
+  it('is of all of them, and lets a commit go first that comes meanwhile', async (context) => {
+    const { db, close } = await openDatabase(start('sum.db'))
+    db.exec(fill)
+    close()
+    const store = await openPlain(sqlite({ file: start('sum.db').file }))
+    context.after(() => store.close())
+    const order: string[] = []
+    const asked = { where: { group: 'walk' }, by: ['name'], of: ['count'] } as const
+    const sums = Array.from({ length: 8 }, () =>
+      store.sum('conformance_items', asked).then((groups) => {
+        order.push('summed')
+        return groups
+      }),
+    )
+    const write = store.put('conformance_items', item('g', 'a')).then(() => order.push('written'))
+    await write
+    assert.deepEqual(order, ['written'])
+    for (const groups of await Promise.all(sums))
+      assert.deepEqual(groups, [{ by: { name: null }, rows: 60_000, sums: { count: 0 } }])
+  })
+})
+
 describe('sqlite: commits that must survive a power cut', () => {
   const during = async (synchronous: 'normal' | 'full', sync: boolean) => {
     const begun = start(`${synchronous}${sync}.db`, synchronous)

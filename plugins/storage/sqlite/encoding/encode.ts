@@ -1,4 +1,4 @@
-import type { AnyRow, DriverChange, DriverQuery, Table } from 'guard-gateway/core'
+import type { AnyRow, DriverChange, DriverQuery, DriverSum, Group, Table } from 'guard-gateway/core'
 import { type Shape, type SqlValue, storedColumns } from '../../kysely/shape.ts'
 import { clausesOf, fromSql } from '../../kysely/values.ts'
 import type { BatchValues } from '../protocol.ts'
@@ -72,6 +72,24 @@ export class Encoder {
     values.push(words ? search.map(matchTerm).join(' AND ') : null)
     const name = `find ${table.id} ${order.join(' ')} ${words} ${clauseName(clauses)}`
     return this.#number(name, () => ({ kind: 'find', table: table.id, where: clauses, order, search: words }))
+  }
+
+  sum(table: Table, { where, order, by, of }: DriverSum, values: SqlValue[]): number {
+    const clauses = clausesOf(table, where, values)
+    values.push(null)
+    const name = `sum ${table.id} ${order.join(' ')} ${by.join(',')} ${of.join(',')} ${clauseName(clauses)}`
+    return this.#number(name, () => ({ kind: 'sum', table: table.id, where: clauses, order, by, of }))
+  }
+
+  /** A group from its values, how many rows, and the sums. */
+  group({ columns }: Table, { by, of }: DriverSum, values: readonly SqlValue[]): Group {
+    const same = by.map((name, at) => [name, fromSql(columns[name] ?? 'text', values[at] ?? null)])
+    const sums = of.map((name, at) => [name, Number(values[by.length + 1 + at])])
+    return {
+      by: Object.fromEntries(same) as Group['by'],
+      rows: Number(values[by.length]),
+      sums: Object.fromEntries(sums) as Group['sums'],
+    }
   }
 
   /** A row from its values; what follows the stored columns is left out. */

@@ -5,9 +5,11 @@ import { type Shape, type SqlValue, searchColumn } from '../../kysely/shape.ts'
 import { KeyScan } from '../keys/scan.ts'
 import type { Ask, FromWorker } from '../protocol.ts'
 import { compiler } from './compiler.ts'
+import { Finder } from './finder.ts'
 import type { Group } from './group.ts'
 import type { Statements } from './statements.ts'
-import { Finder, Walk } from './walk.ts'
+import { SumWalk } from './sum-walk.ts'
+import { Walk } from './walk.ts'
 
 type Answer = Extract<FromWorker, { readonly kind: 'answer' }>['value']
 type Step = { readonly done: false } | { readonly done: true; readonly value: Answer }
@@ -26,6 +28,7 @@ export class Asks {
   readonly #gets = new Map<string, Compiled>()
   readonly #finders = new Map<number, Finder>()
   readonly #walks = new Map<number, Walk>()
+  readonly #sums = new Map<number, SumWalk>()
   readonly #scans = new Map<number, KeyScan>()
 
   constructor(
@@ -43,6 +46,7 @@ export class Asks {
   /** One step of the answer; `done: false` if there is more to do. Throws what SQLite throws. */
   step(ask: Ask): Step {
     if (ask.kind === 'find') return this.#find(ask)
+    if (ask.kind === 'sum') return this.#sum(ask)
     if (ask.kind === 'keys') return this.#keys(ask)
     if (ask.kind === 'get') return { done: true, value: this.#get(ask) }
     return { done: true, value: ask.kind === 'prune' ? this.#prune(ask) : this.#bytes() }
@@ -51,6 +55,7 @@ export class Asks {
   /** Drops what a question that failed has left. */
   forget(id: number): void {
     this.#walks.delete(id)
+    this.#sums.delete(id)
     this.#scans.delete(id)
   }
 
@@ -63,6 +68,17 @@ export class Asks {
     const value = walk.step()
     if (value === undefined) return { done: false }
     this.#walks.delete(ask.id)
+    return { done: true, value }
+  }
+
+  #sum(ask: Extract<Ask, { readonly kind: 'sum' }>): Step {
+    const walk = this.#sums.get(ask.id) ?? new SumWalk(this.#finder(ask.shape), ask)
+    const value = walk.step()
+    if (value === undefined) {
+      this.#sums.set(ask.id, walk)
+      return { done: false }
+    }
+    this.#sums.delete(ask.id)
     return { done: true, value }
   }
 
@@ -81,7 +97,7 @@ export class Asks {
     const known = this.#finders.get(number)
     if (known !== undefined) return known
     const { table, shape } = this.#shape(number)
-    if (shape.kind !== 'find') throw new TypeError(`shape ${number} is no query`)
+    if (shape.kind !== 'find' && shape.kind !== 'sum') throw new TypeError(`shape ${number} is no query`)
     if (this.#finders.size >= MAX_KINDS) this.#finders.clear()
     const finder = new Finder(table, shape, this.#statements)
     this.#finders.set(number, finder)
