@@ -1,5 +1,16 @@
+export {
+  type BudgetParams,
+  budgetFault,
+  budgetFinding,
+  budgetWords,
+  PERS,
+  type Per,
+  type Period,
+  type PeriodNow,
+  periodIn,
+} from './budget.ts'
 export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
-export { type Clock, instantOf, systemClock, timeOf } from './clock.ts'
+export { type Clock, instantOf, isTimeZone, systemClock, systemZone, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
 export { originalOf } from './conversation/attempts.ts'
 export { endIn } from './conversation/beginnings.ts'

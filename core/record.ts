@@ -143,6 +143,7 @@ export const rowOf = (record: CallRecord): Row => ({
   error_fingerprint: record.error_fingerprint,
   response_id: record.response_id,
   total_tokens: record.total_tokens,
+  cache_read_tokens: record.cache_read_tokens,
   cost_micro: record.cost_micro ?? 0,
   reserved: 0,
 })

@@ -43,6 +43,8 @@ export interface SessionRow {
   input_tokens: number
   output_tokens: number
   total_tokens: number
+  /** Of these, those read from a provider's cache; null in rows of earlier versions, until the session goes on. */
+  cache_read_tokens: number | null
   /** Millionths of the billing currency. */
   cost_micro: number
   created_at: number
@@ -79,6 +81,7 @@ export const newSessionRow = (id: string, beginning: SessionBeginning): SessionR
   input_tokens: 0,
   output_tokens: 0,
   total_tokens: 0,
+  cache_read_tokens: 0,
   cost_micro: 0,
   created_at: beginning.at,
   last_seen_at: beginning.at,

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox'
+import type { PeriodNow } from '../budget.ts'
 import type { Call, Outcome, Turn } from '../call.ts'
 import type { Finding, Row } from '../decision.ts'
 
@@ -23,7 +24,10 @@ export interface Ended {
   readonly error_fingerprint: string | null
 }
 
-/** What a session, or with `scope: thread` one conversation of it, has used so far, this request not included. */
+/**
+ * What a session has used so far, this request not included; with `scope: thread` one conversation of it, with `scope: agent` or
+ * `project` all requests of those that came in the present period.
+ */
 export interface Totals {
   /** Forwarded, those under way and retries included. */
   readonly requests: number
@@ -32,6 +36,8 @@ export interface Totals {
   /** Of these, those that used tokens for which nobody knows a price. */
   readonly unpriced: number
   readonly tokens: number
+  /** Of these, those that were read from a provider's cache; absent for none. */
+  readonly cache_read_tokens?: number
   /** Millionths of the billing currency; models without a price count 0. */
   readonly cost_micro: number
   /** Tokens held by requests under way. */
@@ -40,6 +46,8 @@ export interface Totals {
   readonly outcomes: readonly Ended[]
   /** A probe is under way. */
   readonly probe_open: boolean
+  /** Of which period these are; absent for those of a session or a conversation, and only those tell outcomes. */
+  readonly period?: PeriodNow
 }
 
 /** Everything a detector may look at: hashes, names and counts, never text. */
@@ -79,6 +87,8 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly kind: 'loop' | 'outcome' | 'budget'
   /** Without these its silence says nothing: whoever sets, records or simulates a rule of it is told where they are missing. */
   readonly needs?: 'prices'
+  /** What contradicts itself in a rule whose params each fit the schema; `message` goes on behind the name of the param. */
+  faultIn?(rule: Rule): { readonly param: string; readonly message: string } | undefined
   /** Whether a rule with these numbers can ever match; who writes a policy is warned of one that cannot. */
   reachable?(rule: Rule): boolean
   /**
@@ -89,4 +99,6 @@ export interface Detector<Params extends TSchema = TSchema> {
   /** Watches the text of one reply as it streams by; absent for a detector that judges requests only. */
   stream?(rule: Rule<Static<Params>>): TextWatch
   detect(evidence: Evidence<Static<Params>>): Finding | string | undefined
+  /** Of a budget: how much of `rule.threshold` is used, so that it can be told what is left. */
+  used?(evidence: Pick<Evidence<Static<Params>>, 'rule' | 'session'>): number
 }

@@ -160,9 +160,9 @@ export const catalogue = {
     LOOP_NO_PROGRESS: ['Tool results bring nothing new', 'Send a new instruction, or resume the session.'],
     LOOP_SEQUENCE: ['A sequence of requests was repeated', 'Send a new instruction, or resume the session.'],
     LOOP_TOOL_ERROR: ['A tool fails the same way again and again', 'Send a new instruction, or resume the session.'],
-    LIMIT_COST: ['The session has used its money', 'Raise the threshold of the rule, or begin a new session.'],
-    LIMIT_REQUESTS: ['The session has used its requests', 'Raise the threshold of the rule, or begin a new session.'],
-    LIMIT_TOKENS: ['The session has used its tokens', 'Raise the threshold of the rule, or begin a new session.'],
+    LIMIT_COST: ['A budget of money is used up', 'Raise the threshold of the rule, or begin a new session.'],
+    LIMIT_REQUESTS: ['A budget of requests is used up', 'Raise the threshold of the rule, or begin a new session.'],
+    LIMIT_TOKENS: ['A budget of tokens is used up', 'Raise the threshold of the rule, or begin a new session.'],
   }),
   ...group(429, 'rate_limit_error', {
     TOO_MANY_PENDING: ['Too many requests of the session wait for their answers', 'Wait for some of them.'],

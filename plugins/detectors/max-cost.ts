@@ -1,10 +1,10 @@
-import { detector, type Finding, type Totals } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, detector, type Finding, type Totals } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 /** One unit of the billing currency. */
 const UNIT = 1_000_000
 
-/** The session has cost its amount, in millionths of the billing currency; what has no price counts nothing. */
+/** The session, or the agent or the project in a stretch of the calendar, has cost its amount, in millionths of the billing currency; what has no price counts nothing. */
 export const maxCost = detector({
   id: 'max_cost',
   code: 'LIMIT_COST',
@@ -19,31 +19,51 @@ export const maxCost = detector({
         Type.Boolean({ description: 'Requests under way count, at what a token of the session has cost so far' }),
       ),
       scope: Type.Optional(
-        Type.Union([Type.Literal('session'), Type.Literal('thread')], {
-          description: 'What is counted together: the session, or one conversation of it',
+        Type.Union([Type.Literal('session'), Type.Literal('thread'), Type.Literal('agent'), Type.Literal('project')], {
+          description:
+            'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
         }),
+      ),
+      per: Type.Optional(
+        Type.Union(
+          [
+            Type.Literal('minute'),
+            Type.Literal('hour'),
+            Type.Literal('day'),
+            Type.Literal('week'),
+            Type.Literal('month'),
+          ],
+          { description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday' },
+        ),
       ),
     },
     { additionalProperties: false },
   ),
 
+  faultIn: budgetFault,
+
+  used: ({ rule, session }) => session.cost_micro + heldBy(rule.params, session),
+
   detect({ rule, session }): Finding | undefined {
     const { unpriced } = session
-    const held = rule.params?.reserve === true ? heldBy(session) : 0
+    const held = heldBy(rule.params, session)
     const count = session.cost_micro + held
     if (count < rule.threshold) return undefined
     const under = held === 0 ? '' : `, ${amount(held)} of it held by requests under way`
     const more = unpriced === 0 ? '' : `; ${unpriced} request${unpriced === 1 ? '' : 's'} without a price not counted`
+    const { who, when, next } = budgetWords(rule.params, session)
     return {
-      message: `the ${rule.params?.scope ?? 'session'} has cost ${amount(count)} of ${amount(rule.threshold)}${under}${more}`,
-      evidence: 'budget',
+      message: `${who} has cost ${amount(count)} of ${amount(rule.threshold)}${when}${under}${more}${next}`,
+      ...budgetFinding(session),
       count,
     }
   },
 })
 
 /** Nothing as long as the session has paid for nothing. */
-const heldBy = ({ reserved, tokens, cost_micro }: Totals): number =>
-  tokens === 0 ? 0 : Math.round((reserved * cost_micro) / tokens)
+const heldBy = (
+  params: { readonly reserve?: boolean } | undefined,
+  { reserved, tokens, cost_micro }: Totals,
+): number => (params?.reserve !== true || tokens === 0 ? 0 : Math.round((reserved * cost_micro) / tokens))
 
 const amount = (micro: number): string => (micro / UNIT).toFixed(micro < UNIT / 100 ? 6 : 2)

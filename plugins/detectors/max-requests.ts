@@ -1,7 +1,7 @@
-import { detector, type Finding } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, detector, type Finding, type Totals } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
-/** The session has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
+/** The session, or the agent or the project in a stretch of the calendar, has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
 export const maxRequests = detector({
   id: 'max_requests',
   code: 'LIMIT_REQUESTS',
@@ -17,23 +17,45 @@ export const maxRequests = detector({
         }),
       ),
       scope: Type.Optional(
-        Type.Union([Type.Literal('session'), Type.Literal('thread')], {
-          description: 'What is counted together: the session, or one conversation of it',
+        Type.Union([Type.Literal('session'), Type.Literal('thread'), Type.Literal('agent'), Type.Literal('project')], {
+          description:
+            'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
         }),
+      ),
+      per: Type.Optional(
+        Type.Union(
+          [
+            Type.Literal('minute'),
+            Type.Literal('hour'),
+            Type.Literal('day'),
+            Type.Literal('week'),
+            Type.Literal('month'),
+          ],
+          { description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday' },
+        ),
       ),
     },
     { additionalProperties: false },
   ),
 
+  faultIn: budgetFault,
+
+  used: ({ rule, session }) => session.requests - returnedIn(rule.params, session),
+
   detect({ rule, session }): Finding | undefined {
-    const returned = rule.params?.reserve === true ? session.failed : 0
+    const returned = returnedIn(rule.params, session)
     const count = session.requests - returned
     if (count < rule.threshold) return undefined
     const failed = returned === 0 ? '' : `, ${returned} that failed not counted`
+    const { who, when, next } = budgetWords(rule.params, session)
     return {
-      message: `the ${rule.params?.scope ?? 'session'} has sent ${count} of ${rule.threshold} requests${failed}`,
-      evidence: 'budget',
+      message: `${who} has sent ${count} of ${rule.threshold} requests${when}${failed}${next}`,
+      ...budgetFinding(session),
       count,
     }
   },
 })
+
+/** Places that were given back. */
+const returnedIn = (params: { readonly reserve?: boolean } | undefined, { failed }: Totals): number =>
+  params?.reserve === true ? failed : 0

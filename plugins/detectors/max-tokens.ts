@@ -1,7 +1,7 @@
-import { detector, type Finding } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, detector, type Finding, type Totals } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
-/** The session has had its number of recorded tokens. */
+/** The session, or the agent or the project in a stretch of the calendar, has had its number of recorded tokens. */
 export const maxTokens = detector({
   id: 'max_tokens',
   code: 'LIMIT_TOKENS',
@@ -13,23 +13,55 @@ export const maxTokens = detector({
     {
       reserve: Type.Optional(Type.Boolean({ description: 'Tokens of requests under way count, by estimate' })),
       scope: Type.Optional(
-        Type.Union([Type.Literal('session'), Type.Literal('thread')], {
-          description: 'What is counted together: the session, or one conversation of it',
+        Type.Union([Type.Literal('session'), Type.Literal('thread'), Type.Literal('agent'), Type.Literal('project')], {
+          description:
+            'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
+        }),
+      ),
+      per: Type.Optional(
+        Type.Union(
+          [
+            Type.Literal('minute'),
+            Type.Literal('hour'),
+            Type.Literal('day'),
+            Type.Literal('week'),
+            Type.Literal('month'),
+          ],
+          { description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday' },
+        ),
+      ),
+      cache_weight: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'How much a token counts that was read from the provider’s cache: 0.1 for a tenth; 1 unless set',
         }),
       ),
     },
     { additionalProperties: false },
   ),
 
+  faultIn: budgetFault,
+
+  used: ({ rule, session }) => weighed(session, rule.params?.cache_weight) + heldBy(rule.params, session),
+
   detect({ rule, session }): Finding | undefined {
-    const reserved = rule.params?.reserve === true ? session.reserved : 0
-    const count = session.tokens + reserved
+    const reserved = heldBy(rule.params, session)
+    const count = weighed(session, rule.params?.cache_weight) + reserved
     if (count < rule.threshold) return undefined
     const held = reserved === 0 ? '' : `, ${reserved} of them held by requests under way`
+    const { who, when, next } = budgetWords(rule.params, session)
     return {
-      message: `the ${rule.params?.scope ?? 'session'} has used ${count} of ${rule.threshold} tokens${held}`,
-      evidence: 'budget',
+      message: `${who} has used ${count} of ${rule.threshold} tokens${when}${held}${next}`,
+      ...budgetFinding(session),
       count,
     }
   },
 })
+
+/** Tokens, those read from a cache by their weight. */
+const weighed = ({ tokens, cache_read_tokens = 0 }: Totals, weight = 1): number =>
+  weight === 1 ? tokens : Math.round(tokens - cache_read_tokens * (1 - weight))
+
+const heldBy = (params: { readonly reserve?: boolean } | undefined, { reserved }: Totals): number =>
+  params?.reserve === true ? reserved : 0

@@ -11,6 +11,7 @@ import {
   type Session,
   wayOut,
 } from 'guard-gateway/core'
+import type { PeriodTotals } from './budgets/budgets.ts'
 import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
 import { measuresOf, noMeasures } from './measure.ts'
@@ -37,6 +38,7 @@ export const decide = (
   policy: Policy,
   fault: Fault,
   styles?: Registry<ApiStyle>,
+  periods?: PeriodTotals,
 ): Decision => {
   // Only this request is under way, so whatever is still held belongs to none.
   if (session.open <= 1) history.release()
@@ -49,7 +51,7 @@ export const decide = (
   const { policy_version } = policy
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
-  const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault)
+  const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault, periods)
   const decision: Writable<Decision> = { ...before, ...allowed, matches, faults, policy_version }
   const [first] = matches
   if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)
@@ -71,11 +73,11 @@ const holdsHistory = ({ envelope }: Call): boolean =>
 const acts = ({ action, probe }: Match): boolean => (action === 'block' || action === 'steer') && probe !== true
 
 const refusal = (
-  { code, rule_id, message }: Match,
+  { code, rule_id, message, resets_at }: Match,
   { active }: Policy,
 ): Pick<Decision, 'decision' | 'status' | 'reason' | 'rule_id' | 'message'> => {
   const detector = active.find(({ rule }) => rule.id === rule_id)?.detector
-  const way = wayOut({ code, kind: detector?.kind ?? 'loop' })
+  const way = wayOut({ code, kind: detector?.kind ?? 'loop' }, resets_at !== undefined)
   const told = cutText(`Guard blocked this request: ${message}. ${way}`, MESSAGE_CHARS)
   return { decision: 'block', status: 429, reason: code, rule_id, message: told }
 }

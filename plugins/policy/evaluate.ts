@@ -9,6 +9,7 @@ import {
   type Session,
   type Totals,
 } from 'guard-gateway/core'
+import type { PeriodTotals } from './budgets/budgets.ts'
 import type { History } from './history.ts'
 import type { ActiveRule, Policy } from './policy.ts'
 import { namingRequests } from './requests.ts'
@@ -27,7 +28,10 @@ const quiet: Verdict = Object.freeze({ matches: Object.freeze([]), faults: Objec
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Evaluates every rule. A detector that throws is no match: `fault` is told, and the others still speak. */
+/**
+ * Evaluates every rule. A detector that throws is no match: `fault` is told, and the others still speak.
+ * Without `periods`, rules about what an agent or a project uses in a period are silent.
+ */
 export const evaluate = (
   policy: Policy,
   call: Call,
@@ -36,6 +40,7 @@ export const evaluate = (
   place: Place,
   row: Row,
   fault: (error: unknown, where: string) => void,
+  periods?: PeriodTotals,
 ): Verdict => {
   const [first] = policy.active
   if (first === undefined) return quiet
@@ -51,7 +56,7 @@ export const evaluate = (
   let faults = quiet.faults
   for (const active of policy.active) {
     try {
-      const match = matchOf(active, evidence, place, history, session)
+      const match = matchOf(active, evidence, place, history, session, periods)
       if (match !== undefined) matches = [...matches, match]
     } catch (error) {
       fault(error, `detector:${active.detector.id}`)
@@ -67,21 +72,37 @@ const matchOf = (
   place: Place,
   history: History,
   session: Session,
+  periods: PeriodTotals | undefined,
 ): Match | undefined => {
-  const { rule, detector } = active
+  const { rule, detector, period } = active
   if (place.original !== undefined && detector.kind === 'loop') return inherited(active, place.original, history)
   evidence.rule = rule
-  const found = detector.detect(active.narrow ? inThread(evidence, session, history) : evidence)
+  if (period !== undefined && periods === undefined) return undefined
+  const found = detector.detect(shownTo(active, evidence, session, history, periods))
   if (found === undefined) return undefined
   const finding = typeof found === 'string' ? { message: found, evidence: 'session' as const } : found
   return matched(active, namingRequests(finding, evidence.row, history))
 }
 
-const totalsOf = ({ row }: Session, history: History): Totals => ({
+const shownTo = (
+  { narrow, period }: ActiveRule,
+  evidence: Evidence,
+  session: Session,
+  history: History,
+  periods: PeriodTotals | undefined,
+): Evidence => {
+  if (narrow) return inThread(evidence, session, history)
+  return period === undefined || periods === undefined
+    ? evidence
+    : { ...evidence, session: periods.totals(period, evidence.call) }
+}
+
+export const totalsOf = ({ row }: Session, history: History): Totals => ({
   requests: row.requests,
   failed: row.errors,
   unpriced: history.unpriced,
   tokens: row.total_tokens,
+  cache_read_tokens: row.cache_read_tokens ?? 0,
   cost_micro: row.cost_micro,
   reserved: history.reserved,
   outcomes: history.outcomes,

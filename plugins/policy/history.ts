@@ -10,24 +10,13 @@ import {
   tipsOf,
 } from 'guard-gateway/core'
 import { Memories } from './memories.ts'
+import { nothingUsed, type Used } from './used.ts'
 
 /** Refused requests that a session remembers. */
 export const BLOCKED_ROWS = 16
 const REPLIED_CALLS = 512
 /** Conversations of a session of which totals are kept. */
 const THREADS = 64
-
-/** What the forwarded requests of one conversation have used. */
-export interface Used {
-  requests: number
-  failed: number
-  unpriced: number
-  tokens: number
-  cost_micro: number
-  reserved: number
-}
-
-const nothing = (): Used => ({ requests: 0, failed: 0, unpriced: 0, tokens: 0, cost_micro: 0, reserved: 0 })
 
 /** Bytes that a history takes by itself, with each row, and with each turn and each call of a row; as measured, about. */
 const BYTES = { history: 1_500, row: 900, call: 150 }
@@ -70,7 +59,7 @@ export class History implements Known {
   readonly #session: Session
   /** The conversation used last, and what it has used: most requests go on with it. */
   #thread = ''
-  #used = nothing()
+  #used = nothingUsed()
   /** Of the others, least recently used first. */
   readonly #others = new Map<string, Used>()
   readonly #memories: Memories
@@ -116,8 +105,13 @@ export class History implements Known {
     if (used !== undefined) this.#others.delete(thread)
     else if (this.#others.size === THREADS) this.#others.delete(this.#others.keys().next().value ?? '')
     this.#thread = thread
-    this.#used = used ?? nothing()
+    this.#used = used ?? nothingUsed()
     return this.#used
+  }
+
+  /** What the conversations have used of which that is known. */
+  used(): readonly Readonly<Used>[] {
+    return this.#thread === '' ? [] : [this.#used, ...this.#others.values()]
   }
 
   /** A request of this conversation used tokens that nobody knows a price of. */

@@ -52,10 +52,12 @@ export class Histories {
   }
 
   async #read(session: Session, limit: number): Promise<History> {
-    const [forwarded, blocked] = await Promise.all([
+    const [forwarded, blocked, cached] = await Promise.all([
       this.#rows(session, ['allow', 'shadow_flag'], limit),
       this.#rows(session, ['block'], BLOCKED_ROWS),
+      this.#cached(session),
     ])
+    session.row.cache_read_tokens = cached
     const history = new History(session, this.#memories)
     history.limit = limit
     const rows = [...forwarded, ...blocked].map(rowOf).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
@@ -77,6 +79,15 @@ export class Histories {
     const where = { session_id: session.row.id, decision: { in: decisions } }
     const { rows } = await this.#gateway.storage.find('calls', { where, order: ['recorded', 'desc'], limit })
     return rows
+  }
+
+  /** Tokens that the session read from caches; a row of an earlier version does not tell, and then its requests on record do. */
+  async #cached({ row }: Session): Promise<number> {
+    if (row.cache_read_tokens !== null) return row.cache_read_tokens
+    if (this.#gateway.tables.get('calls') === undefined) return 0
+    const of = ['cache_read_tokens'] as const
+    const [sum] = await this.#gateway.storage.sum('calls', { where: { session_id: row.id }, by: [], of })
+    return sum?.sums.cache_read_tokens ?? 0
   }
 
   #keep(session: Session, history: History): History {
@@ -114,6 +125,7 @@ const restore = (history: History, rows: readonly Row[], resumedAt: number): voi
     used.requests++
     if (hasFailed(row)) used.failed++
     used.tokens += row.total_tokens
+    used.cache_read_tokens += row.cache_read_tokens ?? 0
     used.cost_micro += row.cost_micro
   }
   for (const row of rows) if (row.at <= resumedAt) remember(row)

@@ -1,6 +1,9 @@
-import type { Call, Decision, Gateway, Mode, Plugin, Rule, Session } from 'guard-gateway/core'
+import type { Call, Decision, Gateway, Mode, Plugin, Rule, Session, Settled } from 'guard-gateway/core'
+import { Budgets } from './budgets/budgets.ts'
+import { Calendar } from './budgets/calendar.ts'
 import { decide } from './decide.ts'
 import { readRuleList } from './document.ts'
+import type { History } from './history.ts'
 import { Histories } from './hydrate.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
@@ -23,6 +26,8 @@ export interface PolicyOptions extends RuleLists {
   readonly default_mode?: Mode
   /** Bytes of memory that the histories of all sessions may take, about; 16 MiB if absent. The one used longest ago is read anew when it is needed. */
   readonly history_bytes?: number
+  /** Where hours, days, weeks and months of budgets begin, as `Europe/Berlin`; the system's zone if empty or absent. Throws RangeError for one that is not known. */
+  readonly time_zone?: string
   /** Gives lists of rules when the gateway opens, for example from files; they go before those given here. */
   readonly load?: () => Promise<RuleLists>
 }
@@ -57,6 +62,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
 })
 
 const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): void => {
+  const budgets = new Budgets(gateway, new Calendar(options.time_zone || undefined))
   const histories = new Histories(gateway, options.history_bytes)
   gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
 
@@ -76,28 +82,42 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     if (session === null) return decision
     const found = policies.at(call.project_id)
     const history = histories.at(session)
-    return found === undefined || history === undefined
+    return found === undefined || history === undefined || budgets.ready(found, call.at) !== undefined
       ? judgedLater(decision, call, session)
-      : decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles)
+      : judged(decision, call, session, history, found)
   })
 
   const judgedLater = async (decision: Decision, call: Call, session: Session): Promise<Decision> => {
     const found = await policies.load(call.project_id)
-    const history = histories.at(session) ?? (await histories.read(session, found.reach))
-    return decide(decision, call, session, history, found, gateway.fault, gateway.apiStyles)
+    for (;;) {
+      await budgets.ready(found, call.at)
+      const history = histories.at(session) ?? (await histories.read(session, found.reach))
+      if (budgets.ready(found, call.at) === undefined) return judged(decision, call, session, history, found)
+    }
   }
 
-  gateway.hooks.settle.tap('policy', (settled) => {
+  /** In one step with what is remembered and counted of it. */
+  const judged = (before: Decision, call: Call, session: Session, history: History, found: Policy): Decision => {
+    if (session.open <= 1) budgets.release(session)
+    const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, budgets)
+    if (decision.decision !== 'block' && decision.row !== null) budgets.forwarded(call, session, decision.row)
+    return decision
+  }
+
+  const ended = (settled: Settled): void => {
     const { call, decision } = settled
     if (call.session === null || decision.row === null) return
+    if (decision.repeats === null) budgets.settled(settled, call.session, decision.row)
     const history = histories.at(call.session)
     if (history === undefined) return
     settle(settled, decision.row, call.session.row, history, policies.at(call.project_id)?.priced)
     histories.used(call.session, history)
-  })
+  }
+  gateway.hooks.settle.tapPromise('policy', (settled) => budgets.gate.enter(() => ended(settled)))
 
   // behind the record, which has them all; only what a reply's id leads back to is joined with later turns, and takes them back before
   gateway.hooks.settle.tap({ name: 'policy', stage: 100 }, ({ call, decision: { row } }) => {
+    budgets.gate.leave()
     if (call.session === null || row?.root !== true || gateway.apiStyles.get(call.style)?.continues === true) return
     const history = histories.at(call.session)
     if (history === undefined) return

@@ -9,10 +9,15 @@ export const checkParams = async (
   detectors: Registry<Detector>,
   problems: Problem[],
 ): Promise<void> => {
-  for (const [index, { rule_type, params }] of rules.entries()) {
+  for (const [index, rule] of rules.entries()) {
+    const { rule_type, params } = rule
     const detector = detectors.get(rule_type)
     if (params === undefined || detector === undefined) continue
-    await checkOne(detector, params, `${path}/${index}/params`, problems)
+    const at = `${path}/${index}/params`
+    const before = problems.length
+    await checkOne(detector, params, at, problems)
+    const fault = problems.length === before ? detector.faultIn?.(rule) : undefined
+    if (fault !== undefined) problems.push({ path: `${at}/${pointerPart(fault.param)}`, message: fault.message })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Detector, Mode, Registry, Rule } from 'guard-gateway/core'
+import { type Detector, type Mode, type Per, type Period, periodIn, type Registry, type Rule } from 'guard-gateway/core'
 
 /** The fewest rows a session remembers, and the most. */
 const ROWS = 64
@@ -10,6 +10,8 @@ export interface ActiveRule {
   readonly detector: Detector
   /** Looks at one conversation, not at the whole session. */
   readonly narrow: boolean
+  /** Looks at all that the agent or the project uses in a stretch of the calendar. */
+  readonly period: Period | undefined
 }
 
 /** The policy of a project, ready to be evaluated. */
@@ -29,6 +31,8 @@ export interface Policy {
   readonly streaming: readonly ActiveRule[]
   /** Ids of the active rules that say nothing where prices are missing. */
   readonly priced: readonly string[]
+  /** The stretches of the calendar that its active rules look at. */
+  readonly pers: readonly Per[]
   /** How many rows and outcomes its rules look at. */
   readonly reach: number
 }
@@ -44,14 +48,15 @@ export const policyOf = (
     const detector = rule.enabled ? detectors.get(rule.rule_type) : undefined
     if (detector === undefined) continue
     const params: Readonly<Record<string, unknown>> = { ...asParams(detector.defaults.params), ...rule.params }
-    active.push({ rule: { ...rule, params }, detector, narrow: params.scope === 'thread' })
+    active.push({ rule: { ...rule, params }, detector, narrow: params.scope === 'thread', period: periodIn(params) })
     reach = Math.max(reach, rule.window_size, detector.kind === 'outcome' ? rule.threshold : 0)
   }
   const measuring = [...new Set(active.map(({ detector }) => detector))].filter(({ measure }) => measure !== undefined)
   const streaming = active.filter(({ detector }) => detector.stream !== undefined)
   const priced = active.filter(({ detector }) => detector.needs === 'prices').map(({ rule }) => rule.id)
+  const pers = [...new Set(active.flatMap(({ period }) => period?.per ?? []))]
   const policy_version = String(about.version)
-  return { ...about, policy_version, active, measuring, streaming, priced, reach: Math.min(reach, MOST_ROWS) }
+  return { ...about, policy_version, active, measuring, streaming, priced, pers, reach: Math.min(reach, MOST_ROWS) }
 }
 
 const asParams = (params: unknown): Readonly<Record<string, unknown>> =>

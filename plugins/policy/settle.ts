@@ -38,6 +38,7 @@ export const settle = (
   row.error_fingerprint = error_fingerprint
   row.response_id = reading.response_id
   row.total_tokens = usage.total_tokens
+  row.cache_read_tokens = usage.cache_read_tokens
   row.cost_micro = cost?.cost_micro ?? 0
   addUp(session, settled, failed)
   // Only now is known what its reply held.
@@ -57,6 +58,7 @@ const addUp = (session: SessionRow, { usage }: Settled, failed: boolean): void =
   session.input_tokens += usage.input_tokens
   session.output_tokens += usage.output_tokens
   session.total_tokens += usage.total_tokens
+  session.cache_read_tokens = (session.cache_read_tokens ?? 0) + usage.cache_read_tokens
   if (failed) session.errors++
 }
 
@@ -67,6 +69,7 @@ const use = (row: Row, failed: boolean, history: History): void => {
   const used = history.usedBy(row.thread)
   if (failed) used.failed++
   used.tokens += row.total_tokens
+  used.cache_read_tokens += row.cache_read_tokens ?? 0
   used.cost_micro += row.cost_micro
   used.reserved = Math.max(0, used.reserved - row.reserved)
 }

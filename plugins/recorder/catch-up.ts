@@ -51,6 +51,7 @@ const addLate = (session: Summed | undefined, call: CallRecord): boolean => {
   row.input_tokens += call.input_tokens
   row.output_tokens += call.output_tokens
   row.total_tokens += call.total_tokens
+  if (row.cache_read_tokens !== null) row.cache_read_tokens += call.cache_read_tokens
   row.cost_micro += call.cost_micro ?? 0
   row.last_seen_at = Math.max(row.last_seen_at, call.ended_at)
   return true

@@ -37,6 +37,10 @@ export const sessionSchema = Type.Object({
   input_tokens: count,
   output_tokens: count,
   total_tokens: count,
+  cache_read_tokens: Type.Union([count, Type.Null()], {
+    description:
+      'Of total_tokens, those read from a provider’s cache; null where an earlier version did not tell them.',
+  }),
   cost_micro: count,
   created_at: time,
   last_seen_at: time,

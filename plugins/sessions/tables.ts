@@ -58,6 +58,7 @@ const sessions = table<'sessions'>({
     input_tokens: 'integer',
     output_tokens: 'integer',
     total_tokens: 'integer',
+    cache_read_tokens: 'integer',
     cost_micro: 'integer',
     created_at: 'integer',
     last_seen_at: 'integer',

@@ -89,6 +89,7 @@ export const defaultPreset = (
     get default_mode() {
       return mode()
     },
+    time_zone: config.budgets.time_zone,
     load: () => shippedRules(rules),
   }),
   recorder(config.storage),

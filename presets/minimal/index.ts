@@ -22,5 +22,10 @@ export const minimalPreset = (config: Config): readonly Plugin[] => [
   http(config),
   upstream(config),
   sessions(config.sessions),
-  policy(config),
+  policy({
+    get default_mode() {
+      return config.default_mode
+    },
+    time_zone: config.budgets.time_zone,
+  }),
 ]

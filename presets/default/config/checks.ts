@@ -1,3 +1,4 @@
+import { isTimeZone } from 'guard-gateway/core'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { mcpFaults } from './checks-mcp.ts'
 import { at, type ConfigFault, type Path } from './faults.ts'
@@ -32,6 +33,7 @@ export const configFaults = (config: Config): readonly ConfigFault[] => {
   return [
     ...at(['gateway_key'], keyFault(config.gateway_key)),
     ...at(['mcp', 'approver_key'], approverFault(config)),
+    ...at(['budgets', 'time_zone'], zoneFault(config.budgets.time_zone)),
     ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
     ...config.replay.otlp_export.flatMap((receiver, index) =>
       receiverFaults(receiver, ['replay', 'otlp_export', index]),
@@ -39,6 +41,11 @@ export const configFaults = (config: Config): readonly ConfigFault[] => {
     ...mcpFaults(config),
   ]
 }
+
+const zoneFault = (zone: string): string | undefined =>
+  zone === '' || isTimeZone(zone)
+    ? undefined
+    : `there is no time zone ${JSON.stringify(zone)}; name one like "Europe/Berlin" or "UTC", or leave it empty for that of the system`
 
 const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigFault[] => {
   const { name, base_url, api_key, fallback, headers, paths } = upstream

@@ -27,6 +27,7 @@ export const emptyConfig = () => ({
     on_failure: 'refuse' as const,
   },
   sessions: { idle_timeout_minutes: 30 },
+  budgets: { time_zone: '' },
   replay: {
     pricing: '',
     max_body_bytes: 4_194_304,

@@ -5,7 +5,7 @@ import { otlpExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
 
-const { default_mode, server, storage, sessions, replay, redaction, ...rest } = emptyConfig()
+const { default_mode, server, storage, sessions, budgets, replay, redaction, ...rest } = emptyConfig()
 const seconds = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 86_400, default: value, description })
 const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
@@ -130,6 +130,15 @@ export const configSchema = Type.Object(
           maximum: 525_600,
           default: sessions.idle_timeout_minutes,
           description: 'after so long without a request an unnamed session ends',
+        }),
+      },
+      section,
+    ),
+    budgets: Type.Object(
+      {
+        time_zone: Type.String({
+          default: budgets.time_zone,
+          description: 'in which days of budgets begin, as Europe/Berlin; empty: the system’s',
         }),
       },
       section,

@@ -41,6 +41,7 @@ describe('sessions over HTTP', () => {
         input_tokens: 0,
         output_tokens: 0,
         total_tokens: 0,
+        cache_read_tokens: 0,
         cost_micro: 0,
         created_at: '2026-03-01T12:00:00.000Z',
         last_seen_at: '2026-03-01T12:00:00.000Z',

@@ -1,0 +1,57 @@
+import type { Per, Period } from 'guard-gateway/core'
+import { addUsed, nothingUsed, type Used } from '../used.ts'
+import type { Calendar, Window } from './calendar.ts'
+
+interface ProjectUse {
+  readonly used: Used
+  /** Requests without an agent stand under the empty name. */
+  readonly agents: Map<string, Used>
+}
+
+/** What came in one stretch of the calendar has used: by project, and of each by agent. A request belongs, with all it uses, to the stretch in which it arrived. */
+export class WindowUse {
+  readonly per: Per
+  readonly window: Window
+  /** When the next stretch begins, in words. */
+  readonly next: string
+  readonly #projects = new Map<string, ProjectUse>()
+
+  constructor(per: Per, window: Window, calendar: Calendar) {
+    this.per = per
+    this.window = window
+    const at = calendar.text(window.end)
+    const time = per === 'minute' || per === 'hour' ? at.slice(-5) : at
+    this.next = `the next ${per} begins at ${time} ${calendar.zone}`
+  }
+
+  holds(at: number): boolean {
+    return at >= this.window.start && at < this.window.end
+  }
+
+  add(project: string, agent: string | null, more: Partial<Used>): void {
+    let known = this.#projects.get(project)
+    if (known === undefined) {
+      known = { used: nothingUsed(), agents: new Map() }
+      this.#projects.set(project, known)
+    }
+    addUsed(known.used, more)
+    const name = agent ?? ''
+    let own = known.agents.get(name)
+    if (own === undefined) {
+      own = nothingUsed()
+      known.agents.set(name, own)
+    }
+    addUsed(own, more)
+  }
+
+  /** Undefined: nothing so far. */
+  of(scope: Period['scope'], project: string, agent: string | null): Readonly<Used> | undefined {
+    const known = this.#projects.get(project)
+    return scope === 'project' ? known?.used : known?.agents.get(agent ?? '')
+  }
+
+  /** The agents of a project that have used something; null stands for all requests without one. */
+  agents(project: string): readonly (string | null)[] {
+    return [...(this.#projects.get(project)?.agents.keys() ?? [])].map((name) => (name === '' ? null : name))
+  }
+}
