@@ -49,7 +49,8 @@ export const budgetFault = ({ params }: Rule): { readonly param: string; readonl
     }
 }
 
-const NOW: Readonly<Record<Per, string>> = {
+/** The present stretch in words. */
+export const PRESENT: Readonly<Record<Per, string>> = {
   minute: 'this minute',
   hour: 'this hour',
   day: 'today',
@@ -64,7 +65,7 @@ export const budgetWords = (
 ): { readonly who: string; readonly when: string; readonly next: string } => {
   if (period === undefined) return { who: `the ${params?.scope ?? 'session'}`, when: '', next: '' }
   const who = period.scope === 'agent' && !period.named ? 'whoever names no agent' : `the ${period.scope}`
-  return { who, when: ` ${NOW[period.per]}`, next: `; ${period.next}` }
+  return { who, when: ` ${PRESENT[period.per]}`, next: `; ${period.next}` }
 }
 
 /** What a finding about a budget tells beside its message. */

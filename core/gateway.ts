@@ -1,3 +1,4 @@
+import type { BudgetLeft } from './budget-left.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
@@ -23,7 +24,7 @@ import { OwnedBodies } from './request-body/owned-bodies.ts'
 import { RequestReader } from './request-body.ts'
 import { Secrets } from './secrets.ts'
 import { sessionById } from './session/session-id.ts'
-import type { Caller, SessionRow } from './session.ts'
+import type { Caller, Session, SessionRow } from './session.ts'
 import { createStore } from './store.ts'
 
 export interface GatewayOptions {
@@ -63,6 +64,10 @@ export class Gateway {
   pageDocument: ((page: Page, ask: Ask) => Promise<{ readonly status: number; readonly text: string }>) | undefined
   /** The rules in force for a project; absent where nothing judges requests. */
   rulesOf: ((project_id: string) => Promise<readonly Rule[]>) | undefined
+  /** What is left of each budget in force: of a session, with those of its agent and its project, or of a project and its agents. Absent where nothing judges requests. */
+  budgetsOf:
+    | ((of: { readonly session: Session } | { readonly project_id: string }) => Promise<readonly BudgetLeft[]>)
+    | undefined
   /** The session of this id, or of this external id if only one project has it, as it stands now. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
   sessionOf: (id: string) => Promise<SessionRow> = (id) => sessionById(this.storage, id)
   /** What a line in a terminal begins with that calls this program with its configuration: where it was started, and in any folder. */

@@ -9,6 +9,7 @@ export {
   type PeriodNow,
   periodIn,
 } from './budget.ts'
+export { type BudgetLeft, budgetLeftSchema, leftText, shareLeft, tightestFirst } from './budget-left.ts'
 export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export { type Clock, instantOf, isTimeZone, systemClock, systemZone, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
@@ -60,6 +61,7 @@ export {
 } from './dialect/reply-meter.ts'
 export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './dialect/shape.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './dialect/usage.ts'
+export { budgetTable } from './display/budget-table.ts'
 export { showsColours } from './display/colours.ts'
 export { columnLines, terminalWidth, verdictSigns, writesUnicode } from './display/columns.ts'
 export { bytesText, costText, countText, durationText, timeText } from './display/figures.ts'

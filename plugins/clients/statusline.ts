@@ -1,5 +1,17 @@
 import { text } from 'node:stream/consumers'
-import { type Command, costText, countText, type Io, isShape, readJson, terminalLine } from 'guard-gateway/core'
+import {
+  type BudgetLeft,
+  type Command,
+  costText,
+  countText,
+  type Io,
+  isShape,
+  leftText,
+  readJson,
+  shareLeft,
+  terminalLine,
+  tightestFirst,
+} from 'guard-gateway/core'
 import type { ClientsOptions } from './options.ts'
 import type { SessionFigures } from './summary.ts'
 
@@ -21,15 +33,12 @@ export const statusline = ({ address }: Pick<ClientsOptions, 'address'>): Comman
 
 interface Told {
   readonly session: SessionFigures & { readonly project_id: string }
+  readonly budgets?: readonly BudgetLeft[]
 }
 
 /** Newest first; what is no decision has neither mode nor reason. */
 interface Decisions {
   readonly events: readonly { readonly attributes: { readonly mode?: string; readonly reason_code?: string | null } }[]
-}
-
-interface Rules {
-  readonly rules: readonly { readonly rule_type: string; readonly threshold: number; readonly enabled: boolean }[]
 }
 
 const lineFor = async (address: string, io: Io): Promise<string> => {
@@ -42,32 +51,36 @@ const lineFor = async (address: string, io: Io): Promise<string> => {
   }
   const told = await read<Told>(`sessions/by-external/${encodeURIComponent(id)}`)
   if (told === undefined) return 'guard: no request yet'
-  const { session } = told
-  const [decisions, rules] = await Promise.all([
-    read<Decisions>(`sessions/${encodeURIComponent(session.id)}/events?limit=${LOOKED_BACK}`),
-    read<Rules>(`policies/${encodeURIComponent(session.project_id)}`),
-  ])
-  return terminalLine(`guard: ${partsOf(session, decisions?.events ?? [], rules?.rules ?? []).join(', ')}`)
+  const { session, budgets = [] } = told
+  const decisions = await read<Decisions>(`sessions/${encodeURIComponent(session.id)}/events?limit=${LOOKED_BACK}`)
+  return terminalLine(`guard: ${partsOf(session, decisions?.events ?? [], budgets).join(', ')}`)
 }
 
 const partsOf = (
   { paused, requests, total_tokens, cost_micro, flagged, blocked }: SessionFigures,
   events: Decisions['events'],
-  rules: Rules['rules'],
+  budgets: readonly BudgetLeft[],
 ): readonly string[] => {
   const attributes = events.map((event) => event.attributes)
   const mode = attributes.find((known) => known.mode !== undefined)?.mode
   const last = attributes.find(({ reason_code }) => typeof reason_code === 'string')?.reason_code
-  const budgets = rules.filter((rule) => rule.enabled && rule.rule_type === 'max_tokens')
-  const budget = budgets.length === 0 ? '' : ` of ${countText(Math.min(...budgets.map(({ threshold }) => threshold)))}`
+  const tokens = budgets.filter(({ scope, unit }) => scope === 'session' && unit === 'tokens')
+  const budget = tokens.length === 0 ? '' : ` of ${countText(Math.min(...tokens.map(({ limit }) => limit)))}`
+  const [tightest] = tightestFirst(budgets.filter(isTold))
   return [
     ...(paused ? ['PAUSED'] : []),
     ...(mode === undefined ? [] : [mode]),
     `${requests} ${requests === 1 ? 'request' : 'requests'}`,
     `${countText(total_tokens)}${budget} tokens`,
     `cost ${costText(cost_micro)}`,
+    ...(tightest === undefined ? [] : [leftText(tightest)]),
     ...(flagged > 0 ? [`${flagged} flagged`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(last === undefined ? [] : [`last ${last}`]),
   ]
 }
+
+const LOW = 0.2
+
+/** One that begins anew is always of interest, one of the session once little of it is left. */
+const isTold = (budget: BudgetLeft): boolean => budget.per !== null || shareLeft(budget) <= LOW

@@ -1,6 +1,7 @@
 import type { Call, Decision, Gateway, Mode, Plugin, Rule, Session, Settled } from 'guard-gateway/core'
 import { Budgets } from './budgets/budgets.ts'
 import { Calendar } from './budgets/calendar.ts'
+import type { LeftParts } from './budgets/left.ts'
 import { decide } from './decide.ts'
 import { readRuleList } from './document.ts'
 import type { History } from './history.ts'
@@ -48,20 +49,26 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
         presets[name] = await readRuleList(rules, gateway.detectors)
       }
     })
+    const left = judge(gateway, policies, options)
+    gateway.budgetsOf = async (of) => {
+      const { leftOfProject, leftOfSession } = await import('./budgets/left.ts')
+      return 'session' in of ? leftOfSession(left, of.session) : leftOfProject(left, of.project_id)
+    }
     gateway.hooks.http.tapPromise('policy', async (app) => {
       const { routes } = await import('./routes.ts')
       await app.register(routes(gateway, policies, presets), { prefix: '/api' })
+      const { budgetRoutes } = await import('./budgets/routes.ts')
+      await app.register(budgetRoutes(left), { prefix: '/api' })
       const { simulationRoutes } = await import('./simulate/routes.ts')
       const mode = () => options.default_mode ?? 'shadow'
       await app.register(simulationRoutes(gateway, policies, presets, mode), { prefix: '/api' })
       const { addPages } = await import('./page/index.ts')
-      addPages({ gateway, policies, presets, default_mode: () => options.default_mode ?? 'shadow' })
+      addPages({ gateway, policies, presets, left, default_mode: () => options.default_mode ?? 'shadow' })
     })
-    judge(gateway, policies, options)
   },
 })
 
-const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): void => {
+const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): LeftParts => {
   const budgets = new Budgets(gateway, new Calendar(options.time_zone || undefined))
   const histories = new Histories(gateway, options.history_bytes)
   gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
@@ -124,4 +131,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): vo
     history.thin(row)
     histories.used(call.session, history)
   })
+  const historyOf = async (session: Session, found: Policy): Promise<History> =>
+    histories.at(session) ?? histories.read(session, found.reach)
+  return { gateway, policies, budgets, historyOf }
 }

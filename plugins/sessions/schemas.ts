@@ -1,3 +1,4 @@
+import { budgetLeftSchema } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
@@ -68,6 +69,12 @@ export const agentSchema = Type.Object({
 })
 
 export const oneSession = Type.Object({ session: sessionSchema })
+export const sessionWithBudgets = Type.Object({
+  session: sessionSchema,
+  budgets: Type.Array(budgetLeftSchema, {
+    description: 'What is left of its budgets, and of those of its agent and its project.',
+  }),
+})
 export const oneAgent = Type.Object({ agent: agentSchema })
 
 const page = {

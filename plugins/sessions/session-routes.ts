@@ -14,6 +14,7 @@ import {
   sessionParams,
   sessionsPage,
   sessionsQuery,
+  sessionWithBudgets,
 } from './schemas.ts'
 import { sessionView } from './views.ts'
 
@@ -37,16 +38,19 @@ export const sessionRoutes =
       summary: 'Find the session that a client knows by its own id',
       params: externalParams,
       querystring: projectQuery,
-      response: { 200: oneSession },
+      response: { 200: sessionWithBudgets },
     }
+    const shown = async (session: Session) => ({
+      session: sessionView(session.row),
+      budgets: [...((await gateway.budgetsOf?.({ session })) ?? [])],
+    })
     app.get('/sessions/by-external/:external_id', { schema: external }, async ({ params, query }) => {
       knownFilters(query, projectQuery)
-      return { session: sessionView((await liveByExternal(gateway, live, { ...params, ...query })).row) }
+      return shown(await liveByExternal(gateway, live, { ...params, ...query }))
     })
 
-    app.get('/sessions/:id', { schema: { summary: 'Inspect a session', ...one } }, async ({ params }) => ({
-      session: sessionView((await need(params.id)).row),
-    }))
+    const inspect = { summary: 'Inspect a session', params: sessionParams, response: { 200: sessionWithBudgets } }
+    app.get('/sessions/:id', { schema: inspect }, async ({ params }) => shown(await need(params.id)))
 
     const patch = { summary: 'Change name or metadata of a session', body: sessionChanges, ...one }
     app.patch('/sessions/:id', { schema: patch }, async ({ params, body }) => {

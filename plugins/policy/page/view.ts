@@ -1,5 +1,6 @@
 import {
   approverField,
+  budgetTable,
   choice,
   type FieldFault,
   faultList,
@@ -7,6 +8,7 @@ import {
   html,
   type Mode,
   type Rule,
+  tightestFirst,
   type View,
 } from 'guard-gateway/core'
 import { type Warning, warningsOf } from '../warnings.ts'
@@ -56,9 +58,18 @@ ${confirming && html`<div class="faults" role="alert"><p>From the moment this is
 ${shown.tried !== undefined && (await triedSection(parts.gateway, shown, shown.tried, parts.default_mode()))}
 ${shown.edited && !overtaken && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
 ${await form(parts, shown)}
-${await historySection(parts.gateway, shown, project_id)}`
+${await leftSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`
   const status = faults.length > 0 ? 422 : overtaken ? 409 : 200
   return { title: `${project_id} · Policies`, main, status }
+}
+
+/** What is left now of the budgets of the project and its agents, by the policy in force. */
+const leftSection = async ({ gateway }: PageParts, { project_id, now }: Shown): Promise<Html> => {
+  const budgets = (await gateway.budgetsOf?.({ project_id })) ?? []
+  return budgets.length === 0
+    ? html``
+    : html`<h2>What is left</h2>${budgetTable(tightestFirst(budgets), now)}
+`
 }
 
 const form = async (parts: PageParts, shown: Shown): Promise<Html> => {

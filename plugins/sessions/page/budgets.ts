@@ -1,4 +1,4 @@
-import { amountMark, type Gateway, type Html, html, type SessionRow } from 'guard-gateway/core'
+import { amountMark, type Gateway, type Html, html, type Rule, type SessionRow } from 'guard-gateway/core'
 
 /** What the rules of a project let a session use; undefined where no enabled rule says. */
 export interface Budgets {
@@ -9,6 +9,8 @@ export interface Budgets {
 interface Budget {
   readonly rule_id: string
   readonly most: number
+  /** How much a token counts that was read from a cache. */
+  readonly cache_weight: number
 }
 
 /** The budgets of these projects, by project. */
@@ -19,17 +21,26 @@ export const budgetsOf = async (
   const { rulesOf } = gateway
   if (rulesOf === undefined) return new Map()
   const asked = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
-    const rules = (await rulesOf(project)).filter(({ enabled }) => enabled)
+    const rules = (await rulesOf(project)).filter((rule) => rule.enabled && isOfSession(rule))
     const least = (type: string): Budget | undefined => {
       const [first] = rules
         .filter(({ rule_type }) => rule_type === type)
         .sort((one, other) => one.threshold - other.threshold)
-      return first === undefined ? undefined : { rule_id: first.id, most: first.threshold }
+      if (first === undefined) return undefined
+      const weight = first.params?.cache_weight
+      return { rule_id: first.id, most: first.threshold, cache_weight: typeof weight === 'number' ? weight : 1 }
     }
     return [project, { requests: least('max_requests'), tokens: least('max_tokens') }]
   })
   return new Map(await Promise.all(asked))
 }
+
+/** One that the session has for itself: not one of a conversation, of its agent or its project. */
+const isOfSession = ({ params }: Rule): boolean => (params?.scope ?? 'session') === 'session'
+
+/** The tokens that a session has used of a budget. */
+export const tokensUsed = ({ total_tokens, cache_read_tokens }: SessionRow, budget: Budget | undefined): number =>
+  Math.round(total_tokens - (cache_read_tokens ?? 0) * (1 - (budget?.cache_weight ?? 1)))
 
 const NEAR = 0.8
 

@@ -2,6 +2,7 @@ import {
   type Ask,
   amountMark,
   approverField,
+  budgetTable,
   costHead,
   faultList,
   type Gateway,
@@ -10,10 +11,12 @@ import {
   instantMark,
   type Page,
   priceMark,
+  type Session,
   type SessionRow,
+  tightestFirst,
 } from 'guard-gateway/core'
 import { liveById } from '../find.ts'
-import { type Budgets, budgetMark, budgetsOf } from './budgets.ts'
+import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { pausedMark } from './buttons.ts'
 import { historySection } from './history.ts'
 import type { PageParts } from './index.ts'
@@ -24,12 +27,14 @@ export const detailPage = ({ gateway, live }: PageParts): Page => ({
   id: 'sessions/session',
   path: '/sessions/:id',
   render: async (ask) => {
-    const { row } = await liveById(gateway, live, ask.params.id ?? '')
+    const session = await liveById(gateway, live, ask.params.id ?? '')
+    const { row } = session
     const budgets = (await budgetsOf(gateway, [row.project_id])).get(row.project_id)
     const title = row.name ?? row.external_id ?? row.id
     const main = html`<div data-live="${row.id}"><div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}
 ${facts(gateway, ask, row, budgets)}
+${await widerBudgets(gateway, ask, session)}
 ${pauseForm(gateway, ask, row)}
 ${await historySection(gateway, ask, row)}</div>`
     return { title: `${title} · Sessions`, main }
@@ -48,11 +53,17 @@ ${row.external_id !== null && html`<dt>Client's id</dt><dd><code>${row.external_
 ${row.agent_id !== null && html`<dt>Agent</dt><dd><a href="/sessions?agent_id=${encodeURIComponent(row.agent_id)}">${row.agent_id}</a></dd>`}
 ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 <dt>Requests</dt><dd>${budgetMark(row, 'Requests', row.requests, budgets?.requests, true)}</dd>
-<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', row.total_tokens, budgets?.tokens, true)} <span class="quiet">${amountMark(row.input_tokens)} in, ${amountMark(row.output_tokens)} out</span></dd>
+<dt>Tokens</dt><dd>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens, true)} <span class="quiet">${amountMark(row.input_tokens)} in, ${amountMark(row.output_tokens)} out${(row.cache_read_tokens ?? 0) > 0 && html`, ${amountMark(row.cache_read_tokens ?? 0)} from the cache`}</span></dd>
 <dt>${costHead(gateway)}</dt><dd>${priceMark(row.cost_micro)}</dd>
 <dt>Decisions</dt><dd>${decisionsText(row)}</dd>
 <dt>Seen</dt><dd>${instantMark(row.created_at, now)} to ${instantMark(row.last_seen_at, now)}${row.resumed_at !== null && html`, resumed ${instantMark(row.resumed_at, now)}`}</dd>
 </dl>`
+
+/** What is left of what the session shares with others of its agent and its project. */
+const widerBudgets = async ({ budgetsOf: leftOf }: Gateway, { now }: Ask, session: Session): Promise<Html> => {
+  const budgets = (await leftOf?.({ session }))?.filter(({ per }) => per !== null) ?? []
+  return budgets.length === 0 ? html`` : html`<h2>Budgets it shares</h2>${budgetTable(tightestFirst(budgets), now)}`
+}
 
 const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow): Html => {
   const path = `/ui/sessions/${encodeURIComponent(row.id)}`

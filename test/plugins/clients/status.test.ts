@@ -39,6 +39,50 @@ test('sessions are listed with what they spent, and summed', async (context) => 
   assert.match(second ?? '', /ses_2 +demo {5,8}a +3 +1 +2 +1\.5k +0\.021 {2}paused$/)
 })
 
+const budget = (left: number, more: object = {}) => ({
+  rule_id: 'daily',
+  rule_type: 'max_cost',
+  action: 'block',
+  project_id: 'demo',
+  scope: 'project',
+  per: 'day',
+  agent_id: null,
+  session_id: null,
+  unit: 'cost_micro',
+  currency: 'EUR',
+  limit: 5_000_000,
+  used: 5_000_000 - left,
+  left,
+  resets_at: '2026-03-02T23:00:00.000Z',
+  time_zone: 'Europe/Berlin',
+  ...more,
+})
+
+test('the budget of which the least is left is told with whose it is and until when', async (context) => {
+  const told = async (...budgets: readonly object[]) => {
+    const asking = <T>(work: Work<T>) => work(async () => ({ sessions: [session('ses_1')], budgets }), undefined)
+    const { command } = await workplace(context, { asking })
+    return { ...(await command('status', [])), json: JSON.parse((await command('status', [], { json: true })).out) }
+  }
+  const one = await told(budget(4_100_000))
+  assert.equal(one.out.split('\n')[1], '82 % left of 5 EUR today, project demo, until 2026-03-02 23:00 UTC')
+  const agents = { scope: 'agent', unit: 'requests', per: 'minute', limit: 60, used: 60, left: 0 }
+  const two = await told(budget(4_100_000), budget(0, { ...agents, agent_id: 'a\u001b[31m' }))
+  assert.equal(
+    two.out.split('\n')[1],
+    '0 % left of 60 requests this minute, agent a in project demo, until 2026-03-02 23:00 UTC; the tightest of 2 budgets',
+  )
+  assert.deepEqual(
+    two.json.budgets.map(({ left }: { left: number }) => left),
+    [0, 4_100_000],
+  )
+  const nameless = await told(budget(1, { ...agents, limit: 1000, used: 999, left: 1 }))
+  assert.match(
+    nameless.out,
+    /\nunder 1 % left of 1\.0k requests this minute, requests without an agent in project demo, /,
+  )
+})
+
 test('--json gives the same figures', async (context) => {
   const { command } = await workplace(context, listing(session('ses_1')))
   const told = JSON.parse((await command('status', [], { json: true })).out)
@@ -63,6 +107,37 @@ test('where nothing was asked yet it tells how to begin', async (context) => {
   const { out, err } = await command('status', [])
   assert.match(out, /^0 sessions/)
   assert.match(err, /guard run -- claude/)
+})
+
+test('the status line tells what is left of the tightest budget of a period, and of the session where it is little', async (context) => {
+  const provider = await new FakeProvider().listen()
+  context.after(() => provider.close())
+  const gateway = await startGateway({ upstream: provider.url })
+  context.after(() => gateway.close())
+  const { command } = await workplace(context, { address: gateway.url })
+  const line = async (tries = 50): Promise<string> => {
+    const { out } = await command('statusline', [], {}, [], {}, '{"session_id":"mine"}')
+    return out === '\n' && tries > 0 ? line(tries - 1) : out
+  }
+  const rules = async (...list: readonly object[]) => gateway.request('PUT', '/api/policies/default', { rules: list })
+  const month = (threshold: number, scope: string) => ({
+    rule_type: 'max_requests',
+    threshold,
+    params: { scope, per: 'month' },
+  })
+  const content = (n: number) => ({ model: 'm', messages: [{ role: 'user', content: `task ${n}` }] })
+  for (let n = 0; n < 4; n++)
+    await gateway.request('POST', '/v1/chat/completions', content(n), {
+      'x-guard-session-id': n === 0 ? 'other' : 'mine',
+    })
+  await rules(
+    month(50, 'project'),
+    { ...month(25, 'agent'), id: 'each' },
+    { rule_type: 'max_requests', id: 'own', threshold: 15 },
+  )
+  assert.match(await line(), /^guard: shadow, 3 requests, \d+ tokens, cost 0, 84 % left of 25 requests this month\n$/)
+  await rules(month(50, 'project'), { rule_type: 'max_requests', id: 'own', threshold: 3 })
+  assert.match(await line(), /cost 0, 0 % left of 3 requests in the session\n$/)
 })
 
 test('the status line tells mode, use of the budget, cost and the last flag of the session on standard input', async (context) => {

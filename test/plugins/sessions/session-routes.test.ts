@@ -46,6 +46,7 @@ describe('sessions over HTTP', () => {
         created_at: '2026-03-01T12:00:00.000Z',
         last_seen_at: '2026-03-01T12:00:00.000Z',
       },
+      budgets: [],
     })
   })
 

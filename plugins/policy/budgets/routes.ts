@@ -1,0 +1,37 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { budgetLeftSchema, knownFilters } from 'guard-gateway/core'
+import { Type } from 'typebox'
+import { projectOf } from '../routes.ts'
+import { type LeftParts, leftOfProject } from './left.ts'
+import { leftOfAll } from './projects.ts'
+
+const query = Type.Object({
+  project_id: Type.Optional(Type.String({ description: 'Of this project alone; of all that are known if absent' })),
+  agent_id: Type.Optional(Type.String({ description: 'Of this agent alone, where a budget is an agent’s' })),
+})
+
+const answer = Type.Object({
+  time_zone: Type.String({ description: 'In which days and other periods are told' }),
+  budgets: Type.Array(budgetLeftSchema),
+})
+
+/** Telling what is left of budgets beyond one session, below `/api`. */
+export const budgetRoutes =
+  (parts: LeftParts): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const schema = {
+      summary: 'What is left of the budgets of projects and agents',
+      tags: ['policies'],
+      querystring: query,
+      response: { 200: answer },
+    }
+    app.get('/budgets', { schema }, async ({ query: asked }) => {
+      knownFilters(asked, query)
+      const { project_id, agent_id } = asked
+      const budgets =
+        project_id === undefined
+          ? await leftOfAll(parts, agent_id)
+          : await leftOfProject(parts, projectOf({ project_id }), agent_id)
+      return { time_zone: parts.budgets.calendar.zone, budgets: [...budgets] }
+    })
+  }

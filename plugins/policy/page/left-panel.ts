@@ -1,0 +1,20 @@
+import { budgetTable, html, type Panel, shareLeft, tightestFirst } from 'guard-gateway/core'
+import type { LeftParts } from '../budgets/left.ts'
+import { leftOfAll } from '../budgets/projects.ts'
+
+const MOST_ROWS = 5
+/** Below this share a budget is worth a look. */
+const LOW = 0.5
+
+/** The budgets of projects and agents of which the least is left. */
+export const leftPanel = (parts: LeftParts): Panel => ({
+  id: 'policy/budgets',
+  order: 35,
+  render: async ({ now }) => {
+    const low = tightestFirst(await leftOfAll(parts)).filter((budget) => shareLeft(budget) < LOW)
+    if (low.length === 0) return undefined
+    return html`<h2>Budgets of which the least is left</h2>
+${budgetTable(low.slice(0, MOST_ROWS), now)}
+${low.length > MOST_ROWS && html`<p class="quiet">${low.length - MOST_ROWS} more have less than half left.</p>`}`
+  },
+})
