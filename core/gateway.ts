@@ -1,4 +1,4 @@
-import type { BudgetLeft } from './budget-left.ts'
+import type { BudgetLeft } from './budget/left.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'

@@ -1,15 +1,4 @@
-export {
-  type BudgetParams,
-  budgetFault,
-  budgetFinding,
-  budgetWords,
-  PERS,
-  type Per,
-  type Period,
-  type PeriodNow,
-  periodIn,
-} from './budget.ts'
-export { type BudgetLeft, budgetLeftSchema, leftText, shareLeft, tightestFirst } from './budget-left.ts'
+export * from './budget/index.ts'
 export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
 export { type Clock, instantOf, isTimeZone, systemClock, systemZone, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'

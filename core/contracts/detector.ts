@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { PeriodNow } from '../budget.ts'
+import type { PeriodNow } from '../budget/period.ts'
 import type { Call, Outcome, Turn } from '../call.ts'
 import type { Finding, Row } from '../decision.ts'
 

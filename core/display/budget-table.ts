@@ -1,4 +1,4 @@
-import { type BudgetLeft, leftText, shareLeft } from '../budget-left.ts'
+import { type BudgetLeft, leftText, shareLeft } from '../budget/left.ts'
 import { type Html, html } from '../html.ts'
 import { amountMark, instantMark, priceMark } from './marks.ts'
 

@@ -1,6 +1,6 @@
-import { type Per, PRESENT } from './budget.ts'
-import { costText, countText } from './display/figures.ts'
-import { plainSchema } from './plugin.ts'
+import { costText, countText } from '../display/figures.ts'
+import { plainSchema } from '../plugin.ts'
+import { type Per, PRESENT } from './period.ts'
 
 /** What is left of one budget. Costs are in millionths of the billing currency. */
 export interface BudgetLeft {

@@ -1,4 +1,4 @@
-import type { Rule, Totals } from './contracts/detector.ts'
+import type { Rule, Totals } from '../contracts/detector.ts'
 
 /** Stretches of the calendar after which a budget begins anew. */
 export const PERS = ['minute', 'hour', 'day', 'week', 'month'] as const
