@@ -56,6 +56,8 @@ export const createHooks = () => {
     trace: attributed(new AsyncSeriesWaterfallHook<[fragment: Fragment]>(['fragment']), 'trace'),
     /** Redacted fragments that are kept together or not at all. What a tap throws reaches the writer; watchers come behind the store. */
     keep: attributed(new AsyncSeriesHook<[fragments: readonly Fragment[]]>(['fragments']), 'keep'),
+    /** The records of these traces are about to be removed for their age or their room: note what must outlive them. A tap that throws keeps them for now. */
+    forget: attributed(new AsyncSeriesHook<[trace_ids: readonly string[]]>(['trace_ids']), 'forget'),
     /** Something failed that nobody waits for. What a tap throws is lost. */
     fault,
     /** Nothing new is taken up any more: let what is under way end. It is waited for only so long. Isolated. */

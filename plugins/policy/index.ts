@@ -131,6 +131,12 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     history.thin(row)
     histories.used(call.session, history)
   })
+  gateway.hooks.forget.tapPromise('policy', async (trace_ids) => {
+    if (gateway.tables.get('calls') === undefined || !(budgets.isAsked || (await policies.anyPeriod()))) return
+    const { rollUp } = await import('./budgets/rollups.ts')
+    await rollUp(gateway, budgets.gate, trace_ids)
+  })
+
   const historyOf = async (session: Session, found: Policy): Promise<History> =>
     histories.at(session) ?? histories.read(session, found.reach)
   return { gateway, policies, budgets, historyOf }

@@ -1,4 +1,4 @@
-import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, pages, periodIn, type Rule } from 'guard-gateway/core'
 import { type PolicyChange, readRuleList } from './document.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { PolicyRow } from './tables.ts'
@@ -21,6 +21,14 @@ export class Policies {
   async open(defaults: unknown): Promise<void> {
     const { detectors } = this.#gateway
     this.#rules = await readRuleList(defaults ?? detectors.ids().map((rule_type) => ({ rule_type })), detectors)
+  }
+
+  /** Whether a rule of some project, on or off, is about what an agent or a project uses in a period. */
+  async anyPeriod(): Promise<boolean> {
+    if (this.#rules.some(isPeriodic)) return true
+    for await (const page of pages(this.#gateway.storage, 'policies', {}))
+      if (page.some(({ rules }) => rules.some(isPeriodic))) return true
+    return false
   }
 
   /** The policy, if it was needed before. */
@@ -104,6 +112,8 @@ export class Policies {
     return policy
   }
 }
+
+const isPeriodic = ({ params }: Rule): boolean => periodIn(params) !== undefined
 
 const versionId = (project: string, version: number): string => `${project}:${version}`
 

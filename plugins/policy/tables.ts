@@ -14,10 +14,25 @@ export interface PolicyVersionRow extends PolicyRow {
   readonly id: string
 }
 
+/** What requests have used whose records were removed: those of one agent that arrived in one quarter of an hour. `at` is its beginning in milliseconds since 1970. */
+export interface UsageRollup {
+  readonly id: string
+  readonly project_id: string
+  readonly agent_id: string | null
+  readonly at: number
+  readonly requests: number
+  readonly failed: number
+  readonly unpriced: number
+  readonly tokens: number
+  readonly cache_read_tokens: number
+  readonly cost_micro: number
+}
+
 declare module 'guard-gateway/core' {
   interface Tables {
     policies: PolicyRow
     policy_versions: PolicyVersionRow
+    usage_rollups: UsageRollup
   }
 }
 
@@ -36,5 +51,23 @@ const versions = table<'policy_versions'>({
   exact: ['id', 'project_id', 'mode'],
 })
 
+const rollups = table<'usage_rollups'>({
+  id: 'usage_rollups',
+  columns: {
+    id: 'text',
+    project_id: 'text',
+    agent_id: 'text',
+    at: 'integer',
+    requests: 'integer',
+    failed: 'integer',
+    unpriced: 'integer',
+    tokens: 'integer',
+    cache_read_tokens: 'integer',
+    cost_micro: 'integer',
+  },
+  indexes: [['at']],
+  exact: ['id', 'project_id', 'agent_id'],
+})
+
 /** Everything this feature stores. */
-export const tables: readonly Table[] = [policies, versions]
+export const tables: readonly Table[] = [policies, versions, rollups]

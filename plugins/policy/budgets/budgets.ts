@@ -4,7 +4,7 @@ import { hasFailed, isUnpriced } from '../settle.ts'
 import { nothingUsed, type Used } from '../used.ts'
 import type { Calendar } from './calendar.ts'
 import { RecordingGate } from './recording-gate.ts'
-import { latestOnRecord, type StoredUse, storedUses } from './stored-uses.ts'
+import { latestOnRecord, removedUses, type StoredUse, storedUses } from './stored-uses.ts'
 import { WindowUse } from './window-use.ts'
 
 /** Stretches of one kind that are kept: the present one, and those that a request which took long, or a clock that was set back, belongs to. */
@@ -60,6 +60,11 @@ export class Budgets implements PeriodTotals {
     const used = window.of(scope, project_id, agent_id) ?? nothingUsed()
     const period = { scope, per, resets_at: window.window.end, next: window.next, named: agent_id !== null }
     return { ...used, outcomes: [], probe_open: false, period }
+  }
+
+  /** Some rule has asked for a period since the process began. */
+  get isAsked(): boolean {
+    return this.#windows.size > 0
   }
 
   /** What came in the stretch that holds `at`, if it is known. */
@@ -157,7 +162,7 @@ export class Budgets implements PeriodTotals {
     const { storage, tables } = this.#gateway
     if (tables.get('calls') === undefined) return []
     if (!this.#isLooked) this.#latest = Math.max(await latestOnRecord(storage), this.#latest)
-    return storedUses(storage, window)
+    return [...(await storedUses(storage, window)), ...(await removedUses(storage, window))]
   }
 }
 

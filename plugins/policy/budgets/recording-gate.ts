@@ -25,6 +25,16 @@ export class RecordingGate {
     return this.#opened.then(() => this.enter(work))
   }
 
+  /** Does work that changes what is on record, while nothing is being read. */
+  async change<T>(work: () => Promise<T>): Promise<T> {
+    await this.enter(() => {})
+    try {
+      return await work()
+    } finally {
+      this.leave()
+    }
+  }
+
   /** A request that entered is on record, or will not be. */
   leave(): void {
     this.#recording--

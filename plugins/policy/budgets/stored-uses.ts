@@ -36,6 +36,21 @@ export const storedUses = async (storage: Storage, { start, end }: Window): Prom
   }))
 }
 
+/** The same of requests whose records were removed meanwhile. */
+export const removedUses = async (storage: Storage, { start, end }: Window): Promise<readonly StoredUse[]> => {
+  const groups = await storage.sum('usage_rollups', {
+    where: { at: { gte: start, lt: end } },
+    order: ['at', 'asc'],
+    by: ['project_id', 'agent_id'],
+    of: ['requests', 'failed', 'unpriced', 'tokens', 'cache_read_tokens', 'cost_micro'],
+  })
+  return groups.map(({ by, sums }) => ({
+    project_id: String(by.project_id),
+    agent_id: by.agent_id === null ? null : String(by.agent_id),
+    used: { ...nothingUsed(), ...sums },
+  }))
+}
+
 /** The latest time at which a request on record arrived, milliseconds since 1970; 0 if there is none. */
 export const latestOnRecord = async (storage: Storage): Promise<number> => {
   const { rows } = await storage.find('calls', { order: ['received_at', 'desc'], limit: 1 })

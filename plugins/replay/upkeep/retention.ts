@@ -139,6 +139,7 @@ export class Retention {
   #remove(rows: readonly RunRow[]): Promise<void> {
     const ids = rows.map(({ trace_id }) => trace_id)
     return this.#keeper.exclusively(ids, async () => {
+      await this.#gateway.hooks.forget.promise(ids)
       const where = { trace_id: { in: ids } }
       for (const table of RECORDS) {
         while ((await this.#gateway.storage.remove(table, where, STEP_ROWS)) === STEP_ROWS) await setImmediate()

@@ -61,6 +61,25 @@ describe('retention', () => {
     assert.equal((await bench.gateway.storage.find('calls')).rows.length, 0)
   })
 
+  it('says which traces go before their records do, and keeps them while that fails', async (test) => {
+    const bench = await started(test)
+    await postEach(bench, 2)
+    bench.clock.advance(31 * DAY)
+    const told: (readonly string[])[] = []
+    bench.gateway.hooks.forget.tapPromise('test', async (trace_ids) => {
+      told.push(trace_ids)
+      assert.ok((await bench.gateway.storage.find('spans')).rows.length > 0)
+      if (told.length === 1) throw new Error('not yet')
+    })
+    await assert.rejects(() => retained(bench, { days: 30 }).pass(), /not yet/)
+    assert.equal((await ids(bench)).length, 2)
+    assert.equal(await retained(bench, { days: 30 }).pass(), 2)
+    assert.deepEqual(told, [
+      ['r0', 'r1'],
+      ['r0', 'r1'],
+    ])
+  })
+
   it('removes the oldest beyond a number, in steps', async (test) => {
     const bench = await started(test)
     await postEach(bench, 12)
