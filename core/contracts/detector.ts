@@ -50,6 +50,22 @@ export interface Totals {
   readonly period?: PeriodNow
 }
 
+/** A start of an agent: a conversation that began with the same words as another one of the same project and agent (or program, where no agent is named), with tools and nothing done yet. */
+export interface Start {
+  readonly session_id: string
+  /** Of its first request. */
+  readonly request_id: string
+  /** When its first request arrived, milliseconds since 1970. */
+  readonly at: number
+  /** When its last request so far ended, milliseconds since 1970; null: one is under way. */
+  readonly ended_at: number | null
+  readonly requests: number
+  /** Of these, those that failed. */
+  readonly failed: number
+  /** Results of tool calls that it brought and no earlier start had brought. */
+  readonly fresh: number
+}
+
 /** Everything a detector may look at: hashes, names and counts, never text. */
 export interface Evidence<Params = Readonly<Record<string, unknown>>> {
   readonly rule: Rule<Params>
@@ -61,6 +77,8 @@ export interface Evidence<Params = Readonly<Record<string, unknown>>> {
   /** Assistant turns of the body after the resume mark, oldest first. */
   readonly turns: readonly Turn[]
   readonly session: Totals
+  /** Earlier starts that began as this request, newest first, at most 32; there for detectors that compare them, if this request is a start. */
+  readonly starts?: readonly Start[]
 }
 
 /** Sees the pieces of one reply's text in order, keeps none of them, and speaks at most once. */
@@ -78,7 +96,13 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly id: string
   readonly code: string
   readonly version: string
-  readonly defaults: { readonly threshold: number; readonly window_size: number; readonly params?: Static<Params> }
+  readonly defaults: {
+    readonly threshold: number
+    readonly window_size: number
+    readonly params?: Static<Params>
+    /** `block` if absent. */
+    readonly action?: string
+  }
   /** What `rule.threshold` counts, in the plural: `tokens`; who sets a rule is told. */
   readonly unit?: string
   /** Schema of `rule.params`; unknown params are refused. */
@@ -87,6 +111,8 @@ export interface Detector<Params extends TSchema = TSchema> {
   readonly kind: 'loop' | 'outcome' | 'budget'
   /** Without these its silence says nothing: whoever sets, records or simulates a rule of it is told where they are missing. */
   readonly needs?: 'prices'
+  /** Is shown earlier starts; its measure is what starts are known by: text that is equal where they begin alike, empty for what is none. */
+  readonly compares?: 'starts'
   /** What contradicts itself in a rule whose params each fit the schema; `message` goes on behind the name of the param. */
   faultIn?(rule: Rule): { readonly param: string; readonly message: string } | undefined
   /** Whether a rule with these numbers can ever match; who writes a policy is warned of one that cannot. */

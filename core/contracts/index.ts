@@ -2,7 +2,7 @@
 
 export type { ApiStyle, Envelope, Meter, Part } from './api-style.ts'
 export type { AskJson, AskStream, Command, Input, Io } from './command.ts'
-export type { Detector, Ended, Evidence, Rule, TextWatch, Totals } from './detector.ts'
+export type { Detector, Ended, Evidence, Rule, Start, TextWatch, Totals } from './detector.ts'
 export type {
   ArtifactDraft,
   EventDraft,

@@ -158,6 +158,10 @@ export const catalogue = {
       'Wait for the cool-down, or resume the session.',
     ],
     LOOP_NO_PROGRESS: ['Tool results bring nothing new', 'Send a new instruction, or resume the session.'],
+    LOOP_RESTART: [
+      'The same agent is started again and again, and nothing new comes of it',
+      'Stop what starts it, or give it another task; its earlier starts are forgotten after a while.',
+    ],
     LOOP_SEQUENCE: ['A sequence of requests was repeated', 'Send a new instruction, or resume the session.'],
     LOOP_TOOL_ERROR: ['A tool fails the same way again and again', 'Send a new instruction, or resume the session.'],
     LIMIT_COST: ['A budget of money is used up', 'Raise the threshold of the rule, or begin a new session.'],

@@ -11,7 +11,7 @@ import {
   type Session,
   wayOut,
 } from 'guard-gateway/core'
-import type { PeriodTotals } from './budgets/budgets.ts'
+import type { Beyond } from './beyond.ts'
 import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
 import { measuresOf, noMeasures } from './measure.ts'
@@ -38,7 +38,7 @@ export const decide = (
   policy: Policy,
   fault: Fault,
   styles?: Registry<ApiStyle>,
-  periods?: PeriodTotals,
+  beyond?: Beyond,
 ): Decision => {
   // Only this request is under way, so whatever is still held belongs to none.
   if (session.open <= 1) history.release()
@@ -51,7 +51,7 @@ export const decide = (
   const { policy_version } = policy
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
-  const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault, periods)
+  const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault, beyond)
   const decision: Writable<Decision> = { ...before, ...allowed, matches, faults, policy_version }
   const [first] = matches
   if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)

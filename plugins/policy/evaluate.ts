@@ -9,7 +9,7 @@ import {
   type Session,
   type Totals,
 } from 'guard-gateway/core'
-import type { PeriodTotals } from './budgets/budgets.ts'
+import type { Beyond } from './beyond.ts'
 import type { History } from './history.ts'
 import type { ActiveRule, Policy } from './policy.ts'
 import { namingRequests } from './requests.ts'
@@ -30,7 +30,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * Evaluates every rule. A detector that throws is no match: `fault` is told, and the others still speak.
- * Without `periods`, rules about what an agent or a project uses in a period are silent.
+ * Without `beyond`, rules about what an agent or a project uses in a period are silent, and so are those that compare starts.
  */
 export const evaluate = (
   policy: Policy,
@@ -40,7 +40,7 @@ export const evaluate = (
   place: Place,
   row: Row,
   fault: (error: unknown, where: string) => void,
-  periods?: PeriodTotals,
+  beyond?: Beyond,
 ): Verdict => {
   const [first] = policy.active
   if (first === undefined) return quiet
@@ -56,7 +56,7 @@ export const evaluate = (
   let faults = quiet.faults
   for (const active of policy.active) {
     try {
-      const match = matchOf(active, evidence, place, history, session, periods)
+      const match = matchOf(active, evidence, place, history, session, beyond)
       if (match !== undefined) matches = [...matches, match]
     } catch (error) {
       fault(error, `detector:${active.detector.id}`)
@@ -72,29 +72,31 @@ const matchOf = (
   place: Place,
   history: History,
   session: Session,
-  periods: PeriodTotals | undefined,
+  beyond: Beyond | undefined,
 ): Match | undefined => {
   const { rule, detector, period } = active
   if (place.original !== undefined && detector.kind === 'loop') return inherited(active, place.original, history)
   evidence.rule = rule
-  if (period !== undefined && periods === undefined) return undefined
-  const found = detector.detect(shownTo(active, evidence, session, history, periods))
+  if (period !== undefined && beyond === undefined) return undefined
+  const found = detector.detect(shownTo(active, evidence, session, history, beyond))
   if (found === undefined) return undefined
   const finding = typeof found === 'string' ? { message: found, evidence: 'session' as const } : found
   return matched(active, namingRequests(finding, evidence.row, history))
 }
 
 const shownTo = (
-  { narrow, period }: ActiveRule,
+  { narrow, period, detector }: ActiveRule,
   evidence: Evidence,
   session: Session,
   history: History,
-  periods: PeriodTotals | undefined,
+  beyond: Beyond | undefined,
 ): Evidence => {
   if (narrow) return inThread(evidence, session, history)
-  return period === undefined || periods === undefined
-    ? evidence
-    : { ...evidence, session: periods.totals(period, evidence.call) }
+  if (beyond === undefined) return evidence
+  const { call, row } = evidence
+  if (period !== undefined) return { ...evidence, session: beyond.totals(period, call) }
+  const starts = detector.compares === 'starts' ? beyond.starts(detector.id, call, row, session) : undefined
+  return starts === undefined ? evidence : { ...evidence, starts }
 }
 
 export const totalsOf = ({ row }: Session, history: History): Totals => ({

@@ -1,4 +1,5 @@
 import type { Call, Decision, Gateway, Mode, Plugin, Rule, Session, Settled } from 'guard-gateway/core'
+import type { Beyond } from './beyond.ts'
 import { Budgets } from './budgets/budgets.ts'
 import { Calendar } from './budgets/calendar.ts'
 import type { LeftParts } from './budgets/left.ts'
@@ -9,6 +10,7 @@ import { Histories } from './hydrate.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import { settle } from './settle.ts'
+import { KnownStarts } from './starts/known-starts.ts'
 import { tables } from './tables.ts'
 
 export type { PolicyCommandOptions } from './asked.ts'
@@ -70,6 +72,11 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
 
 const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): LeftParts => {
   const budgets = new Budgets(gateway, new Calendar(options.time_zone || undefined))
+  const starts = new KnownStarts(gateway)
+  const beyond: Beyond = {
+    totals: (period, call) => budgets.totals(period, call),
+    starts: (detector, call, row, session) => starts.before(detector, call, row, session),
+  }
   const histories = new Histories(gateway, options.history_bytes)
   gateway.health.set('policy', () => ({ history_bytes: histories.bytes }))
 
@@ -89,32 +96,42 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     if (session === null) return decision
     const found = policies.at(call.project_id)
     const history = histories.at(session)
-    return found === undefined || history === undefined || budgets.ready(found, call.at) !== undefined
+    return found === undefined || history === undefined || reading(found, call) !== undefined
       ? judgedLater(decision, call, session)
       : judged(decision, call, session, history, found)
   })
 
+  /** Undefined if all is known that the rules look at beyond the session; else it is read. */
+  const reading = (found: Policy, call: Call): Promise<unknown> | undefined =>
+    budgets.ready(found, call.at) ?? starts.ready(found)
+
   const judgedLater = async (decision: Decision, call: Call, session: Session): Promise<Decision> => {
     const found = await policies.load(call.project_id)
     for (;;) {
-      await budgets.ready(found, call.at)
+      await reading(found, call)
       const history = histories.at(session) ?? (await histories.read(session, found.reach))
-      if (budgets.ready(found, call.at) === undefined) return judged(decision, call, session, history, found)
+      if (reading(found, call) === undefined) return judged(decision, call, session, history, found)
     }
   }
 
   /** In one step with what is remembered and counted of it. */
   const judged = (before: Decision, call: Call, session: Session, history: History, found: Policy): Decision => {
     if (session.open <= 1) budgets.release(session)
-    const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, budgets)
-    if (decision.decision !== 'block' && decision.row !== null) budgets.forwarded(call, session, decision.row)
+    const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, beyond)
+    if (decision.decision !== 'block' && decision.row !== null) {
+      budgets.forwarded(call, session, decision.row)
+      starts.forwarded(found, call, decision.row, session)
+    }
     return decision
   }
 
   const ended = (settled: Settled): void => {
     const { call, decision } = settled
     if (call.session === null || decision.row === null) return
-    if (decision.repeats === null) budgets.settled(settled, call.session, decision.row)
+    if (decision.repeats === null) {
+      budgets.settled(settled, call.session, decision.row)
+      if (decision.decision !== 'block') starts.ended(settled, call.session)
+    }
     const history = histories.at(call.session)
     if (history === undefined) return
     settle(settled, decision.row, call.session.row, history, policies.at(call.project_id)?.priced)

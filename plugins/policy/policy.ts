@@ -33,6 +33,8 @@ export interface Policy {
   readonly priced: readonly string[]
   /** The stretches of the calendar that its active rules look at. */
   readonly pers: readonly Per[]
+  /** The detectors of active rules that compare starts, by their ids. */
+  readonly comparing: readonly string[]
   /** How many rows and outcomes its rules look at. */
   readonly reach: number
 }
@@ -55,8 +57,19 @@ export const policyOf = (
   const streaming = active.filter(({ detector }) => detector.stream !== undefined)
   const priced = active.filter(({ detector }) => detector.needs === 'prices').map(({ rule }) => rule.id)
   const pers = [...new Set(active.flatMap(({ period }) => period?.per ?? []))]
+  const comparing = measuring.filter(({ compares }) => compares === 'starts').map(({ id }) => id)
   const policy_version = String(about.version)
-  return { ...about, policy_version, active, measuring, streaming, priced, pers, reach: Math.min(reach, MOST_ROWS) }
+  return {
+    ...about,
+    policy_version,
+    active,
+    measuring,
+    streaming,
+    priced,
+    pers,
+    comparing,
+    reach: Math.min(reach, MOST_ROWS),
+  }
 }
 
 const asParams = (params: unknown): Readonly<Record<string, unknown>> =>

@@ -110,7 +110,7 @@ const ruleOf = (rule: Shape, defaults: Detector['defaults'] | undefined): Omit<R
   rule_type: String(rule.rule_type),
   threshold: Number(rule.threshold ?? defaults?.threshold),
   window_size: Number(rule.window_size ?? defaults?.window_size ?? 0),
-  action: String(rule.action ?? 'block'),
+  action: String(rule.action ?? defaults?.action ?? 'block'),
   enabled: rule.enabled !== false,
   ...(isShape(rule.params) ? { params: rule.params } : {}),
   ...(typeof rule.note === 'string' ? { note: rule.note } : {}),

@@ -10,6 +10,7 @@ import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
+import { restartLoop } from 'guard-gateway/plugins/detectors/restart-loop'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
@@ -77,6 +78,7 @@ export const defaultPreset = (
   staleTurns,
   toolErrorStreak,
   contentChant,
+  restartLoop,
   json,
   jsonl,
   otel,

@@ -10,6 +10,7 @@ import {
   type Row,
   type Rule,
   type Session,
+  type Start,
   sha256,
   type Totals,
   type Turn,
@@ -72,6 +73,7 @@ export interface Given<P extends TSchema = TSchema> {
   readonly row?: Partial<Row>
   readonly past?: readonly Row[]
   readonly session?: Partial<Totals>
+  readonly starts?: readonly Start[]
   readonly at?: number
 }
 
@@ -90,6 +92,7 @@ export const evidence = <P extends TSchema>(
     past: given.past ?? rows.slice(0, -1).reverse(),
     turns: given.turns ?? [],
     session: { ...nothingUsed, ...given.session },
+    ...(given.starts === undefined ? {} : { starts: given.starts }),
   }
 }
 

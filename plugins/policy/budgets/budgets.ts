@@ -1,4 +1,5 @@
 import type { Call, Gateway, Per, Period, Row, Session, Settled, Totals } from 'guard-gateway/core'
+import type { Spender } from '../beyond.ts'
 import type { Policy } from '../policy.ts'
 import { hasFailed, isUnpriced } from '../settle.ts'
 import { nothingUsed, type Used } from '../used.ts'
@@ -9,11 +10,6 @@ import { WindowUse } from './window-use.ts'
 
 /** Stretches of one kind that are kept: the present one, and those that a request which took long, or a clock that was set back, belongs to. */
 const KEPT = 3
-
-/** Tells what the agent or the project of a call has used in the present period. */
-export interface PeriodTotals {
-  totals(period: Period, call: Pick<Call, 'project_id' | 'agent_id' | 'at'>): Totals
-}
 
 /** A forwarded request under way, and where it was counted. */
 interface Open {
@@ -29,7 +25,7 @@ const noWindows: readonly WindowUse[] = Object.freeze([])
  * a rule first asks for it, and counted in memory from then on: requests when they are decided, tokens and costs when they end. Without
  * such a rule nothing is counted.
  */
-export class Budgets implements PeriodTotals {
+export class Budgets {
   readonly calendar: Calendar
   readonly gate = new RecordingGate()
   readonly #gateway: Gateway
@@ -54,7 +50,7 @@ export class Budgets implements PeriodTotals {
     return reading.length === 0 ? undefined : Promise.all(reading)
   }
 
-  totals({ scope, per }: Period, { project_id, agent_id, at }: Pick<Call, 'project_id' | 'agent_id' | 'at'>): Totals {
+  totals({ scope, per }: Period, { project_id, agent_id, at }: Spender): Totals {
     const window = this.window(per, at)
     if (window === undefined) throw new Error(`what was used in the ${per} is not known yet`)
     const used = window.of(scope, project_id, agent_id) ?? nothingUsed()

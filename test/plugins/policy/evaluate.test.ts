@@ -7,6 +7,7 @@ import type { Match, Rule } from 'guard-gateway/core'
 import { contentChant } from 'guard-gateway/plugins/detectors/content-chant'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
+import { restartLoop } from 'guard-gateway/plugins/detectors/restart-loop'
 import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { called, type Item, result, step, system, turn, user } from '../../kit/conversation.ts'
@@ -24,6 +25,7 @@ const failing = (n: number): Item[] => [turn(called('run', { n }, `call_${n}`)),
 
 /** Requests that make a rule speak at the last of them, and what it says of results and places. */
 interface Flag {
+  readonly tools?: unknown
   readonly rule: Partial<Rule> & { readonly rule_type: string }
   readonly requests: readonly (readonly Item[])[]
   readonly results_equal: boolean | null
@@ -176,18 +178,37 @@ const flags: readonly (readonly [what: string, flag: Flag])[] = [
     },
   ],
   [
+    'restart_loop',
+    {
+      rule: { rule_type: 'restart_loop' },
+      requests: Array.from({ length: 6 }, () => [...begin]),
+      tools: [{ name: 'read_file' }],
+      results_equal: null,
+      names: [5, 4, 3, 2, 1],
+    },
+  ],
+  [
     'a detector of one sentence',
     { rule: { rule_type: 'curt' }, requests: [[...begin]], results_equal: null, names: [] },
   ],
 ]
 
-const more = [maxCost, noveltyStall, staleTurns, toolErrorStreak, contentChant, detecting('curt', () => 'so it is')]
+const more = [
+  maxCost,
+  noveltyStall,
+  staleTurns,
+  toolErrorStreak,
+  contentChant,
+  restartLoop,
+  detecting('curt', () => 'so it is'),
+]
 
 const flagOf = async ({
   rule,
   requests,
   ends = {},
   reply,
+  tools,
 }: Flag): Promise<{ match: Match | undefined; ids: string[] }> => {
   const bench = await startBench({ defaults: [rule] }, more)
   const session = newSession()
@@ -195,7 +216,7 @@ const flagOf = async ({
   let match: Match | undefined
   for (const items of requests) {
     assert.equal(match, undefined, 'it speaks too early')
-    const asked = call({ session, items })
+    const asked = call({ session, items, ...(tools === undefined ? {} : { envelope: { tools } }) })
     ids.unshift(asked.id)
     const decision = await bench.ask(asked)
     if (reply !== undefined) decision.watch?.text(reply)

@@ -34,6 +34,7 @@ describe('the default preset', () => {
         'detector/stale_turns',
         'detector/tool_error_streak',
         'detector/content_chant',
+        'detector/restart_loop',
       ],
     )
     const features = names.slice(names.indexOf('http')).filter((name) => !name.includes('/'))

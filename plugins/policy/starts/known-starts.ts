@@ -1,0 +1,107 @@
+import {
+  type Call,
+  type CallRecord,
+  type Gateway,
+  newTurnsOf,
+  pages,
+  type Row,
+  type Session,
+  type Settled,
+  type Start,
+} from 'guard-gateway/core'
+import type { Policy } from '../policy.ts'
+import { hasFailed } from '../settle.ts'
+import { type StartRequest, Starts } from './starts.ts'
+
+/** How far back starts are read from the record after a restart, and how many requests at most. */
+const REACH_MS = 86_400_000
+const MOST_READ = 5_000
+
+/** The starts that detectors compare, one collection for each of them: read from the record once, when a policy first has such a rule. */
+export class KnownStarts {
+  readonly #gateway: Gateway
+  readonly #by = new Map<string, Starts>()
+  #isRead = false
+  #reading: Promise<void> | undefined
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** Undefined if what the rules of a policy need is known; else it is read. */
+  ready({ comparing }: Pick<Policy, 'comparing'>): Promise<void> | undefined {
+    if (comparing.length === 0 || this.#isRead) return undefined
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  /** Earlier starts that began as a call, newest first, since the session was resumed; undefined if the call is none. */
+  before(detector: string, call: Call, row: Row, { row: { id, resumed_at } }: Session): readonly Start[] | undefined {
+    const starts = this.#by.get(detector)?.before(requestOf(call, id, row.measures[detector]))
+    return resumed_at === null ? starts : starts?.filter(({ at }) => at > resumed_at)
+  }
+
+  forwarded({ comparing }: Pick<Policy, 'comparing'>, call: Call, row: Row, session: Session): void {
+    for (const id of comparing) this.#by.get(id)?.forwarded(requestOf(call, session.row.id, row.measures[id]), row)
+  }
+
+  ended(settled: Settled, session: Session): void {
+    for (const starts of this.#by.values()) starts.ended(session.row.id, settled.ended_at, hasFailed(settled))
+  }
+
+  async #read(): Promise<void> {
+    const { clock, detectors, storage, tables } = this.#gateway
+    const ids = detectors.ids().filter((id) => detectors.get(id)?.compares === 'starts')
+    const records: CallRecord[] = []
+    if (tables.get('calls') !== undefined) {
+      const where = { received_at: { gte: clock.now() - REACH_MS } }
+      for await (const page of pages(storage, 'calls', { where, order: ['received_at', 'desc'] })) {
+        records.push(...page)
+        if (records.length >= MOST_READ) break
+      }
+    }
+    for (const id of ids) this.#by.set(id, startsOf(records.toReversed(), id))
+    this.#isRead = true
+  }
+}
+
+/** What became of requests on record, oldest first. */
+const startsOf = (records: readonly CallRecord[], detector: string): Starts => {
+  const starts = new Starts()
+  for (const record of records) {
+    if (record.decision === 'block' || record.session_id === null) continue
+    starts.forwarded(recordedRequest(record, record.session_id, detector), {
+      retry: record.retry,
+      new_turns: newTurnsOf(record),
+    })
+    starts.ended(record.session_id, record.ended_at, hasFailed(record))
+  }
+  return starts
+}
+
+/** A request on record as starts are made of. */
+export const recordedRequest = (record: CallRecord, session_id: string, detector: string): StartRequest => ({
+  id: record.id,
+  project_id: record.project_id,
+  agent_id: record.agent_id,
+  client: record.client,
+  style: record.style,
+  session_id,
+  at: record.received_at,
+  print: printOf(record.measures?.[detector]),
+})
+
+const requestOf = (call: Call, session_id: string, measure: unknown): StartRequest => ({
+  id: call.id,
+  project_id: call.project_id,
+  agent_id: call.agent_id,
+  client: call.client,
+  style: call.style,
+  session_id,
+  at: call.at,
+  print: printOf(measure),
+})
+
+const printOf = (measure: unknown): string => (typeof measure === 'string' ? measure : '')

@@ -1,0 +1,120 @@
+import { RecentHashes, type Row, type Start, type Turn } from 'guard-gateway/core'
+
+/** Beginnings that are remembered, and starts of each. */
+const GROUPS = 256
+const STARTS = 32
+/** Sessions whose present start is known. */
+const SESSIONS = 10_000
+
+/** A request as starts are made of. */
+export interface StartRequest {
+  readonly id: string
+  readonly project_id: string
+  readonly agent_id: string | null
+  /** The user agent. */
+  readonly client: string
+  readonly style: string
+  readonly session_id: string
+  /** When it arrived, milliseconds since 1970. */
+  readonly at: number
+  /** What its start is known by; empty: it is none. */
+  readonly print: string
+}
+
+interface Group {
+  /** Results that its starts have brought. */
+  readonly seen: RecentHashes
+  /** Newest first. */
+  readonly starts: Run[]
+}
+
+type Run = { -readonly [K in keyof Start]: Start[K] } & {
+  open: number
+  readonly print: string
+  readonly group: Group
+}
+
+/** Starts of agents that began alike, and what came of each. */
+export class Starts {
+  /** Least recently used first. */
+  readonly #groups = new Map<string, Group>()
+  /** The present start of each session, least recently used first. */
+  readonly #present = new Map<string, Run>()
+
+  /** Earlier starts that began as this request, newest first; undefined if it is no start. */
+  before(request: StartRequest): readonly Start[] | undefined {
+    if (!this.#begins(request)) return undefined
+    return this.#groups.get(groupName(request))?.starts ?? []
+  }
+
+  /** Counts a request that is forwarded, with the turns that it brings. */
+  forwarded(request: StartRequest, { retry, new_turns }: Pick<Row, 'retry' | 'new_turns'>): void {
+    const run = !retry && this.#begins(request) ? this.#begin(request) : this.#present.get(request.session_id)
+    if (run === undefined) return
+    run.requests++
+    run.open++
+    run.ended_at = null
+    for (const turn of new_turns) run.fresh += freshIn(turn, run.group.seen)
+  }
+
+  /** Counts the end of a request that was counted. */
+  ended(session_id: string, ended_at: number, failed: boolean): void {
+    const run = this.#present.get(session_id)
+    if (run === undefined || run.open === 0) return
+    run.open--
+    if (failed) run.failed++
+    if (run.open === 0) run.ended_at = ended_at
+  }
+
+  /** A session begins with its first request that can be a start, and anew with each that begins as that did. */
+  #begins({ session_id, print }: StartRequest): boolean {
+    if (print === '') return false
+    const present = this.#present.get(session_id)
+    return present === undefined || present.print === print
+  }
+
+  #begin(request: StartRequest): Run {
+    const { id: request_id, session_id, at, print } = request
+    const name = groupName(request)
+    const group = this.#groups.get(name) ?? { seen: new RecentHashes(), starts: [] }
+    touch(this.#groups, name, group, GROUPS)
+    const run: Run = {
+      session_id,
+      request_id,
+      at,
+      ended_at: null,
+      requests: 0,
+      failed: 0,
+      fresh: 0,
+      open: 0,
+      print,
+      group,
+    }
+    group.starts.unshift(run)
+    if (group.starts.length > STARTS) group.starts.length = STARTS
+    touch(this.#present, session_id, run, SESSIONS)
+    return run
+  }
+}
+
+const touch = <T>(map: Map<string, T>, name: string, value: T, most: number): void => {
+  map.delete(name)
+  map.set(name, value)
+  if (map.size > most) map.delete(map.keys().next().value ?? '')
+}
+
+const groupName = ({ project_id, agent_id, client, style, print }: StartRequest): string =>
+  JSON.stringify([project_id, agent_id === null ? ['client', programOf(client)] : ['agent', agent_id], style, print])
+
+/** The program's name in a user agent. */
+const programOf = (client: string): string => client.split(/[/\s]/, 1)[0] ?? ''
+
+const freshIn = ({ calls }: Turn, seen: RecentHashes): number => {
+  let fresh = 0
+  for (const { key, result } of calls) if (result !== null && seen.add(hashOf(key, result))) fresh++
+  return fresh
+}
+
+/** Of two hashes in hex. */
+const hashOf = (key: string, result: string): number =>
+  Number.parseInt(key.slice(0, 8), 16) ^ Math.imul(Number.parseInt(result.slice(0, 8), 16), 0x9e3779b1)
