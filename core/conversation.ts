@@ -3,7 +3,7 @@ import type { Envelope, Part } from './contracts/api-style.ts'
 import type { Fold } from './conversation/fold.ts'
 import { pieceOf } from './conversation/pieces.ts'
 import { resultTexts } from './conversation/result-texts.ts'
-import { canonical, hashTools, nothing } from './fingerprint.ts'
+import { canonical, field, hashTools, nothing } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
 
 /** What of a body is read only if somebody asks: its opening, at most once, and the elements of its list, by their index. */
@@ -22,14 +22,14 @@ export const conversationOf = (envelope: Envelope, fold: Fold, later: Later): Co
   const { model, tools, tool_choice, previous_response_id, conversation } = envelope
   const choice = tool_choice === undefined ? '' : canonical(tool_choice, nothing)
   const fingerprint = sha256(
-    `${model}\0${hashTools(tools)}\0${choice}\0${previous_response_id ?? ''}\0${conversation ?? ''}\0${full}${answered(envelope, rest)}`,
+    `${field(model)}\0${hashTools(tools)}\0${choice}\0${field(previous_response_id ?? '')}\0${field(conversation ?? '')}\0${full}${answered(envelope, rest)}`,
   )
   return new LateReading(rest, fingerprint, envelope, later)
 }
 
 /** The calls that results answer where the provider keeps the calls: equal results of different calls are different requests. */
 const answered = ({ conversation }: Envelope, { loose_results }: Pick<Conversation, 'loose_results'>): string =>
-  conversation === null ? '' : loose_results.map(({ id }) => `\0${id}`).join('')
+  conversation === null ? '' : loose_results.map(({ id }) => `\0${field(id)}`).join('')
 
 /**
  * A conversation whose opening and results are read when somebody asks: most requests name their session, and most rules need hashes only.

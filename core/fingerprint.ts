@@ -105,6 +105,9 @@ export const hashTools = (tools: unknown): string => {
   return hash
 }
 
+/** A text as a field that NUL ends: no two lists of fields are joined to one text. */
+export const field = (text: string): string => (text.includes('\0') || text[0] === '"' ? JSON.stringify(text) : text)
+
 const unusual = /[^\S ]| {2}/
 const blanks = /[^\S ]\s*| \s+/g
 

@@ -2,7 +2,7 @@ import type { ToolCall } from './call.ts'
 import { contentHash } from './conversation/content-hash.ts'
 import { arePlainArguments } from './conversation/plain-arguments.ts'
 import type { Wording } from './conversation/wording.ts'
-import { canonical, inArguments, REMINDER, withoutReminders } from './fingerprint.ts'
+import { canonical, field, inArguments, REMINDER, withoutReminders } from './fingerprint.ts'
 import { shortSha256 } from './ids.ts'
 import { holdsRounded } from './json/rounded.ts'
 import { readJson } from './json.ts'
@@ -14,7 +14,7 @@ import { effectOf } from './tools/effect.ts'
 const DEPTH_LIMIT = 128
 
 /** Hash of a tool's name and its arguments as `argumentText` gives them: equal keys are the same call, whatever its id. */
-export const callKey = (tool: string, args: string): string => shortSha256(`${tool}\0${args}`)
+export const callKey = (tool: string, args: string): string => shortSha256(`${field(tool)}\0${args}`)
 
 /** Arguments in one spelling: JSON text and the value it stands for are equal, and so are none, null, `""` and `{}`. Integers keep every digit. */
 export const argumentText = (args: unknown): string => {

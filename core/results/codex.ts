@@ -2,7 +2,7 @@ import { exited } from './exited.ts'
 import type { Frame } from './frame.ts'
 
 const head =
-  /^(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID|Original token count|Total output lines):?[^\n]{0,200}\n){1,8}Output:[^\S\n]*(?:\n|$)/
+  /^(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Process running with session ID|Original token count|Total output lines):?[^\n]{0,200}\n){1,8}Output:[\t\v\f\r ]*(?:\n|$)/
 
 /** Codex 0.169: lines about the process, then `Output:` and what the command said. A process that goes on has no exit code. */
 export const codex: Frame = {

@@ -1,3 +1,4 @@
+import { trimmed } from './blanks.ts'
 import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { exited } from './exited.ts'
@@ -34,9 +35,12 @@ const frames: readonly Frame[] = [
   miniSweJson,
   {
     client: 'Claude Code 2.1: `<tool_use_error>…</tool_use_error>`',
-    read: (text) => (/^\s*<tool_use_error>/.test(text) ? { body: text, failed: true } : undefined),
+    read: (text) => (/^[\t-\r ]*<tool_use_error>/.test(text) ? { body: text, failed: true } : undefined),
   },
-  before('Claude Code 2.1: `Exit code 2`, then what the command said', /^\s*Exit code (-?\d{1,10})(?=\s|$)/),
+  before(
+    'Claude Code 2.1: `Exit code 2`, then what the command said',
+    /^[\t-\r ]*Exit code (-?\d{1,10})(?=[\t-\r ]|$)/,
+  ),
   codex,
   {
     client: 'Qwen Code 0.24, Gemini CLI: `Command:`, `Directory:`, `Output:`, `Error:`, `Exit Code:`',
@@ -48,7 +52,7 @@ const frames: readonly Frame[] = [
       const [, code] = /^\nExit Code: (\(none\)|-?\d{1,10})/.exec(said.slice(Math.max(0, fields))) ?? []
       if (code === undefined) return
       const parts = said.slice(0, fields).split(/\n(?:Error|Stderr): /)
-      const body = parts.filter((part) => !isPlaceholder(part.trim())).join('\n')
+      const body = parts.filter((part) => !isPlaceholder(trimmed(part))).join('\n')
       // a signal ended it
       return { body, failed: code === '(none)' ? true : exited(code) }
     },
@@ -56,17 +60,17 @@ const frames: readonly Frame[] = [
   cline,
   behind(
     'Copilot CLI 1.0: `<shellId: 0 completed with exit code 0>`',
-    /\s*<(?:shellId: |command with )[^<>\n]{1,100} (?:completed|exited) with exit code (-?\d{1,10})>\s*$/,
+    /[\t-\r ]*<(?:shellId: |command with )[^<>\n]{1,100} (?:completed|exited) with exit code (-?\d{1,10})>[\t-\r ]*$/,
   ),
   behind(
     'pi 0.73: `Command exited with code 2`',
-    /(?:^|\n)\s*Command (?:exited with code (-?\d{1,10})|timed out after [^\n]{1,80}|aborted)\s*$/,
+    /(?:^|\n)[\t-\r ]*Command (?:exited with code (-?\d{1,10})|timed out after [^\n]{1,80}|aborted)[\t-\r ]*$/,
   ),
   behind(
     'OpenCode 1.18, Kilo 7.7: a command that took too long',
-    /\s*<shell_metadata>[^<]{0,300}terminated command[^<]{0,300}<\/shell_metadata>\s*$/,
+    /[\t-\r ]*<shell_metadata>[^<]{0,300}terminated command[^<]{0,300}<\/shell_metadata>[\t-\r ]*$/,
   ),
-  behind('Continue 1.5: a command that took too long', /\s*\[Command timed out after [^\]\n]{1,80}\]\s*$/),
+  behind('Continue 1.5: a command that took too long', /[\t-\r ]*\[Command timed out after [^\]\n]{1,80}\][\t-\r ]*$/),
   refusal,
 ]
 
@@ -107,7 +111,7 @@ export const unframed = (text: string): Framed => {
     framed = { body: inner.body, failed: inner.failed ?? framed.failed }
     if (inner.body.length === text.length) break
   }
-  return isPlaceholder(framed.body.trim()) ? { ...framed, body: '' } : framed
+  return isPlaceholder(trimmed(framed.body)) ? { ...framed, body: '' } : framed
 }
 
 const once = (text: string): Framed | undefined => {
@@ -118,7 +122,7 @@ const once = (text: string): Framed | undefined => {
 }
 
 const opening =
-  /^\s*(?:[[{<(]|Exit code|Command|Output: |Stdout: |Process |Wall time|Chunk ID|Original token|Total output)/
+  /^[\t-\r ]*(?:[[{<(]|Exit code|Command|Output: |Stdout: |Process |Wall time|Chunk ID|Original token|Total output)/
 
 /** Whether a text that begins so may be framed, or be JSON; a frame that stands behind a text is known by its words. */
 export const opensFrame = (beginning: string): boolean => opening.test(beginning) || mayRefuse(beginning)

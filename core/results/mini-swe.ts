@@ -8,10 +8,10 @@ const CHARS = 200_000
 export const miniSwe: Frame = {
   client: 'mini-swe-agent 1: `<returncode>0</returncode>`, then `<output>…</output>`',
   read(text) {
-    const [head, code] = /^\s*<returncode>\s*(-?\d{1,10})\s*<\/returncode>\s*/.exec(text) ?? []
+    const [head, code] = /^[\t-\r ]*<returncode>[\t-\r ]*(-?\d{1,10})[\t-\r ]*<\/returncode>[\t-\r ]*/.exec(text) ?? []
     if (head === undefined) return
     const rest = text.slice(head.length)
-    const [open] = /^(?:<warning>[^<]{0,2000}<\/warning>\s*)?<output>/.exec(rest) ?? []
+    const [open] = /^(?:<warning>[^<]{0,2000}<\/warning>[\t-\r ]*)?<output>/.exec(rest) ?? []
     const end = rest.lastIndexOf('</output>')
     return { body: open === undefined || end === -1 ? rest : rest.slice(open.length, end), failed: exited(code) }
   },
@@ -21,7 +21,8 @@ export const miniSwe: Frame = {
 export const miniSweJson: Frame = {
   client: 'mini-swe-agent 2: `{"returncode": 0, "output": …}`',
   read(text) {
-    const [, code] = /^\s*\{\s*"returncode":\s*(-?\d{1,10})\s*,\s*"output"/.exec(text) ?? []
+    const [, code] =
+      /^[\t-\r ]*\{[\t-\r ]*"returncode":[\t-\r ]*(-?\d{1,10})[\t-\r ]*,[\t-\r ]*"output"/.exec(text) ?? []
     if (code === undefined || text.length > CHARS) return
     const output = outputOf(text)
     return output === undefined ? undefined : { body: output, failed: exited(code) }

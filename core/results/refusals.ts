@@ -29,11 +29,11 @@ const beginnings = [
   'Command timed out after ',
   // Copilot CLI 1.0
   'No match found: ',
-  'Path \\S{1,1024} (?:does not exist|already exists)',
+  'Path [^\\t-\\r ]{1,1024} (?:does not exist|already exists)',
   'Invalid input: ',
   "Tool '[^'\\n]{1,128}' does not exist",
   'The arguments for the tool call ',
-  'shellId: \\S{1,128} not found',
+  'shellId: [^\\t-\\r ]{1,128} not found',
   // mini-swe-agent 1
   '<exception>',
   // Continue 1.5
@@ -42,7 +42,7 @@ const beginnings = [
   'old_string and new_string must be different',
   'Required parameter "',
   // pi, Continue
-  'Tool \\S{1,128} not found',
+  'Tool [^\\t-\\r ]{1,128} not found',
   // Node programs: what child_process says
   '(?:Error: )?Command failed\\b',
   // MCP servers of the official SDKs
@@ -51,7 +51,7 @@ const beginnings = [
   'Error calling tool ',
 ]
 
-const refused = new RegExp(`^\\s{0,64}(?:${beginnings.join('|')})`)
+const refused = new RegExp(`^[\\t-\\r ]{0,64}(?:${beginnings.join('|')})`)
 
 /** A result that is a client's own word for a failure. It is read by how it begins: nobody's output but a failure's begins so. */
 export const refusal: Frame = {
@@ -60,7 +60,7 @@ export const refusal: Frame = {
 }
 
 const firstWord =
-  /^\s*(?:apply_patch|write_stdin|failed|unsupported|unable|Could|No |File |The |Model|Invalid|ripgrep|Validation|E[A-Z]{4,6}:|Failed|params|Tool |Command|Path |shellId|Error|Edit |old_string|Required|MCP |Input|Output)/
+  /^[\t-\r ]*(?:apply_patch|write_stdin|failed|unsupported|unable|Could|No |File |The |Model|Invalid|ripgrep|Validation|E[A-Z]{4,6}:|Failed|params|Tool |Command|Path |shellId|Error|Edit |old_string|Required|MCP |Input|Output)/
 
 /** Whether a text of which only this beginning is at hand may be such a word. */
 export const mayRefuse = (beginning: string): boolean => firstWord.test(beginning)

@@ -60,4 +60,5 @@ export const isSilence = (args: string): boolean => silence.test(args.slice(0, C
 const taskOutput = /"[^"]{0,512}\/(?:tasks|background-shells)\/[^"]{0,256}\.(?:output|status|log|txt)"/
 
 /** Whether a reader's arguments name the file to which a client writes what runs in the background: Claude Code 2.1, Qwen Code 0.24. */
-export const isTaskOutput = (args: string): boolean => args.length < 1024 && taskOutput.test(args)
+export const isTaskOutput = (args: string): boolean =>
+  args.length < 1024 && (args.includes('/tasks/') || args.includes('/background-shells/')) && taskOutput.test(args)

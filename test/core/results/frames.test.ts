@@ -116,6 +116,17 @@ describe('results as clients frame them', () => {
     assert.equal(one.result, other.result)
     assert.equal(printOf('<returncode>0</returncode>\n<output>\nhello\n</output>').result, one.result)
   })
+  it('are read alike where their strings are bytes of UTF-8', () => {
+    const bytes = (text: string) => resultPrint(Buffer.from(text).toString('latin1'), '', null, literal.latin1)
+    for (const text of [
+      '\u00a0',
+      'voilà <shellId: 12 completed with exit code 0>',
+      'à\n\nCommand exited with code 2',
+      '\u0085',
+      'Exit code 1\u00a0à',
+    ])
+      assert.deepEqual(bytes(text), printOf(text), text)
+  })
   it('keep words that only look like a frame', () => {
     for (const text of [
       'The exit was easy',

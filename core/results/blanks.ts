@@ -1,0 +1,10 @@
+const isBlank = (unit: number): boolean => unit === 32 || (unit >= 9 && unit <= 13)
+
+/** A text without ASCII blanks at its ends. Other blanks stay: the text may be a byte string, in which they are parts of letters. */
+export const trimmed = (text: string): string => {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
