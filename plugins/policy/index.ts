@@ -63,7 +63,7 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
       await app.register(budgetRoutes(left), { prefix: '/api' })
       const { simulationRoutes } = await import('./simulate/routes.ts')
       const mode = () => options.default_mode ?? 'shadow'
-      await app.register(simulationRoutes(gateway, policies, presets, mode), { prefix: '/api' })
+      await app.register(simulationRoutes(gateway, policies, presets, mode, left.budgets.calendar), { prefix: '/api' })
       const { addPages } = await import('./page/index.ts')
       addPages({ gateway, policies, presets, left, default_mode: () => options.default_mode ?? 'shadow' })
     })

@@ -1,17 +1,18 @@
 import { amountMark, costHead, type Gateway, type Html, html, instantMark, priceMark } from 'guard-gateway/core'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
+import type { PageParts } from './index.ts'
 import type { Shown, Tried } from './view.ts'
 
 const MOST_SESSIONS = 20
 
 /** What the rules of a form would have done to the stored traffic of a project. */
 export const triedSection = async (
-  gateway: Gateway,
+  { gateway, left }: PageParts,
   { project_id, now }: Shown,
   { mode, rules }: Tried,
   default_mode: Simulation['mode'],
 ): Promise<Html> => {
-  const found = await simulate(gateway, { project_id, rules, mode: mode ?? default_mode })
+  const found = await simulate(gateway, left.budgets.calendar, { project_id, rules, mode: mode ?? default_mode })
   const { sessions, requests, truncated, flagged, not_simulated } = found
   if (sessions === 0)
     return html`<section class="tried" aria-label="Tried on stored traffic"><h2>Tried on stored traffic</h2><p>No request of this project is on record, so there is nothing to try the rules on.</p></section>`

@@ -55,7 +55,7 @@ ${overtaken && html`<div class="faults" role="alert"><p>Somebody has saved versi
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
 ${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
-${shown.tried !== undefined && (await triedSection(parts.gateway, shown, shown.tried, parts.default_mode()))}
+${shown.tried !== undefined && (await triedSection(parts, shown, shown.tried, parts.default_mode()))}
 ${shown.edited && !overtaken && !confirming && faults.length === 0 && html`<p class="notice">What stands in the form is not saved.</p>`}
 ${await form(parts, shown)}
 ${await leftSection(parts, shown)}${await historySection(parts.gateway, shown, project_id)}`

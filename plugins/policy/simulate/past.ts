@@ -25,7 +25,16 @@ export class Past {
   readonly #resumes: number[]
 
   constructor({ session: stored, resumes }: StoredSession, policy: Policy) {
-    const row = { ...stored, requests: 0, errors: 0, total_tokens: 0, cost_micro: 0, resumed_at: null, seen_tips: [] }
+    const row = {
+      ...stored,
+      requests: 0,
+      errors: 0,
+      total_tokens: 0,
+      cache_read_tokens: 0,
+      cost_micro: 0,
+      resumed_at: null,
+      seen_tips: [],
+    }
     this.session = { row, open: 1 }
     this.history = new History(this.session)
     this.history.limit = policy.reach
@@ -95,16 +104,18 @@ export class Past {
   }
 
   #end(record: CallRecord, row: Row): void {
-    const { outcome, ended_at, total_tokens, cost_micro } = record
+    const { outcome, ended_at, total_tokens, cache_read_tokens, cost_micro } = record
     row.outcome = outcome
     row.ended_at = ended_at
     const failed = hasFailed(record) ? 1 : 0
     this.session.row.errors += failed
     this.session.row.total_tokens += total_tokens
+    this.session.row.cache_read_tokens = (this.session.row.cache_read_tokens ?? 0) + cache_read_tokens
     this.session.row.cost_micro += cost_micro ?? 0
     const used = this.history.usedBy(row.thread)
     used.failed += failed
     used.tokens += total_tokens
+    used.cache_read_tokens += cache_read_tokens
     used.cost_micro += cost_micro ?? 0
     used.reserved -= row.reserved
     this.history.reserved -= row.reserved

@@ -14,6 +14,7 @@ import { evaluate } from '../evaluate.ts'
 import type { Policy } from '../policy.ts'
 import { Past } from './past.ts'
 import type { StoredSession } from './stored.ts'
+import type { Swept } from './sweep.ts'
 import { heardIn, type Unseen, unseenBy } from './unseen.ts'
 
 type Draft = { -readonly [K in keyof Row]: Row[K] }
@@ -27,8 +28,8 @@ export interface Judged {
   readonly unseen: ReadonlyMap<string, Unseen>
 }
 
-/** Lets the stored requests of a session pass the rules again, oldest first, as they came and ended. */
-export function* replayed(stored: StoredSession, policy: Policy, fault: Fault): Iterable<Judged> {
+/** Lets the stored requests of a session pass the rules again, oldest first, as they came and ended; `swept` is what they are shown beyond it. */
+export function* replayed(stored: StoredSession, policy: Policy, fault: Fault, swept?: Swept): Iterable<Judged> {
   const past = new Past(stored, policy)
   for (const record of stored.records) {
     past.until(record.received_at)
@@ -51,20 +52,26 @@ export function* replayed(stored: StoredSession, policy: Policy, fault: Fault): 
         place,
         row,
         fault,
+        swept,
       ).matches
     past.add(record, row, place)
     const { matches, deaf } = heardIn(policy, record, fault)
-    yield { record, matches: [...row.matches, ...matches], unseen: unseenOf(policy, record, deaf) }
+    yield { record, matches: [...row.matches, ...matches], unseen: unseenOf(policy, record, deaf, swept) }
   }
 }
 
 /** Refused by no rule: its session or agent was paused, and then none is asked. */
 const isPaused = ({ decision, rule_id }: CallRecord): boolean => decision === 'block' && (rule_id ?? '') === ''
 
-const unseenOf = ({ active }: Policy, record: CallRecord, deaf: readonly string[]): ReadonlyMap<string, Unseen> => {
+const unseenOf = (
+  { active }: Policy,
+  record: CallRecord,
+  deaf: readonly string[],
+  swept: Swept | undefined,
+): ReadonlyMap<string, Unseen> => {
   const unseen = new Map<string, Unseen>(deaf.map((id) => [id, 'no_reply_text']))
   for (const rule of active) {
-    const why = unseenBy(rule, record)
+    const why = unseenBy(rule, record, swept)
     if (why !== undefined) unseen.set(rule.rule.id, why)
   }
   return unseen

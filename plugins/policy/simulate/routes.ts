@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Gateway, Mode, Rule } from 'guard-gateway/core'
+import type { Calendar } from '../budgets/calendar.ts'
 import type { Policies } from '../policies.ts'
 import { projectOf } from '../routes.ts'
 import { ProjectParams } from '../schemas.ts'
@@ -14,6 +15,7 @@ export const simulationRoutes =
     policies: Policies,
     presets: Readonly<Record<string, readonly Rule[]>>,
     defaultMode: () => Mode,
+    calendar: Calendar,
   ): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
@@ -32,7 +34,7 @@ export const simulationRoutes =
       async ({ params, body }) => {
         const inForce = await policies.load(projectOf(params))
         const asked = await readSimulation(body, inForce, gateway, presets, defaultMode())
-        const { flagged, rules, not_simulated, ...rest } = await simulate(gateway, asked)
+        const { flagged, rules, not_simulated, ...rest } = await simulate(gateway, calendar, asked)
         return { ...rest, flagged: [...flagged], rules: [...rules], not_simulated: [...not_simulated] }
       },
     )

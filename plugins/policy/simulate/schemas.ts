@@ -63,6 +63,9 @@ const NotSimulated = Type.Object({
     Type.Literal('no_reply_text', { description: 'It listens to replies, whose texts are not stored' }),
     Type.Literal('no_measure', { description: 'No rule of its type was on then' }),
     Type.Literal('no_price'),
+    Type.Literal('too_long_ago', {
+      description: 'It looks beyond a session, at the newest requests of a project alone',
+    }),
     Type.Literal('steers', { description: 'It changes requests: what came after is not known' }),
   ]),
   sessions: Type.Integer({ description: 'With requests that it could not look at' }),

@@ -68,7 +68,7 @@ export interface RuleTotal extends Afterwards {
 /** What a rule could not be tried on, and why: in these requests its silence says nothing. */
 export interface NotSimulated {
   readonly rule_id: string
-  readonly reason: 'no_detector' | 'no_reply_text' | 'no_measure' | 'no_price' | 'steers'
+  readonly reason: 'no_detector' | 'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago' | 'steers'
   /** Sessions, and requests in them, that it could not look at. */
   readonly sessions: number
   readonly requests: number

@@ -3,18 +3,25 @@ import { matched } from '../evaluate.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
 import { isUnpriced } from '../settle.ts'
 import type { NotSimulated } from './simulation.ts'
+import type { Swept } from './sweep.ts'
 
 /** A preview this long, or of a reply with more bytes than this, may be cut. */
 const WHOLE_PREVIEW = { chars: 500, bytes: 1_000 }
 
 /** What of a stored request a rule would have needed and is not on record; undefined: nothing. */
-export type Unseen = Extract<NotSimulated['reason'], 'no_reply_text' | 'no_measure' | 'no_price'>
+export type Unseen = Extract<NotSimulated['reason'], 'no_reply_text' | 'no_measure' | 'no_price' | 'too_long_ago'>
 
 /** Why a rule that judges requests cannot tell about this one. */
-export const unseenBy = ({ detector }: ActiveRule, record: CallRecord): Unseen | undefined => {
+export const unseenBy = (
+  { detector, period }: ActiveRule,
+  record: CallRecord,
+  swept: Swept | undefined,
+): Unseen | undefined => {
   if (record.decision === 'block') return undefined
   if (detector.measure !== undefined && record.measures?.[detector.id] === undefined) return 'no_measure'
   if (detector.needs === 'prices' && isUnpriced(record.total_tokens, record.cost_source)) return 'no_price'
+  const isWide = period !== undefined || detector.compares !== undefined
+  if (isWide && swept?.knows(record.id) !== true) return 'too_long_ago'
 }
 
 /** Nobody replied to a request that ended so. */
@@ -70,6 +77,8 @@ export const messageOf = (
   const where = `${requests} requests in ${sessions} of ${of} sessions`
   if (reason === 'no_price')
     return `"${rule_id}": ${where} have no price and count 0 here. Add ${unpriced.slice(0, MODELS).join(', ')}${unpriced.length > MODELS ? ' …' : ''} to the price file.`
+  if (reason === 'too_long_ago')
+    return `"${rule_id}": ${where} came too long ago: what agents and projects had done by then is looked at in the newest 100,000 requests of the project. Try a range that begins later.`
   if (reason === 'no_measure')
     return `"${rule_id}": ${where} came while no rule of its type was on, so that what it looks at was not noted. Keep it on with the action flag, and try again later.`
   return `"${rule_id}": of ${where} the reply's text is not on record, and it spoke of none of them then. It listens to live replies; keep it on with the action flag.`
