@@ -1,4 +1,4 @@
-import { budgetFault, budgetFinding, budgetWords, detector, type Finding, type Totals } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, detector, type Finding, PERS, type Totals } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 /** One unit of the billing currency. */
@@ -19,22 +19,15 @@ export const maxCost = detector({
         Type.Boolean({ description: 'Requests under way count, at what a token of the session has cost so far' }),
       ),
       scope: Type.Optional(
-        Type.Union([Type.Literal('session'), Type.Literal('thread'), Type.Literal('agent'), Type.Literal('project')], {
+        Type.Enum(['session', 'thread', 'agent', 'project'], {
           description:
             'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
         }),
       ),
       per: Type.Optional(
-        Type.Union(
-          [
-            Type.Literal('minute'),
-            Type.Literal('hour'),
-            Type.Literal('day'),
-            Type.Literal('week'),
-            Type.Literal('month'),
-          ],
-          { description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday' },
-        ),
+        Type.Enum(PERS, {
+          description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday',
+        }),
       ),
     },
     { additionalProperties: false },

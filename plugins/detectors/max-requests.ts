@@ -1,4 +1,4 @@
-import { budgetFault, budgetFinding, budgetWords, detector, type Finding, type Totals } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, detector, type Finding, PERS, type Totals } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of requests, those under way included; with `reserve` those that failed give their place back. */
@@ -17,22 +17,15 @@ export const maxRequests = detector({
         }),
       ),
       scope: Type.Optional(
-        Type.Union([Type.Literal('session'), Type.Literal('thread'), Type.Literal('agent'), Type.Literal('project')], {
+        Type.Enum(['session', 'thread', 'agent', 'project'], {
           description:
             'What is counted together: the session, one conversation of it, or the agent or the project, which need `per`',
         }),
       ),
       per: Type.Optional(
-        Type.Union(
-          [
-            Type.Literal('minute'),
-            Type.Literal('hour'),
-            Type.Literal('day'),
-            Type.Literal('week'),
-            Type.Literal('month'),
-          ],
-          { description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday' },
-        ),
+        Type.Enum(PERS, {
+          description: 'With the scope agent or project: when the budget begins anew; weeks begin on Monday',
+        }),
       ),
     },
     { additionalProperties: false },

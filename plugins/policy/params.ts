@@ -42,10 +42,13 @@ const checkOne = async (
 const problemOf = (
   { keyword, instancePath, message = 'cannot be used', params }: ErrorObject,
   path: string,
-): Problem =>
-  keyword === 'dependentRequired'
-    ? { path: `${path}/${pointerPart(params.property)}`, message: `does nothing without ${params.deps}` }
-    : { path: path + instancePath, message }
+): Problem => {
+  if (keyword === 'dependentRequired')
+    return { path: `${path}/${pointerPart(params.property)}`, message: `does nothing without ${params.deps}` }
+  if (keyword === 'enum')
+    return { path: path + instancePath, message: `must be one of ${params.allowedValues.join(', ')}` }
+  return { path: path + instancePath, message }
+}
 
 const checks = new WeakMap<object, ValidateFunction>()
 let ajv: Promise<Ajv> | undefined

@@ -6,6 +6,8 @@ import { newSession, startApi, startBench } from './kit.ts'
 
 const rule = (over: object = {}) => ({ rule_type: 'exact_repeat', ...over })
 
+const daily = (params: object) => ({ rule_type: 'max_tokens', threshold: 1000, params })
+
 describe('a policy that cannot be used', () => {
   const cases: readonly (readonly [what: string, document: object, path: string])[] = [
     ['no rules', { rules: [] }, '/rules'],
@@ -50,6 +52,15 @@ describe('a policy that cannot be used', () => {
       { rules: [{ rule_type: 'tool_repeat', params: { mutating_tools: ['edit*'] } }] },
       '/rules/0/params/mutating_tools',
     ],
+    ['a period without the scope of one', { rules: [daily({ scope: 'session', per: 'day' })] }, '/rules/0/params/per'],
+    ['a scope that needs a period', { rules: [daily({ scope: 'project' })] }, '/rules/0/params/per'],
+    ['another period', { rules: [daily({ scope: 'project', per: 'year' })] }, '/rules/0/params/per'],
+    [
+      'a budget of nothing',
+      { rules: [{ ...daily({ scope: 'project', per: 'day' }), threshold: 0 }] },
+      '/rules/0/threshold',
+    ],
+    ['a weight beyond one', { rules: [daily({ cache_weight: 1.5 })] }, '/rules/0/params/cache_weight'],
     ['an unknown type without a threshold', { rules: [{ rule_type: 'mine' }] }, '/rules/0/threshold'],
   ]
   for (const [what, document, path] of cases) {
@@ -66,6 +77,22 @@ describe('a policy that cannot be used', () => {
     assert.equal(
       body.error.message,
       '/rules/0/threshold must be an integer from 1 to 1000000000000000, is 0; /rules/0/action must be a text of 1 to 32 characters, is 7.',
+    )
+  })
+  it('is told why a period and a scope do not go together, and which there are', async () => {
+    const { put } = await startApi()
+    const told = async (params: object) => (await put({ rules: [daily(params)] })).body.error.message
+    assert.equal(
+      await told({ scope: 'agent' }),
+      '/rules/0/params/per is missing: with scope "agent" it says when the budget begins anew; there is minute, hour, day, week, month.',
+    )
+    assert.equal(
+      await told({ per: 'day' }),
+      '/rules/0/params/per cannot be "day" with scope "session", which is one budget from its beginning to its end; leave it out, or set scope to agent or project.',
+    )
+    assert.equal(
+      await told({ scope: 'galaxy', per: 'day' }),
+      '/rules/0/params/scope must be one of session, thread, agent, project.',
     )
   })
   it('is told what a param needs beside it', async () => {
