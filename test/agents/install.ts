@@ -18,7 +18,14 @@ export const install = async (folder: string, agent: Agent): Promise<string | un
   await writeFile(join(place, 'package.json'), '{"private":true}', { flag: 'wx' }).catch(() => {})
   // npm runs on the Node that runs this
   const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
-  const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund', `${agent.package}@${agent.version}`]
+  const words = [
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    `${agent.package}@${agent.version}`,
+  ]
   try {
     await run('npm', words, { cwd: place, env, timeout: LIMIT_MS })
     const cwd = join(place, 'node_modules', agent.package)
@@ -26,7 +33,7 @@ export const install = async (folder: string, agent: Agent): Promise<string | un
     return (await isThere(place, agent)) ? undefined : 'npm ended well, and the command is not there'
   } catch (error) {
     const said = String(Reflect.get(error as object, 'stderr') ?? error)
-    return said.split('\n').find((line) => /error|cannot|failed/i.test(line)) ?? said.slice(0, 200)
+    return said.split('\n').slice(0, 2).join('; ') || String(error)
   }
 }
 
