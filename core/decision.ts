@@ -44,6 +44,8 @@ export interface Decision {
   readonly probe: boolean
   /** Rules whose detector failed. */
   readonly faults: readonly string[]
+  /** The block also pauses its session, with this reason: it waits for a person. */
+  readonly pause_reason?: string
   /** Id of the blocked request that this block repeats; the earlier record then counts it. */
   readonly repeats: string | null
   /** What detection remembers of the request; null when nothing was evaluated. */

@@ -74,6 +74,13 @@ export class Gateway {
   calledAs: { readonly here: string; readonly anywhere: string } = { here: 'guard', anywhere: 'guard' }
   /** Why nothing of a caller may be forwarded, as it stands now in all processes: PAUSED_SESSION or PAUSED_AGENT. */
   pauseOf: (caller: Caller) => Promise<GuardError | undefined> = async () => undefined
+  /**
+   * Pauses a session, in memory at once and durably when it resolves; `told` is what its history says of it beside the reason.
+   * Absent where nobody keeps sessions.
+   */
+  pauseSession:
+    | ((session: Session, reason: string, told: Readonly<Record<string, unknown>>) => Promise<void>)
+    | undefined
   /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
   heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
   /** Who may loosen what holds agents back; anybody unless a key is set. */

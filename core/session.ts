@@ -32,6 +32,8 @@ export interface SessionRow {
   paused: boolean
   paused_at: number | null
   pause_reason: string | null
+  /** A person has ended it: it stays paused and waits for nobody. Null or absent: not. */
+  ended_at: number | null
   /** Rows up to this time do not count for loop rules. */
   resumed_at: number | null
   /** Chain tips of what a resume marked as seen. */
@@ -72,6 +74,7 @@ export const newSessionRow = (id: string, beginning: SessionBeginning): SessionR
   paused: false,
   paused_at: null,
   pause_reason: null,
+  ended_at: null,
   resumed_at: null,
   seen_tips: [],
   requests: 0,

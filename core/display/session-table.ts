@@ -8,6 +8,8 @@ export interface ListedSession {
   readonly project_id: string
   readonly agent_id: string | null
   readonly paused: boolean
+  /** RFC 3339; null or absent: nobody has ended it. */
+  readonly ended_at?: string | null
   readonly requests: number
   readonly flagged: number
   readonly blocked: number
@@ -37,5 +39,10 @@ const rowOf = (session: ListedSession): readonly string[] => [
   String(session.blocked),
   countText(session.total_tokens),
   costText(session.cost_micro),
-  session.paused ? 'paused' : '',
+  stateOf(session),
 ]
+
+const stateOf = ({ paused, ended_at = null }: ListedSession): string => {
+  if (!paused) return ''
+  return ended_at === null ? 'paused' : 'ended'
+}

@@ -1,7 +1,6 @@
 import {
   type ApiStyle,
   type Call,
-  cutText,
   type Decision,
   type Match,
   type Place,
@@ -9,18 +8,17 @@ import {
   type Registry,
   type Row,
   type Session,
-  wayOut,
 } from 'guard-gateway/core'
+import { actingOn } from './acting.ts'
 import type { Beyond } from './beyond.ts'
 import { evaluate } from './evaluate.ts'
 import type { History } from './history.ts'
 import { measuresOf, noMeasures } from './measure.ts'
 import type { Policy } from './policy.ts'
-import { hasSteered, steer } from './steer.ts'
+import { steer } from './steer.ts'
 import { watchFor } from './watch.ts'
 
 const BYTES_PER_TOKEN = 4
-const MESSAGE_CHARS = 300
 
 type Fault = (error: unknown, where: string) => void
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -55,10 +53,8 @@ export const decide = (
   const decision: Writable<Decision> = { ...before, ...allowed, matches, faults, policy_version }
   const [first] = matches
   if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)
-  const acting = call.mode === 'enforce' ? matches.filter(acts) : []
-  const refusing = acting.find((match) => match.action === 'block' || hasSteered(match, placed, history))
-  if (refusing !== undefined) return block({ ...decision, ...refusal(refusing, policy) }, row, session, history)
-  const [steering] = acting
+  const { refusal, steering } = actingOn(matches, call, session, placed, history, policy)
+  if (refusal !== undefined) return block({ ...decision, ...refusal }, row, session, history)
   const steered = steering && steer(steering, call, styles?.get(call.style))
   const watch = watchFor(policy, call, row, fault)
   if (watch !== undefined) decision.watch = watch
@@ -68,19 +64,6 @@ export const decide = (
 
 const holdsHistory = ({ envelope }: Call): boolean =>
   envelope.previous_response_id === null && envelope.conversation === null
-
-/** Does something about the request, in enforce mode. */
-const acts = ({ action, probe }: Match): boolean => (action === 'block' || action === 'steer') && probe !== true
-
-const refusal = (
-  { code, rule_id, message, resets_at }: Match,
-  { active }: Policy,
-): Pick<Decision, 'decision' | 'status' | 'reason' | 'rule_id' | 'message'> => {
-  const detector = active.find(({ rule }) => rule.id === rule_id)?.detector
-  const way = wayOut({ code, kind: detector?.kind ?? 'loop' }, resets_at !== undefined)
-  const told = cutText(`Guard blocked this request: ${message}. ${way}`, MESSAGE_CHARS)
-  return { decision: 'block', status: 429, reason: code, rule_id, message: told }
-}
 
 const allowed = { decision: 'allow', reason: null, rule_id: null, message: '' } as const
 
@@ -113,14 +96,14 @@ const isProbe = ({ probe }: Match): boolean => probe === true
 
 /** A request that was blocked before for the same reason is the same refusal again: the earlier row counts it. */
 const block = (decision: Decision, row: Draft, session: Session, history: History): Decision => {
-  const { reason, rule_id } = decision
-  const earlier = history.rows.find(
-    (known) =>
-      known.decision === 'block' &&
-      known.fingerprint === row.fingerprint &&
-      known.reason === reason &&
-      known.rule_id === rule_id,
-  )
+  const { reason, rule_id, pause_reason } = decision
+  // one that pauses happens once a pause: a person has let the session go on since the last one
+  const isSame = (known: Row): boolean =>
+    known.decision === 'block' &&
+    known.fingerprint === row.fingerprint &&
+    known.reason === reason &&
+    known.rule_id === rule_id
+  const earlier = pause_reason === undefined ? history.rows.find(isSame) : undefined
   if (earlier !== undefined) {
     earlier.retries++
     earlier.last_at = row.at

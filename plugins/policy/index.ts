@@ -7,6 +7,7 @@ import { decide } from './decide.ts'
 import { readRuleList } from './document.ts'
 import type { History } from './history.ts'
 import { Histories } from './hydrate.ts'
+import { pauseBy } from './pause.ts'
 import { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import { settle } from './settle.ts'
@@ -115,14 +116,20 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
   }
 
   /** In one step with what is remembered and counted of it. */
-  const judged = (before: Decision, call: Call, session: Session, history: History, found: Policy): Decision => {
+  const judged = (
+    before: Decision,
+    call: Call,
+    session: Session,
+    history: History,
+    found: Policy,
+  ): Decision | Promise<Decision> => {
     if (session.open <= 1) budgets.release(session)
     const decision = decide(before, call, session, history, found, gateway.fault, gateway.apiStyles, beyond)
     if (decision.decision !== 'block' && decision.row !== null) {
       budgets.forwarded(call, session, decision.row)
       starts.forwarded(found, call, decision.row, session)
     }
-    return decision
+    return decision.pause_reason === undefined ? decision : pauseBy(gateway, decision, session)
   }
 
   const ended = (settled: Settled): void => {

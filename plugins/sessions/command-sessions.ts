@@ -48,8 +48,8 @@ export const showSession = async (asked: Asked): Promise<void> => {
   for (const line of columnLines(told.map(([key, value]) => [key, terminalLine(value)]))) io.out.write(`${line}\n`)
 }
 
-/** Pauses or resumes a session and prints what it is then. */
-export const changeSession = async (asked: Asked, change: 'pause' | 'resume'): Promise<void> => {
+/** Pauses, resumes or ends a session and prints what it is then. */
+export const changeSession = async (asked: Asked, change: 'pause' | 'resume' | 'end'): Promise<void> => {
   const { input, io } = asked
   const { reason } = input.options
   const body = reason === undefined ? undefined : { reason: String(reason) }
@@ -60,7 +60,10 @@ export const changeSession = async (asked: Asked, change: 'pause' | 'resume'): P
 
 const pathOf = ({ input }: Asked): string => `/api/sessions/${encodeURIComponent(input.args[0] ?? '')}`
 
-const stateOf = ({ paused }: Pick<Session, 'paused'>): string => (paused ? 'paused' : 'active')
+const stateOf = ({ paused, ended_at }: Pick<Session, 'paused' | 'ended_at'>): string => {
+  if (!paused) return 'active'
+  return ended_at === null ? 'paused' : 'ended'
+}
 
 /** RFC 3339 in UTC, to the second. */
 const timeOf = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`

@@ -54,6 +54,13 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: (asked: Asked) 
     run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'pause'),
   },
   {
+    id: 'sessions end',
+    args: '<id>',
+    summary: 'forward nothing of a session any more; it waits for nobody',
+    example: 'guard sessions end ses_4mq7t2wz3n5p6q7r8s9tabcdef',
+    run: async (asked) => (await import('./command-sessions.ts')).changeSession(asked, 'end'),
+  },
+  {
     id: 'sessions resume',
     args: '<id>',
     summary: 'let a session go on, and its loop rules begin anew',

@@ -61,3 +61,13 @@ export const liveByExternal = async (
   if (session === undefined) throw new GuardError('SESSION_NOT_FOUND')
   return session
 }
+
+/** Sessions that are paused and not ended, newest first: they wait for a person. `more`: there are others. */
+export const waitingSessions = async (
+  { storage }: Gateway,
+  limit: number,
+): Promise<{ readonly rows: readonly SessionRow[]; readonly more: boolean }> => {
+  const where = { paused_at: { gte: 0 }, ended_at: null }
+  const { rows, next_cursor, truncated } = await storage.find('sessions', { where, limit })
+  return { rows, more: next_cursor !== null || truncated }
+}

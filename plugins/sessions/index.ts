@@ -5,7 +5,7 @@ import { identifiers } from './identifiers.ts'
 import { AgentKeys } from './keys.ts'
 import { LiveSessions } from './live.ts'
 import { Openings } from './openings.ts'
-import { pausedProxy, pauseOf, pauses } from './pause.ts'
+import { pausedProxy, pauseOf, pauseSession, pauses } from './pause.ts'
 import { resolver } from './resolve.ts'
 import { Responses } from './responses.ts'
 import { tables } from './tables.ts'
@@ -34,6 +34,7 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
     for (const table of tables) gateway.tables.add(table)
     gateway.sessionOf = async (id) => (await liveById(gateway, live, id)).row
     gateway.pauseOf = pauseOf({ agents, live })
+    gateway.pauseSession = (session, reason, by) => pauseSession(gateway, session, reason, by)
     gateway.health.set('sessions', () => ({
       in_memory: live.size,
       agents_in_memory: agents.size,

@@ -23,7 +23,7 @@ export class Openings {
     const opening = openingParts(call).join('\0')
     const current = this.#current.get(opening)
     const session = current === undefined ? undefined : this.#live.at(current.id)
-    return session === undefined || this.#isOver(session, call.at) ? this.#next(call, opening) : session
+    return session === undefined || this.#isOver(session, call) ? this.#next(call, opening) : session
   }
 
   async #next(call: Call, opening: string): Promise<Session> {
@@ -33,7 +33,7 @@ export class Openings {
       const session = id === '' ? undefined : (this.#live.at(id) ?? (await this.#live.find(id)))
       // another request may have begun the next session meanwhile
       if (current.id !== id) continue
-      if (session !== undefined && !this.#isOver(session, call.at)) return session
+      if (session !== undefined && !this.#isOver(session, call)) return session
       current.id = newId('ses_', call.at)
       const { project_id, agent_id, client, at } = call
       const external_id = openingId(call)
@@ -50,8 +50,12 @@ export class Openings {
     )
   }
 
-  /** Idle for so long that the next request begins a new session, or as far ahead of a clock that was set back; waiting does not lead out of a pause. */
-  #isOver({ row, open }: Session, now: number): boolean {
+  /**
+   * Idle for so long that the next request begins a new session, or as far ahead of a clock that was set back; waiting does not lead out of a
+   * pause. Of a session that was ended, a conversation that begins anew is not part.
+   */
+  #isOver({ row, open }: Session, { at: now, conversation }: Call): boolean {
+    if ((row.ended_at ?? null) !== null && conversation.turns.length === 0) return true
     return open === 0 && !row.paused && Math.abs(now - row.last_seen_at) >= this.#idleMs
   }
 

@@ -18,12 +18,25 @@ import { callerOf, type Finders } from './resolve.ts'
 import type { AgentRow } from './tables.ts'
 import { writeThrough } from './write-through.ts'
 
-/** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. */
-export const pauseSession = (gateway: Gateway, session: Session, reason: string | null): Promise<void> => {
+/** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. `by`: what its history says of who did it. */
+export const pauseSession = (
+  gateway: Gateway,
+  session: Session,
+  reason: string | null,
+  by: Readonly<Record<string, unknown>> = {},
+): Promise<void> => {
   const pause_reason = reason === null ? session.row.pause_reason : gateway.redact.text(reason)
   const paused_at = session.row.paused_at ?? gateway.clock.now()
-  const told = pause_reason === null ? {} : { reason: pause_reason }
+  const told = pause_reason === null ? by : { reason: pause_reason, ...by }
   return changeSession(gateway, session, { paused: true, paused_at, pause_reason }, 'session.paused', told)
+}
+
+/** Ends a session: it is paused and waits for nobody any more. Durable when it resolves; a resume takes it back. */
+export const endSession = (gateway: Gateway, session: Session): Promise<void> => {
+  const now = gateway.clock.now()
+  const { paused_at, ended_at } = session.row
+  const changes = { paused: true, paused_at: paused_at ?? now, ended_at: ended_at ?? now }
+  return changeSession(gateway, session, changes, 'session.ended')
 }
 
 /**
@@ -34,7 +47,7 @@ export const resumeSession = async (gateway: Gateway, session: Session): Promise
   const tips = session.tips?.() ?? (await storedTips(gateway, session.row.id))
   const seen_tips = [...new Set([...tips, ...session.row.seen_tips])].slice(0, MAX_TIPS)
   const resumed_at = gateway.clock.now()
-  const changes = { paused: false, paused_at: null, pause_reason: null, resumed_at, seen_tips }
+  const changes = { paused: false, paused_at: null, pause_reason: null, ended_at: null, resumed_at, seen_tips }
   await changeSession(gateway, session, changes, 'session.resumed')
   session.cleared?.()
 }
@@ -79,7 +92,8 @@ export const pauses =
   (decision: Decision, call: Call): Decision | Promise<Decision> => {
     if (call.session?.row.paused === true) {
       call.notes.paused = 'session'
-      return paused('PAUSED_SESSION', sessionPaused(call.session.row.id))
+      const { code, message } = heldBack(call.session.row)
+      return paused(code, message)
     }
     const { agent_id } = call
     if (agent_id === null) return decision
@@ -97,7 +111,10 @@ export const pauseOf =
   ({ agents, live }: Pick<Finders, 'agents' | 'live'>) =>
   async ({ project_id, agent_id, external_session_id: name }: Caller): Promise<GuardError | undefined> => {
     const session = name === null ? undefined : await live.rowNamed(project_id, name)
-    if (session?.paused === true) return refusal('PAUSED_SESSION', sessionPaused(session.id), session)
+    if (session?.paused === true) {
+      const { code, message } = heldBack(session)
+      return refusal(code, message, session)
+    }
     const agent = agent_id === null ? undefined : await agents.row(agent_id)
     return agent?.paused === true ? refusal('PAUSED_AGENT', agentPaused(agent.id), session) : undefined
   }
@@ -117,11 +134,21 @@ const refusal = (code: Paused, message: string, session: SessionRow | undefined)
     headers: { 'x-should-retry': 'false' },
   })
 
-type Paused = 'PAUSED_SESSION' | 'PAUSED_AGENT'
+type Paused = 'PAUSED_SESSION' | 'ENDED_SESSION' | 'PAUSED_AGENT'
 
-// both within 300 characters for the longest id
-const sessionPaused = (id: string): string =>
-  `Guard blocked this request: its session is paused. Resume it with POST /api/sessions/${id}/resume.`
+// all within 300 characters for the longest id
+const heldBack = ({ id, ended_at }: SessionRow): { readonly code: Paused; readonly message: string } => {
+  const way = `POST /api/sessions/${id}/resume`
+  return (ended_at ?? null) === null
+    ? {
+        code: 'PAUSED_SESSION',
+        message: `Guard blocked this request: its session is paused. Resume it with ${way}.`,
+      }
+    : {
+        code: 'ENDED_SESSION',
+        message: `Guard blocked this request: a person has ended its session. Begin a new one, or take that back with ${way}.`,
+      }
+}
 const agentPaused = (id: string): string =>
   `Guard blocked this request: its agent is paused. Resume it with POST /api/agents/${id}/resume.`
 

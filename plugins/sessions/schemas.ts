@@ -30,6 +30,9 @@ export const sessionSchema = Type.Object({
   paused: Type.Boolean(),
   paused_at: timeOrNull,
   pause_reason: textOrNull,
+  ended_at: Type.Union([time, Type.Null()], {
+    description: 'A person has ended it: it is paused for good, unless resumed.',
+  }),
   resumed_at: timeOrNull,
   requests: count,
   flagged: count,

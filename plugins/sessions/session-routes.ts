@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { foundSessions, liveByExternal, liveById } from './find.ts'
 import type { LiveSessions } from './live.ts'
 import { boundedMetadata } from './metadata.ts'
-import { changeSession, pauseSession, resumeSession } from './pause.ts'
+import { changeSession, endSession, pauseSession, resumeSession } from './pause.ts'
 import {
   externalParams,
   oneSession,
@@ -64,6 +64,13 @@ export const sessionRoutes =
     app.post('/sessions/:id/pause', { schema: pause }, async ({ params, body }) => {
       const session = await need(params.id)
       await pauseSession(gateway, session, body?.reason ?? null)
+      return { session: sessionView(session.row) }
+    })
+
+    const end = { summary: 'End a session: it stays paused and waits for nobody', ...one }
+    app.post('/sessions/:id/end', { schema: end }, async ({ params }) => {
+      const session = await need(params.id)
+      await endSession(gateway, session)
       return { session: sessionView(session.row) }
     })
 

@@ -49,6 +49,7 @@ const sessions = table<'sessions'>({
     paused: 'boolean',
     paused_at: 'integer',
     pause_reason: 'text',
+    ended_at: 'integer',
     resumed_at: 'integer',
     seen_tips: 'json',
     requests: 'integer',
@@ -67,7 +68,7 @@ const sessions = table<'sessions'>({
     ['project_id', 'recorded'],
     ['external_id', 'recorded'],
   ],
-  sparse: [['agent_id']],
+  sparse: [['agent_id'], ['paused_at']],
   exact: ['id', 'project_id', 'agent_id', 'external_id', 'external_source', 'seen_tips'],
 })
 

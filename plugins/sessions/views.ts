@@ -7,6 +7,7 @@ import type { AgentKeyRow, AgentRow } from './tables.ts'
 export const sessionView = ({ seen_tips: _marks, ...row }: SessionRow): Static<typeof sessionSchema> => ({
   ...row,
   paused_at: timeOrNull(row.paused_at),
+  ended_at: timeOrNull(row.ended_at),
   resumed_at: timeOrNull(row.resumed_at),
   created_at: time(row.created_at),
   last_seen_at: time(row.last_seen_at),

@@ -14,11 +14,13 @@ export const pauseButton = (
 export const pauseForm = ({ approver }: Gateway, { url, refused }: Ask): Html =>
   html`<form id="pause"${approver.needsKey && html` class="filters"`} method="post"><input type="hidden" name="return_to" value="${url}">${approverField(approver, refused?.form === 'agents/resume' ? refused.faults : undefined, 'optional')}${approver.needsKey && html`<span class="quiet">needed to resume</span>`}</form>`
 
-/** Whether something is paused, as a shape and a word. */
-export const pausedMark = (paused: boolean): Html =>
-  paused
+/** Whether something is paused or ended, as a shape and a word. */
+export const pausedMark = (paused: boolean, ended_at: number | null = null): Html => {
+  if (!paused) return html`<span class="quiet">open</span>`
+  return ended_at === null
     ? html`<strong class="warning status"><span aria-hidden="true">■</span> paused</strong>`
-    : html`<span class="quiet">open</span>`
+    : html`<span class="quiet status"><span aria-hidden="true">■</span> ended</span>`
+}
 
 const LONG_CHARS = 22
 

@@ -31,7 +31,7 @@ export const detailPage = ({ gateway, live }: PageParts): Page => ({
     const { row } = session
     const budgets = (await budgetsOf(gateway, [row.project_id])).get(row.project_id)
     const title = row.name ?? row.external_id ?? row.id
-    const main = html`<div data-live="${row.id}"><div class="head"><h1>${title}</h1><p>${pausedMark(row.paused)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
+    const main = html`<div data-live="${row.id}"><div class="head"><h1>${title}</h1><p>${pausedMark(row.paused, row.ended_at)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}
 ${facts(gateway, ask, row, budgets)}
 ${await widerBudgets(gateway, ask, session)}
@@ -74,7 +74,7 @@ const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow
   const back = html`<input type="hidden" name="return_to" value="${url}">`
   const key = approverField(approver, refused?.faults)
   const pause = row.paused
-    ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>`
+    ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>${(row.ended_at ?? null) === null && html`<form class="filters" method="post" action="${path}/end">${back}<button class="grave">End this session</button></form>`}`
     : html`<form class="filters" method="post" action="${path}/pause">${back}<label>Reason<input id="field-reason" name="reason" size="32" placeholder="may be left out"${typed('sessions/pause', 'reason', '')}></label><button class="grave">Pause this session</button></form>
 <form class="filters" method="post" action="${path}/resume">${back}${key}<button>Let loop rules begin anew</button></form>`
   return html`<div class="forms">${pause}

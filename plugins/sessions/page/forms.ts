@@ -2,17 +2,18 @@ import type { FieldFault, Form, Gateway, Posted, Session } from 'guard-gateway/c
 import type { Agents } from '../agents.ts'
 import { liveById } from '../find.ts'
 import type { LiveSessions } from '../live.ts'
-import { changeSession, pauseSession, resumeSession } from '../pause.ts'
+import { changeSession, endSession, pauseSession, resumeSession } from '../pause.ts'
 
 const MAX_CHARS = 200
 
 const notices = {
   'session-paused': 'Session paused. Nothing of it is forwarded until it is resumed.',
   'session-resumed': 'Session resumed. Loop rules begin anew; budgets stay as they are used.',
+  'session-ended': 'Session ended. Nothing of it is forwarded any more.',
   'session-renamed': 'Name saved.',
 } as const
 
-/** The forms of a session: pause, resume, rename. */
+/** The forms of a session: pause, resume, end, rename. */
 export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly Form[] => {
   const form = (
     name: string,
@@ -36,6 +37,7 @@ export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly For
   return [
     form('pause', 'reason', 'session-paused', (session, reason) => pauseSession(gateway, session, reason)),
     form('resume', undefined, 'session-resumed', (session) => resumeSession(gateway, session)),
+    form('end', undefined, 'session-ended', (session) => endSession(gateway, session)),
     form('name', 'name', 'session-renamed', (session, name) =>
       changeSession(gateway, session, { name: name === null ? null : gateway.redact.text(name) }, 'session.updated'),
     ),

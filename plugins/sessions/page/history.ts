@@ -62,6 +62,7 @@ const replayLink = ({ trace_id, span_id }: CallRecord): Html => {
 
 const words: Readonly<Record<string, string>> = {
   'session.paused': 'paused',
+  'session.ended': 'ended',
   'session.resumed': 'resumed',
   'session.updated': 'name or metadata changed',
 }

@@ -6,6 +6,7 @@ import { detailPage } from './detail.ts'
 import { agentForms, sessionForms } from './forms.ts'
 import { latelyPanel } from './lately.ts'
 import { listPage } from './list.ts'
+import { waitingPanel } from './waiting.ts'
 
 /** What the pages serve from. */
 export interface PageParts {
@@ -20,6 +21,7 @@ export const addPages = (parts: PageParts): void => {
   const { gateway, live, agents } = parts
   gateway.pages.add(listPage(parts))
   gateway.pages.add(detailPage(parts))
+  gateway.panels.add(waitingPanel(parts))
   gateway.panels.add(latelyPanel(parts))
   for (const form of [...sessionForms(gateway, live), ...agentForms(gateway, agents)]) gateway.forms.add(form)
 }

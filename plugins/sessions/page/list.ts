@@ -118,14 +118,26 @@ ${rows.map((row) => sessionRow(ask, row, budgets.get(row.project_id), unit))}</t
 }
 
 const sessionRow = ({ now }: Ask, row: SessionRow, budgets: Budgets | undefined, unit: string): Html => {
-  const { id, name, external_id, project_id, agent_id, requests, cost_micro, last_seen_at, paused } = row
+  const {
+    id,
+    name,
+    external_id,
+    project_id,
+    agent_id,
+    requests,
+    cost_micro,
+    last_seen_at,
+    paused,
+    ended_at,
+    pause_reason,
+  } = row
   return html`<tr id="session-${id}" data-row><td>${instantMark(last_seen_at, now)}</td>
 <th scope="row"><a href="/sessions/${encodeURIComponent(id)}">${name ?? (external_id === null ? shortId(id) : nameMark(external_id))}</a></th>
 <td>${nameMark(project_id)}</td><td>${agent_id !== null && nameMark(agent_id)}</td>
 <td>${budgetMark(row, 'Requests', requests, budgets?.requests)}</td>
 <td>${budgetMark(row, 'Tokens', tokensUsed(row, budgets?.tokens), budgets?.tokens)}</td>
 <td class="figure">${priceMark(cost_micro)}<span class="unit"> ${unit}</span></td>
-<td>${decisionsText(row)}</td><td>${pausedMark(paused)}</td><td class="act">${pauseButton('sessions', row)}</td></tr>
+<td>${decisionsText(row)}</td><td>${pausedMark(paused, ended_at)}${pause_reason !== null && html`<br><span class="quiet">${pause_reason}</span>`}</td><td class="act">${pauseButton('sessions', row)}</td></tr>
 `
 }
 

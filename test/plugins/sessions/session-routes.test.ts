@@ -33,6 +33,7 @@ describe('sessions over HTTP', () => {
         paused: false,
         paused_at: null,
         pause_reason: null,
+        ended_at: null,
         resumed_at: null,
         requests: 0,
         flagged: 0,

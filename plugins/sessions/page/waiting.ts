@@ -1,0 +1,43 @@
+import {
+  type Approver,
+  type Ask,
+  approverField,
+  type Html,
+  html,
+  instantMark,
+  type Panel,
+  type SessionRow,
+  shortId,
+} from 'guard-gateway/core'
+import { waitingSessions } from '../find.ts'
+import { nameMark } from './buttons.ts'
+import type { PageParts } from './index.ts'
+
+const MOST_SHOWN = 10
+
+/** The sessions that are paused, each with why, and the buttons that let it go on or end it; among what waits for a person. */
+export const waitingPanel = ({ gateway }: PageParts): Panel => ({
+  id: 'sessions/waiting',
+  order: 5,
+  render: async (ask) => {
+    const { rows, more } = await waitingSessions(gateway, MOST_SHOWN)
+    if (rows.length === 0) return undefined
+    return html`<h2 id="waiting">Paused sessions (${rows.length}${more && ' or more'})</h2>
+${rows.map((row) => question(ask, row, gateway.approver))}
+${more && html`<p><a href="/sessions?paused=true">All paused sessions</a></p>`}`
+  },
+})
+
+const question = ({ now, url }: Ask, row: SessionRow, approver: Approver): Html => {
+  const { id, name, external_id, project_id, paused_at, pause_reason } = row
+  const path = `/ui/sessions/${encodeURIComponent(id)}`
+  const back = html`<input type="hidden" name="return_to" value="${url}">`
+  const title = name ?? (external_id === null ? shortId(id) : nameMark(external_id))
+  return html`<article class="question" id="waiting-${id}" data-row aria-labelledby="title-${id}">
+<div class="head"><h3 id="title-${id}"><a href="/sessions/${encodeURIComponent(id)}">${title}</a> <span class="quiet">of</span> ${nameMark(project_id)}</h3><p class="quiet">paused ${paused_at !== null && instantMark(paused_at, now)}</p></div>
+<p>${pause_reason ?? html`<span class="quiet">Paused by hand, without a reason.</span>`}</p>
+<div class="forms"><form class="filters" method="post" action="${path}/resume">${back}${approverField(approver, undefined)}<button class="main" aria-label="Resume session ${id}">Resume</button></form>
+<form class="filters" method="post" action="${path}/end">${back}<button class="grave" aria-label="End session ${id}">End</button></form></div>
+</article>
+`
+}
