@@ -8,7 +8,8 @@ const RuleShape = {
   threshold: Type.Integer({ description: 'Count that triggers the rule' }),
   window_size: Type.Integer({ description: 'How many recent requests or turns it looks at' }),
   action: Type.String({
-    description: 'In enforce mode `block` refuses, and `steer` adds a message; anything else flags',
+    description:
+      'In enforce mode `block` refuses, `steer` adds a message and refuses what goes on, and `pause` refuses and lets the session wait for a person; anything else flags',
   }),
   enabled: Type.Boolean(),
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

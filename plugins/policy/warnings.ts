@@ -19,7 +19,7 @@ export const warningsOf = async (rules: readonly Rule[], project_id: string, gat
   return rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, unpriced, detectors))
 }
 
-const actions: readonly string[] = ['block', 'flag', 'steer']
+const actions: readonly string[] = ['block', 'flag', 'pause', 'steer']
 
 const warningsOfRule = (
   rule: Rule,

@@ -22,6 +22,7 @@ export interface SessionView {
   readonly name: string | null
   readonly metadata: Readonly<Record<string, unknown>>
   readonly paused: boolean
+  readonly pause_reason: string | null
   readonly requests: number
   readonly flagged: number
   readonly blocked: number

@@ -14,6 +14,8 @@ export interface RowContext {
 
 const actions = [
   ['block', 'block'],
+  ['steer', 'steer, then block'],
+  ['pause', 'pause for a person'],
   ['flag', 'flag'],
 ] as const
 

@@ -82,7 +82,7 @@ export class Totals {
 
   /** The first block where there would have been one, else the first flag. */
   #verdict(judged: readonly Judged[], since: number): First | undefined {
-    const blocking = this.#mode === 'enforce' ? firstOf(judged, since, ({ action }) => action === 'block') : undefined
+    const blocking = this.#mode === 'enforce' ? firstOf(judged, since, stops) : undefined
     return blocking ?? firstOf(judged, since, () => true)
   }
 
@@ -98,6 +98,9 @@ export class Totals {
     if (reason === 'no_price') for (const { record } of blind) this.#unpriced.add(record.model_requested)
   }
 }
+
+/** A pause refuses the request, too. */
+const stops = ({ action }: Match): boolean => action === 'block' || action === 'pause'
 
 const firstOf = (judged: readonly Judged[], since: number, wanted: (match: Match) => boolean): First | undefined => {
   for (const [index, { record, matches }] of judged.entries()) {
@@ -125,7 +128,7 @@ const flaggedBy = (
   const record = judged[index]?.record
   return {
     session_id,
-    decision: mode === 'enforce' && match.action === 'block' ? 'block' : 'shadow_flag',
+    decision: mode === 'enforce' && stops(match) ? 'block' : 'shadow_flag',
     first_request_id: record?.id ?? '',
     at: record?.received_at ?? 0,
     step: index + 1,

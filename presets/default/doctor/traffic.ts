@@ -73,7 +73,7 @@ export const mode: Check = async ({ config, gateway }) => {
 
 /** A rule whose action is another one flags in either mode. */
 const wouldBlock = ({ decision, matches }: CallRecord): boolean =>
-  decision === 'shadow_flag' && matches?.some(({ action }) => action === 'block') === true
+  decision === 'shadow_flag' && matches?.some(({ action }) => action === 'block' || action === 'pause') === true
 
 /** The clock is not behind what is on record. */
 export const clock: Check = async ({ gateway }) => {

@@ -142,9 +142,9 @@ describe('warnings of a policy', () => {
     for (const action of ['Block', 'log']) {
       const [warning] = (await (await startApi()).put([rule({ action })])).body.warnings
       assert.deepEqual([warning.code, warning.path], ['UNKNOWN_ACTION', '/rules/0/action'])
-      assert.match(warning.message, /"\w+" is no action: the rule flags .*There is block, flag, steer\./)
+      assert.match(warning.message, /"\w+" is no action: the rule flags .*There is block, flag, pause, steer\./)
     }
-    for (const action of ['block', 'flag', 'steer']) assert.deepEqual(await warned(rule({ action })), [])
+    for (const action of ['block', 'flag', 'pause', 'steer']) assert.deepEqual(await warned(rule({ action })), [])
   })
   it('name a budget above a loop rule', async () => {
     assert.deepEqual(await warned({ rule_type: 'max_requests' }, rule()), [['BUDGET_BEFORE_LOOP', '/rules/0']])
