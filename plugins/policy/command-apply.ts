@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises'
-import { GuardError, type Input, type Io, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
+import { GuardError, type Input, type Io, shapeOf, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
 import { type Asked, type PolicyCommandOptions, policyPath } from './asked.ts'
 import { changesBy } from './changes.ts'
 import { policyLines, warningLines } from './command-show.ts'
+import { RECOMMENDED } from './default-enforced.ts'
 import type { PolicyAnswer } from './schemas.ts'
 import type { Simulation } from './simulate/simulation.ts'
 import { simulationLines } from './simulate/told.ts'
@@ -12,11 +13,11 @@ import { type Wanted, wantedBy } from './wanted.ts'
  * Tells what would change and what that would have done to stored sessions, asks unless told not to, and replaces the policy of a project;
  * 1 if the answer is no. Throws INVALID_POLICY, INVALID_YAML and USAGE.
  */
-export const applyPolicy = async (asked: Asked, { presets }: PolicyCommandOptions): Promise<number> => {
+export const applyPolicy = async (asked: Asked, options: PolicyCommandOptions): Promise<number> => {
   const { ask, input, io } = asked
   const { project = 'default', yes, dryRun } = input.options
   const path = policyPath(project)
-  const { body, document } = await wantedBy(input.args[0] ?? '', await presets(), io.cwd)
+  const { body, document } = await wantedIn(input, await options.presets(), io.cwd)
   const now = (await ask('GET', path)) as PolicyAnswer
   const preview: Preview = { changes: changesBy(document, now), simulation: await tried(asked, path, body) }
   if (dryRun === true) {
@@ -29,8 +30,34 @@ export const applyPolicy = async (asked: Asked, { presets }: PolicyCommandOption
   if (yes !== true && !(await agreed(io, String(project)))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
   print(asked, { ...policy, ...preview }, () => policyLines(policy))
-  if (told) for (const line of warningLines(policy)) io.err.write(`${line}\n`)
+  if (told) for (const line of [...warningLines(policy), ...nextLines(policy, options)]) io.err.write(`${line}\n`)
   return 0
+}
+
+/** What the command line names, in the mode that it names. */
+const wantedIn = async (
+  { args, options: { mode } }: Input,
+  presets: Readonly<Record<string, unknown>>,
+  cwd: string,
+): Promise<Wanted> => {
+  const wanted = await wantedBy(args[0] ?? '', presets, cwd)
+  return mode === undefined ? wanted : withMode(wanted, String(mode))
+}
+
+const withMode = ({ body, document }: Wanted, mode: string): Wanted => ({
+  body: { ...body, mode },
+  document: Array.isArray(document) ? { rules: document, mode } : { ...shapeOf(document), mode },
+})
+
+/** What there is still to do so that loops are stopped, and nothing else. */
+const nextLines = (
+  { project_id, mode, warnings }: PolicyAnswer,
+  { calledAs }: PolicyCommandOptions,
+): readonly string[] => {
+  const apply = (what: string) =>
+    `${calledAs} policy apply ${what} --mode enforce --project ${terminalLine(project_id)}`
+  if (warnings.some(({ code }) => code === 'DEFAULT_ENFORCED')) return [`  ${apply(RECOMMENDED)}`]
+  return mode === 'enforce' ? [] : [`Rules stop something in enforce mode alone: ${apply('<preset_or_file>')}`]
 }
 
 const saysMore = ({ options }: Input): boolean => options.json !== true && options.quiet !== true

@@ -21,7 +21,10 @@ export const policyLines = ({ project_id, version, source, mode, rules }: Policy
 
 /** One line for each thing that works and yet may not be meant. */
 export const warningLines = ({ warnings }: PolicyAnswer): readonly string[] =>
-  warnings.map(({ rule_id, message }) => `warning: rule ${terminalLine(rule_id)}: ${terminalLine(message)}`)
+  warnings.map(
+    ({ rule_id, message }) =>
+      `warning: ${rule_id === '' ? '' : `rule ${terminalLine(rule_id)}: `}${terminalLine(message)}`,
+  )
 
 const ruleCells = (rule: PolicyAnswer['rules'][number]): readonly string[] => [
   terminalLine(rule.id),

@@ -1,6 +1,7 @@
 import { APPROVER_FLAG, type Plugin } from 'guard-gateway/core'
 import type { PolicyCommandOptions } from './asked.ts'
 import { applyPolicy } from './command-apply.ts'
+import { listPresets } from './command-presets.ts'
 import { showPolicy } from './command-show.ts'
 import { simulateCommands } from './simulate/command.ts'
 
@@ -18,17 +19,22 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
     })
     gateway.commands.add({
       id: 'policy apply',
-      args: '<preset_or_file>',
-      summary: 'set the rules of a project to a preset or to those of a YAML or JSON file',
+      args: '[preset_or_file]',
+      summary: 'set the rules of a project to a preset or to those of a YAML or JSON file; list the presets',
       options: {
         '--project <id>': 'of this project; "default" if not said',
+        '--mode <mode>': 'and its mode: shadow or enforce',
         '--since <time>': 'try it on sessions since: an age such as 24h, or a time; the newest 200 if not said',
         '--dry-run': 'only say what would change, and what that would have done to stored sessions',
         '--yes': 'apply without a question',
         ...APPROVER_FLAG,
       },
-      example: 'guard policy apply rules.yml --project shop --yes',
-      run: (input, io) => options.asking((ask) => applyPolicy({ ask, input, io }, options)),
+      choices: { '--mode': ['shadow', 'enforce'] },
+      example: 'guard policy apply enforce-recommended --mode enforce',
+      run: (input, io) =>
+        input.args.length === 0
+          ? Promise.resolve(listPresets(input, io, options))
+          : options.asking((ask) => applyPolicy({ ask, input, io }, options)),
     })
     for (const command of simulateCommands(options)) gateway.commands.add(command)
   },

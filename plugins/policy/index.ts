@@ -16,6 +16,7 @@ import { tables } from './tables.ts'
 
 export type { PolicyCommandOptions } from './asked.ts'
 export { policyCommands } from './commands.ts'
+export { extendedRules } from './extended.ts'
 
 /** Rules that come with the gateway, each list as a policy document has it. */
 export interface RuleLists {
@@ -59,14 +60,16 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     }
     gateway.hooks.http.tapPromise('policy', async (app) => {
       const { routes } = await import('./routes.ts')
-      await app.register(routes(gateway, policies, presets), { prefix: '/api' })
+      const default_mode = () => options.default_mode ?? 'shadow'
+      await app.register(routes(policies, { gateway, presets, default_mode }), { prefix: '/api' })
       const { budgetRoutes } = await import('./budgets/routes.ts')
       await app.register(budgetRoutes(left), { prefix: '/api' })
       const { simulationRoutes } = await import('./simulate/routes.ts')
-      const mode = () => options.default_mode ?? 'shadow'
-      await app.register(simulationRoutes(gateway, policies, presets, mode, left.budgets.calendar), { prefix: '/api' })
+      await app.register(simulationRoutes(gateway, policies, presets, default_mode, left.budgets.calendar), {
+        prefix: '/api',
+      })
       const { addPages } = await import('./page/index.ts')
-      addPages({ gateway, policies, presets, left, default_mode: () => options.default_mode ?? 'shadow' })
+      addPages({ gateway, policies, presets, left, default_mode })
     })
   },
 })

@@ -1,28 +1,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { approverHeaders, GuardError } from 'guard-gateway/core'
 import { readChange } from './document.ts'
 import type { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'
 import { PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
-import { warningsOf } from './warnings.ts'
+import { type Around, warningsOf } from './warnings.ts'
 
 const project = /^[\w.-]{1,128}$/
 
 /** Reading and replacing the policy of a project, below `/api`. */
 export const routes =
-  (
-    gateway: Gateway,
-    policies: Policies,
-    presets: Readonly<Record<string, readonly Rule[]>>,
-  ): FastifyPluginAsyncTypebox =>
+  (policies: Policies, around: Around): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { gateway, presets } = around
     const answer = async ({ project_id, version, source, mode, rules }: Policy): Promise<PolicyAnswer> => ({
       project_id,
       version,
       source,
       mode,
       rules: rules.map((rule) => ({ ...rule })),
-      warnings: await warningsOf(rules, project_id, gateway),
+      warnings: await warningsOf({ project_id, mode, rules }, around),
     })
     // The schemas describe; the document is checked where every wrong field gets its own words.
     const validatorCompiler = () => () => true

@@ -1,22 +1,51 @@
-import type { Detector, Gateway, Registry, Rule } from 'guard-gateway/core'
+import type { Detector, Gateway, Mode, Registry, Rule } from 'guard-gateway/core'
+import { defaultEnforced } from './default-enforced.ts'
 import { unpricedIn } from './unpriced.ts'
 
 /** Something in a policy that works, but hardly as it was meant. */
 export interface Warning {
-  readonly code: 'NO_EVALUATOR' | 'UNREACHABLE' | 'UNKNOWN_ACTION' | 'BUDGET_BEFORE_LOOP' | 'UNPRICED'
+  readonly code:
+    | 'NO_EVALUATOR'
+    | 'UNREACHABLE'
+    | 'UNKNOWN_ACTION'
+    | 'BUDGET_BEFORE_LOOP'
+    | 'UNPRICED'
+    | 'DEFAULT_ENFORCED'
+  /** Empty: it is about the policy. */
   readonly rule_id: string
   /** JSON pointer. */
   readonly path: string
   readonly message: string
 }
 
-/** What whoever wrote these rules for a project should know. */
-export const warningsOf = async (rules: readonly Rule[], project_id: string, gateway: Gateway): Promise<Warning[]> => {
+/** What warnings are told by, beside the policy itself. */
+export interface Around {
+  readonly gateway: Gateway
+  readonly presets: Readonly<Record<string, readonly Rule[]>>
+  /** Mode of policies that name none. */
+  default_mode(): Mode
+}
+
+/** What whoever wrote this policy for a project should know. */
+export const warningsOf = async (
+  {
+    project_id,
+    mode,
+    rules,
+  }: { readonly project_id: string; readonly mode: Mode | null; readonly rules: readonly Rule[] },
+  { gateway, presets, default_mode }: Around,
+): Promise<Warning[]> => {
   const { detectors } = gateway
   const lastLoop = rules.findLastIndex((rule) => rule.enabled && detectors.get(rule.rule_type)?.kind === 'loop')
   const priced = rules.some((rule) => rule.enabled && detectors.get(rule.rule_type)?.needs === 'prices')
   const unpriced = priced ? await unpricedIn(gateway, project_id) : null
-  return rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, unpriced, detectors))
+  const message = defaultEnforced(mode ?? default_mode(), rules, presets)
+  const ofMode: Warning[] =
+    message === undefined ? [] : [{ code: 'DEFAULT_ENFORCED', rule_id: '', path: '/mode', message }]
+  return [
+    ...ofMode,
+    ...rules.flatMap((rule, index) => warningsOfRule(rule, `/rules/${index}`, index < lastLoop, unpriced, detectors)),
+  ]
 }
 
 const actions: readonly string[] = ['block', 'flag', 'pause', 'steer']

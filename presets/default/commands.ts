@@ -29,7 +29,7 @@ import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
 import { facts, firstRunText, nextSteps } from './messages.ts'
 import { placeOf } from './place.ts'
-import { shippedRules } from './policies.ts'
+import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
 import { version } from './version.ts'
 
@@ -132,7 +132,12 @@ const addAsking = (
     mcpCommands(ask),
     playgroundCommands(json),
     sessionCommands(json),
-    policyCommands({ ...json, presets: async () => (await shippedRules()).presets }),
+    policyCommands({
+      ...json,
+      presets: async () => (await shippedRules()).presets,
+      summaries: shippedPolicies,
+      calledAs: gateway.calledAs.here,
+    }),
     bench(json),
   )
 }

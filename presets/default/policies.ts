@@ -1,9 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readYaml } from 'guard-gateway/core'
+import { extendedRules } from 'guard-gateway/plugins/policy'
 
-/** Names of the lists of rules that come with the gateway, a file each. */
-export type ShippedPolicy = 'default' | 'enforce-recommended' | 'observe'
+/** The lists of rules that come with the gateway, a file each, and what each is for in a line; the one to begin with first. */
+export const shippedPolicies = {
+  'enforce-recommended': 'what is surely stuck blocks, the rest flags; the one to enforce',
+  'steer-recommended': 'the same, but the model is told first, and blocked where the loop goes on',
+  'pause-recommended': 'the same, but the session waits for a person, who lets it go on or ends it',
+  observe: 'every detector flags, nothing is stopped',
+  default: 'six literal rules; enforced, they also stop what is no loop',
+} as const
+
+/** Those that say of another list what its rules do instead. */
+const derived: ReadonlySet<string> = new Set<ShippedPolicy>(['steer-recommended', 'pause-recommended'])
+
+/** Names of the lists of rules that come with the gateway. */
+export type ShippedPolicy = keyof typeof shippedPolicies
 
 /** The lists of rules that come with the gateway, by name, and which of them is that of projects without a policy of their own. */
 export const shippedRules = async (unlessSet: ShippedPolicy = 'default') => {
@@ -18,13 +31,15 @@ let known: Promise<Readonly<Record<ShippedPolicy, unknown>>> | undefined
 /** Read once per process: they are part of the program. */
 const readAll = async (): Promise<Readonly<Record<ShippedPolicy, unknown>>> => {
   const yaml = await import('yaml')
-  const read = async (name: ShippedPolicy): Promise<unknown> => {
-    const file = fileURLToPath(import.meta.resolve(`guard-gateway/policies/${name}.yml`))
+  const read = async (name: string): Promise<unknown> => {
+    const file = fileURLToPath(
+      import.meta.resolve(`guard-gateway/policies/${derived.has(name) ? 'derived/' : ''}${name}.yml`),
+    )
     return readYaml(yaml, await readFile(file, 'utf8')).value
   }
-  return {
-    default: await read('default'),
-    'enforce-recommended': await read('enforce-recommended'),
-    observe: await read('observe'),
-  }
+  const names = Object.keys(shippedPolicies) as ShippedPolicy[]
+  const lists = await Promise.all(
+    names.map(async (name) => [name, await extendedRules(await read(name), read)] as const),
+  )
+  return Object.fromEntries(lists) as Record<ShippedPolicy, unknown>
 }

@@ -11,6 +11,7 @@ import {
   tightestFirst,
   type View,
 } from 'guard-gateway/core'
+import { RECOMMENDED } from '../default-enforced.ts'
 import { type Warning, warningsOf } from '../warnings.ts'
 import type { Draft } from './draft.ts'
 import { historySection } from './history.ts'
@@ -85,6 +86,7 @@ const form = async (parts: PageParts, shown: Shown): Promise<Html> => {
     ['shadow', 'shadow: flag and forward'],
     ['enforce', 'enforce: block'],
   ])}</label></p>
+${warnings.filter(({ path }) => path === '/mode').map(({ message }) => modeWarning(message, parts))}
 <table class="list rules stacks"><thead><tr><th scope="col" class="figure">#</th><th scope="col">Type and id</th><th scope="col">Threshold</th><th scope="col">Window</th><th scope="col">Action</th><th scope="col">On</th><th scope="col" class="free">Params and note</th><th scope="col">Order</th></tr></thead><tbody>
 ${rules.map((rule, index) =>
   ruleRow(rule, {
@@ -103,12 +105,16 @@ ${approver.needsKey && html`<p class="filters">${approverField(approver, faults,
 </form>`
 }
 
+/** What is odd about the mode, with the button that puts other rules into the form. */
+const modeWarning = (message: string, { presets }: PageParts): Html =>
+  html`<p class="warning">${message}${Object.hasOwn(presets, RECOMMENDED) && html` <button name="intent" value="preset:${RECOMMENDED}">Use the rules of ${RECOMMENDED}</button>`}</p>`
+
 const presetButtons = ({ presets }: PageParts): Html => {
   const names = Object.keys(presets)
   return html`${names.length > 0 && html`<span class="quiet">Rules of a preset:</span>`}${names.map((name) => html`<button name="intent" value="preset:${name}">${name}</button>`)}`
 }
 
-const warningsIn = async ({ gateway }: PageParts, project_id: string, draft: Draft): Promise<readonly Warning[]> => {
-  const read = await readPolicy(gateway, draft)
-  return 'faults' in read ? [] : warningsOf(read.rules, project_id, gateway)
+const warningsIn = async (parts: PageParts, project_id: string, draft: Draft): Promise<readonly Warning[]> => {
+  const read = await readPolicy(parts.gateway, draft)
+  return 'faults' in read ? [] : warningsOf({ project_id, ...read }, parts)
 }

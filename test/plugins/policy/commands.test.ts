@@ -86,6 +86,32 @@ describe('guard policy', () => {
     assert.match(out, /^tool_repeat +tool_repeat +3 /m)
   })
 
+  it('lists the presets, a line each, and says which one to begin with', async () => {
+    const { code, out, err } = await home.guard('policy', 'apply')
+    assert.equal(code, 0)
+    assert.match(out, /^enforce-recommended +what is surely stuck blocks.*\nsteer-recommended +.*\npause-recommended +/)
+    assert.match(out, /^observe +.*\ndefault +.*\n$/m)
+    assert.match(err, /^To stop agents that are stuck: .*guard.* policy apply enforce-recommended --mode enforce\n$/)
+    const { presets } = JSON.parse((await home.guard('policy', 'apply', '--json')).out)
+    assert.deepEqual([presets.length, presets[0].name], [5, 'enforce-recommended'])
+  })
+
+  it('sets the mode with the rules, and leads from the default rules to the recommended ones', async () => {
+    const apply = (...words: readonly string[]) => home.guard('policy', 'apply', ...words, '--project', 'led', '--yes')
+    const shadow = await apply('enforce-recommended')
+    assert.match(shadow.err, /^Rules stop something in enforce mode alone: .* --mode enforce --project led$/m)
+    const literal = await apply('default', '--mode', 'enforce')
+    assert.match(literal.err, /^warning: Enforced, the default rules also stop what is no loop: /m)
+    assert.match(literal.err, /^ {2}\S.* policy apply enforce-recommended --mode enforce --project led\n$/m)
+    const recommended = await apply('enforce-recommended', '--mode', 'enforce')
+    assert.match(recommended.out, /^led: version 3, mode enforce\n/)
+    assert.doesNotMatch(recommended.err, /warning|--mode enforce/)
+    await writeFile(join(home.folder, 'bare.yml'), '- { rule_type: exact_repeat }\n')
+    const bare = await apply('bare.yml', '--mode', 'shadow')
+    assert.match(bare.err, /^~ mode: enforce -> shadow$/m)
+    assert.match(bare.out, /^led: version 4, mode shadow\n/)
+  })
+
   it('asks on a terminal, and changes nothing without a yes', async () => {
     const before = await home.guard('policy', 'show', 'asked')
     for (const [typed, code] of [
@@ -111,7 +137,11 @@ describe('guard policy', () => {
     await writeFile(join(home.folder, 'word.yml'), 'shop')
     for (const [words, code, message] of [
       [['rules.yml'], 2, /Nobody can be asked here; add --yes to apply\. \(USAGE\)/],
-      [['defualt', '--yes'], 78, /"defualt" names no preset, and there is no such file; presets are default/],
+      [
+        ['defualt', '--yes'],
+        78,
+        /"defualt" names no preset, and there is no such file; presets are enforce-recommended, steer-rec/,
+      ],
       [['broken.yml', '--yes'], 78, /INVALID_YAML/],
       [['wrong.yml', '--yes'], 78, /rules\/0\/threshold must be an integer .*INVALID_POLICY/],
       [['word.yml', '--yes'], 78, /"word\.yml" holds no policy and no list of rules/],

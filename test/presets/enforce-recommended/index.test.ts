@@ -129,16 +129,17 @@ describe('the preset enforce-recommended', () => {
       })
     }
   }
+  // everything is enforced here; no price file is named, and the rule about cost only flags
+  const meant: Readonly<Record<string, readonly string[]>> = { default: ['DEFAULT_ENFORCED'], observe: ['UNPRICED'] }
   it('has policies that can be used by name, all without a warning but those that are meant', async () => {
-    for (const preset of ['default', 'enforce-recommended', 'observe']) {
+    for (const preset of ['default', 'enforce-recommended', 'steer-recommended', 'pause-recommended', 'observe']) {
       const { status, json } = await gateway.request('PUT', `/api/policies/by-${preset}`, { preset })
       assert.equal(status, 200)
       assert.deepEqual(
         (json as { warnings: { code: string }[] }).warnings
           .map(({ code }) => code)
           .filter((code) => code !== 'BUDGET_BEFORE_LOOP'),
-        // no price file is named here, and its rule about cost only flags
-        preset === 'observe' ? ['UNPRICED'] : [],
+        meant[preset] ?? [],
       )
     }
   })

@@ -66,6 +66,8 @@ const start = async (context: TestContext) => {
         return answer
       }),
     presets: async () => ({ default: [] }),
+    summaries: {},
+    calledAs: 'guard',
   })
   const run = async (id: string, args: readonly string[], options: Record<string, unknown> = {}) => {
     const io = fakeIo({ cwd })

@@ -1,0 +1,16 @@
+import { columnLines, type Input, type Io, writeJson } from 'guard-gateway/core'
+import type { PolicyCommandOptions } from './asked.ts'
+import { RECOMMENDED } from './default-enforced.ts'
+
+/** Prints the presets, a line each, and which one to begin with. */
+export const listPresets = ({ options }: Input, io: Io, { summaries, calledAs }: PolicyCommandOptions): number => {
+  const presets = Object.entries(summaries)
+  if (options.json === true) {
+    io.out.write(`${writeJson({ presets: presets.map(([name, summary]) => ({ name, summary })) })}\n`)
+    return 0
+  }
+  for (const line of columnLines(presets)) io.out.write(`${line}\n`)
+  if (options.quiet !== true)
+    io.err.write(`To stop agents that are stuck: ${calledAs} policy apply ${RECOMMENDED} --mode enforce\n`)
+  return 0
+}

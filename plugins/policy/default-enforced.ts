@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Mode, Rule } from 'guard-gateway/core'
+
+/** The list of rules whose enforcement is warned of, and the one that is offered instead. */
+const LITERAL = 'default'
+export const RECOMMENDED = 'enforce-recommended'
+
+/**
+ * What enforcing the default rules stops beside loops; undefined where other rules are enforced, nothing is, or there is nothing to offer instead.
+ * They say what the specification says, letter by letter, and are meant to be looked at in shadow.
+ */
+export const defaultEnforced = (
+  mode: Mode,
+  rules: readonly Rule[],
+  presets: Readonly<Record<string, unknown>>,
+): string | undefined => {
+  const literal = presets[LITERAL]
+  if (mode !== 'enforce' || presets[RECOMMENDED] === undefined || !Array.isArray(literal)) return undefined
+  if (!isDeepStrictEqual(active(rules), active(literal as readonly Rule[]))) return undefined
+  const stopped = rules.flatMap((rule) => (rule.enabled ? (alsoStops[rule.rule_type]?.(rule) ?? []) : []))
+  return `Enforced, the default rules also stop what is no loop: ${stopped.join('; ')}. The preset "${RECOMMENDED}" stops what is surely stuck and only flags the rest.`
+}
+
+/** What of rules decides, in an order of its own. */
+const active = (rules: readonly Rule[]): readonly unknown[] =>
+  rules
+    .filter(({ enabled }) => enabled)
+    .map(({ rule_type, threshold, window_size, action, params = {} }) => [
+      rule_type,
+      threshold,
+      window_size,
+      action,
+      params,
+    ])
+    .sort(([one], [other]) => String(one).localeCompare(String(other)))
+
+const grouped = new Intl.NumberFormat('en-US')
+
+const alsoStops: Readonly<Record<string, (rule: Rule) => string>> = {
+  exact_repeat: ({ threshold }) =>
+    `attempt ${threshold} of a request whose ${threshold - 1} attempts before failed at the provider`,
+  tool_repeat: ({ threshold }) => `a check that is run a ${ordinal(threshold)} time after edits`,
+  max_requests: ({ threshold }) => `any session after ${grouped.format(threshold)} requests`,
+  max_tokens: ({ threshold }) =>
+    `any session after ${grouped.format(threshold)} tokens, cache reads counted in full, which coding agents reach in a few requests`,
+}
+
+const ordinal = (count: number): string => (count === 2 ? 'second' : count === 3 ? 'third' : `${count}th`)

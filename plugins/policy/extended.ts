@@ -1,0 +1,24 @@
+import { GuardError, isShape, shapeOf } from 'guard-gateway/core'
+
+/**
+ * The rules of a list that comes with the gateway: as it stands, or those of another list, `extends`, of which the enabled rules of some types
+ * do something else than to block, `actions`. Throws INVALID_POLICY.
+ */
+export const extendedRules = async (
+  list: unknown,
+  read: (name: string) => Promise<unknown>,
+): Promise<readonly unknown[]> => {
+  if (Array.isArray(list)) return list
+  const { extends: base, actions } = shapeOf(list)
+  if (typeof base !== 'string' || !isShape(actions))
+    throw new GuardError('INVALID_POLICY', 'A shipped policy is a list of rules, or has "extends" and "actions".')
+  const rules = await extendedRules(await read(base), read)
+  const changed = new Map(Object.entries(actions))
+  return rules.map((rule) => {
+    const { rule_type, action, enabled } = shapeOf(rule)
+    const other = changed.get(String(rule_type))
+    return other !== undefined && enabled !== false && (action ?? 'block') === 'block'
+      ? { ...shapeOf(rule), action: other }
+      : rule
+  })
+}
