@@ -1,6 +1,7 @@
 import { type Gateway, GuardError, glob } from 'guard-gateway/core'
 import { hostJudge } from './admission/hosts.ts'
 import { type OriginJudge, originJudge } from './admission/origins.ts'
+import { statusOverride } from './block-status.ts'
 import type { HttpClient } from './connections/client.ts'
 import { drain } from './connections/drain.ts'
 import { UnderWay } from './connections/under-way.ts'
@@ -34,7 +35,8 @@ export class HttpFace {
   /** Ends what is under way. */
   stop: () => Promise<void> = () => drain(this)
   #drained: Promise<void> | undefined
-  readonly #overrides: readonly (readonly [matches: (agent: string) => boolean, status: number])[]
+  /** The status that a blocked client of this kind is told instead of 409 or 429. */
+  readonly blockStatus: (userAgent: string, status: number) => number
 
   constructor(gateway: Gateway, options: HttpOptions) {
     this.gateway = gateway
@@ -43,17 +45,7 @@ export class HttpFace {
     this.passesThrough = passthroughOf(options)
     this.judgeHost = hostJudge(this.server.host, [...this.server.allowed_hosts, ...(options.mcp?.allowed_hosts ?? [])])
     this.judgeOrigin = originJudge(options.mcp?.allowed_origins, () => this.port)
-    this.#overrides = Object.entries(this.server.block_status_override).map(([agents, status]) => [
-      glob(agents),
-      status,
-    ])
-  }
-
-  /** What a blocked client of this kind is told instead of 409 or 429; undefined: nothing else. */
-  blockStatus(userAgent: string): ((status: number) => number) | undefined {
-    if (this.#overrides.length === 0) return undefined
-    const found = this.#overrides.find(([matches]) => matches(userAgent))
-    return found && (() => found[1])
+    this.blockStatus = statusOverride(this.server.block_status_override)
   }
 
   /** Ends what is under way; resolves when nothing is. */

@@ -10,6 +10,7 @@ import { strictValidation } from './validation.ts'
 
 export { isLoopback } from './admission/loopback.ts'
 export { type AsFastifyPluginOptions, asFastifyPlugin } from './as-fastify-plugin.ts'
+export { builtInOverrides, type StatusOverride, statusOverride } from './block-status.ts'
 export { checkHost, gatewayRun, type RunOptions } from './commands.ts'
 export { checkPort } from './connections/port.ts'
 export type { Health } from './health.ts'

@@ -13,8 +13,8 @@ export interface ServerOptions {
   readonly max_in_flight: number
   /** Bytes of model request bodies held at once. */
   readonly buffer_bytes: number
-  /** User-agent glob to the status a blocked request of such a client gets. */
-  readonly block_status_override: Readonly<Record<string, number>>
+  /** User-agent glob to the status a blocked request of such a client gets; null: that of the block, also where another is built in. */
+  readonly block_status_override: Readonly<Record<string, number | null>>
 }
 
 export interface HttpOptions {

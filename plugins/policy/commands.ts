@@ -20,7 +20,7 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
     gateway.commands.add({
       id: 'policy apply',
       args: '[preset_or_file]',
-      summary: 'set the rules of a project to a preset or to those of a YAML or JSON file; list the presets',
+      summary: 'set the rules of a project to a preset or those of a file; without one, list the presets',
       options: {
         '--project <id>': 'of this project; "default" if not said',
         '--mode <mode>': 'and its mode: shadow or enforce',

@@ -14,12 +14,17 @@ export const defaultEnforced = (
   rules: readonly Rule[],
   presets: Readonly<Record<string, unknown>>,
 ): string | undefined => {
-  const literal = presets[LITERAL]
-  if (mode !== 'enforce' || presets[RECOMMENDED] === undefined || !Array.isArray(literal)) return undefined
-  if (!isDeepStrictEqual(active(rules), active(literal as readonly Rule[]))) return undefined
+  if (mode !== 'enforce' || presets[RECOMMENDED] === undefined || !isSame(rules, presets[LITERAL])) return undefined
   const stopped = rules.flatMap((rule) => (rule.enabled ? (alsoStops[rule.rule_type]?.(rule) ?? []) : []))
   return `Enforced, the default rules also stop what is no loop: ${stopped.join('; ')}. The preset "${RECOMMENDED}" stops what is surely stuck and only flags the rest.`
 }
+
+/** The preset whose rules these are, whatever they are called and however they are ordered; undefined: none. */
+export const presetNamed = (rules: readonly Rule[], presets: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.keys(presets).find((name) => isSame(rules, presets[name]))
+
+const isSame = (rules: readonly Rule[], list: unknown): boolean =>
+  Array.isArray(list) && isDeepStrictEqual(active(rules), active(list as readonly Rule[]))
 
 /** What of rules decides, in an order of its own. */
 const active = (rules: readonly Rule[]): readonly unknown[] =>
@@ -32,7 +37,7 @@ const active = (rules: readonly Rule[]): readonly unknown[] =>
       action,
       params,
     ])
-    .sort(([one], [other]) => String(one).localeCompare(String(other)))
+    .sort((one, other) => JSON.stringify(one).localeCompare(JSON.stringify(other)))
 
 const grouped = new Intl.NumberFormat('en-US')
 

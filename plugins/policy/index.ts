@@ -16,6 +16,7 @@ import { tables } from './tables.ts'
 
 export type { PolicyCommandOptions } from './asked.ts'
 export { policyCommands } from './commands.ts'
+export { defaultEnforced, presetNamed } from './default-enforced.ts'
 export { extendedRules } from './extended.ts'
 
 /** Rules that come with the gateway, each list as a policy document has it. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { errorBody, type Gateway, GuardError, isShape, type Plugin } from 'guard-gateway/core'
+import { DEFAULT_ENFORCED } from './config/checks.ts'
 import { pluginFaults } from './config/checks-plugins.ts'
 import { addSecrets } from './config/credentials.ts'
 import type { Environment } from './config/environment.ts'
@@ -110,9 +111,10 @@ class ConfigWatch {
     }
   }
 
-  #apply({ config: next, refuse }: LoadedConfig): void {
+  #apply({ config: next, warnings, refuse }: LoadedConfig): void {
     const { live, started, done, notice } = this.#options
     refuse(pluginFaults(this.#gateway, next))
+    const enforced = live.default_mode === 'enforce'
     addSecrets(this.#gateway.secrets, next)
     this.#demand(next.mcp.approver_key)
     Object.assign(live, Object.fromEntries(liveKeys.map((key) => [key, next[key]])))
@@ -122,6 +124,7 @@ class ConfigWatch {
     const message = 'The changed configuration is in force.'
     if (this.#restart.length === 0) done(message)
     else notice(`${message} These take effect with a restart: ${this.#restart.join(', ')}.`)
+    if (warnings.includes(DEFAULT_ENFORCED) && !enforced) notice(DEFAULT_ENFORCED)
   }
 
   /** Only where there was none: whoever can write the file frees nothing that runs by taking a key away, or by one of his own. */

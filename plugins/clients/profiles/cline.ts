@@ -38,5 +38,5 @@ export const cline: Profile = {
   },
   undo: ({ folder }) => `rm -r ${shellWord(join(folder, 'cline', 'data'))}`,
   session: 'nothing; give it a key of its own with --agent',
-  on_block: 'shows the message and asks',
+  on_block: 'stops after one request and shows the message, since it gets status 403; others it repeats without end',
 }

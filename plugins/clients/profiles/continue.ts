@@ -36,5 +36,5 @@ export const continueDev: Profile = {
   ],
   undo: () => 'start cn without --config',
   session: 'nothing; its sessions are told apart by how they begin',
-  on_block: 'shows the message',
+  on_block: 'stops after one request and shows the message, since it gets status 403; others it repeats without end',
 }

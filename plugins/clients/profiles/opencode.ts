@@ -45,8 +45,7 @@ export const opencode: Profile = {
   ],
   undo: () => 'start opencode without OPENCODE_CONFIG',
   session: 'x-session-id',
-  on_block: 'repeats a 429 or 409 without end and shows nothing; with status 403 it stops and shows the message',
-  block_status: ['opencode*', 403],
+  on_block: 'stops after one request and shows the message, since it gets status 403; others it repeats without end',
   launch: (setting) => ({
     key_variables: ['GUARD_GATEWAY_KEY'],
     env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(setting)) },

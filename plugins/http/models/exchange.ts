@@ -48,10 +48,8 @@ export type Serve = (exchange: Exchange, client: HttpClient, shown: Shown) => Pr
 /** Runs the exchange of a model request: judged and counted in before its body is read, counted out at the end, every error answered. */
 export const run = async (exchange: Exchange, serve: Serve): Promise<void> => {
   const { face, request, response } = exchange
-  const client = new HttpClient(
-    response,
-    face.server.write_idle_seconds * 1000,
-    face.blockStatus(request.headers['user-agent'] ?? ''),
+  const client = new HttpClient(response, face.server.write_idle_seconds * 1000, (status) =>
+    face.blockStatus(request.headers['user-agent'] ?? '', status),
   )
   const bytes = announcedLength(request)
   let counted = false

@@ -85,6 +85,10 @@ const urlFault = (text: string): string | undefined => {
   return addressFault(url, 'api_key or headers') ?? tail
 }
 
+/** What `default_mode: enforce` means for projects without a policy of their own. */
+export const DEFAULT_ENFORCED =
+  'default_mode: enforce holds with the default rules, which also stop a third attempt after two failures of the provider, checks that are run again after edits, and any session after 50 requests or 100,000 tokens, cache reads included. "preset: enforce-recommended" stops what is surely stuck and flags the rest.'
+
 /** What works but deserves a word at start. */
 export const configWarnings = (
   config: Config,
@@ -98,6 +102,7 @@ export const configWarnings = (
       'No upstream: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add one under upstreams in the configuration file.',
     )
   }
+  if (config.default_mode === 'enforce' && config.preset === 'default') warnings.push(DEFAULT_ENFORCED)
   warnings.push(...unencrypted(config))
   for (const { name, api_key, auth } of config.upstreams) {
     if (api_key === undefined && (auth === 'bearer' || auth === 'x-api-key'))

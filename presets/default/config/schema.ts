@@ -37,10 +37,14 @@ const serverSchema = Type.Object(
     max_connections: count(server.max_connections, 'open connections'),
     max_in_flight: count(server.max_in_flight, 'model requests under way'),
     buffer_bytes: count(server.buffer_bytes, 'bytes of request bodies held at once'),
-    block_status_override: Type.Record(Type.String({ minLength: 1 }), Type.Enum([400, 402, 403]), {
-      default: server.block_status_override,
-      description: 'user-agent glob to the status a block gets instead: 400, 402 or 403',
-    }),
+    block_status_override: Type.Record(
+      Type.String({ minLength: 1 }),
+      Type.Unsafe<400 | 402 | 403 | null>({ enum: [400, 402, 403, null] }),
+      {
+        default: server.block_status_override,
+        description: 'user-agent glob to a status for blocks: 400, 402, 403; null: none (see guard doctor)',
+      },
+    ),
   },
   section,
 )

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { DEFAULT_ENFORCED } from '../config/checks.ts'
 import { type Check, error, ok, reason, warning } from './check.ts'
 
 const run = promisify(execFile)
@@ -14,7 +15,10 @@ export const configuration: Check = async ({ file, config, fault, warnings }) =>
   const open = process.platform !== 'win32' && (mode & 0o077) !== 0
   return [
     ok(`configuration ${file}`),
-    ...warnings.filter((text) => !text.includes('chmod')).map((text) => warning(text, `See ${basename(file)}.`)),
+    // these two are told elsewhere, with what to do
+    ...warnings
+      .filter((text) => !text.includes('chmod') && text !== DEFAULT_ENFORCED)
+      .map((text) => warning(text, `See ${basename(file)}.`)),
     open
       ? warning(`${file} can be read by others and holds a key`, `chmod 600 ${file}`)
       : ok('configuration readable by you only'),

@@ -6,11 +6,13 @@ import type { Config } from '../config/schema.ts'
 import { loadConfig } from '../config.ts'
 import { createGateway } from '../index.ts'
 import { placeOf } from '../place.ts'
+import { blocks } from './blocks.ts'
 import { type Bench, type Check, type Finding, reason } from './check.ts'
 import { checksOf } from './client.ts'
 import { configuration, key } from './configuration.ts'
 import { address, node, storage } from './machine.ts'
 import { mcpPolicy, mcpServers } from './mcp.ts'
+import { policies } from './policies.ts'
 import { profiles } from './profiles.ts'
 import { clock, mode, pricing, upstreams } from './traffic.ts'
 
@@ -24,6 +26,8 @@ const checks: readonly Check[] = [
   storage,
   clock,
   mode,
+  policies,
+  blocks,
   upstreams,
   pricing,
   mcpPolicy,

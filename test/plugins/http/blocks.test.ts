@@ -52,6 +52,45 @@ describe('a blocked request', () => {
       assert.equal(running.settled.at(-1)?.status, status)
     }
   })
+  it('gets 403 where its client is known to repeat others without end, unless the configuration says otherwise', async () => {
+    const agents: readonly (readonly [agent: string, status: number])[] = [
+      ['opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', 403],
+      ['Kilo-Code/7.7.7 ai-sdk/provider-utils/4.0.27 runtime/bun/1.3.14', 403],
+      ['QwenCode/0.24.4 (linux; x64)', 403],
+      ['ai-sdk/openai-compatible/3.0.37 ai-sdk/provider-utils/5.0.30 runtime/bun/1.3.13', 403],
+      ['ai/7.0.173 ai-sdk/provider-utils/5.0.30', 403],
+      // a class name of the OpenAI SDK that was cut short
+      ['ls/JS 5.23.2', 403],
+      ['e/JS 6.1.0', 403],
+      ['OpenAI/JS 6.1.0', 429],
+      ['Anthropic/JS 0.70.0', 429],
+      ['claude-cli/2.1.330 (external, cli)', 429],
+      ['codex_exec/0.169.0', 429],
+      ['my-opencode/1', 429],
+      ['air/1', 429],
+      ['', 429],
+    ]
+    const told = async (block_status_override: Readonly<Record<string, number | null>>) => {
+      await using running = await start({ plugins: [blocking(429)], server: { block_status_override } })
+      const got: number[] = []
+      for (const [agent] of agents)
+        got.push((await ask(running.port, { body: styles[0][1], headers: { 'user-agent': agent } })).status)
+      return got
+    }
+    const builtIn = agents.map(([, status]) => status)
+    assert.deepEqual(await told({}), builtIn)
+    assert.deepEqual(await told({ 'opencode/*': null }), [429, ...builtIn.slice(1)])
+    assert.deepEqual(await told({ 'QwenCode/*': 400, 'Q*': 402 }), [403, 403, 400, ...builtIn.slice(3)])
+    assert.deepEqual(
+      await told({ '*': null }),
+      agents.map(() => 429),
+    )
+  })
+  it('gets that status for a pause, too', async () => {
+    await using running = await start({ plugins: [blocking(409)] })
+    const headers = { 'user-agent': 'opencode/1.2' }
+    assert.equal((await ask(running.port, { body: styles[0][1], headers })).status, 403)
+  })
   it('gets that status also beside the guarded paths; other errors keep theirs', async () => {
     const refusing = (error: GuardError): Plugin => ({
       name: 'refusing',

@@ -134,7 +134,7 @@ describe('a configuration is refused, with file, line and column', () => {
       'guard-config.yml:2:1: default_mode: expected one of shadow, enforce. Did you mean "enforce"?',
     ])
     assert.deepEqual(await refusal(`${key}server: { block_status_override: { "opencode/*": 404 } }`), [
-      'guard-config.yml:2:36: server.block_status_override["opencode/*"]: expected one of 400, 402, 403.',
+      'guard-config.yml:2:36: server.block_status_override["opencode/*"]: expected one of 400, 402, 403, null.',
     ])
   })
   it('for a variable that is not set or empty, naming variable and key', async () => {

@@ -65,7 +65,13 @@ describe('a changed configuration file', () => {
       ['local'],
     )
     assert.deepEqual(health(), { status: 'ok', generation: 2, error: null, restart_needed: [] })
-    assert.deepEqual([done, notices], [['The changed configuration is in force.'], []])
+    assert.deepEqual(done, ['The changed configuration is in force.'])
+    assert.match(
+      notices.join('\n'),
+      /^default_mode: enforce holds with the default rules, which also stop .*"preset: enforce-recommended" [^\n]*$/,
+    )
+    await change(`${key}default_mode: enforce\n`)
+    assert.equal(notices.length, 1)
   })
   it('makes its new credentials known as secrets', async () => {
     const { gateway, change } = await start(key)

@@ -1,0 +1,44 @@
+import { glob } from 'guard-gateway/core'
+
+/** Clients that are answered another status than a block's own 409 or 429. */
+export interface StatusOverride {
+  /** User agents as a glob, or how they look. */
+  readonly agents: string
+  /** Where a glob would be too wide. */
+  readonly form?: RegExp
+  readonly status: number
+  /** Who sends them. */
+  readonly clients: string
+}
+
+/**
+ * Clients that repeat a 409 or 429 without end, whatever `x-should-retry` says, and show nothing: seen by running them against a block until
+ * they were ended after a minute. With 403 they stop at once and show the message. The AI SDK itself gives up after three attempts; programs
+ * made with it do not, and go by its name.
+ */
+export const builtInOverrides: readonly StatusOverride[] = [
+  { agents: 'opencode/*', status: 403, clients: 'OpenCode' },
+  { agents: 'Kilo-Code/*', status: 403, clients: 'Kilo' },
+  { agents: 'QwenCode/*', status: 403, clients: 'Qwen Code' },
+  { agents: 'ai-sdk/*', status: 403, clients: 'Cline and others made with the AI SDK' },
+  { agents: 'ai/*', status: 403, clients: 'programs made with the AI SDK' },
+  // it goes by the name of a class of the OpenAI SDK as its bundler has cut it short; under its whole name the SDK stops at once
+  { agents: 'ls/JS *', form: /^[\w$]{1,3}\/JS /, status: 403, clients: 'Continue CLI' },
+]
+
+/**
+ * The status that a client is told instead of that of a block. `own` are the configuration's entries by user-agent glob: the first that matches
+ * holds, and null leaves the block its status; where none does, what is built in.
+ */
+export const statusOverride = (
+  own: Readonly<Record<string, number | null>>,
+): ((userAgent: string, status: number) => number) => {
+  const overrides = [
+    ...Object.entries(own).map(([agents, status]) => ({ matches: glob(agents), status })),
+    ...builtInOverrides.map(({ agents, form, status }) => ({
+      matches: form === undefined ? glob(agents) : (userAgent: string) => form.test(userAgent),
+      status,
+    })),
+  ]
+  return (userAgent, status) => overrides.find(({ matches }) => matches(userAgent))?.status ?? status
+}
