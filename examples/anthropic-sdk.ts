@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk'
 const client = new Anthropic({
   baseURL: 'http://127.0.0.1:8787',
   apiKey: process.env.GUARD_GATEWAY_KEY,
-  defaultHeaders: { 'x-guard-session-id': 'my-first-session' },
+  defaultHeaders: { 'x-guard-session-id': 'my-third-session' },
 })
 
 const stream = client.messages.stream({

@@ -152,6 +152,14 @@ describe('README.md', () => {
     await shell('/resume')
     assert.match(await ask(), /HTTP\/1\.1 200 OK/)
   })
+  it('lists the presets', async () => {
+    const text = block('sh', 'policy apply')
+    seen.add(text)
+    const { code, said } = await guardLines(text)
+    assert.equal(code, 0, said)
+    for (const [, name = ''] of readme.matchAll(/^\| `([\w-]+-recommended)` \|/gm))
+      assert.match(said, new RegExp(`^${name} `, 'm'))
+  })
   it('lists the runs of the requests made so far', async () => {
     const text = block('sh', 'replay list')
     seen.add(text)
@@ -228,7 +236,10 @@ describe('README.md', () => {
   })
   it('looks after the installation, and tries the Playground', async () => {
     for (const [part, answer] of [
-      ['-- doctor', /✓[^\n]*\n[\s\S]*\d+ sessions, \d+ requests/],
+      [
+        '-- doctor',
+        /✓[^\n]*\n[\s\S]*✓ projects without a policy of their own: shadow, rules of default\n[\s\S]*\d+ sessions, \d+ requests/,
+      ],
       ['playground list', /mcp-confirm +mcp[\s\S]*block {2}LOOP_EXACT {2}429[\s\S]*matched {2}4\/4/],
     ] as const) {
       const text = block('sh', part)

@@ -10,6 +10,7 @@ export interface ListedSession {
   readonly paused: boolean
   /** RFC 3339; null or absent: nobody has ended it. */
   readonly ended_at?: string | null
+  readonly pause_reason?: string | null
   readonly requests: number
   readonly flagged: number
   readonly blocked: number

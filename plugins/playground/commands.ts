@@ -2,6 +2,7 @@ import {
   type AskJson,
   type Command,
   GuardError,
+  hint,
   type Input,
   type Io,
   type Plugin,
@@ -28,7 +29,8 @@ export const playgroundCommands = (options: PlaygroundCommandOptions): Plugin =>
   requires: ['playground'],
   apply: (gateway) => {
     const scenarios = scenariosOf(gateway).ids()
-    for (const command of [list(options), run(options, scenarios), open(options)]) gateway.commands.add(command)
+    const called = () => gateway.calledAs.here
+    for (const command of [list(options), run(options, scenarios, called), open(options)]) gateway.commands.add(command)
   },
 })
 
@@ -60,7 +62,7 @@ const list = ({ asking }: PlaygroundCommandOptions): Command => ({
   },
 })
 
-const run = (options: PlaygroundCommandOptions, scenarios: readonly string[]): Command => ({
+const run = (options: PlaygroundCommandOptions, scenarios: readonly string[], called: () => string): Command => ({
   id: 'playground run',
   args: '[scenario]',
   summary: 'run a scenario (exact-loop if none is named) through the real pipeline, without provider and key',
@@ -73,7 +75,16 @@ const run = (options: PlaygroundCommandOptions, scenarios: readonly string[]): C
   choices: { scenario: scenarios, '--mode': ['shadow', 'enforce'] },
   example: 'guard playground run exact-loop --mode enforce',
   unconfigured: 'memory',
-  run: (input, io) => options.asking((ask, address) => runAll(ask, input, io, address)),
+  async run(input, io) {
+    const code = await options.asking((ask, address) => runAll(ask, input, io, address))
+    if (input.options.mode === 'enforce')
+      hint(
+        `To stop agents of your own that are stuck: ${called()} policy apply enforce-recommended --mode enforce`,
+        input,
+        io,
+      )
+    return code
+  },
 })
 
 /** Runs what was named, or everything; 1 if an expectation was missed. */

@@ -9,7 +9,7 @@ import {
   type View,
 } from 'guard-gateway/core'
 import { missedText } from '../missed-text.ts'
-import { scenariosOf } from '../scenario.ts'
+import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'
 import { runView } from '../views.ts'
 import type { PageParts } from './index.ts'
@@ -30,6 +30,7 @@ const runPageView = (gateway: Gateway, ask: Ask, run: PlaygroundRun): View => {
   const main = html`<div data-live="*"${active && html` data-unfinished`}><div class="head"><h1>${title}</h1><p>${endMark(run)}</p><p class="acts">${active && cancelButton(run)}${replay_url !== null && html`<a href="${replay_url}">Show in Replay</a>`}</p></div>
 ${scenario !== undefined && html`<p>${scenario.summary}</p>`}
 ${factLine(ask, run)}
+${rulesLine(scenario, run)}
 ${run.error !== null && html`<p class="unwell" role="alert">${run.error.message} <code>${run.error.code}</code></p>`}
 ${stepTable(scenario?.steps.map(({ what, expect }) => ({ what, expected: expect[run.mode] })) ?? [], run)}
 ${again(run)}</div>`
@@ -40,6 +41,14 @@ const factLine = ({ now }: Ask, run: PlaygroundRun): Html => {
   const { mode, style, steps_done, step_count, ended_at, session_id, project_id } = run
   const began = run.started_at ?? run.created_at
   return html`<p class="quiet">${mode}${style !== null && html` · ${style}`} · ${steps_done} of ${step_count} steps · started ${instantMark(began, now)}${ended_at !== null && html` · took ${spellMark(ended_at - began)}`}${session_id !== null && html` · <a href="/sessions/${session_id}">session</a>`} · <a href="/policies/${project_id}">policy</a></p>`
+}
+
+/** Whose rules the run is judged by, and the way to those for agents of one's own. */
+const rulesLine = (scenario: Scenario | undefined, { mode }: PlaygroundRun): Html => {
+  if (scenario?.kind !== 'model') return html``
+  const rules =
+    scenario.rules === undefined ? html`the rules of the preset <code>default</code>` : html`a rule of its own`
+  return html`<p class="quiet">This run is judged by ${rules}, in its own project.${mode === 'enforce' && html` For agents of your own there is a preset that stops what is stuck and only flags the rest: <a href="/policies/default?preset=enforce-recommended">look at enforce-recommended</a>.`}</p>`
 }
 
 type Planned = Pick<StepResult, 'what' | 'expected'>

@@ -1,3 +1,4 @@
+import * as enforcing from './actions.ts'
 import * as limits from './limits.ts'
 import * as loops from './loops.ts'
 import * as actions from './mcp-actions.ts'
@@ -21,6 +22,8 @@ export const builtInScenarios = [
   loops.recovery,
   loops.disabledRule,
   loops.flagOnly,
+  enforcing.steeredLoop,
+  enforcing.pausedLoop,
   pauses.pausedSession,
   pauses.pausedAgent,
   loops.threeStyles,

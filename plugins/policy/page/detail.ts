@@ -20,9 +20,7 @@ export const detailPage = (parts: PageParts): Page => ({
     const id = query.get('draft')
     const unsaved = id === null ? undefined : parts.drafts.of(project_id, id)
     if (unsaved !== undefined) return policyView(parts, { ...about, ...(await unsavedView(parts, unsaved)) })
-    const { mode, version, rules } = await parts.policies.load(project_id)
-    const lost = id !== null && !query.has('notice')
-    return policyView(parts, { ...about, draft: draftOf(mode, version, rules), edited: false, lost })
+    return policyView(parts, { ...about, ...(await storedView(parts, project_id, query)) })
   },
 })
 
@@ -32,4 +30,14 @@ const unsavedView = async ({ gateway }: PageParts, { draft, step }: Unsaved) => 
   const read = await readPolicy(gateway, draft)
   if ('faults' in read) return { draft, edited: true, faults: read.faults }
   return { draft, edited: true, tried: read, confirming: step === 'confirming' }
+}
+
+/** What is in force; a link from elsewhere may put the rules of a preset into the form, to be enforced. */
+const storedView = async (parts: PageParts, project_id: string, query: URLSearchParams) => {
+  const { mode, version, rules } = await parts.policies.load(project_id)
+  const preset = query.get('preset') ?? ''
+  const offered = Object.hasOwn(parts.presets, preset) ? parts.presets[preset] : undefined
+  if (offered !== undefined) return { draft: draftOf('enforce', version, offered), edited: true }
+  const lost = query.has('draft') && !query.has('notice')
+  return { draft: draftOf(mode, version, rules), edited: false, lost }
 }

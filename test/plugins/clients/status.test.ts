@@ -83,6 +83,23 @@ test('the budget of which the least is left is told with whose it is and until w
   )
 })
 
+test('what waits for a person is told with why, and what to do; what was ended waits for nobody', async (context) => {
+  const why = { paused: true, pause_reason: 'tool_repeat: read_file was called 3 times\u001b[2J' }
+  const ended = session('ses_3', { paused: true, ended_at: '2026-03-02T12:00:00.000Z' })
+  const listed = listing(session('ses_1'), session('ses_2', why), ended, session('ses_4', { paused: true }))
+  const { command } = await workplace(context, listed)
+  const { out } = await command('status', [])
+  assert.match(out, /^4 sessions, .* 2 paused, /)
+  assert.match(out, / ses_3 .* ended$/m)
+  assert.match(
+    out,
+    /^ses_2 waits for a person: tool_repeat: read_file was called 3 times[^\u001b\n]*\n {2}\S.* sessions resume ses_2, or sessions end ses_2\nses_4 waits for a person\n {2}\S.* sessions resume ses_4, or sessions end ses_4\n$/m,
+  )
+  const many = Array.from({ length: 7 }, (_, n) => session(`ses_${n}`, { paused: true }))
+  const { out: long } = await (await workplace(context, listing(...many))).command('status', [])
+  assert.match(long, /^and 2 more: .* sessions list --paused$/m)
+})
+
 test('--json gives the same figures', async (context) => {
   const { command } = await workplace(context, listing(session('ses_1')))
   const told = JSON.parse((await command('status', [], { json: true })).out)

@@ -23,8 +23,9 @@ const guardIn = async (context: TestContext, env: Readonly<Record<string, string
 }
 
 test('a loop is seen being blocked without a configuration, a key or a gateway', async (context) => {
-  const { code, out } = await guard(context, 'run', 'exact-loop', '--mode', 'enforce')
+  const { code, out, err } = await guard(context, 'run', 'exact-loop', '--mode', 'enforce')
   assert.equal(code, 0)
+  assert.match(err, /To stop agents of your own that are stuck: .* policy apply enforce-recommended --mode enforce\n$/)
   assert.match(out, /^exact-loop {2}enforce\n/)
   assert.match(out, /^ {2}3 {2}and again +block {2}LOOP_EXACT {2}429 +✓ expected$/m)
   assert.match(out, /^matched {2}4\/4$/m)

@@ -35,6 +35,8 @@ const shipped = [
   'recovery',
   'disabled-rule',
   'flag-only',
+  'steered-loop',
+  'paused-loop',
   'paused-session',
   'paused-agent',
   'three-styles',

@@ -26,10 +26,15 @@ const reasons: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'cost-limit': { 4: 'LIMIT_COST' },
   recovery: { 3: 'LOOP_EXACT' },
   'flag-only': { 3: 'LOOP_EXACT' },
+  'steered-loop': { 4: 'LOOP_TOOL_CALL', 5: 'LOOP_TOOL_CALL' },
+  'paused-loop': { 4: 'LOOP_TOOL_CALL', 5: 'LOOP_TOOL_CALL' },
   'paused-session': { 3: 'PAUSED_SESSION' },
   'paused-agent': { 3: 'PAUSED_AGENT' },
   'three-styles': { 3: 'LOOP_EXACT', 6: 'LOOP_EXACT', 9: 'LOOP_EXACT' },
 }
+
+/** Where it is another one once the rules are enforced. */
+const enforcedReasons: typeof reasons = { 'paused-loop': { 4: 'LOOP_TOOL_CALL', 5: 'PAUSED_SESSION' } }
 
 /** What is said of each MCP call in enforce mode, by scenario: the action, `>` where the call is forwarded, and the reason. */
 const judged: Readonly<Record<string, readonly string[]>> = {
@@ -65,7 +70,8 @@ const reasonsIn = ({ steps }: Run): object =>
   Object.fromEntries(steps.flatMap(({ index, reason }) => (reason === null ? [] : [[index, reason]])))
 
 const spokenAsPromised = ({ kind, id }: Scenario, run: Run): void => {
-  if (kind === 'model') assert.deepEqual(reasonsIn(run), reasons[id] ?? {})
+  if (kind === 'model')
+    assert.deepEqual(reasonsIn(run), (run.mode === 'enforce' ? enforcedReasons[id] : undefined) ?? reasons[id] ?? {})
   else if (run.mode === 'enforce') assert.deepEqual(judgedIn(run), judged[id])
   else assert.ok(run.steps.every(({ forwarded, action }) => forwarded !== false || action === 'invalid'))
 }

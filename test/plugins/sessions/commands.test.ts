@@ -77,6 +77,12 @@ describe('guard sessions and guard agents', () => {
     assert.deepEqual([typeof key, revoked], ['string', { key_id, revoked: true }])
   })
 
+  it('end a session, and take that back', async () => {
+    assert.deepEqual((await home.guard('sessions', 'end', id)).out, `${id}  ended\n`)
+    assert.match((await home.guard('sessions', 'show', id)).out, /^state +ended$/m)
+    assert.match((await home.guard('sessions', 'list')).out, / ended$/m)
+    assert.deepEqual((await home.guard('sessions', 'resume', id)).out, `${id}  active\n`)
+  })
   it('pause and resume an agent', async () => {
     assert.equal((await home.guard('agents', 'pause', 'reviewer')).out, 'reviewer  paused\n')
     assert.match((await home.guard('agents', 'list', '--paused')).out, /^reviewer .* paused$/m)

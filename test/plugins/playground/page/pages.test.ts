@@ -76,3 +76,16 @@ test('what cannot be run is told', async () => {
   const answer = await fetch(`${started.url}/playground/runs/play_none`, { headers: accept })
   assert.equal(answer.status, 404)
 })
+
+test('a run says whose rules it is judged by, and an enforced one leads to those for agents of one’s own', async () => {
+  const enforced = await ended(await run({ scenario: 'exact-loop', mode: 'enforce' }))
+  assert.match(enforced, /judged by the rules of the preset <code>default<\/code>, in its own project/)
+  const [, way = ''] = /href="([^"]+)">look at enforce-recommended</.exec(enforced) ?? []
+  const offered = await page(way)
+  assert.match(offered, /<option value="enforce" selected>/)
+  assert.match(offered, /What stands in the form is not saved\./)
+  assert.match(offered, /id="rule-novelty_stall"/)
+  const shadow = await ended(await run({ scenario: 'flag-only', mode: 'shadow' }))
+  assert.match(shadow, /judged by a rule of its own/)
+  assert.doesNotMatch(shadow, /look at enforce-recommended/)
+})

@@ -240,3 +240,26 @@ test('what is not saved stands at an address of its project, as often as it is a
 })
 
 const fieldsWith = (intent: string) => new URLSearchParams({ intent, expected_version: '0' })
+
+test('enforcing the default rules is warned of at the mode, beside the way to other rules', async () => {
+  const fields = fieldsOf(await page('/policies/warned'))
+  assert.doesNotMatch(await page('/policies/warned'), /Enforced, the default rules/)
+  fields.set('mode', 'enforce')
+  fields.set('intent', 'save')
+  const confirming = decoded(await shownAfter('warned', fields))
+  assert.match(confirming, /Press “Save and enforce” below/)
+  assert.match(
+    confirming,
+    /<p class="warning">Enforced, the default rules also stop what is no loop: .* The preset "enforce-recommended" stops/,
+  )
+  fields.set('intent', 'preset:enforce-recommended')
+  const other = await shownAfter('warned', fields)
+  assert.match(other, /id="rule-novelty_stall"/)
+  assert.doesNotMatch(other, /Enforced, the default rules/)
+})
+
+test('every action can be chosen', async () => {
+  const text = await page('/policies/chosen')
+  for (const action of ['block', 'steer', 'pause', 'flag'])
+    assert.ok(text.includes(`<option value="${action}"`), action)
+})

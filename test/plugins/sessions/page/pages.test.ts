@@ -142,3 +142,35 @@ test('a session can be found, looked at and paused while its first request is un
   const { session } = after as { readonly session: { readonly requests: number; readonly paused: boolean } }
   assert.deepEqual([session.requests, session.paused], [1, true])
 })
+
+test('what waits for a person stands on the page of what is going on, with why and the buttons that answer it', async () => {
+  await using service = await startService()
+  await service.policy({ mode: 'enforce', rules: [{ rule_type: 'tool_repeat', action: 'pause' }] })
+  const chat = dialectOf('chat_completions')
+  const now = async () => (await service.request('GET', '/', undefined, { accept: 'text/html' })).text
+  assert.doesNotMatch(await now(), /id="waiting"/)
+  for (const times of [2, 3]) await service.send(chat, looping(times), { 'x-guard-session-id': 'stuck <one>' })
+  const { id } = await service.session('stuck <one>')
+  const waiting = await now()
+  assert.match(waiting, /Paused sessions \(1\)/)
+  assert.match(waiting, /stuck &lt;one&gt;/)
+  assert.match(waiting, /tool_repeat: read_file was called 3 times with the same arguments/)
+  for (const act of ['resume', 'end']) assert.ok(waiting.includes(`action="/ui/sessions/${id}/${act}"`), act)
+  const list = await service.request('GET', '/sessions', undefined, { accept: 'text/html' })
+  assert.match(list.text, /paused<\/strong><br><span class="quiet">tool_repeat: read_file/)
+  const post = (act: string) =>
+    fetch(`${service.gateway.url}/ui/sessions/${id}/${act}`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: '',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+  assert.equal((await post('end')).status, 303)
+  assert.doesNotMatch(await now(), /id="waiting"/)
+  const ended = await service.request('GET', `/sessions/${id}`, undefined, { accept: 'text/html' })
+  assert.match(ended.text, /■<\/span> ended/)
+  assert.match(ended.text, /Resume this session/)
+  assert.doesNotMatch(ended.text, /End this session/)
+  assert.equal((await post('resume')).status, 303)
+  assert.equal((await service.session(id)).paused, false)
+})
