@@ -34,11 +34,11 @@ const seen = new Set<string>()
 const here = (text: string): string => text.replaceAll('http://127.0.0.1:8787', gateway.url)
 
 /** Runs a shell block as it stands, but for the address and the folder. */
-const shell = async (part: string): Promise<string> => {
+const shell = async (part: string, cwd = folder): Promise<string> => {
   const text = block('sh', part)
   seen.add(text)
   const env = { ...process.env, GUARD_GATEWAY_KEY: gateway.key }
-  return (await run('bash', ['-euc', here(text)], { cwd: folder, env })).stdout
+  return (await run('bash', ['-euc', here(text)], { cwd, env })).stdout
 }
 
 const program = async (part: string, file: string): Promise<string> => {
@@ -118,7 +118,7 @@ describe('README.md', () => {
     assert.equal(stdout.trim(), gateway.key)
   })
   it('makes a first request with curl that is answered as shown', async () => {
-    const answer = await shell('/v1/chat/completions')
+    const answer = await shell('Say hello')
     const shown = block('http', 'x-guard-decision: allow')
     seen.add(shown)
     for (const line of shown.trim().split('\n')) assert.ok(answer.includes(line.replace('…', '')), line)
@@ -138,8 +138,7 @@ describe('README.md', () => {
   })
   it('shows a block as it is, and the way out of it', async () => {
     await shell('-X PUT')
-    const ask = () => shell('/v1/chat/completions')
-    await ask()
+    const ask = () => shell('stuck-agent', root)
     const blocked = await ask()
     const head = block('http', '429')
     seen.add(head)

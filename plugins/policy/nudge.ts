@@ -11,16 +11,19 @@ const adviceFor = ({ code, evidence, tool }: Match): string => {
 
 const otherwise = 'Try another way, or say what you need to go on.'
 
+const orSay = 'If you cannot go on, say what you need.'
+
+const nothingNew = () =>
+  `Your last calls told you nothing new. Decide with what you know, look somewhere else, or change something before you look again. ${orSay}`
+
 const byCode: Readonly<Record<string, (tool: string | undefined) => string>> = {
   LOOP_TOOL_CALL: (tool = 'the tool') =>
     `Do not call ${tool} with these arguments again: what it answered stands above. Use that answer, call it with other arguments, or take another tool. ${orSay}`,
   LOOP_TOOL_ERROR: (tool = 'the tool') =>
     `${tool} will fail again in the same way. Read its error, change what it complains about, or take another tool. ${orSay}`,
-  LOOP_NO_PROGRESS: () =>
-    `Your last calls told you nothing new. Decide with what you know, look somewhere else, or change something before you look again. ${orSay}`,
+  LOOP_NO_PROGRESS: nothingNew,
+  LOOP_STALE: nothingNew,
   LOOP_SEQUENCE: () => `Do not go through these steps again: they lead back to where they began. ${otherwise}`,
   LOOP_EXACT: () =>
     `The same request was answered before, and it has come again. Do not answer as before. ${otherwise}`,
 }
-
-const orSay = 'If you cannot go on, say what you need.'
