@@ -94,7 +94,7 @@ preset: enforce-recommended
 server:
   port: ${port}
   # agents that repeat a 429 for ever, or hide what it says
-  block_status_override: { "codex*": 400, "opencode*": 403, "Kilo-Code*": 403, "QwenCode*": 403, "ai-sdk/*": 403, "ls/JS*": 403 }
+  block_status_override: { "codex*": 400 }
 upstreams:
   - { name: provider, base_url: "${upstream}", api_key: ${PROVIDER_KEY}, styles: [messages, responses, chat_completions] }
 `

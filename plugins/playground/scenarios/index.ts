@@ -5,6 +5,7 @@ import * as actions from './mcp-actions.ts'
 import * as checks from './mcp-checks.ts'
 import * as definitions from './mcp-definitions.ts'
 import * as pauses from './pauses.ts'
+import { staleTurns } from './stale-turns.ts'
 import * as streams from './streams.ts'
 
 /** The scenarios that come with the Playground, in the order in which they are listed. */
@@ -14,6 +15,7 @@ export const builtInScenarios = [
   loops.toolLoop,
   loops.toolErrorLoop,
   loops.noProgress,
+  staleTurns,
   loops.errorRetry,
   loops.sequenceLoop,
   limits.requestLimit,

@@ -11,6 +11,7 @@ import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
+import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { json } from 'guard-gateway/plugins/export-formats/json'
@@ -118,6 +119,7 @@ const everything = ({ storage = memory(), more = [], default_mode = 'shadow' }: 
   maxCost,
   toolErrorStreak,
   noveltyStall,
+  staleTurns,
   contentChant,
   http({ gateway_key: KEY }),
   upstream(),

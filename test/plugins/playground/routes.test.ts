@@ -27,6 +27,7 @@ const shipped = [
   'tool-loop',
   'tool-error-loop',
   'no-progress',
+  'stale-turns',
   'error-retry',
   'sequence-loop',
   'request-limit',

@@ -18,6 +18,7 @@ const reasons: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'exact-loop': { 3: 'LOOP_EXACT', 4: 'LOOP_EXACT' },
   'tool-loop': { 4: 'LOOP_TOOL_CALL' },
   'no-progress': { 7: 'LOOP_NO_PROGRESS' },
+  'stale-turns': { 6: 'LOOP_STALE' },
   'tool-error-loop': { 5: 'LOOP_TOOL_ERROR' },
   'error-retry': { 6: 'LOOP_ERROR_RETRY' },
   'sequence-loop': { 12: 'LOOP_SEQUENCE' },
