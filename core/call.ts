@@ -39,6 +39,21 @@ export interface Turn {
   readonly item: number
   /** A user message follows this turn before the next one. */
   readonly user_after: boolean
+  /** Its tools ran at the provider, and the next turn may be of the same reply; not kept in records. */
+  readonly served?: true
+}
+
+/** What one assistant turn said in plain text, and what it was answered. Nothing of it is kept. */
+export interface TurnContent {
+  readonly said: string
+  /** Arguments as they came: JSON text or a value. */
+  readonly calls: readonly { readonly tool: string; readonly args: unknown }[]
+  /** Texts of tool results as rules compare them: without reminders, run lines and the client's frame. */
+  readonly results: readonly string[]
+  /** What a user or a harness said behind the turn, without reminders; empty if nobody did. */
+  readonly heard: string
+  /** Its results came with it: the tools ran at the provider, and the reply may go on in the next turn. */
+  readonly served: boolean
 }
 
 /** Items in order, of which every beginning is known by a tip: conversations that begin alike have equal tips there. */
@@ -78,9 +93,11 @@ export interface Conversation {
   /** Results whose calls are not in the body, in order: stateful requests send these. */
   readonly loose_results: readonly LooseResult[]
   /**
-   * Texts of the tool results of the last so many turns, oldest turn first; results before the first turn are one more turn.
-   * Read from the body anew each time; absent where no body is at hand.
+   * What the last so many turns said, oldest turn first; results before the first turn are one more turn.
+   * Read from the body when it is asked for; absent where no body is at hand.
    */
+  turnContents?(turns: number): readonly TurnContent[]
+  /** Of `turnContents` the tool results alone. */
   resultTexts?(turns: number): readonly (readonly string[])[]
 }
 

@@ -1,8 +1,8 @@
-import type { Conversation } from './call.ts'
+import type { Conversation, TurnContent } from './call.ts'
 import type { Envelope, Part } from './contracts/api-style.ts'
 import type { Fold } from './conversation/fold.ts'
 import { pieceOf } from './conversation/pieces.ts'
-import { resultTexts } from './conversation/result-texts.ts'
+import { turnContents } from './conversation/turn-contents.ts'
 import { canonical, field, hashTools, nothing } from './fingerprint.ts'
 import { sha256 } from './ids.ts'
 
@@ -48,6 +48,7 @@ class LateReading implements Conversation {
   readonly #envelope: Envelope
   readonly #later: Later
   #opening: string | undefined
+  #read: { readonly turns: number; readonly contents: readonly TurnContent[] } | undefined
 
   constructor(
     folded: Omit<Conversation, 'fingerprint' | 'opening'>,
@@ -72,10 +73,22 @@ class LateReading implements Conversation {
     return this.#opening
   }
 
+  /** Several rules ask for the same turns. */
+  turnContents(turns: number): readonly TurnContent[] {
+    if (turns <= 0) return []
+    if (this.#read === undefined || turns > this.#read.turns) this.#read = { turns, contents: this.#contents(turns) }
+    const { contents } = this.#read
+    return contents.length > turns ? contents.slice(-turns) : contents
+  }
+
   resultTexts(turns: number): readonly (readonly string[])[] {
+    return this.turnContents(turns).map(({ results }) => results)
+  }
+
+  #contents(turns: number): readonly TurnContent[] {
     const { before, after } = this.#envelope
     const { elements } = this.#later
-    return resultTexts(turns, elements + 2, (index) => {
+    return turnContents(turns, elements + 2, (index) => {
       if (index === 0) return before
       return index > elements ? after : this.#later.partsAt(index - 1)
     })

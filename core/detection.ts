@@ -103,6 +103,13 @@ const never = (): boolean => false
 
 const matchers = new WeakMap<readonly string[], (tool: string) => boolean>()
 
+/** How many of the last turns are one reply: the last one, and those before it whose tools ran at the provider. */
+export const turnsOfReply = (turns: readonly Turn[]): number => {
+  let count = Math.min(1, turns.length)
+  for (let turn = turns.at(-1 - count); turn?.served === true && !turn.user_after; turn = turns.at(-1 - count)) count++
+  return count
+}
+
 /** How many of the last turns, at most `most`, came after the last user message. */
 export const turnsSinceUser = (turns: readonly Turn[], most: number): number => {
   const reach = Math.min(most, turns.length)

@@ -1,5 +1,5 @@
 export * from './budget/index.ts'
-export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn } from './call.ts'
+export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn, TurnContent } from './call.ts'
 export { type Clock, instantOf, isTimeZone, systemClock, systemZone, timeOf } from './clock.ts'
 export type * from './contracts/index.ts'
 export { originalOf } from './conversation/attempts.ts'
@@ -9,18 +9,10 @@ export { RecentHashes } from './conversation/recent-hashes.ts'
 export { isContinued, type Known, type RepliedCall } from './conversation/stateful.ts'
 export { turnsIn, turnText } from './conversation/turn-text.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
-export {
-  callOf,
-  namesTool,
-  periodOf,
-  reachOf,
-  requestPlaces,
-  sameCalls,
-  sameResults,
-  toldTool,
-  turnPlaces,
-  turnsSinceUser,
-} from './detection.ts'
+export { keepMarks, letterCounts, lettersIn, lettersOf, textMark } from './detection/letters.ts'
+export { type LineCount, noteLines, withoutVolatile } from './detection/lines.ts'
+export { type FreshTurn, rememberTurns, type TurnNotes } from './detection/turn-memory.ts'
+export * from './detection.ts'
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './dialect/envelope.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './dialect/error-print.ts'
 export { AGENT_KEY, byHeaderName, headerText, isCredentialName, projectHeader } from './dialect/header-names.ts'
@@ -37,6 +29,7 @@ export {
   resultPart,
   saidParts,
   saysFailed,
+  servedPart,
   strangeParts,
 } from './dialect/parts.ts'
 export {
@@ -207,6 +200,7 @@ export { argumentText, calledTool, callKey } from './tool-calls.ts'
 export { isNewChange } from './tools/changed.ts'
 export { changes, effectOfName, type ToolEffect } from './tools/effect.ts'
 export { toolMatcher } from './tools/matcher.ts'
+export { isProse, withoutProse } from './tools/prose.ts'
 export { argumentHash, canonicalJson } from './trace/argument-hash.ts'
 export {
   allInput,

@@ -28,6 +28,8 @@ export interface Reading {
   readonly calls: readonly { readonly id: string | null; readonly tool: string; readonly args: unknown }[]
   /** The provider's error, also one inside a stream that began with 200. */
   readonly error: { readonly type: string | null; readonly code: string | null; readonly message: string } | null
+  /** It reasoned, and held neither a word nor a call. */
+  readonly wordless?: true
   /** The reply ended the way its dialect ends a reply. */
   readonly complete: boolean
 }

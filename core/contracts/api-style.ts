@@ -63,6 +63,8 @@ export type Part =
       readonly blocks?: readonly unknown[]
       /** Whether the dialect itself says that the tool failed, or did not; absent where it says neither. */
       readonly error?: boolean
+      /** It stands beside its call: the tool ran at the provider, and the reply may go on behind it. */
+      readonly served?: true
     }
 
 /** Watches one reply as it passes; gets decoded copies, changes and keeps back nothing. */

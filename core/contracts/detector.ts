@@ -22,6 +22,8 @@ export interface Ended {
   readonly outcome: Outcome
   /** Null unless it ended in an error. */
   readonly error_fingerprint: string | null
+  /** Its reply reasoned, and held neither a word nor a call; not known of requests from before a restart. */
+  readonly wordless?: true
 }
 
 /**

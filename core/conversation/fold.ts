@@ -162,11 +162,11 @@ export class Fold {
 
   #result(piece: ResultPiece): void {
     this.#append('result', piece.full, piece.full)
-    const { id, result, error, passed, pending } = piece
+    const { id, result, error, passed, pending, served } = piece
     const place = this.#callOf(id)
     if (place !== undefined) {
       this.#changed(place.turn)
-      const pairing = { call: place.call, result, error, passed, pending }
+      const pairing = { call: place.call, result, error, passed, pending, served }
       if (place.turn.results.length === 0) place.turn.results = [pairing]
       else place.turn.results.push(pairing)
       this.#results.push(place.turn)

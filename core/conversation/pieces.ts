@@ -39,6 +39,7 @@ export interface ResultPiece {
   readonly error: boolean
   readonly passed: boolean
   readonly pending: boolean
+  readonly served: boolean
   readonly bytes: number
 }
 
@@ -69,6 +70,7 @@ export const pieceOf = (part: Part, wording: Wording = literal.utf8): Piece => {
         error,
         passed,
         pending,
+        served: part.served === true,
         bytes,
       }
     }

@@ -34,6 +34,7 @@ interface Pairing {
   readonly error: boolean
   readonly passed: boolean
   readonly pending: boolean
+  readonly served: boolean
 }
 
 /** A turn of one call is known by its key alone. */
@@ -45,8 +46,13 @@ export const turnHash = ({ texts, calls }: OpenTurn): string => {
 
 /** A turn as rules see it, made once until it changes. */
 export const asTurn = (closed: ClosedTurn): Turn => {
-  closed.made ??= { calls: callsOf(closed), item: closed.item, user_after: closed.users > 0 }
+  closed.made ??= made(closed)
   return closed.made
+}
+
+const made = (closed: ClosedTurn): Turn => {
+  const turn = { calls: callsOf(closed), item: closed.item, user_after: closed.users > 0 }
+  return closed.results.at(-1)?.served === true ? { ...turn, served: true } : turn
 }
 
 /** The calls with their latest results, distinct by key, sorted by key; most turns have one. */

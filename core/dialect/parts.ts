@@ -119,6 +119,9 @@ export const resultPart = (id: unknown, content: Content, failed: boolean | null
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
+/** A result that the provider gives with its call. */
+export const servedPart = (part: Part): Part => (part.kind === 'result' ? { ...part, served: true } : part)
+
 /** A single text as it is: joined, it would be copied. */
 const joined = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? '') : texts.join(' '))
 

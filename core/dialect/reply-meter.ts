@@ -10,8 +10,12 @@ const MAX_ARGUMENTS = 1024 * 1024
 const MESSAGE_LIMIT = 500
 
 /** A reading that grows while the reply passes. */
-export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls'>]: Reading[K] } & {
+export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls' | 'wordless'>]: Reading[K] } & {
   calls: Reading['calls'][number][]
+  /** It holds reasoning. */
+  reasoned: boolean
+  /** It holds text or calls. */
+  spoke: boolean
 }
 
 /** Adds the calls of a reply; there may be more of them than a function takes arguments. */
@@ -39,6 +43,8 @@ export const replyMeter = (
     calls: [],
     error: null,
     complete: false,
+    reasoned: false,
+    spoke: false,
   }
   const dialect = reader(draft)
   return about.stream ? new StreamMeter(dialect, draft, about.status) : new BodyMeter(dialect, draft, about.status)
@@ -107,8 +113,13 @@ const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading =
   const { output_bytes, model, response_id, finish_reason, calls, complete } = draft
   const error = draft.error ?? (status >= 400 ? { type: null, code: null, message: '' } : null)
   const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
-  return { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
+  const reading = { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
+  return error === null && isWordless(draft, usage) ? { ...reading, wordless: true } : reading
 }
+
+/** Some providers keep reasoning to themselves, and tell of it in the usage alone. */
+const isWordless = ({ calls, spoke, reasoned, output_bytes }: Draft, usage: Usage | null): boolean =>
+  calls.length === 0 && !spoke && (reasoned || (output_bytes === 0 && (usage?.reasoning_tokens ?? 0) > 0))
 
 const utf8 = new TextDecoder()
 

@@ -134,7 +134,7 @@ const chatReader = (draft: Draft): ReplyReader => {
     let found = false
     keys.open(bytes, start, end)
     while (keys.next()) {
-      if (keys.isAmong(spoken)) draft.output_bytes += keys.textBytes()
+      if (keys.isAmong(spoken)) noteText(draft, keys.is('content') || keys.is('refusal'), keys.textBytes())
       else if (keys.first !== NULL && keys.isAmong(telling)) found = true
     }
     return found
@@ -181,13 +181,22 @@ const noteReply = (draft: Draft, counts: ChatCounts, reply: Shape): void => {
 const noteMessage = (draft: Draft, choice: Shape): void => {
   const message = shapeOf(choice.message)
   draft.finish_reason = wordOf(choice.finish_reason) ?? draft.finish_reason
-  for (const name of spoken)
-    if (message[name] !== undefined)
-      for (const text of contentOf(message[name]).texts) draft.output_bytes += Buffer.byteLength(text)
+  for (const name of spoken) {
+    const { texts } = contentOf(message[name])
+    for (const text of texts) noteText(draft, name === 'content' || name === 'refusal', Buffer.byteLength(text))
+  }
   if (message.tool_calls === undefined && message.function_call === undefined) return
   const calls = callsAmong(callsOf(message))
   addCalls(draft, calls)
   for (const { args } of calls) if (typeof args === 'string') draft.output_bytes += Buffer.byteLength(args)
+}
+
+/** Text that the client gets, or reasoning. */
+const noteText = (draft: Draft, said: boolean, bytes: number): void => {
+  draft.output_bytes += bytes
+  if (bytes === 0) return
+  if (said) draft.spoke = true
+  else draft.reasoned = true
 }
 
 const usageOf = (counts: ChatCounts): Usage | null => {

@@ -27,6 +27,7 @@ import {
   type Shape,
   saidParts,
   saysFailed,
+  servedPart,
   shapeOf,
   strangeParts,
   wordOf,
@@ -114,7 +115,7 @@ const assistantParts = (content: unknown): Part[] => {
   for (const block of Array.isArray(content) ? content : [content ?? '']) {
     if (isResult(block)) {
       flush()
-      parts.push(resultOf(block))
+      parts.push(servedPart(resultOf(block)))
     } else if (isCall(block)) read.calls.push(callOf(block))
     else addBlock(read, block)
   }
@@ -138,11 +139,16 @@ const resultOf = (block: Shape): Part => {
 /** Types of events that carry nothing but text, and of the deltas in them. */
 const quiet = ['content_block_delta', 'text_delta', 'thinking_delta', 'signature_delta', 'ping'] as const
 
-/** Names under which a delta carries text that is paid for. */
-const spoken = ['text', 'thinking'] as const
-
 /** Looks through one event at a time, whoever's it is. */
 const keys = new KeyCursor()
+
+/** Bytes of the text that a member of a delta is. */
+const textIn = (draft: Draft): number => {
+  if (keys.is('text')) draft.spoke = true
+  else if (keys.is('thinking')) draft.reasoned = true
+  else return 0
+  return keys.textBytes()
+}
 
 const messagesReader = (draft: Draft): ReplyReader => {
   const counts = noCounts(countPaths)
@@ -157,7 +163,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
       if (keys.is('type')) {
         if (!keys.equalsAmong(quiet)) return true
         types++
-      } else if (keys.isAmong(spoken)) length += keys.textBytes()
+      } else length += textIn(draft)
     }
     draft.output_bytes += length
     return types === 0
@@ -174,6 +180,7 @@ const messagesReader = (draft: Draft): ReplyReader => {
   const handlers: Readonly<Record<string, (event: Shape) => void>> = {
     message_start: (event) => noteMessage(draft, counts, shapeOf(event.message)),
     content_block_start: (event) => {
+      noteKind(draft, shapeOf(event.content_block))
       if (isCall(event.content_block)) open.set(event.index, { block: event.content_block, args: new ArgumentText() })
       else draft.output_bytes += Buffer.byteLength(textOf(event.content_block))
     },
@@ -206,7 +213,10 @@ const messagesReader = (draft: Draft): ReplyReader => {
       if (value.type === 'error' || isShape(value.error)) draft.error = providerError(value)
       noteMessage(draft, counts, value)
       addCalls(draft, callsAmong(assistantParts(value.content)))
-      for (const block of listOf(value.content)) draft.output_bytes += bytesOf(shapeOf(block))
+      for (const block of listOf(value.content).map(shapeOf)) {
+        noteKind(draft, block)
+        draft.output_bytes += bytesOf(block)
+      }
     },
     close: () => usageOf(counts),
   }
@@ -217,6 +227,12 @@ const noteMessage = (draft: Draft, counts: MessageCounts, message: Shape): void 
   draft.response_id = wordOf(message.id) ?? draft.response_id
   draft.finish_reason = wordOf(message.stop_reason) ?? draft.finish_reason
   noteCounts(counts, countPaths, message.usage)
+}
+
+/** Whether a block is reasoning, or anything that the client gets; an empty text is neither. */
+const noteKind = (draft: Draft, block: Shape): void => {
+  if (block.type === 'thinking' || block.type === 'redacted_thinking') draft.reasoned = true
+  else if (block.type !== 'text' || textOf(block).trim() !== '') draft.spoke = true
 }
 
 /** UTF-8 bytes of what the model wrote into this block; arguments that nest too deep to print count as none. */

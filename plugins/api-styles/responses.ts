@@ -2,7 +2,6 @@ import {
   addCalls,
   apiStyle,
   type Counts,
-  callPart,
   callsAmong,
   commonEnvelope,
   contentOf,
@@ -11,7 +10,6 @@ import {
   type Envelope,
   errorFields,
   firstOf,
-  genericCall,
   KeyCursor,
   listOf,
   noCounts,
@@ -21,18 +19,16 @@ import {
   providerError,
   type ReplyReader,
   replyMeter,
-  resultPart,
   type Shape,
   saidParts,
-  saysFailed,
   saysNothing,
   shapeOf,
-  strangeParts,
   tokenLimit,
   totalled,
   type Usage,
   wordOf,
 } from 'guard-gateway/core'
+import { argumentsOf, itemParts } from './responses/items.ts'
 import { responsesSpeech } from './responses/speech.ts'
 
 const countPaths = {
@@ -77,73 +73,12 @@ export const responses = apiStyle({
   refusal: (error) => ({ error: { ...errorFields(error), param: null } }),
 })
 
-const itemParts = (element: unknown): readonly Part[] => {
-  const item = shapeOf(element)
-  const generic = genericCall(item)
-  if (generic !== undefined) return [generic]
-  const type = wordOf(item.type) ?? 'message'
-  if (Object.hasOwn(itemReaders, type)) return itemReaders[type]?.(item) ?? []
-  if (type.endsWith('_call')) return callParts(item, type)
-  return type.endsWith('_output') ? [outputPart(item)] : strangeParts(element)
-}
-
 /** A stored prompt is named by its id, which counts here. */
 const promptParts = (prompt: unknown): Part[] => {
   const { id, version, variables } = shapeOf(prompt)
   const named = [id, version, variables].filter((value) => value !== undefined && value !== null)
   return named.length === 0 ? [] : saidParts('system', { texts: [], blocks: [named], calls: [] })
 }
-
-const messageParts = (item: Shape): Part[] => {
-  const kind = kinds.get(item.role)
-  if (kind === undefined) return strangeParts(item)
-  const content = contentOf(item.content)
-  return [...saidParts(kind, content), ...content.calls]
-}
-
-const kinds = new Map<unknown, 'system' | 'user' | 'text'>([
-  ['system', 'system'],
-  ['developer', 'system'],
-  ['user', 'user'],
-  ['assistant', 'text'],
-])
-
-/** An array keeps what would be dropped as a volatile member, for here it is the content. */
-const standIn = (item: Shape, content: unknown): Part[] =>
-  saidParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
-
-const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
-  message: messageParts,
-  reasoning: () => [],
-  // Both stand for something the model said: as a user's word they would end every repetition.
-  item_reference: (item) => standIn(item, item.id),
-  compaction: (item) => standIn(item, item.encrypted_content),
-  // Definitions, not calls.
-  additional_tools: strangeParts,
-  tool_search_output: (item) => [
-    resultPart(item.call_id, { texts: [], blocks: [item.tools ?? null], calls: [] }, saysFailed(item) || null),
-  ],
-}
-
-/** A call, and its own output where the provider ran the tool. */
-const callParts = (item: Shape, type: string): Part[] => {
-  const id = wordOf(item.call_id) ?? wordOf(item.id)
-  const label = wordOf(item.namespace) ?? wordOf(item.server_label)
-  const name = wordOf(item.name) ?? type
-  const call = callPart(label === null ? name : `${label}.${name}`, argumentsOf(item), id)
-  const error = firstOf(item.error)
-  const output = firstOf(item.output, item.outputs, item.results, wordOf(shapeOf(error).message), error)
-  if (output !== undefined)
-    return [call, resultPart(id, contentOf(output), error !== undefined || saysFailed(item) || null)]
-  const image = wordOf(item.result)
-  return image === null ? [call] : [call, resultPart(id, { texts: [], blocks: [image], calls: [] }, null)]
-}
-
-const argumentsOf = (item: Shape): unknown =>
-  firstOf(item.arguments, item.input, item.action, item.operation, item.actions, item.queries, item.code)
-
-const outputPart = (item: Shape): Part =>
-  resultPart(item.call_id, contentOf(item.output), saysFailed(item) || saysFailed(item.output) || null)
 
 /** Types of events that are parsed; of the others only pieces of output are counted. */
 const telling = [
@@ -178,6 +113,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
 
   const finish = (reply: Shape): void => {
     noteReply(draft, counts, reply)
+    for (const item of listOf(reply.output)) noteKind(draft, shapeOf(item))
     draft.complete = true
     // Most servers have told each call before; some tell them only here.
     if (draft.calls.length === 0) addCalls(draft, callsIn(reply.output))
@@ -190,6 +126,7 @@ const responsesReader = (draft: Draft): ReplyReader => {
       switch (event.type) {
         case 'response.output_item.done':
           addCalls(draft, callsIn([event.item]))
+          noteKind(draft, shapeOf(event.item))
           break
         case 'response.completed':
         case 'response.incomplete':
@@ -220,6 +157,12 @@ const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply:
     draft.error = providerError({ error: reply.error }) ?? { type: null, code: null, message: '' }
   }
   noteCounts(counts, countPaths, reply.usage)
+}
+
+/** Whether an item is reasoning, or anything that the client gets; an empty message is neither. */
+const noteKind = (draft: Draft, item: Shape): void => {
+  if (item.type === 'reasoning') draft.reasoned = true
+  else if (item.type !== 'message' || contentOf(item.content).texts.length > 0) draft.spoke = true
 }
 
 const callsIn = (items: unknown) => callsAmong(listOf(items).flatMap(itemParts))

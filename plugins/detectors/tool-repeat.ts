@@ -1,4 +1,4 @@
-import { callOf, detector, type Finding, namesTool, type Row, type Turn } from 'guard-gateway/core'
+import { callOf, detector, type Finding, namesTool, type Row, type Turn, turnsOfReply } from 'guard-gateway/core'
 import { inHistory } from './tool-repeat/in-history.ts'
 import { inSession } from './tool-repeat/in-session.ts'
 import { params, type Ruled } from './tool-repeat/params.ts'
@@ -17,18 +17,30 @@ export const toolRepeat = detector({
   detect({ rule, row, past, turns }): Finding | undefined {
     const last = turns.at(-1)
     if (last === undefined) return undefined
-    const found = last.user_after ? undefined : amongTurns(rule, turns, last)
+    const found = last.user_after ? undefined : amongTurns(rule, turns)
     return found ?? (rule.params?.result_aware === true ? undefined : amongRequests(rule, row, past, last))
   },
 })
 
-const amongTurns = (rule: Ruled, turns: readonly Turn[], last: Turn): Finding | undefined => {
+/** The turns of the last reply are more than one where tools ran at the provider. */
+const amongTurns = (rule: Ruled, turns: readonly Turn[]): Finding | undefined => {
+  const count = turnsOfReply(turns)
+  for (let back = 0; back < count; back++) {
+    const found = atEnd(rule, back === 0 ? turns : turns.slice(0, -back))
+    if (found !== undefined) return back === 0 ? found : { ...found, where: movedBack(found.where, back) }
+  }
+}
+
+const atEnd = (rule: Ruled, turns: readonly Turn[]): Finding | undefined => {
   const exempt = namesTool(rule.params?.exempt_tools)
-  for (const call of last.calls) {
+  for (const call of turns.at(-1)?.calls ?? []) {
     const found = exempt(call.tool) ? undefined : inHistory(rule, turns, call)
     if (found !== undefined) return found
   }
 }
+
+const movedBack = (where: Finding['where'], back: number): NonNullable<Finding['where']> =>
+  (where ?? []).map((place) => ('turn' in place ? { ...place, turn: place.turn - back } : place))
 
 const amongRequests = (rule: Ruled, row: Row, past: readonly Row[], last: Turn): Finding | undefined => {
   const exempt = namesTool(rule.params?.exempt_tools)

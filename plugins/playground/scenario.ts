@@ -16,8 +16,9 @@ export interface ScriptedCall {
   readonly id: string
 }
 
-/** What the scripted provider answers: text, tool calls, or both. */
+/** What the scripted provider answers: reasoning, text, tool calls, or several of them. */
 export interface Answer {
+  readonly reasoning?: string
   readonly text?: string
   readonly calls?: readonly ScriptedCall[]
   readonly input_tokens: number

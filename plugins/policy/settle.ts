@@ -48,11 +48,13 @@ export const settle = (
     history.noteUnpriced(row.thread)
     if (priced.length > 0) settled.call.notes.unpriced_rules = priced
   }
-  history.ended({ id: row.id, ended_at, outcome, error_fingerprint })
+  history.ended({ id: row.id, ended_at, outcome, error_fingerprint, ...wordlessIn(reading) })
   for (const { id, tool, args } of reading.calls) {
     if (id !== null) history.replies(id, calledTool(tool, args))
   }
 }
+
+const wordlessIn = ({ wordless }: Settled['reading']): { wordless?: true } => (wordless === true ? { wordless } : {})
 
 const addUp = (session: SessionRow, { usage }: Settled, failed: boolean): void => {
   session.input_tokens += usage.input_tokens

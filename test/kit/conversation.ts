@@ -7,6 +7,7 @@ import {
   sha256,
   type ToolCall,
   type Turn,
+  type TurnContent,
 } from 'guard-gateway/core'
 
 /** An item of a hand-made conversation. */
@@ -61,19 +62,37 @@ export const conversation = (items: readonly Item[], extra = ''): Conversation =
         ? [{ id: item.id, result: resultOf(item.text), error: item.error, passed: false, pending: false }]
         : [],
     ),
-    resultTexts: (turns) => resultTexts(items, turns),
+    turnContents: (turns) => contentsOf(items).slice(-turns),
+    resultTexts: (turns) =>
+      contentsOf(items)
+        .slice(-turns)
+        .map(({ results }) => results),
   }
 }
 
 /** Results before the first turn are one more turn. */
-const resultTexts = (items: readonly Item[], turns: number): string[][] => {
-  const texts: string[][] = [[]]
-  for (const item of items) {
-    if (item.kind === 'turn') texts.push([])
-    if (item.kind === 'result') texts.at(-1)?.push(item.text)
-  }
-  const [loose = [], ...told] = texts
-  return (loose.length > 0 ? texts : told).slice(-Math.min(turns, texts.length))
+const contentsOf = (items: readonly Item[]): readonly TurnContent[] => {
+  const first = items.findIndex(({ kind }) => kind === 'turn')
+  const loose = (first === -1 ? items : items.slice(0, first)).filter(({ kind }) => kind === 'result')
+  const told = items.flatMap((item, index) =>
+    item.kind === 'turn' ? [contentOf(item.text, item.calls, behind(items, index))] : [],
+  )
+  return loose.length > 0 ? [contentOf('', [], loose), ...told] : told
+}
+
+const contentOf = (said: string, calls: readonly Called[], answers: readonly Item[]): TurnContent => ({
+  said,
+  calls: calls.map(({ tool, args }) => ({ tool, args })),
+  results: answers.flatMap((item) => (item.kind === 'result' ? [item.text] : [])),
+  heard: answers.flatMap((item) => (item.kind === 'user' || item.kind === 'beside' ? [item.text] : [])).join('\n'),
+  served: false,
+})
+
+/** The items between a turn and the next. */
+const behind = (items: readonly Item[], index: number): readonly Item[] => {
+  const rest = items.slice(index + 1)
+  const next = rest.findIndex((item) => item.kind === 'turn')
+  return next === -1 ? rest : rest.slice(0, next)
 }
 
 /** What an item says, without its ids. */
@@ -93,14 +112,11 @@ const chainOf = (texts: readonly string[]): Chain => {
 }
 
 const turnOf = (items: readonly Item[], calls: readonly Called[], index: number): Turn => {
-  const behind = items.slice(index + 1)
-  const next = behind.findIndex((item) => item.kind === 'turn')
-  const own = next === -1 ? behind : behind.slice(0, next)
-  const byKey = new Map(calls.map((call) => [keyOf(call.tool, call.args), toolCall(call, behind)]))
+  const byKey = new Map(calls.map((call) => [keyOf(call.tool, call.args), toolCall(call, items.slice(index + 1))]))
   return {
     calls: [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1)),
     item: index,
-    user_after: own.some((item) => item.kind === 'user'),
+    user_after: behind(items, index).some((item) => item.kind === 'user'),
   }
 }
 

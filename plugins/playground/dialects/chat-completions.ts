@@ -22,6 +22,7 @@ export const chatCompletions: Dialect = {
         message: {
           role: 'assistant',
           content: answer.text ?? null,
+          ...(answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning }),
           ...(answer.calls === undefined ? {} : { tool_calls: answer.calls.map(toolCall) }),
         },
         finish_reason: finishOf(answer),
@@ -44,6 +45,7 @@ export const chatCompletions: Dialect = {
       chunk([{ index: 0, delta: piece, finish_reason }])
     return [
       delta({ role: 'assistant', content: '' }),
+      ...piecesOf(answer.reasoning ?? '').map((reasoning_content) => delta({ reasoning_content })),
       ...piecesOf(answer.text ?? '').map((content) => delta({ content })),
       ...(answer.calls ?? []).map((call, index) => delta({ tool_calls: [{ index, ...toolCall(call) }] })),
       delta({}, finishOf(answer)),

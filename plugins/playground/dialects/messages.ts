@@ -20,7 +20,7 @@ export const messages: Dialect = {
 
   reply: (id, answer) => ({
     ...messageHead(id, { input_tokens: answer.input_tokens, output_tokens: answer.output_tokens }),
-    content: [...textBlocks(answer), ...(answer.calls ?? []).map(toolUse)],
+    content: [...thoughts(answer), ...textBlocks(answer), ...(answer.calls ?? []).map(toolUse)],
     stop_reason: stopOf(answer),
   }),
 
@@ -54,6 +54,10 @@ interface Block {
 }
 
 const blocksOf = (answer: Answer): readonly Block[] => [
+  ...thoughts(answer).map(({ thinking, ...block }) => ({
+    begins: { ...block, thinking: '' },
+    deltas: piecesOf(thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+  })),
   ...textBlocks(answer).map(({ type, text }) => ({
     begins: { type, text: '' },
     deltas: piecesOf(text).map((piece) => ({ type: 'text_delta', text: piece })),
@@ -63,6 +67,9 @@ const blocksOf = (answer: Answer): readonly Block[] => [
     deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(call.arguments) }],
   })),
 ]
+
+const thoughts = ({ reasoning }: Answer) =>
+  reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'c2lnbmVk' }]
 
 const textBlocks = ({ text }: Answer) => (text === undefined ? [] : [{ type: 'text', text }])
 

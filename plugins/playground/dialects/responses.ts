@@ -50,7 +50,10 @@ const textEvents = (event: (type: string, data: object) => string, id: string, t
 
 const messageItem = (id: string) => ({ id: `msg_${id}`, type: 'message', role: 'assistant' })
 
-const outputOf = (id: string, { text, calls = [] }: Answer): readonly object[] => [
+const outputOf = (id: string, { reasoning, text, calls = [] }: Answer): readonly object[] => [
+  ...(reasoning === undefined
+    ? []
+    : [{ id: `rs_${id}`, type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }] }]),
   ...(text === undefined
     ? []
     : [{ ...messageItem(id), status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }]),

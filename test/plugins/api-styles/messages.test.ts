@@ -81,14 +81,21 @@ describe('messages requests', () => {
     ]
     assert.deepEqual(assistant(content), [
       { kind: 'call', tool: 'web_search', args: { query: 'q' }, id: 's1' },
-      { kind: 'result', text: '', id: 's1', blocks: [{ type: 'web_search_result', url: 'u', encrypted_content: 'e' }] },
+      {
+        kind: 'result',
+        text: '',
+        id: 's1',
+        served: true,
+        blocks: [{ type: 'web_search_result', url: 'u', encrypted_content: 'e' }],
+      },
       { kind: 'text', text: 'then' },
       { kind: 'call', tool: 'bash_code_execution', args: {}, id: 's2' },
-      { kind: 'result', text: 'out', id: 's2', error: true },
+      { kind: 'result', text: 'out', id: 's2', error: true, served: true },
       {
         kind: 'result',
         text: '',
         id: 's3',
+        served: true,
         blocks: [{ type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' }],
         error: true,
       },

@@ -61,13 +61,6 @@ describe('responses requests', () => {
     ],
     [{ type: 'computer_call', call_id: 'c', actions: [{ type: 'wait' }] }, 'computer_call', [{ type: 'wait' }], 'c'],
     [{ type: 'tool_search_call', call_id: 'c', arguments: { query: 'q' } }, 'tool_search_call', { query: 'q' }, 'c'],
-    [
-      { type: 'web_search_call', id: 'ws', action: { type: 'search', query: 'q' } },
-      'web_search_call',
-      { type: 'search', query: 'q' },
-      'ws',
-    ],
-    [{ type: 'file_search_call', id: 'fs', queries: ['q'], results: null }, 'file_search_call', ['q'], 'fs'],
     [{ type: 'future_call', id: 'x', input: 1 }, 'future_call', 1, 'x'],
     [{ tool_name: 'g', args: { a: 1 }, call_id: 'c' }, 'g', { a: 1 }, 'c'],
   ]
@@ -79,26 +72,30 @@ describe('responses requests', () => {
   it('reads calls with their own output', () => {
     const mcp = { type: 'mcp_call', id: 'm', server_label: 'docs', name: 'get', arguments: '{}' }
     const called = { kind: 'call', tool: 'docs.get', args: '{}', id: 'm' }
-    assert.deepEqual(parts({ ...mcp, output: 'out', error: null }), [called, { kind: 'result', text: 'out', id: 'm' }])
+    assert.deepEqual(parts({ ...mcp, output: 'out', error: null }), [
+      called,
+      { kind: 'result', text: 'out', id: 'm', served: true },
+    ])
     assert.deepEqual(parts({ ...mcp, output: null, error: { type: 'http_error', code: 500, message: 'no' } }), [
       called,
-      { kind: 'result', text: 'no', id: 'm', error: true },
+      { kind: 'result', text: 'no', id: 'm', error: true, served: true },
     ])
     assert.deepEqual(parts({ ...mcp, output: null, error: 'no' }), [
       called,
-      { kind: 'result', text: 'no', id: 'm', error: true },
+      { kind: 'result', text: 'no', id: 'm', error: true, served: true },
     ])
     assert.deepEqual(
       parts({ type: 'code_interpreter_call', id: 'ci', code: '1', outputs: [{ type: 'logs', logs: 'one' }] }),
       [
         { kind: 'call', tool: 'code_interpreter_call', args: '1', id: 'ci' },
-        { kind: 'result', text: 'one', id: 'ci' },
+        { kind: 'result', text: 'one', id: 'ci', served: true },
       ],
     )
     assert.deepEqual(parts({ type: 'image_generation_call', id: 'ig', result: 'QUJD' }).at(-1), {
       kind: 'result',
       text: '',
       id: 'ig',
+      served: true,
       blocks: ['QUJD'],
     })
   })

@@ -134,8 +134,8 @@ describe('novelty_stall: 6 tool turns without a new line, among them calls made 
     assert.equal(detect(silent)?.count, 21)
   })
   it('is silent where results are not at hand', () => {
-    const plain = { ...conversation([...seen, ...looks(9)]), resultTexts: undefined }
-    const { resultTexts: _, ...hashes } = plain
+    const plain = { ...conversation([...seen, ...looks(9)]), turnContents: undefined }
+    const { turnContents: _, ...hashes } = plain
     assert.equal(noveltyStall.measure?.(call({ conversation: hashes }), new Map()), undefined)
     assert.equal(noveltyStall.detect(evidence(noveltyStall, 'a', { turns: hashes.turns })), undefined)
   })

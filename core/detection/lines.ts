@@ -1,4 +1,4 @@
-import type { RecentHashes } from 'guard-gateway/core'
+import type { RecentHashes } from '../conversation/recent-hashes.ts'
 
 /** A result's text behind these characters is not looked at. */
 const RESULT_CHARS = 40_000
@@ -7,20 +7,30 @@ const RESULT_CHARS = 40_000
 const volatile =
   /\d+(?:\.\d+)?\s?(?:[nµu]?s|ms|secs?|seconds?|m|mins?|minutes?|h|hours?)\b|0x[0-9a-f]+|\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?|\d{4,}|(?<=\bline )\d+/gi
 
-/** Remembers the lines of a result: `n` if one of them was not known, `s` if all were, `e` if there are none. */
-export const noteLines = (lines: RecentHashes, result: string): 'n' | 's' | 'e' => {
-  const text = result.slice(0, RESULT_CHARS).replace(volatile, '#')
-  let said: 'n' | 's' | 'e' = 'e'
+/** A text with the same sign in place of numbers that differ from run to run. */
+export const withoutVolatile = (text: string): string => text.replace(volatile, '#')
+
+/** How many lines of a result say something, and how many of those were not known. */
+export interface LineCount {
+  readonly lines: number
+  readonly fresh: number
+}
+
+/** Remembers the lines of a result, and counts those that were not known. */
+export const noteLines = (known: RecentHashes, result: string): LineCount => {
+  const text = withoutVolatile(result.slice(0, RESULT_CHARS))
+  let lines = 0
+  let fresh = 0
   let start = 0
   for (let at = 0; at <= text.length; at++) {
     if (at < text.length && !endsLine(text, at)) continue
     const hash = lineHash(text, start, at)
     start = at + 1
     if (hash === 0) continue
-    if (lines.add(hash)) said = 'n'
-    else if (said === 'e') said = 's'
+    lines++
+    if (known.add(hash)) fresh++
   }
-  return said
+  return { lines, fresh }
 }
 
 const LF = 10

@@ -1,0 +1,106 @@
+import {
+  callPart,
+  contentOf,
+  firstOf,
+  genericCall,
+  isShape,
+  noContent,
+  type Part,
+  resultPart,
+  type Shape,
+  saidParts,
+  saysFailed,
+  servedPart,
+  shapeOf,
+  strangeParts,
+  wordOf,
+} from 'guard-gateway/core'
+
+/** The parts of one item of a conversation. */
+export const itemParts = (element: unknown): readonly Part[] => {
+  const item = shapeOf(element)
+  const generic = genericCall(item)
+  if (generic !== undefined) return [generic]
+  const type = wordOf(item.type) ?? 'message'
+  if (Object.hasOwn(itemReaders, type)) return itemReaders[type]?.(item) ?? []
+  if (type.endsWith('_call')) return callParts(item, type)
+  return type.endsWith('_output') ? [outputPart(item)] : strangeParts(element)
+}
+
+const messageParts = (item: Shape): Part[] => {
+  const kind = kinds.get(item.role)
+  if (kind === undefined) return strangeParts(item)
+  const content = contentOf(item.content)
+  return [...saidParts(kind, content), ...content.calls]
+}
+
+const kinds = new Map<unknown, 'system' | 'user' | 'text'>([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'text'],
+])
+
+/** An array keeps what would be dropped as a volatile member, for here it is the content. */
+const standIn = (item: Shape, content: unknown): Part[] =>
+  saidParts('text', { texts: [], blocks: [[item.type, content ?? null]], calls: [] })
+
+const itemReaders: Readonly<Record<string, (item: Shape) => Part[]>> = {
+  message: messageParts,
+  reasoning: () => [],
+  // Both stand for something the model said: as a user's word they would end every repetition.
+  item_reference: (item) => standIn(item, item.id),
+  compaction: (item) => standIn(item, item.encrypted_content),
+  // Definitions, not calls.
+  additional_tools: strangeParts,
+  tool_search_output: (item) => [
+    resultPart(item.call_id, { texts: [], blocks: [item.tools ?? null], calls: [] }, saysFailed(item) || null),
+  ],
+}
+
+/** A call, and its own output where the provider ran the tool. */
+const callParts = (item: Shape, type: string): Part[] => {
+  const id = wordOf(item.call_id) ?? wordOf(item.id)
+  const label = wordOf(item.namespace) ?? wordOf(item.server_label)
+  const name = wordOf(item.name) ?? type
+  const call = callPart(label === null ? name : `${label}.${name}`, argumentsOf(item), id)
+  const error = firstOf(item.error)
+  const output = firstOf(
+    item.output,
+    item.outputs,
+    item.results,
+    sourcesOf(item),
+    wordOf(shapeOf(error).message),
+    error,
+  )
+  if (output !== undefined)
+    return [call, servedPart(resultPart(id, contentOf(output), error !== undefined || saysFailed(item) || null))]
+  const image = wordOf(item.result)
+  if (image !== null) return [call, servedPart(resultPart(id, { texts: [], blocks: [image], calls: [] }, null))]
+  return served.has(type) ? [call, servedPart(resultPart(id, noContent(), saysFailed(item) || null))] : [call]
+}
+
+/** Tools that run at the provider, also where the item does not tell what they gave. */
+const served: ReadonlySet<string> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_call',
+])
+
+/** What a search found stands among what it asked, if it was asked for. */
+const sourcesOf = ({ action }: Shape): unknown => shapeOf(action).sources
+
+/** What a call was asked, under whichever name its type has for it. */
+export const argumentsOf = (item: Shape): unknown =>
+  firstOf(item.arguments, item.input, asked(item.action), item.operation, item.actions, item.queries, item.code)
+
+const asked = (action: unknown): unknown => {
+  if (!isShape(action) || action.sources === undefined) return action
+  const { sources: _, ...rest } = action
+  return rest
+}
+
+const outputPart = (item: Shape): Part =>
+  resultPart(item.call_id, contentOf(item.output), saysFailed(item) || saysFailed(item.output) || null)
