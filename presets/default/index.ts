@@ -10,11 +10,17 @@ import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'
 import { maxTokens } from 'guard-gateway/plugins/detectors/max-tokens'
 import { noveltyStall } from 'guard-gateway/plugins/detectors/novelty-stall'
+import { reasoningOnly } from 'guard-gateway/plugins/detectors/reasoning-only'
+import { reread } from 'guard-gateway/plugins/detectors/reread'
 import { restartLoop } from 'guard-gateway/plugins/detectors/restart-loop'
+import { rewordedCall } from 'guard-gateway/plugins/detectors/reworded-call'
 import { sequenceRepeat } from 'guard-gateway/plugins/detectors/sequence-repeat'
 import { staleTurns } from 'guard-gateway/plugins/detectors/stale-turns'
+import { textRepeat } from 'guard-gateway/plugins/detectors/text-repeat'
+import { threadRespawn } from 'guard-gateway/plugins/detectors/thread-respawn'
 import { toolErrorStreak } from 'guard-gateway/plugins/detectors/tool-error-streak'
 import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
+import { wordedError } from 'guard-gateway/plugins/detectors/worded-error'
 import { docs } from 'guard-gateway/plugins/docs'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
@@ -77,6 +83,12 @@ export const defaultPreset = (
   noveltyStall,
   staleTurns,
   toolErrorStreak,
+  textRepeat,
+  wordedError,
+  rewordedCall,
+  reread,
+  threadRespawn,
+  reasoningOnly,
   contentChant,
   restartLoop,
   json,

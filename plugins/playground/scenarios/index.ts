@@ -1,11 +1,12 @@
 import * as enforcing from './actions.ts'
 import * as limits from './limits.ts'
 import * as loops from './loops.ts'
+import * as atWork from './loops-at-work.ts'
+import * as inWords from './loops-in-words.ts'
 import * as actions from './mcp-actions.ts'
 import * as checks from './mcp-checks.ts'
 import * as definitions from './mcp-definitions.ts'
 import * as pauses from './pauses.ts'
-import { staleTurns } from './stale-turns.ts'
 import * as streams from './streams.ts'
 
 /** The scenarios that come with the Playground, in the order in which they are listed. */
@@ -15,7 +16,13 @@ export const builtInScenarios = [
   loops.toolLoop,
   loops.toolErrorLoop,
   loops.noProgress,
-  staleTurns,
+  atWork.staleLoop,
+  atWork.rereadLoop,
+  atWork.respawnLoop,
+  inWords.textLoop,
+  inWords.complaintLoop,
+  inWords.rewordedLoop,
+  inWords.reasoningLoop,
   loops.errorRetry,
   loops.sequenceLoop,
   limits.requestLimit,

@@ -9,7 +9,7 @@ import { dialects, type Step } from '../../kit/dialogue.ts'
 const styles: Readonly<Record<string, ApiStyle>> = { responses, chat_completions: chatCompletions, messages }
 
 const told = (style: ApiStyle, body: object, turns = 9): readonly TurnContent[] =>
-  readRequest(style, Buffer.from(JSON.stringify(body)), '').conversation.turnContents?.(turns) ?? []
+  readRequest(style, Buffer.from(JSON.stringify(body))).conversation.turnContents?.(turns) ?? []
 
 const steps: readonly Step[] = [
   { user: 'Go.' },

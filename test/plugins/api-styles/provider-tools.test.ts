@@ -101,7 +101,7 @@ interface Case {
 }
 
 const read = (style: ApiStyle, body: object): readonly Turn[] =>
-  readRequest(style, Buffer.from(JSON.stringify({ model: 'm', ...body })), '').conversation.turns
+  readRequest(style, Buffer.from(JSON.stringify({ model: 'm', ...body }))).conversation.turns
 
 const cases: readonly Case[] = [
   ...Object.entries(blocks).map(([what, served]) => ({
