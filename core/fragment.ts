@@ -6,10 +6,14 @@ import type { FailureTag, Origin, Owner } from './trace.ts'
 export interface FragmentRun extends Omit<RunDraft, 'failure_tag'> {
   /** Null: derive it. */
   readonly failure_tag?: FailureTag | null
+  /** The project of a run for which nobody has named one; gives way to one that somebody names. */
+  readonly default_project_id?: string
   /** The agent's name for a run that bears none. */
   readonly default_agent_name?: string
   /** Whose records join the run: what it is labelled with where nobody has said whose it is. */
   readonly joined_by?: RunLabels
+  /** The process of a client that writes the run, `host:pid`, so that its end can be known. */
+  readonly client_writer?: string
   /** The run's id before an import gave it another. */
   readonly source_trace_id?: string
   /** SHA-256 of what was imported, without ids, hex. */

@@ -213,6 +213,7 @@ export {
   toolSpanId,
   traceOf,
 } from './trace/call-trace.ts'
+export { givesWay, joinsProject, type ProjectSource } from './trace/project.ts'
 export { autoRoot, wideRoot } from './trace/root.ts'
 export type { ToolRecord, ToolRecording } from './trace/tool-record.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'

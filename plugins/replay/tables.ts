@@ -1,6 +1,7 @@
 import {
   type Artifact,
   type FailureTag,
+  type ProjectSource,
   type Run,
   type Table,
   type TraceEvent,
@@ -17,6 +18,10 @@ export interface Given {
   readonly end_ns?: bigint | null
   /** Status that the root span was sent with. */
   readonly root_status?: string
+  /** How the run came by its project, where `default` or another id does not say it. */
+  readonly project?: ProjectSource
+  /** Process of the client that writes it, `host:pid:start`, where it said so. */
+  readonly writer?: string
 }
 
 /** A run as stored. */

@@ -41,7 +41,7 @@ export const changeApproval = (
   return audit.keep(
     {
       origin: 'mcp',
-      run: { trace_id: row.trace_id, project_id: row.project_id },
+      run: { trace_id: row.trace_id, default_project_id: row.project_id },
       spans,
       events: [],
       rows: [

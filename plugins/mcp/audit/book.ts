@@ -4,6 +4,7 @@ import {
   derivedId,
   type Gateway,
   GuardError,
+  joinsProject,
   newId,
   newSpanId,
   newTraceId,
@@ -191,7 +192,7 @@ export class AuditBook {
   async #joins(trace_id: string): Promise<boolean> {
     if (this.#joinable === trace_id) return true
     const run = await this.#gateway.storage.get('runs', trace_id)
-    if (run !== undefined && run.project_id !== this.#told.project_id) return false
+    if (run !== undefined && !joinsProject(run, this.#told.project_id)) return false
     this.#joinable = trace_id
     return true
   }

@@ -77,7 +77,7 @@ export class LeftCalls {
       origin: 'mcp',
       run: {
         trace_id,
-        ...(project_id === null ? {} : { project_id }),
+        ...(project_id === null ? {} : { default_project_id: project_id }),
         ...(parent_span_id === null ? { agent_id, name: `mcp ${server_id}` } : {}),
       },
       spans: [{ ...span, status_message: MESSAGE }],

@@ -19,7 +19,9 @@ export const runOf = (
   { trace_id, joined }: Entry,
   { project_id, server_id, guard_session_id: session_id, agent_id }: Told,
 ): FragmentRun => ({
-  ...{ trace_id, project_id },
+  trace_id,
+  // who names no project says `default`, and goes with any
+  ...(project_id === 'default' ? {} : { project_id }),
   ...(joined ? { joined_by: { session_id, agent_id } } : { session_id, agent_id, name: `mcp ${server_id}` }),
 })
 

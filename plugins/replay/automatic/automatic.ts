@@ -2,6 +2,7 @@ import {
   type Call,
   type CallTrace,
   type Gateway,
+  givesWay,
   newSpanId,
   newTraceId,
   type Recording,
@@ -11,7 +12,7 @@ import type { Keeper } from '../keep/keeper.ts'
 import { labelsWith } from '../keep/labels.ts'
 import { OpenRun } from '../keep/open-run.ts'
 import { callChange, runChange } from '../keep/run-change.ts'
-import { isGuarded, newRow } from '../keep/run-row.ts'
+import { isGuarded, newRow, withProject } from '../keep/run-row.ts'
 import { type SummedCall, summedCall } from '../keep/summed-span.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
 
@@ -108,8 +109,14 @@ export class Automatic {
   }
 
   /** Says whose the run is where nobody has said so; true if something is new. */
-  #label(run: OpenRun, { session, agent_id }: Call): boolean {
+  #label(run: OpenRun, call: Call): boolean {
+    const { session, agent_id } = call
     const { row } = run
+    if (row.project_id !== call.project_id && namesProject(call) && givesWay(row)) {
+      const labels = labelsWith(row, { session_id: session?.row.id ?? null, agent_id })
+      run.describe({ ...row, ...labels, ...withProject(row, call.project_id) }, true)
+      return true
+    }
     if (row.session_id !== null && (row.agent_id !== null || agent_id === null)) return false
     const labels = labelsWith(row, { session_id: session?.row.id ?? null, agent_id })
     if (labels.session_id === row.session_id && labels.agent_id === row.agent_id) return false
@@ -143,7 +150,7 @@ export class Automatic {
     const { runs } = this.#keeper
     const found = runs.peek(trace_id) ?? (await runs.get(trace_id))
     const run = found ?? runs.peek(trace_id) ?? this.#begin(call, trace_id)
-    return run.row.project_id === call.project_id ? run : undefined
+    return isOfProject(call, run) || givesWay(run.row) ? run : undefined
   }
 
   #remembered(call: Call, session_id: string): OpenRun | undefined {
@@ -169,13 +176,13 @@ export class Automatic {
   #goesOn(call: Call, run: OpenRun): boolean {
     // what lies as far ahead is of before the clock was set back
     const isLate = Math.abs(call.at - run.active_at) >= this.#idle_ms
-    return run.row.project_id === call.project_id && run.size < MAX_SPANS && !isLate
+    return isOfProject(call, run) && run.size < MAX_SPANS && !isLate
   }
 
   #begin(call: Call, trace_id: string): OpenRun {
     const about = {
       trace_id,
-      project_id: call.project_id,
+      ...(namesProject(call) ? { project_id: call.project_id } : {}),
       session_id: call.session?.row.id ?? null,
       agent_id: call.agent_id,
     }
@@ -195,6 +202,13 @@ export class Automatic {
     }
   }
 }
+
+/** The caller, or who set its agent up, has said what the project is. */
+const namesProject = ({ project_id, headers }: Call): boolean =>
+  project_id !== 'default' || headers['x-guard-project-id'] !== undefined
+
+/** A request whose project nobody named goes with any. */
+const isOfProject = (call: Call, { row }: OpenRun): boolean => row.project_id === call.project_id || !namesProject(call)
 
 const place = (call: Call, run: OpenRun, parent_span_id: string | null): void => {
   run.joined_at = Math.max(run.joined_at, call.at)

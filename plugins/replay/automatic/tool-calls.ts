@@ -47,7 +47,8 @@ export class ToolCalls {
       // the stored row shows that it is behind: it is older than the call
       row.updated_ns < (end_ns / NS_PER_MS) * NS_PER_MS &&
       row.start_ns <= start_ns &&
-      row.project_id === record.project_id &&
+      // who names no project says `default`, and goes with any
+      (row.project_id === record.project_id || record.project_id === 'default') &&
       this.#isKnown(run, record) &&
       run.staysOk()
     )

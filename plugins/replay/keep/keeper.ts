@@ -182,7 +182,7 @@ const beginPlan = (prepared: Prepared, found: OpenRun | undefined, now_ns: bigin
   const finish = (): Plan => {
     const records = recordChanges(prepared)
     const events = rowsOf(prepared.events)
-    run.describe(row, created || saysWords(fragment.run))
+    run.describe(row, created || saysWords(fragment.run) || row.project_id !== before.project_id)
     const said = created || writeJson(row) !== writeJson(before)
     const changes = [...records, ...(fragment.rows ?? [])]
     if (records.length === 0 && !said) return { fragment, run, created, row: before, events, changes }

@@ -3,6 +3,7 @@ import {
   type Fragment,
   type FragmentRun,
   GuardError,
+  givesWay,
   newSpanId,
   type RunLabels,
   type SpanDraft,
@@ -40,7 +41,7 @@ export const newRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigin
 
 const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): RunRow => ({
   trace_id: run.trace_id,
-  project_id: run.project_id ?? 'default',
+  ...projectOf(run),
   session_id: run.session_id ?? null,
   agent_id: run.agent_id ?? null,
   task_id: null,
@@ -68,7 +69,6 @@ const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): R
   root_auto: true,
   source_trace_id: run.source_trace_id ?? null,
   content_digest: run.content_digest ?? null,
-  given: {},
   attributes: {},
   recorded_ns: now_ns,
   updated_ns: now_ns,
@@ -77,19 +77,38 @@ const emptyRow = (run: FragmentRun, origin: RunRow['origin'], now_ns: bigint): R
   words: [],
 })
 
+const DEFAULT_PROJECT = 'default'
+
+/** Whose a new run is. */
+const projectOf = ({ project_id, default_project_id }: FragmentRun): Pick<RunRow, 'project_id' | 'given'> => {
+  if (project_id !== undefined) return { project_id, given: project_id === DEFAULT_PROJECT ? { project: 'named' } : {} }
+  if (default_project_id === undefined || default_project_id === DEFAULT_PROJECT)
+    return { project_id: DEFAULT_PROJECT, given: {} }
+  return { project_id: default_project_id, given: { project: 'guessed' } }
+}
+
+/** The project that a writer names takes the place of one that nobody has named. Throws TRACE_CONFLICT. */
+export const withProject = (row: RunRow, project_id: string | undefined): Pick<RunRow, 'project_id' | 'given'> => {
+  const { given } = row
+  if (project_id === undefined || (project_id === row.project_id && !givesWay(row)))
+    return { project_id: row.project_id, given }
+  if (givesWay(row)) return { project_id, given: { ...given, project: 'named' } }
+  throw new GuardError(
+    'TRACE_CONFLICT',
+    `Run "${row.trace_id}" belongs to project "${row.project_id}". Use another trace id, or that project.`,
+    { path: '/project_id' },
+  )
+}
+
 /** The row with what a fragment says of the run itself. `known`: the root is stored under its own id. Throws TRACE_CONFLICT, SPAN_IMMUTABLE, INVALID_TIME. */
 export const rowWith = (row: RunRow, fragment: Fragment, known: (id: string) => boolean): RunRow => {
   const outside = fragment.owner === 'client' && isGuarded(row)
   const run = outside ? clientsOwn(fragment.run) : fragment.run
-  if (run.project_id !== undefined && run.project_id !== row.project_id)
-    throw new GuardError(
-      'TRACE_CONFLICT',
-      `Run "${row.trace_id}" belongs to project "${row.project_id}". Use another trace id, or that project.`,
-      { path: '/project_id' },
-    )
+  const { project_id, given } = withProject(row, run.project_id)
   const { root, root_span_id, root_auto } = rootOf(row, fragment, known, outside)
   return {
     ...row,
+    project_id,
     ...labels(row, run),
     task_id: run.task_id === undefined ? row.task_id : run.task_id,
     agent_name: agentName(row, run),
@@ -97,7 +116,7 @@ export const rowWith = (row: RunRow, fragment: Fragment, known: (id: string) => 
     tags: run.tags ?? row.tags,
     root_span_id,
     root_auto,
-    given: givenBy(row.given, run, root?.status),
+    given: givenBy(given, run, root?.status),
     attributes: mergedAttributes(row.attributes, run.attributes),
   }
 }
@@ -147,5 +166,6 @@ const givenBy = (given: Given, run: FragmentRun, root_status: string | undefined
     ...(run.start_ns === undefined ? {} : { start_ns: run.start_ns }),
     ...(run.end_ns === undefined ? {} : { end_ns: run.end_ns }),
     ...(root_status === undefined ? {} : { root_status }),
+    ...(run.client_writer === undefined ? {} : { writer: run.client_writer }),
   }
 }

@@ -116,19 +116,6 @@ describe('traces received', () => {
     assert.deepEqual([request?.parent_id, request?.owner], ['e'.repeat(16), 'gateway'])
   })
 
-  it('are refused whole where they name another project than the run has', async () => {
-    const trace = newTrace()
-    await modelRequest(trace)
-    const sent = resourceSpans([span({ traceId: trace }), span({ traceId: trace, spanId: 'b'.repeat(16) })])
-    const { rejectedSpans, errorMessage } = partialOf(await receiver.taken(sent, { 'x-guard-project-id': 'other' }))
-    assert.equal(rejectedSpans, '2')
-    assert.match(errorMessage, /belongs to project "default"/)
-    assert.equal(
-      (await receiver.run(trace)).spans.some(({ id }) => id === spanId),
-      false,
-    )
-  })
-
   it('never change a span of the gateway; the others are kept', async () => {
     const trace = newTrace()
     await modelRequest(trace)

@@ -140,7 +140,8 @@ describe('automatic traces', () => {
 
   it('take no part in a trace of another project, nor in a header that is none', async () => {
     await bench.send('POST', '/api/v1/traces', { trace_id: TRACE, project_id: 'theirs' })
-    const call = await request({ headers: { traceparent: `00-${TRACE}-${SPAN}-01` } })
+    const headers = { traceparent: `00-${TRACE}-${SPAN}-01`, 'x-guard-project-id': 'mine' }
+    const call = await request({ headers })
     assert.notEqual(call.trace?.trace_id, TRACE)
     const [, span] = (await run(call.trace?.trace_id)).spans
     assert.equal(span?.events[0]?.attributes.trace_join_refused, true)

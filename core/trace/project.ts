@@ -1,0 +1,21 @@
+const DEFAULT = 'default'
+
+/**
+ * How a run came by its project: `named` by a writer, or `guessed` from something else, such as the name of a service.
+ * Absent: the project `default` where nobody said one, else a named one.
+ */
+export type ProjectSource = 'named' | 'guessed'
+
+/** A run, as far as it says whose it is. */
+export interface ProjectOfRun {
+  readonly project_id: string
+  readonly given?: { readonly project?: ProjectSource }
+}
+
+/** Whether nobody has named the run's project, so that the first one that is named takes its place. */
+export const givesWay = ({ project_id, given }: ProjectOfRun): boolean =>
+  given?.project === undefined ? project_id === DEFAULT : given.project === 'guessed'
+
+/** Whether records that say this project may stand in the run: `default` is what those say who name none. */
+export const joinsProject = (run: ProjectOfRun, project_id: string): boolean =>
+  run.project_id === project_id || project_id === DEFAULT || givesWay(run)
