@@ -76,6 +76,11 @@ export const traceBody = Type.Object({
   end_ns: nanosecondsOrNull,
   attributes,
   tags,
+  writer: optional(
+    Type.String({
+      description: 'The process that writes the run, `host:pid`: where it is gone, what it left open ends.',
+    }),
+  ),
   spans: list(span),
   events: list(eventOfSpan),
   artifacts: list(artifact),

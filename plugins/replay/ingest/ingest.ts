@@ -88,6 +88,7 @@ export const readRun = async (
   const project = draft.project_id ?? project_id
   const named = labelIn(label)
   records.checkId(named, ROOT, 'session_id')
+  const { writer } = record
   const session = named && (await namedSession(gateway.storage, project ?? 'default', named))
   return {
     ...draft,
@@ -95,8 +96,12 @@ export const readRun = async (
     ...(session === undefined ? {} : { session_id: session }),
     ...(draft.tags === undefined ? {} : { tags: checkTags(draft.tags, '/tags') }),
     ...(failure_tag === null ? { failure_tag: null } : {}),
+    ...(typeof writer === 'string' && WRITER.test(writer) ? { client_writer: writer } : {}),
   }
 }
+
+/** A host and the number of a process. */
+const WRITER = /^[\w.-]{1,253}:\d{1,10}$/
 
 const labelIn = (label: unknown): string | undefined => {
   if (label === undefined || (typeof label === 'string' && isSessionName(label))) return label

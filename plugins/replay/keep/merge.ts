@@ -59,7 +59,7 @@ export const mergeSpan = (
     kind,
     label: labelOf(attributes),
     status,
-    status_message: draft.status_message === undefined ? (old?.status_message ?? null) : draft.status_message,
+    status_message: draft.status_message === undefined ? messageOf(old, status) : draft.status_message,
     start_ns,
     end_ns,
     owner: moment.owner === 'client' ? (old?.owner ?? 'client') : moment.owner,
@@ -68,6 +68,12 @@ export const mergeSpan = (
   }
   return merged(row, old)
 }
+
+/** The message of spans that ended because nothing more came of them; one that its client goes on with has it no more. */
+export const WRITER_GONE = 'its writer went before the span ended'
+
+const messageOf = (old: SpanRow | undefined, status: string): string | null =>
+  old === undefined || (old.status_message === WRITER_GONE && status !== 'error') ? null : old.status_message
 
 /** Where its writer does not say: a span that ran has ended well once it has an end. */
 const statusOf = ({ end_ns }: SpanDraft, old: SpanRow | undefined): string =>
@@ -81,7 +87,8 @@ const endOf = (
   now_ns: bigint,
 ): bigint | null => {
   if (draft.end_ns !== undefined) return draft.end_ns
-  if (status === 'running') return old?.end_ns ?? null
+  // a client whose span was ended in its absence goes on with it
+  if (status === 'running') return old?.status_message === WRITER_GONE ? null : (old?.end_ns ?? null)
   if (old === undefined) return start_ns
   // it has run until now
   return old.end_ns ?? (now_ns > start_ns ? now_ns : start_ns)

@@ -9,7 +9,17 @@ export const writer = `${hostname()}:${process.pid}:${started}`
 export const hasGone = (last: string): boolean => {
   const [host, pid] = last.split(':')
   if (last === writer || host !== hostname()) return false
-  if (Number(pid) === process.pid) return true
+  return Number(pid) === process.pid || isNone(pid)
+}
+
+/** Whether a client's process, `host:pid`, ran on this host and does not run any more. */
+export const clientHasGone = (client: string): boolean => {
+  const [host, pid] = client.split(':')
+  return host === hostname() && isNone(pid)
+}
+
+/** No process has this number. */
+const isNone = (pid: string | undefined): boolean => {
   try {
     process.kill(Number(pid), 0)
     return false

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { cutText } from 'guard-gateway/text'
 import type { Batch, Entry } from './backlog.ts'
 import type { Cleaner, Path } from './cleaner.ts'
@@ -57,6 +58,8 @@ const head = (recording: Recording, cleaner: Cleaner, open: boolean): object => 
     task_id: optional(about.task_id, NAME_CHARS, ['task_id'], cleaner),
     agent_name: optional(about.agent, NAME_CHARS, ['agent_name'], cleaner),
     name: nameText(about.name, ['name'], cleaner),
+    // by it the gateway finds out whether the rest can still come
+    writer: open ? `${hostname()}:${process.pid}` : undefined,
     status: open ? 'running' : span.status,
     attributes: cleaner.attributes(span.facts, ['attributes']),
   }
