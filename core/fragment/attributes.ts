@@ -4,12 +4,15 @@ import { pointerPart } from '../json/pointer.ts'
 import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
 
-const MAX_KEYS = 256
-const KEY_CHARS = 256
-const MAX_DEPTH = 32
+/** Attributes of one record. */
+export const MAX_KEYS = 256
+/** UTF-16 units of a name. */
+export const KEY_CHARS = 256
+/** Levels of nesting. */
+export const MAX_DEPTH = 32
 /** UTF-16 units of one text, and of all attributes of a record. */
-const VALUE_CHARS = 8_192
-const ALL_CHARS = 65_536
+export const VALUE_CHARS = 8_192
+export const ALL_CHARS = 65_536
 
 /** The value with every text passed through `map`, after `enter` had each part; itself where nothing changed. */
 const mapped = (

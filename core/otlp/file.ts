@@ -1,14 +1,15 @@
-import type { ImportReading, ImportWarning, RunDraft } from '../contracts/export-format.ts'
+import type { ImportReading, RunDraft } from '../contracts/export-format.ts'
 import { faultAt, type JsonElement, jsonElements, placeInElement } from '../import/elements.ts'
 import { ImportFault, lineAndPointer, type Place } from '../import/fault.ts'
 import type { ImportFile } from '../import/file.ts'
 import { RunOutline } from '../import/outline.ts'
 import { type FoundRecord, outlined, readingOf } from '../import/reading.ts'
-import { elementsOf, recordAt } from '../import/records.ts'
+import { elementsOf, type Placed, recordAt } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'
+import { droppedWarnings, type Foreign, foreignRecords } from './foreign-records.ts'
 import { collect, noRecords } from './map.ts'
 import { foreignNames, foreignRun, ownRun, tellingOfRun, textFrom } from './read-run.ts'
-import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, withoutContent } from './read-span.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes } from './read-span.ts'
 import { fromKeyValues } from './values.ts'
 
 /** One level of an attribute is up to four in OTLP; attributes nest 32 deep. */
@@ -44,16 +45,14 @@ export const readOtlpFile = (file: ImportFile): ImportReading => {
   const traces = new Map<string, OtlpTrace>()
   lookThrough(file, around, traces)
   if (traces.size === 0) throw nothing()
-  let dropped = 0
-  const drop = (count: number): void => {
-    dropped += count
-  }
-  describeRuns(traces, around, drop)
-  outlined(recordsOf(file, around, traces, drop))
-  const ignore = (): void => {}
+  const counts = { content: 0, cut: 0 }
+  const foreign = foreignRecords(counts)
+  describeRuns(traces, around, foreign)
+  outlined(recordsOf(file, around, traces, foreign))
   const outlines = [...traces.values()].map(({ outline }) => outline)
-  const reading = readingOf(outlines, () => recordsOf(file, around, traces, ignore))
-  return { ...reading, warnings: [...reading.warnings, ...droppedWarning(dropped)] }
+  // read again, the same goes a second time
+  const reading = readingOf(outlines, () => recordsOf(file, around, traces, foreignRecords({ content: 0, cut: 0 })))
+  return { ...reading, warnings: [...reading.warnings, ...droppedWarnings(counts)] }
 }
 
 /** A file that is no JSON is refused as that, whatever stands in it before. */
@@ -75,16 +74,6 @@ const nothing = (): unknown =>
     line: 1,
     path: '',
   }))
-
-const droppedWarning = (dropped: number): readonly ImportWarning[] =>
-  dropped === 0
-    ? []
-    : [
-        {
-          code: 'content_dropped',
-          message: `${dropped} attributes or events that carried prompts or replies were left out.`,
-        },
-      ]
 
 /** Members of an OTLP span that hold what these hold of ours. */
 const members: Readonly<Record<string, string>> = {
@@ -151,16 +140,12 @@ const lookAtSpan = (element: JsonElement, span: OtlpSpan, traces: Map<string, Ot
   if (span.root) trace.root ??= { ...spot, attributes, group }
 }
 
-const describeRuns = (
-  traces: ReadonlyMap<string, OtlpTrace>,
-  around: Surroundings,
-  drop: (n: number) => void,
-): void => {
+const describeRuns = (traces: ReadonlyMap<string, OtlpTrace>, around: Surroundings, foreign: Foreign): void => {
   const ids = new Set<string>()
   for (const [traceId, trace] of traces) {
     const { place, line } = trace.root ?? trace.first
     try {
-      const run = runOf(traceId, trace, around, drop)
+      const run = runOf(traceId, trace, around, foreign)
       if (ids.has(run.trace_id))
         throw new ImportFault('DUPLICATE_ID', `Two traces of the file claim the id "${run.trace_id}".`, place)
       ids.add(run.trace_id)
@@ -175,23 +160,22 @@ const runOf = (
   traceId: string,
   { root, telling, groups }: OtlpTrace,
   { resources }: Surroundings,
-  drop: (n: number) => void,
+  { quiet, fit }: Foreign,
 ): RunDraft => {
   if (root !== undefined) return ownRun(root, resources.get(root.group) ?? {})
   const about: Attributes = Object.assign(Object.create(null), ...[...groups].map((group) => resources.get(group)))
-  const resource = withoutContent(about, drop)
-  return foreignRun(traceId, foreignNames([{ attributes: telling }], resource), resource)
+  return fit(quiet.run(foreignRun(traceId, foreignNames([{ attributes: telling }], about), about)))
 }
 
 function* recordsOf(
   file: ImportFile,
   { scopes }: Surroundings,
   traces: ReadonlyMap<string, OtlpTrace>,
-  drop: (count: number) => void,
+  foreign: Foreign,
 ): Generator<FoundRecord> {
   for (const element of jsonElements(file, lists, MAX_DEPTH, isSpan)) {
     const where = whereIn(element)
-    const { trace, collected } = placed(element, () => readSpan(element, traces, scopes, drop))
+    const { trace, collected } = placed(element, () => readSpan(element, traces, scopes, foreign))
     const { outline } = trace
     for (const one of collected.spans) yield { kind: 'span', outline, where, ...one }
     for (const one of collected.events) yield { kind: 'event', outline, where, ...one }
@@ -203,15 +187,19 @@ const readSpan = (
   element: JsonElement,
   traces: ReadonlyMap<string, OtlpTrace>,
   scopes: ReadonlyMap<string, Attributes>,
-  drop: (count: number) => void,
+  { quiet, fit }: Foreign,
 ) => {
   const place = { path: element.path }
   const found = otlpSpanOf(recordAt(element.value, place), place)
   const trace = traces.get(found.traceId)
   if (trace === undefined) throw new ImportFault('INVALID_IMPORT', 'The file has changed while it was read.', place)
-  const span = found.ours ? found : { ...found, attributes: withoutContent(found.attributes, drop) }
   const parent = found.parentId === null ? null : (trace.natives.get(found.parentId) ?? found.parentId)
   const collected = noRecords()
-  collect(collected, { ...span, scope: scopes.get(scopeKey(element)) ?? {} }, parent, found.ours ? undefined : drop)
-  return { trace, collected }
+  const { ours } = found
+  collect(collected, { ...found, scope: scopes.get(scopeKey(element)) ?? {} }, parent, ours ? undefined : quiet)
+  if (ours) return { trace, collected }
+  const fitAll = <R extends { readonly attributes?: Attributes }>(list: readonly Placed<R>[]): Placed<R>[] =>
+    list.map(({ record, place: at }) => ({ record: fit(record), place: at }))
+  const { spans, events, artifacts } = collected
+  return { trace, collected: { spans: fitAll(spans), events: fitAll(events), artifacts: fitAll(artifacts) } }
 }

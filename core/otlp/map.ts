@@ -3,10 +3,11 @@ import type { Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { elementsOf, type Placed, recordAt } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'
-import { isContentEvent } from './names.ts'
+import { MetadataOnly } from './content/metadata-only.ts'
+import { QuietRecords } from './content/quiet-records.ts'
 import { eventsFromOtlp } from './read-events.ts'
 import { foreignNames, foreignRun, ownRun, type RunNames } from './read-run.ts'
-import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp, withoutContent } from './read-span.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp } from './read-span.ts'
 import { fromKeyValues } from './values.ts'
 
 /** What OTLP data says of one trace, in our records. */
@@ -56,7 +57,8 @@ export const fromOtlp = (data: unknown, options: OtlpOptions): OtlpReading => {
   const count = (more: number): void => {
     dropped += more
   }
-  const runs = [...traces].map(([traceId, spans]) => runOf(traceId, spans, options, rejected, count))
+  const quiet = new QuietRecords(new MetadataOnly(), count)
+  const runs = [...traces].map(([traceId, spans]) => runOf(traceId, spans, options, rejected, quiet))
   return { runs, rejected, dropped }
 }
 
@@ -99,50 +101,40 @@ const runOf = (
   found: readonly Found[],
   options: OtlpOptions,
   rejected: ImportFault[],
-  dropped: (count: number) => void,
+  quiet: QuietRecords,
 ): OtlpRun => {
   const native = new Map(found.map((span) => [span.spanId, nativeSpanId(span)]))
   const collected = noRecords()
-  const kept = found.map((span) =>
-    options.keepsContent(span.ours) ? span : { ...span, attributes: withoutContent(span.attributes, dropped) },
-  )
-  for (const span of kept) {
+  for (const span of found) {
     const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
-    const drop = options.keepsContent(span.ours) ? undefined : dropped
-    unlessRejected(rejected, () => collect(collected, span, parent, drop))
+    unlessRejected(rejected, () =>
+      collect(collected, span, parent, options.keepsContent(span.ours) ? undefined : quiet),
+    )
   }
-  const root = kept.find((span) => span.root)
+  const root = found.find((span) => span.root)
   const place = root?.place ?? found[0]?.place ?? top
+  const told = (run: RunDraft, ours: boolean): RunDraft => (options.keepsContent(ours) ? run : quiet.run(run))
   const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
-  if (own !== undefined) return { run: own, names: {}, place, ...collected }
+  if (own !== undefined) return { run: told(own, true), names: {}, place, ...collected }
   const about: Attributes = Object.assign(Object.create(null), ...found.map(({ resource }) => resource))
-  const resource = options.keepsContent(false) ? about : withoutContent(about, dropped)
-  const names = foreignNames(kept, resource)
-  return { run: foreignRun(traceId, names, resource), names, place, ...collected }
+  const names = foreignNames(found, about)
+  return { run: told(foreignRun(traceId, names, about), false), names, place, ...collected }
 }
 
-/** Adds what a span tells; `drop` is there if its events must not tell what people and models said, and counts what goes. */
+/** Adds what a span tells; `quiet` is there if it must not tell what people and models said. */
 export const collect = (
   into: Collected,
   span: Omit<Found, 'resource'>,
   parent: string | null,
-  drop: ((count: number) => void) | undefined,
+  quiet: QuietRecords | undefined,
 ): void => {
   const record = spanFromOtlp(span, parent, span.scope)
   const { events, artifacts } = eventsFromOtlp(span, record.id)
-  into.spans.push({ record, place: span.place })
-  for (const event of drop === undefined ? events : quietEvents(events, drop)) into.events.push(event)
-  for (const artifact of artifacts) into.artifacts.push(artifact)
-}
-
-const quietEvents = (
-  events: readonly Placed<EventDraft>[],
-  drop: (count: number) => void,
-): readonly Placed<EventDraft>[] => {
-  const kept = events.filter(({ record }) => !isContentEvent(record.name))
-  if (kept.length < events.length) drop(events.length - kept.length)
-  return kept.map(({ record, place }) => ({
-    record: { ...record, attributes: withoutContent(record.attributes ?? {}, drop) },
-    place,
-  }))
+  into.spans.push({ record: quiet?.span(record) ?? record, place: span.place })
+  for (const event of events) {
+    const kept = quiet === undefined ? event.record : quiet.event(event.record)
+    if (kept !== undefined) into.events.push({ record: kept, place: event.place })
+  }
+  for (const { record: artifact, place } of artifacts)
+    into.artifacts.push({ record: quiet?.artifact(artifact) ?? artifact, place })
 }

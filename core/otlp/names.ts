@@ -45,6 +45,10 @@ export const guardNames = {
   artifactId: 'guard.artifact.id',
   /** The span that an artifact names, where the run has no such span. */
   artifactSpan: 'guard.artifact.span_id',
+  /** How many attributes of a record were left out: content where only metadata is kept, or more than a record may have. */
+  dropped: 'guard.dropped_attributes',
+  /** The project that its writer named, where the run belongs to another. */
+  declaredProject: 'guard.declared_project_id',
 } as const
 
 /** Put before the attributes of a run where they stand on its root span. */
@@ -90,72 +94,3 @@ export const reservedOnRoots: ReadonlySet<string> = new Set([
   semconv.agentId,
   semconv.agentName,
 ])
-
-const contentNames = new Set([
-  'gen_ai.input.messages',
-  'gen_ai.output.messages',
-  'gen_ai.system_instructions',
-  'gen_ai.tool.definitions',
-  'gen_ai.tool.call.arguments',
-  'gen_ai.tool.call.result',
-  'gen_ai.retrieval.query.text',
-  'gen_ai.retrieval.documents',
-  'prompt',
-  'user_prompt',
-  'system_prompt',
-  'completion',
-  // OpenInference
-  'input.value',
-  'output.value',
-  'tool.parameters',
-  'embedding.text',
-  'reranker.query',
-  // OpenLLMetry
-  'traceloop.entity.input',
-  'traceloop.entity.output',
-  // AI SDK
-  'ai.value',
-  'ai.values',
-  'ai.embedding',
-  'ai.embeddings',
-  // Pydantic AI
-  'all_messages_events',
-  'pydantic_ai.all_messages',
-  'final_result',
-  'tool_arguments',
-  'tool_response',
-  // Claude Code
-  'new_context',
-  'system_prompt_preview',
-  'response.model_output',
-  'tool_input',
-  // Langfuse and MLflow
-  'langfuse.observation.input',
-  'langfuse.observation.output',
-  'langfuse.trace.input',
-  'langfuse.trace.output',
-  'mlflow.spanInputs',
-  'mlflow.spanOutputs',
-])
-/** Lists of messages, tools or documents that are flattened into numbered names, and families of names. */
-const CONTENT_PREFIX = new RegExp(
-  `^(?:${[
-    'gen_ai\\.(?:prompt|completion)',
-    'llm\\.(?:input_messages|output_messages|prompts|completions|choices|prompt_template|tools|function_call)',
-    '(?:retrieval|reranker)\\.(?:input_|output_)?documents',
-    'embedding\\.embeddings',
-    'ai\\.(?:prompt|(?:response|result)\\.(?:text|object|reasoning|toolCalls|files)|toolCall\\.(?:args|result|input|output))',
-  ].join('|')})`,
-)
-const CONTENT_EVENT = /^gen_ai\.(?:.*\.message|choice)$/s
-
-const OWN_PREFIXES = /^(?:guard\.attr\.|guard\.run\.attr\.)+/
-
-/** Attributes that carry what people and models said, which is not kept unless full content logging is on; also where we prefixed them. */
-export const isContentName = (name: string): boolean => {
-  const bare = name.startsWith('guard.') ? name.replace(OWN_PREFIXES, '') : name
-  return contentNames.has(bare) || CONTENT_PREFIX.test(bare)
-}
-
-/** Span events that carry it. */
-export const isContentEvent = (name: string): boolean => CONTENT_EVENT.test(name)

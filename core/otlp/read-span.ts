@@ -5,15 +5,7 @@ import { nsField, textField } from '../import/fields.ts'
 import { elementsOf, recordAt, spanDraft } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'
 import { kindSaid, respelled } from './dialects.ts'
-import {
-  ESCAPED,
-  guardNames,
-  isContentName,
-  RUN_ATTRIBUTE,
-  reservedOnRoots,
-  reservedOnSpans,
-  semconv,
-} from './names.ts'
+import { ESCAPED, guardNames, RUN_ATTRIBUTE, reservedOnRoots, reservedOnSpans, semconv } from './names.ts'
 import { fromKeyValues } from './values.ts'
 
 /** A span as OTLP tells it; ids are lower-case hex. */
@@ -44,8 +36,21 @@ const needHex = (record: Shape, key: string, digits: number, place: Place): stri
 const parentOf = (record: Shape, place: Place): string | null =>
   /^0*$/.test(hexOf(record.parentSpanId)) ? null : needHex(record, 'parentSpanId', 16, place)
 
+/** A member that OTLP spells as a number, in JSON too. */
+const needNumber = (record: Shape, key: string, place: Place): void => {
+  const value = record[key]
+  if (value === undefined || value === null || (typeof value === 'number' && Number.isInteger(value))) return
+  throw new ImportFault(
+    'INVALID_IMPORT',
+    `"${key}" must be the number of the value: OTLP knows no names of values in JSON.`,
+    inside(place, key),
+  )
+}
+
 /** Reads ids and attributes of an OTLP span. Throws ImportFault. */
 export const otlpSpanOf = (record: Shape, place: Place): OtlpSpan => {
+  needNumber(record, 'kind', place)
+  needNumber(statusRecord(record, place), 'code', inside(place, 'status'))
   const attributes = fromKeyValues(record, 'attributes', place)
   const parentId = parentOf(record, place)
   const ours = typeof attributes[guardNames.spanId] === 'string'
@@ -159,16 +164,6 @@ export const scopeAttributes = (scope: Shape): Attributes => ({
   ...(typeof scope.name === 'string' && scope.name !== '' ? { [semconv.scopeName]: scope.name } : {}),
   ...(typeof scope.version === 'string' && scope.version !== '' ? { [semconv.scopeVersion]: scope.version } : {}),
 })
-
-/** The attributes without those that carry content; `dropped` is told how many went. */
-export const withoutContent = (attributes: Attributes, dropped: (count: number) => void): Attributes => {
-  const names = Object.keys(attributes).filter(isContentName)
-  if (names.length === 0) return attributes
-  dropped(names.length)
-  const kept: Record<string, unknown> = Object.create(null)
-  for (const [name, value] of Object.entries(attributes)) if (!isContentName(name)) kept[name] = value
-  return kept
-}
 
 /** The record of ours that an OTLP span tells. `about`: attributes of its scope. Throws ImportFault. */
 export const spanFromOtlp = (span: OtlpSpan, parent_id: string | null, about: Attributes): SpanDraft =>

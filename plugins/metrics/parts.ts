@@ -57,6 +57,13 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
       () => pushed(gateway),
       'counter',
     ),
+    gauge(
+      'guard_otlp_ignored_requests_total',
+      'Requests of OpenTelemetry exporters of logs and metrics: answered, not kept.',
+      ['signal'],
+      () => ignored(gateway),
+      'counter',
+    ),
     gauge('guard_fill', 'Whatever a part of the gateway counts of itself.', ['part', 'what'], () => fills(gateway)),
   ]
 }
@@ -71,6 +78,15 @@ function* pushed(gateway: Gateway): Generator<readonly [values: readonly string[
   for (const receiver of listOf(receivers).map(shapeOf))
     for (const outcome of ['sent', 'dropped', 'failed'])
       yield [[String(receiver.url), outcome], Number(receiver[outcome])]
+}
+
+/** Signals that are not kept. */
+function* ignored(gateway: Gateway): Generator<readonly [values: readonly string[], value: number]> {
+  const section = shapeOf(told(gateway.health.get('otlp') ?? (() => undefined)))
+  for (const signal of ['logs', 'metrics']) {
+    const count = section[`ignored_${signal}`]
+    if (typeof count === 'number') yield [[signal], count]
+  }
 }
 
 /** The numbers among what the parts say of their health. */

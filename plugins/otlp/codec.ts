@@ -1,4 +1,5 @@
 import { GuardError, readJsonStrict } from 'guard-gateway/core'
+import { withoutLongTexts } from './long-texts.ts'
 import { traceMessages } from './trace-messages.ts'
 
 /** What was not taken of a request that was: a count and the reason. */
@@ -28,7 +29,7 @@ const MAX_DEPTH = 160
 
 const json: Codec = {
   mediaType: 'application/json',
-  read: (bytes) => readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true }),
+  read: (bytes) => readJsonStrict(withoutLongTexts(bytes), { max_depth: MAX_DEPTH, unique: true }),
   success: (partial) =>
     partial === undefined
       ? '{}'

@@ -19,7 +19,8 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
     return key === undefined
   }
   const base = { owner: 'client', origin: 'otlp', run } as const
-  const { trace_id, project_id, session_id, agent_id } = run
+  const { trace_id, session_id, agent_id } = run
+  const project_id = run.project_id ?? run.default_project_id
   const ids = { trace_id, project_id, session_id, agent_id }
   if (!(fits(ids) && fits(writtenNames(found, run))))
     return { fragment: { ...base, spans: [], events: [], artifacts: [] }, lost_spans: found.spans.length, notes }
@@ -40,10 +41,10 @@ export const fragmentOf = (found: OtlpRun, run: FragmentRun, redact: Pick<Redact
 /** The names that ids of the run were made of: blanks may have kept a secret from being one. */
 const writtenNames = (
   { run, names: { agent_name: _shown, project_id, ...names } }: OtlpRun,
-  { project_id: used }: FragmentRun,
+  { project_id: used, default_project_id: guessed }: FragmentRun,
 ) => ({
   ...names,
-  project_id: run.project_id === used ? project_id : undefined,
+  project_id: run.project_id === (used ?? guessed) ? project_id : undefined,
 })
 
 /** The last record of each id, where the first stood. */

@@ -1,5 +1,6 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import { type OtlpReceiverOptions, routes } from './routes.ts'
+import type { Ignored } from './signals.ts'
 
 export type { OtlpReceiverOptions } from './routes.ts'
 
@@ -8,6 +9,8 @@ export const otlp = (options: OtlpReceiverOptions = {}): Plugin => ({
   name: 'otlp',
   requires: ['http', 'replay'],
   apply(gateway: Gateway) {
-    gateway.hooks.http.tapPromise('otlp', async (app) => void (await app.register(routes(gateway, options))))
+    const ignored: Ignored = { logs: 0, metrics: 0 }
+    gateway.health.set('otlp', () => ({ ignored_logs: ignored.logs, ignored_metrics: ignored.metrics }))
+    gateway.hooks.http.tapPromise('otlp', async (app) => void (await app.register(routes(gateway, options, ignored))))
   },
 })

@@ -1,4 +1,4 @@
-import { type Fragment, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { type Fragment, type Gateway, GuardError, guardNames, statusOf } from 'guard-gateway/core'
 
 /** What of one fragment was refused, with the reasons. */
 export interface Refusals {
@@ -6,30 +6,26 @@ export interface Refusals {
   readonly spans: ReadonlyMap<string, GuardError>
   /** Of events and artifacts. */
   readonly others: readonly GuardError[]
-}
-
-/** A fragment to keep; `guessed`: its project gives way where the run has another. */
-export interface Wanted {
-  readonly fragment: Fragment
-  readonly guessed: boolean
+  /** What was kept otherwise than it was sent. */
+  readonly notes: readonly string[]
 }
 
 /** Runs that are kept together: fewer than are held open, or those read first would be gone before they are written. */
 const TOGETHER = 100
 
 /** Keeps fragments: some together if nothing is wrong with any, else each as far as it goes. Throws why no more could be stored. */
-export const keepAll = async (gateway: Gateway, wanted: readonly Wanted[]): Promise<readonly Refusals[]> => {
+export const keepAll = async (gateway: Gateway, wanted: readonly Fragment[]): Promise<readonly Refusals[]> => {
   const refusals: Refusals[] = []
   for (let from = 0; from < wanted.length; from += TOGETHER)
     refusals.push(...(await keepSome(gateway, wanted.slice(from, from + TOGETHER))))
   return refusals
 }
 
-const keepSome = async (gateway: Gateway, wanted: readonly Wanted[]): Promise<readonly Refusals[]> => {
-  const ids = new Set(wanted.map(({ fragment }) => fragment.run.trace_id))
+const keepSome = async (gateway: Gateway, wanted: readonly Fragment[]): Promise<readonly Refusals[]> => {
+  const ids = new Set(wanted.map(({ run }) => run.trace_id))
   if (wanted.length > 1 && ids.size === wanted.length) {
     try {
-      await gateway.keep(wanted.map(({ fragment }) => fragment))
+      await gateway.keep(wanted)
       return []
     } catch (error) {
       refusalOf(error)
@@ -40,14 +36,28 @@ const keepSome = async (gateway: Gateway, wanted: readonly Wanted[]): Promise<re
   return refusals
 }
 
-const keepMost = async (gateway: Gateway, { fragment, guessed }: Wanted): Promise<Refusals> => {
+const keepMost = async (gateway: Gateway, fragment: Fragment): Promise<Refusals> => {
   const keeping = new Keeping(gateway)
   await keeping.keep(fragment)
-  if (!guessed || ![...keeping.spans.values()].some(({ code }) => code === 'TRACE_CONFLICT')) return keeping
-  const { project_id: _project, ...run } = fragment.run
+  if (![...keeping.spans.values(), ...keeping.others].some(({ code }) => code === 'TRACE_CONFLICT')) return keeping
   const again = new Keeping(gateway)
-  await again.keep({ ...fragment, run })
+  await again.keep(inTheRunsProject(fragment))
+  const { trace_id, project_id } = fragment.run
+  again.notes.push(
+    `run ${trace_id} belongs to another project than "${project_id}"; its spans were kept there, with "${guardNames.declaredProject}"`,
+  )
   return again
+}
+
+/** The fragment for a run of another project: two services of one trace may name two, and no span is lost for it. */
+const inTheRunsProject = (fragment: Fragment): Fragment => {
+  const { project_id, ...run } = fragment.run
+  const declared = { [guardNames.declaredProject]: project_id }
+  return {
+    ...fragment,
+    run,
+    spans: fragment.spans.map((span) => ({ ...span, attributes: { ...span.attributes, ...declared } })),
+  }
 }
 
 /** The error if it is about what was sent; what is wrong with us is thrown on. */
@@ -65,6 +75,7 @@ const concernsRun = ({ code, place }: GuardError): boolean =>
 class Keeping implements Refusals {
   readonly spans = new Map<string, GuardError>()
   readonly others: GuardError[] = []
+  readonly notes: string[] = []
   readonly #gateway: Gateway
 
   constructor(gateway: Gateway) {

@@ -1,4 +1,5 @@
 import {
+  type Fragment,
   type FragmentRun,
   fromOtlp,
   type Gateway,
@@ -6,23 +7,21 @@ import {
   guardNames,
   ImportFault,
   isSessionName,
-  isShape,
-  listOf,
+  MetadataOnly,
   namedSession,
   type OtlpReading,
   type OtlpRun,
   pointerOf,
   type RunDraft,
+  type Shape,
   semconv,
-  shapeOf,
 } from 'guard-gateway/core'
 import type { PartialSuccess } from './codec.ts'
 import { withPreviews } from './content.ts'
+import { formed } from './form.ts'
 import { fragmentOf } from './fragment.ts'
-import { keepAll, type Wanted } from './keep.ts'
-
-/** Spans, or events, of one request. */
-const MAX_RECORDS = 10_000
+import { keepAll } from './keep.ts'
+import { withinLimits } from './limits.ts'
 
 export interface Receiving {
   readonly gateway: Gateway
@@ -33,25 +32,26 @@ export interface Receiving {
 }
 
 /** Keeps OTLP trace data as far as it can be used, and says what could not. Throws what is wrong with the data as a whole, and why nothing could be stored. */
-export const receive = async (receiving: Receiving, data: unknown): Promise<PartialSuccess | undefined> => {
+export const receive = async (receiving: Receiving, body: unknown): Promise<PartialSuccess | undefined> => {
   const { gateway, keepsContent } = receiving
-  const sent = countSpans(data)
+  const { data, sent, notes: passedOver } = formed(body)
   const { runs, rejected } = readData(data, keepsContent)
-  const notes = rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)
-  const wanted: Wanted[] = []
+  const notes = [...passedOver, ...rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)]
+  const names = new MetadataOnly()
+  const wanted: Fragment[] = []
   let lost = sent - runs.reduce((sum, { spans }) => sum + spans.length, 0)
   for (const found of runs) {
-    const shown = keepsContent ? withPreviews(found, gateway.redact) : found
-    const made = fragmentOf(shown, await runOf(receiving, shown), gateway.redact)
-    notes.push(...made.notes)
+    const cut = withinLimits(keepsContent ? withPreviews(found, gateway.redact, names) : found, names)
+    const made = fragmentOf(cut.run, await runOf(receiving, cut.run), gateway.redact)
+    notes.push(...cut.notes, ...made.notes)
     lost += made.lost_spans
     const { spans, events, artifacts } = made.fragment
     // nothing of it can be used, so there is no run to begin
-    if (spans.length + events.length + artifacts.length === 0) continue
-    wanted.push({ fragment: made.fragment, guessed: guessesProject(receiving, found.run) })
+    if (spans.length + events.length + artifacts.length > 0) wanted.push(made.fragment)
   }
-  for (const { spans, others } of await keepAll(gateway, wanted)) {
+  for (const { spans, others, notes: more } of await keepAll(gateway, wanted)) {
     lost += spans.size
+    notes.push(...more)
     for (const [id, { message }] of spans) notes.push(`span ${id}: ${message}`)
     for (const { message } of others) notes.push(message)
   }
@@ -70,9 +70,7 @@ const partial = (
   return { rejectedSpans, errorMessage: count + reason + rest }
 }
 
-const readData = (data: unknown, keepsContent: boolean): OtlpReading => {
-  if (!isShape(data))
-    throw new GuardError('INVALID_TRACE', 'The body must be an object with "resourceSpans".', { path: '' })
+const readData = (data: Shape, keepsContent: boolean): OtlpReading => {
   try {
     return fromOtlp(data, { keepsContent: () => keepsContent })
   } catch (error) {
@@ -82,33 +80,14 @@ const readData = (data: unknown, keepsContent: boolean): OtlpReading => {
   }
 }
 
-/** How many spans there are, before any is read. Throws BODY_TOO_LARGE. */
-const countSpans = (data: unknown): number => {
-  let spans = 0
-  let events = 0
-  for (const group of listOf(shapeOf(data).resourceSpans)) {
-    for (const scoped of listOf(shapeOf(group).scopeSpans)) {
-      const list = listOf(shapeOf(scoped).spans)
-      spans += list.length
-      for (const span of list) events += listOf(shapeOf(span).events).length
-    }
-  }
-  if (spans > MAX_RECORDS || events > MAX_RECORDS)
-    throw new GuardError(
-      'BODY_TOO_LARGE',
-      `A request has at most ${MAX_RECORDS} spans and as many events, not ${Math.max(spans, events)}. Send smaller batches.`,
-    )
-  return spans
-}
+const RESOURCE_PROJECT = `resource.${guardNames.project}`
+const RESOURCE_SERVICE = `resource.${semconv.service}`
 
 /** The project follows from the name of the service alone, which a run that is there need not bear. */
 const guessesProject = ({ project_id }: Receiving, { attributes = {} }: RunDraft): boolean =>
   project_id === undefined &&
   attributes[RESOURCE_PROJECT] === undefined &&
   typeof attributes[RESOURCE_SERVICE] === 'string'
-
-const RESOURCE_PROJECT = `resource.${guardNames.project}`
-const RESOURCE_SERVICE = `resource.${semconv.service}`
 
 /** The service gives the agent its name where no span does: what spans of another request said is better. */
 const withGuessedAgent = (draft: RunDraft): FragmentRun => {
@@ -117,10 +96,12 @@ const withGuessedAgent = (draft: RunDraft): FragmentRun => {
   return isService ? { ...run, default_agent_name: agent_name } : draft
 }
 
-const runOf = async ({ gateway, project_id }: Receiving, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
-  const project = project_id ?? draft.project_id
-  const about = withGuessedAgent(draft)
-  const run = project === undefined ? about : { ...about, project_id: project }
+const runOf = async (receiving: Receiving, { run: draft, names }: OtlpRun): Promise<FragmentRun> => {
+  const { gateway } = receiving
+  const { project_id: said, ...about } = withGuessedAgent(draft)
+  const project = receiving.project_id ?? said
+  const member = guessesProject(receiving, draft) ? 'default_project_id' : 'project_id'
+  const run = project === undefined ? about : { ...about, [member]: project }
   const { session_id: named = run.session_id } = names
   if (typeof named !== 'string' || !isSessionName(named)) return run
   return { ...run, session_id: await namedSession(gateway.storage, project ?? 'default', named) }

@@ -3,20 +3,25 @@ import { type Gateway, GuardError, inflated, projectHeader, refusals, statusOf }
 import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, plainCodec } from './codec.ts'
 import { receive } from './receive.ts'
+import { type Ignored, signals } from './signals.ts'
 
 /** Bytes of a request, also inflated. */
-const DEFAULT_MAX_BYTES = 4 * 1024 * 1024
+const DEFAULT_MAX_BYTES = 32 * 1024 * 1024
 
 export interface OtlpReceiverOptions {
   /** Keep previews of prompts and replies, redacted and cut; false if absent. */
   readonly full_content_logging?: boolean
-  /** Bytes of a request, also inflated; 4 MiB if absent. */
+  /** Bytes of a request, also inflated; 32 MiB if absent. */
   readonly max_body_bytes?: number
 }
 
-/** The path that OTLP exporters send traces to; answers in the form in which it is spoken to. */
+/** The paths that OTLP exporters send to; answers in the form in which it is spoken to. */
 export const routes =
-  (gateway: Gateway, { full_content_logging = false, max_body_bytes = DEFAULT_MAX_BYTES }: OtlpReceiverOptions) =>
+  (
+    gateway: Gateway,
+    { full_content_logging = false, max_body_bytes = DEFAULT_MAX_BYTES }: OtlpReceiverOptions,
+    ignored: Ignored,
+  ) =>
   async (app: FastifyInstance): Promise<void> => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser<Buffer>(
@@ -43,6 +48,7 @@ export const routes =
     }
     app.post('/v1/traces', { schema: shown }, take)
     app.post('/v1/traces/', { schema: hidden }, take)
+    await app.register(signals(ignored, max_body_bytes))
   }
 
 /** A schema in both forms that OTLP is spoken in. */

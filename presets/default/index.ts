@@ -116,7 +116,7 @@ export const defaultPreset = (
   stdio,
   streamableHttp,
   mcp(mcpOptions(config)),
-  otlp({ ...config.storage, max_body_bytes: config.replay.max_body_bytes }),
+  otlp({ ...config.storage, max_body_bytes: config.replay.max_otlp_bytes }),
   ...(config.replay.otlp_export.length === 0 ? [] : [otlpPush({ receivers: config.replay.otlp_export, version })]),
   playground(),
   metrics(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fromOtlp, isContentEvent, isContentName } from 'guard-gateway/core'
+import { fromOtlp } from 'guard-gateway/core'
 import { attributeOf, keepAll, pairs, read, resourceSpans, span, spanId, spanOf } from '../kit/otlp-data.ts'
 
 describe('OTLP in: values and events', () => {
@@ -120,66 +120,6 @@ describe('OTLP in: other conventions', () => {
 })
 
 describe('OTLP in: content', () => {
-  const content = [
-    'gen_ai.input.messages',
-    'gen_ai.output.messages',
-    'gen_ai.system_instructions',
-    'gen_ai.tool.definitions',
-    'gen_ai.tool.call.arguments',
-    'gen_ai.tool.call.result',
-    'gen_ai.prompt',
-    'gen_ai.prompt.0.content',
-    'gen_ai.completion.0.role',
-    'llm.input_messages.0',
-    'llm.output_messages.1',
-    'input.value',
-    'output.value',
-    'prompt',
-    'user_prompt',
-    'completion',
-    'gen_ai.retrieval.query.text',
-    'llm.prompts.0.prompt.text',
-    'llm.prompt_template.variables',
-    'llm.tools.0.tool.json_schema',
-    'tool.parameters',
-    'retrieval.documents.0.document.content',
-    'reranker.input_documents.0.document.content',
-    'embedding.embeddings.0.embedding.text',
-    'traceloop.entity.input',
-    'traceloop.entity.output',
-    'ai.prompt',
-    'ai.prompt.messages',
-    'ai.response.text',
-    'ai.response.toolCalls',
-    'ai.response.reasoning',
-    'ai.result.object',
-    'ai.toolCall.args',
-    'ai.toolCall.result',
-    'pydantic_ai.all_messages',
-    'tool_arguments',
-    'new_context',
-    'langfuse.observation.input',
-    'mlflow.spanOutputs',
-  ]
-
-  it('knows the names of attributes and events that carry it', () => {
-    for (const name of content) {
-      for (const prefix of ['', 'guard.attr.', 'guard.run.attr.']) assert.ok(isContentName(prefix + name), name)
-    }
-    const others = ['gen_ai.request.model', 'prompt_tokens', 'my.prompt', 'gen_ai.tool.name', 'gen_ai.output.type']
-    for (const name of [
-      ...others,
-      'ai.response.finishReason',
-      'ai.toolCall.name',
-      'llm.token_count.prompt',
-      'tool.name',
-    ])
-      assert.ok(!isContentName(name), name)
-    for (const name of ['gen_ai.user.message', 'gen_ai.system.message', 'gen_ai.choice'])
-      assert.ok(isContentEvent(name), name)
-    for (const name of ['message', 'gen_ai.choices', 'exception']) assert.ok(!isContentEvent(name), name)
-  })
-
   it('leaves it out of spans, events and resources, and counts', () => {
     const given = pairs({ prompt: 'secret', kept: 'x' })
     const events = [{ name: 'gen_ai.choice' }, { name: 'e', attributes: given }]

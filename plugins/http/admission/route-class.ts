@@ -7,7 +7,7 @@ const local = /^\/(?:api|metrics|openapi\.json)(?:\/|$)/
 /** The class of a decoded path or of a route's pattern. */
 export const classOf = (path: string): RouteClass => {
   if (path === '/api/hello') return 'probe'
-  if (/^\/v1\/traces\/?$/.test(path)) return 'receiver'
+  if (/^\/v1\/(?:traces|logs|metrics)\/?$/.test(path)) return 'receiver'
   if (/^\/v1(?:\/|$)/.test(path) || aliases.test(path)) return 'model'
   if (/^\/mcp\/./.test(path)) return 'transport'
   if (/^\/api\/v1\/mcp(?:\/|$)/.test(path)) return 'management'

@@ -31,6 +31,7 @@ export const emptyConfig = () => ({
   replay: {
     pricing: '',
     max_body_bytes: 4_194_304,
+    max_otlp_bytes: 33_554_432,
     max_import_bytes: 67_108_864,
     retention: {
       days: 30,

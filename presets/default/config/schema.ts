@@ -91,6 +91,7 @@ const replaySchema = Type.Object(
       description: 'file with model prices, like examples/prices.yml; GUARD_MODEL_PRICING goes before it',
     }),
     max_body_bytes: count(replay.max_body_bytes, 'largest ingest request, as sent and inflated'),
+    max_otlp_bytes: count(replay.max_otlp_bytes, 'largest request of an OpenTelemetry exporter, as sent and inflated'),
     max_import_bytes: count(replay.max_import_bytes, 'largest import file, as sent and inflated'),
     retention: Type.Object(
       {
