@@ -3,6 +3,7 @@ import { json } from './redact/json.ts'
 import { nameJudge } from './redact/names.ts'
 import { texts } from './redact/texts.ts'
 import { type Walker, walk } from './redact/walk.ts'
+import { Work, WorkLimit } from './redact/work.ts'
 
 export type { Finder } from './redact/hit.ts'
 
@@ -26,8 +27,8 @@ export interface RedactorOptions {
   readonly fault?: (error: unknown) => void
 }
 
-/** Ids as OpenTelemetry and we make them: one in 70,000 of sixteen digits would pass for a card number. */
-const MADE = /^(?:[a-z]{3}_)?[0-9a-f]{16}(?:[0-9a-f]{16})?$/
+/** Ids of digits, as OpenTelemetry, Datadog and we make them, with a prefix or without: one in 90 would pass for a card number. */
+const MADE = /^(?:[A-Za-z]{1,16}[._:-])?(?:[0-9a-f]{8,64}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
 
 /** Longer texts are not examined but hidden; callers cut before they redact. */
 const MAX_TEXT = 1_048_576
@@ -44,26 +45,29 @@ export const redactor = ({ finders = [], names = [], emails = true, fault }: Red
   }
   const walker: Walker = { text: (text, level) => plain.redact(text, level), levelOf, fault: report }
   const rewrite = json(walker)
-  const plain = texts({ levelOf, emails }, finders, rewrite)
-  const ids = texts({ levelOf, emails: false }, finders, rewrite)
+  const work = new Work()
+  const plain = texts({ levelOf, emails, accounts: true }, finders, rewrite, work)
+  const ids = texts({ levelOf, emails: false, accounts: true }, finders, rewrite, work)
+  const made = texts({ levelOf, emails: false, accounts: false }, finders, rewrite, work)
   return {
     value<T>(value: T): T {
-      return walk(value, walker, 0) as T
+      return work.within(() => walk(value, walker, 0) as T)
     },
     text(text) {
       if (text.length > MAX_TEXT) return mark('limit')
       try {
-        return plain.redact(text, 0)
+        return work.within(() => plain.redact(text, 0))
       } catch (error) {
+        if (error instanceof WorkLimit) return mark('limit')
         report(error)
         return mark('fault')
       }
     },
     looksSecret(id) {
       try {
-        return !MADE.test(id) && ids.holds(id)
+        return work.within(() => (MADE.test(id) ? made : ids).holds(id))
       } catch (error) {
-        report(error)
+        if (!(error instanceof WorkLimit)) report(error)
         return true
       }
     },

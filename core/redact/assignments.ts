@@ -1,6 +1,7 @@
 import { isAlnum, isBlank, isDigit, isSpace, PARTS, runStart, skipBlanks } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
+import { isFolder, isSecretUnder, phraseAt } from './opaque.ts'
 import { isExpression, isNoValue, isOdd, isPlaceholder, isProse, isSchemeOnly, refersAt } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
@@ -9,6 +10,10 @@ import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
 const MAX_NAME = 64
 /** A value is judged by so many characters at most; what is hidden goes on to its end. */
 const MAX_JUDGED = 256
+/** Steps of judging a name, the name of a pair, and a value. */
+const NAME = 60
+const PAIR = 100
+const VALUE = 800
 /** How far behind a name its value may stand when the two are members of a pair. */
 const PAIR_REACH = 200
 
@@ -68,12 +73,13 @@ const QUERY_NAMES =
   /^(?:sig|signature|key|auth|code|hmac|(?:x-amz|x-goog|x-oss)-(?:signature|credential|security-token)|awsaccesskeyid|googleaccessid)$/i
 
 /** A sensitive name in the query or fragment of an address, with its value. */
-const queryValue = ({ text }: Scan, name: Name, from: number): Hit | undefined => {
+const queryValue = (scan: Scan, name: Name, from: number): Hit | undefined => {
+  const { text } = scan
   const before = text[name.start - 1]
   if ((before !== '?' && before !== '&' && before !== '#') || !QUERY_NAMES.test(name.text)) return undefined
-  const value = text.slice(from, unquotedEnd(text, from, MAX_JUDGED))
+  const value = text.slice(from, scan.unquotedEnd(from, MAX_JUDGED))
   const short = /^(?:key|code|auth)$/i.test(name.text) && !(value.length >= 16 && /\d/.test(value))
-  return short || isPlaceholder(value) ? undefined : { start: from, end: unquotedEnd(text, from), kind: 'url' }
+  return short || isPlaceholder(value) ? undefined : { start: from, end: scan.unquotedEnd(from), kind: 'url' }
 }
 
 /** `name=value`, `name: value`, `"name": "value"`, `name := value` with a sensitive name; triggered at the separator. */
@@ -83,13 +89,16 @@ export const assignment = (scan: Scan, at: number): Hit | undefined => {
   if (after === undefined) return undefined
   const name = nameBefore(text, at)
   if (name === undefined) return undefined
+  scan.spend(NAME)
   const from = skipBlanks(text, after)
   if (isReference(text, from, at)) return undefined
   const level = levelHere(scan, name, at)
   if (level === Levels.none)
     return openPair(scan, name, from) ?? (text[at] === '=' ? queryValue(scan, name, from) : undefined)
+  scan.spend(VALUE)
   if (isWorkingDirectory(name.text, text, from)) return undefined
   if (level === Levels.line) return wholeLine(scan, name, from)
+  if (level < Levels.likely) return judgedValue(scan, level, at, from) ?? queryValue(scan, name, from)
   if (isQuoted(text, from)) return quotedValue(text, from, 'name')
   return bareValue({ scan, name, level, at, from, tight: from === after })
 }
@@ -111,6 +120,7 @@ const levelHere = (scan: Scan, name: Name, at: number): Level => {
 /** Remembers the sensitive name that is the value of `name`, `key` or `header`. */
 const openPair = (scan: Scan, name: Name, from: number): undefined => {
   if (!/(?:^|[ ._-])(?:name|key|header)$/i.test(name.text)) return undefined
+  scan.spend(PAIR)
   const quoted = /^\\?["'`]/.exec(scan.text.slice(from, from + 2))?.[0].length ?? 0
   const value = /^[\w.-]{1,64}/.exec(scan.text.slice(from + quoted, from + quoted + MAX_NAME))?.[0]
   if (value === undefined) return undefined
@@ -121,8 +131,31 @@ const openPair = (scan: Scan, name: Name, from: number): undefined => {
 }
 
 /** `PWD=/home/me` is where a shell stands. */
-const isWorkingDirectory = (name: string, text: string, from: number): boolean =>
-  /^(?:OLD)?PWD$/.test(name) && text[from] === '/'
+const isWorkingDirectory = (name: string, text: string, from: number): boolean => {
+  if (!/^(?:old)?pwd$/i.test(name)) return false
+  const start = isQuoted(text, from) ? from + (text[from] === '\\' ? 2 : 1) : from
+  const end = unquotedEnd(text, start, MAX_JUDGED)
+  return end > start && isFolder(text.slice(start, end).replace(/\\?["']$/, ''))
+}
+
+/** `pass=…` or `pass: …`, and not `PASS: …` of a test. */
+const isMeant = (text: string, at: number): boolean =>
+  text[at] === '=' || !text.slice(Math.max(0, at - 5), at).endsWith('PASS')
+
+/** The value of a name that stands for more than secrets, if it is one. */
+const judgedValue = (scan: Scan, level: Level, at: number, from: number): Hit | undefined => {
+  const { text } = scan
+  const phrase = level === Levels.opaque ? phraseAt(text, from) : undefined
+  if (phrase !== undefined) return { start: from, end: from + phrase, kind: 'name' }
+  const quoted = isQuoted(text, from) ? quotedValue(text, from, 'name') : undefined
+  const hit = quoted ?? { start: from, end: scan.unquotedEnd(from), kind: 'name' as const }
+  const value = text.slice(hit.start, hit.end)
+  // In running text `pass: word` is a word of a sentence or a result.
+  if (level === Levels.word && quoted === undefined && !(isOdd(value) && !/[()/.]/.test(value) && isMeant(text, at)))
+    return undefined
+  if (level === Levels.code && quoted === undefined && text[at] !== '=' && !/^\d{4,12}$/.test(value)) return undefined
+  return isSecretUnder(level, value) ? hit : undefined
+}
 
 const SCHEME = /^[A-Za-z][\w-]{2,30} +[^\s,;"']/
 
@@ -159,11 +192,11 @@ interface Bare {
 
 const bareValue = (bare: Bare): Hit | undefined => {
   const { text } = bare.scan
-  const end = unquotedEnd(text, bare.from, MAX_JUDGED)
+  const end = bare.scan.unquotedEnd(bare.from, MAX_JUDGED)
   const value = text.slice(bare.from, end)
   if (value === '' || '{[(|>'.includes(value.charAt(0)) || isNotSecret(bare, value)) return undefined
   const rest = restOfLine(text, end)
-  if (isAloneSecret(bare, value, rest)) return { start: bare.from, end: unquotedEnd(text, bare.from), kind: 'name' }
+  if (isAloneSecret(bare, value, rest)) return { start: bare.from, end: bare.scan.unquotedEnd(bare.from), kind: 'name' }
   return !bare.tight && isPassphrase(bare, `${value}${rest}`)
     ? { start: bare.from, end: lineEnd(text, bare.from, undefined), kind: 'name' }
     : undefined

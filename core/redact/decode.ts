@@ -1,11 +1,6 @@
+import { isDigit } from './alphabet.ts'
 import { isIgnorable } from './ignorable.ts'
-
-/** A text with its escapes resolved, and for each of its characters where it came from. */
-export interface View {
-  readonly text: string
-  /** Offset in the source by offset in the view; one more entry for the end. */
-  readonly origin: readonly number[]
-}
+import { type View, ViewBuilder } from './view.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -33,8 +28,11 @@ const SIGNS: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
   t: '\t',
+  a: ' ',
   b: ' ',
+  e: '\u001b',
   f: ' ',
+  v: ' ',
   '"': '"',
   "'": "'",
   '`': '`',
@@ -46,8 +44,14 @@ const SIGNS: Readonly<Record<string, string>> = {
 type Escape = readonly [meaning: string, length: number]
 
 const PERCENT = /(?:%[0-9A-Fa-f]{2}){1,12}/y
-const BACKSLASH = /\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|(["'`/\\nrtbf]))/y
+const BACKSLASH = /\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|([0-3][0-7]{1,2}))/y
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,16}));?/y
+
+/** The escapes of a backslash and one sign, by sign. */
+const ONE_SIGN: readonly (Escape | undefined)[] = Array.from({ length: 128 }, (_none, unit) => {
+  const meaning = SIGNS[String.fromCharCode(unit)]
+  return meaning === undefined ? undefined : ([meaning, 2] as const)
+})
 
 const at = (pattern: RegExp, text: string, offset: number): RegExpExecArray | null => {
   pattern.lastIndex = offset
@@ -56,8 +60,19 @@ const at = (pattern: RegExp, text: string, offset: number): RegExpExecArray | nu
 
 const character = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD')
 
+/** The value of a hex digit, -1 for other characters. */
+const hexDigit = (unit: number): number => {
+  if (isDigit(unit)) return unit - 0x30
+  const letter = unit | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
 /** One byte if it is ASCII; several at once if they are one character of UTF-8. */
 const percent = (text: string, offset: number): Escape | undefined => {
+  const high = hexDigit(text.charCodeAt(offset + 1))
+  const low = hexDigit(text.charCodeAt(offset + 2))
+  if (high < 0 || low < 0) return undefined
+  if (high < 8) return [String.fromCharCode(high * 16 + low), 3]
   const found = at(PERCENT, text, offset)?.[0]
   if (found === undefined) return undefined
   const bytes = Buffer.from(found.replaceAll('%', ''), 'hex')
@@ -67,11 +82,14 @@ const percent = (text: string, offset: number): Escape | undefined => {
 }
 
 const backslash = (text: string, offset: number): Escape | undefined => {
+  const sign = ONE_SIGN[text.charCodeAt(offset + 1)]
+  if (sign !== undefined) return sign
   const found = at(BACKSLASH, text, offset)
   if (found === null) return undefined
-  const [written, unit, point, byte, sign] = found
+  const [written, unit, point, byte, octal] = found
+  if (octal !== undefined) return [character(Number.parseInt(octal, 8)), written.length]
   const code = unit ?? point ?? byte
-  return [code === undefined ? (SIGNS[sign ?? ''] ?? '') : character(Number.parseInt(code, 16)), written.length]
+  return [character(Number.parseInt(code ?? '', 16)), written.length]
 }
 
 const entity = (text: string, offset: number): Escape | undefined => {
@@ -98,24 +116,18 @@ const escapeAt = (text: string, offset: number): Escape | undefined => {
 
 /** `text` with what `read` finds in it replaced by its meaning; undefined if it finds nothing. */
 const resolve = (text: string, read: (text: string, offset: number) => Escape | undefined): View | undefined => {
-  const origin: number[] = []
-  let result = ''
-  let from = 0
+  const builder = new ViewBuilder(text)
   for (let offset = 0; offset < text.length; ) {
     const found = read(text, offset)
     if (found === undefined) {
-      origin.push(offset++)
+      offset++
       continue
     }
     const [meaning, length] = found
-    result += text.slice(from, offset) + meaning
-    for (let unit = 0; unit < meaning.length; unit++) origin.push(offset)
+    builder.replace(offset, length, meaning)
     offset += length
-    from = offset
   }
-  if (from === 0) return undefined
-  origin.push(text.length)
-  return { text: result + text.slice(from), origin }
+  return builder.view()
 }
 
 /** `text` without characters nobody sees and with one level of percent, backslash and HTML escapes resolved; undefined if there were none. */
@@ -123,5 +135,5 @@ export const decode = (text: string): View | undefined => {
   const seen = resolve(text, invisible)
   const read = resolve(seen?.text ?? text, escapeAt)
   if (seen === undefined || read === undefined) return read ?? seen
-  return { text: read.text, origin: read.origin.map((offset) => seen.origin[offset] ?? 0) }
+  return { text: read.text, origin: (offset) => seen.origin(read.origin(offset)) }
 }

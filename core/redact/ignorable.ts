@@ -22,9 +22,8 @@ const IGNORABLE: readonly (readonly [number, number])[] = [
   [0xdb40, 0xdb43],
 ]
 
+const TABLE = new Uint8Array(65_536)
+for (const [first, last] of IGNORABLE) TABLE.fill(1, first, last + 1)
+
 /** A character a reader does not see; of those beyond U+FFFF the first unit. */
-export const isIgnorable = (unit: number): boolean => {
-  if (unit >= 0x20 && unit < 0x7f) return false
-  for (const [first, last] of IGNORABLE) if (unit >= first && unit <= last) return true
-  return false
-}
+export const isIgnorable = (unit: number): boolean => TABLE[unit] === 1

@@ -1,5 +1,6 @@
 import { isDigit, isLetter } from './alphabet.ts'
-import type { Check, KeyRule } from './keys.ts'
+import { looksIssued } from './issued.ts'
+import type { Check, KeyRule } from './keys/rule.ts'
 import type { Shape } from './scan.ts'
 
 const count = (text: string, from: number, end: number, is: (unit: number) => boolean): number => {
@@ -8,10 +9,14 @@ const count = (text: string, from: number, end: number, is: (unit: number) => bo
   return found
 }
 
+const UUID = /^[0-9a-z]{8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}$/i
+
 /** What issued keys have and words joined by hyphens have not. */
 const checks: Readonly<Record<Check, (text: string, from: number, end: number) => boolean>> = {
   mixed: (text, from, end) => count(text, from, end, isDigit) > 0 && count(text, from, end, isLetter) > 1,
   digits: (text, from, end) => count(text, from, end, isDigit) > 2,
+  issued: (text, from, end) => looksIssued(text, from, end),
+  uuid: (text, from, end) => UUID.test(text.slice(from, end)),
 }
 
 /** The shape that finds one anchor of a rule; an address keeps its anchor, so that one sees whose it was. */

@@ -1,3 +1,4 @@
+import { passwordOptions } from './commands.ts'
 import { type Level, Levels } from './names.ts'
 import { isOdd } from './placeholders.ts'
 
@@ -6,6 +7,9 @@ const FIELD_NAME = /^[A-Za-z][\w-]{0,63}$/
 const OPTION = /^--?[A-Za-z][\w.-]{0,63}$/
 /** A value that could as well be one more name of a list of names. */
 const couldBeName = (value: unknown): boolean => typeof value !== 'string' || (FIELD_NAME.test(value) && !isOdd(value))
+
+/** A program may stand behind `sudo`, `docker` and the like. */
+const MAX_BEFORE_PROGRAM = 8
 
 /** Judges whether an element is a name whose value follows it. */
 type Judge = (name: string) => Level
@@ -38,6 +42,8 @@ const alternates = (list: readonly unknown[]): boolean => {
 
 /** For each element how far the one before it makes it a secret; undefined if none does. `pair`: the list is an entry of a list of pairs. */
 export const listLevels = (list: readonly unknown[], pair: boolean, levelOf: Judge): readonly Level[] | undefined => {
+  const commanded = commandLevels(list)
+  if (commanded !== undefined) return commanded
   if (!list.some((element) => typeof element === 'string' && levelOf(element) !== Levels.none)) return undefined
   const paired = (pair && list.length === 2) || alternates(list)
   const levels = list.map((_element, at): Level => {
@@ -46,6 +52,24 @@ export const listLevels = (list: readonly unknown[], pair: boolean, levelOf: Jud
   })
   return levels.some((level) => level !== Levels.none) ? levels : undefined
 }
+
+/** The levels of the arguments of a program that takes its password as an option of one letter. */
+const commandLevels = (list: readonly unknown[]): readonly Level[] | undefined => {
+  const at = list.slice(0, MAX_BEFORE_PROGRAM).findIndex((part) => typeof part === 'string' && isProgram(part))
+  const options = at === -1 ? undefined : passwordOptions(String(list[at]))
+  if (options === undefined) return undefined
+  const isPassword = (element: unknown, index: number): boolean => {
+    if (index <= at || typeof element !== 'string') return false
+    const before = list[index - 1]
+    if (typeof before === 'string' && /^-[A-Za-z]$/.test(before) && options.apart.includes(before.charAt(1)))
+      return true
+    return element.length > 2 && element.startsWith('-') && options.joined.includes(element.charAt(1))
+  }
+  const levels = list.map((element, index) => (isPassword(element, index) ? Levels.password : Levels.none))
+  return levels.some((level) => level !== Levels.none) ? levels : undefined
+}
+
+const isProgram = (part: string): boolean => part.length < 64 && passwordOptions(part) !== undefined
 
 /** Every element is a list of two whose first is a text: the entries of a map or of headers. */
 export const isListOfPairs = (list: readonly unknown[]): boolean =>

@@ -1,8 +1,11 @@
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
+import { isSecretUnder } from './opaque.ts'
 import { isPlaceholder } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 
+/** Steps of reading a tag. */
+const TAG = 100
 /** The longest tag and the longest text of an element looked at. */
 const MAX_TAG = 256
 const MAX_CONTENT = 16_384
@@ -14,6 +17,7 @@ export const element = (scan: Scan, at: number): Hit | undefined => {
   const { text } = scan
   const open = text.lastIndexOf('<', at)
   if (open === -1 || at - open > MAX_TAG) return undefined
+  scan.spend(TAG)
   const tag = /^<(?:[\w-]{1,64}:)?([\w.-]{1,64})(?:\s[^<]*)?>$/.exec(text.slice(open, at + 1))?.[1]
   if (tag === undefined) return undefined
   const end = scan.indexOf('</', at + 1)
@@ -22,6 +26,7 @@ export const element = (scan: Scan, at: number): Hit | undefined => {
   const level = levelOf(scan, tag, open, at)
   if (level === Levels.none) return openPair(scan, tag, start, end)
   const value = text.slice(start, Math.min(end, start + 300)).trim()
+  if (!isSecretUnder(level, value)) return undefined
   return isPlaceholder(value) || marksAt(value, 0) || value.startsWith('<') ? undefined : { start, end, kind: 'name' }
 }
 

@@ -4,43 +4,82 @@ import { isIgnorable } from './ignorable.ts'
 export const Levels = {
   /** Not at all. */
   none: 0,
+  /** If the value looks like a secret, in data as in text, and not for what lies deeper: `auth`, `session`, `signature`. */
+  opaque: 1,
+  /** As `opaque`, and numbers of some digits: `pin`. */
+  code: 2,
+  /** If the value is a word and no outcome or count: `pass`. */
+  word: 3,
   /** In data always; in running text if the value looks like one: `token`, `otp`. */
-  likely: 1,
+  likely: 4,
   /** In data and in text: `secret`, `api_key`. */
-  certain: 2,
+  certain: 5,
   /** As `certain`, numbers too: `password`. */
-  password: 3,
+  password: 6,
   /** The whole rest of the line is the value: `Authorization`, `Cookie`. */
-  line: 4,
+  line: 7,
 } as const
 export type Level = (typeof Levels)[keyof typeof Levels]
 
 /** Sensitive last words. */
-const LAST: ReadonlyMap<string, Level> = new Map([
-  ...['password', 'passwords', 'passwd', 'pwd', 'passphrase'].map((word) => [word, Levels.password] as const),
-  ...['secret', 'credential', 'credentials', 'dsn'].map((word) => [word, Levels.certain] as const),
-  ...['token', 'jwt', 'otp'].map((word) => [word, Levels.likely] as const),
-  ...['cookie', 'cookies', 'authorization'].map((word) => [word, Levels.line] as const),
-])
+const LAST: ReadonlyMap<string, Level> = new Map(
+  (
+    [
+      [Levels.password, 'password passwords passwd pwd pswd passphrase passcode'],
+      [Levels.certain, 'secret credential credentials creds dsn psk'],
+      [Levels.likely, 'token jwt otp totp'],
+      [Levels.line, 'cookie cookies authorization'],
+      [Levels.word, 'pass pw'],
+      [Levels.code, 'pin cvv cvc'],
+      [
+        Levels.opaque,
+        'auth bearer session sess signature sig sas hmac seed mnemonic secrets tokens assertion verifier',
+      ],
+    ] as const
+  ).flatMap(([level, words]) => words.split(' ').map((word) => [word, level] as const)),
+)
+
+/** What a sensitive `key` is of. */
+const KEYS =
+  'api access private signing encryption secret account license licence master service subscription functions function storage shared session auth root admin deploy integration recovery activation product registration app application consumer write ingest server merchant partner webhook hmac sas client'
 
 /** Sensitive last two words, also written as one. */
-const LAST_TWO = [
-  ['api', 'key'],
-  ['access', 'key'],
-  ['private', 'key'],
-  ['signing', 'key'],
-  ['encryption', 'key'],
-  ['secret', 'key'],
-  ['account', 'key'],
+const LAST_TWO: readonly (readonly [string, string])[] = [
+  ...KEYS.split(' ').map((of) => [of, 'key'] as const),
   ['connection', 'string'],
-] as const
+  ['webhook', 'url'],
+  ['webhook', 'uri'],
+  ['sas', 'url'],
+  ['seed', 'phrase'],
+  ['recovery', 'phrase'],
+  ['recovery', 'code'],
+  ['recovery', 'codes'],
+  ['backup', 'code'],
+  ['backup', 'codes'],
+  ['code', 'verifier'],
+  ['client', 'assertion'],
+  ['key', 'data'],
+]
 const PAIRS = new Set<string>(LAST_TWO.map((pair) => pair.join(' ')))
+
+/** Pairs that are written as one word by those who write words apart elsewhere. */
+const JOINED = ['api key', 'access key', 'private key', 'signing key', 'encryption key', 'secret key', 'account key']
+  .concat(['connection string', 'license key', 'master key', 'subscription key', 'webhook url'])
+  .map((pair) => pair.replace(' ', ''))
+
+/** Whose `pass` is a password. */
+const PASS_OF = new Set(
+  'db database user smtp imap mail email mysql mariadb postgres pg redis mongo root admin ftp sftp ssh sudo login auth proxy http ldap vpn wifi key store keystore truststore account service app rabbitmq amqp mqtt client server host git registry docker sql basic'.split(
+    ' ',
+  ),
+)
 
 /** Endings that also count inside a word nobody separated: `PGPASSWORD`, `authtoken`. */
 const ENDINGS: readonly (readonly [ending: string, level: Level])[] = [
-  ...['password', 'passwd', 'passphrase'].map((ending) => [ending, Levels.password] as const),
-  ...LAST_TWO.map((pair) => [pair.join(''), Levels.certain] as const),
-  ...['clientsecret', 'authtoken', 'accesstoken', 'refreshtoken', 'bearertoken'].map(
+  ...['password', 'passwd', 'passphrase', 'storepass', 'keypass', 'userpass', 'dbpass', 'sshpass'].map(
+    (ending) => [ending, Levels.password] as const,
+  ),
+  ...[...JOINED, 'clientsecret', 'authtoken', 'accesstoken', 'refreshtoken', 'bearertoken'].map(
     (ending) => [ending, Levels.certain] as const,
   ),
 ]
@@ -50,9 +89,11 @@ const SESSION_COOKIES = new Set([
   'phpsessid',
   'jsessionid',
   'aspsessionid',
+  'sessid',
   'connect sid',
   'asp net session id',
   'laravel session',
+  'gitlab session',
 ])
 
 /** What stands in a name for a part that was hidden; its kind is no word of the name. */
@@ -86,8 +127,18 @@ const judge = (words: readonly string[], own: readonly string[]): Level => {
   const all = words.join(' ')
   if (PAIRS.has(words.slice(-2).join(' ')) || SESSION_COOKIES.has(all)) return Levels.certain
   const level = LAST.get(last) ?? ENDINGS.find(([ending]) => last.endsWith(ending))?.[1]
-  if (level !== undefined) return level
-  return own.some((name) => all === name || all.endsWith(` ${name}`)) ? Levels.certain : Levels.none
+  if (level !== undefined && level > Levels.word) return level
+  if (isOwn(all, own)) return Levels.certain
+  return level === Levels.word ? wordLevel(words) : (level ?? Levels.none)
+}
+
+const isOwn = (all: string, own: readonly string[]): boolean =>
+  own.some((name) => all === name || all.endsWith(` ${name}`))
+
+/** A `pass` of something that has passwords; one of another kind is a time through. */
+const wordLevel = (words: readonly string[]): Level => {
+  const of = words.at(-2)
+  return of === undefined ? Levels.word : PASS_OF.has(of) ? Levels.password : Levels.none
 }
 
 const MAX_KNOWN = 4_096

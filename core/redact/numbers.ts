@@ -20,6 +20,8 @@ const ISSUED =
 const GROUPS = new Set(['4444', '44443', '465', '464'])
 
 const MAX_CARD = 19
+/** Steps of reading them. */
+const DIGITS = 80
 
 /** Digits in groups of one separator; undefined if they run on too long. */
 const readGroups = (text: string, at: number): { digits: string; groups: string; end: number } | undefined => {
@@ -49,8 +51,18 @@ const endsAt = (text: string, end: number): boolean => {
   return !((unit === 0x2e || unit === 0x2d) && isAlnum(text.charCodeAt(end + 1)))
 }
 
+/** The number is the value of an identifier: `trace_id=…`, `"id": "…"`. */
+const isNamedId = (text: string, at: number): boolean => {
+  const last = text.charCodeAt(at - 1)
+  if (last !== 0x3d && last !== 0x3a && last !== 0x22 && last !== 0x20) return false
+  return /id\\?["']? ?[:=] ?\\?["']?$/i.test(text.slice(Math.max(0, at - 9), at))
+}
+
 /** A payment card number: a network's prefix and length, usual grouping, valid check digit. */
-export const card = ({ text }: Scan, at: number): Hit | undefined => {
+export const card = (scan: Scan, at: number): Hit | undefined => {
+  const { text, rules } = scan
+  scan.spend(DIGITS)
+  if (!rules.accounts || isNamedId(text, at)) return undefined
   if (text.charCodeAt(at - 1) === 0x2e && isDigit(text.charCodeAt(at - 2))) return undefined
   const number = readGroups(text, at)
   if (number === undefined || number.digits.length < 13) return undefined
@@ -78,7 +90,8 @@ const remainder = (account: string): number => {
 }
 
 /** An international bank account number, in one piece or in groups of four, with valid check digits. */
-export const iban = ({ text }: Scan, at: number): Hit | undefined => {
+export const iban = ({ text, rules }: Scan, at: number): Hit | undefined => {
+  if (!rules.accounts) return undefined
   const length = lengths.get(text.slice(at, at + 2))
   if (length === undefined || !isDigit(text.charCodeAt(at + 2)) || !isDigit(text.charCodeAt(at + 3))) return undefined
   const inGroups = text.charAt(at + 4) === ' '

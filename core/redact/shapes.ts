@@ -1,22 +1,40 @@
 import { argument } from './arguments.ts'
 import { assignment } from './assignments.ts'
+import { command, commandOption, oracleLogin, setting } from './command-lines.ts'
+import { commands } from './commands.ts'
+import { issuedToken } from './issued.ts'
 import { keyShape } from './key-shape.ts'
 import { keyRules } from './keys.ts'
 import { element } from './markup.ts'
 import { card, iban, ibanCountries } from './numbers.ts'
+import { lastArgument, pipedPassword, secureString, slashOption } from './piped.ts'
+import { identifiedBy, passwordWord, pgpassLine, serverSetting, wireLogin } from './positional.ts'
 import { pemKey, puttyKey } from './private-keys.ts'
-import { type Compiled, compile, pairOf, type Shape } from './scan.ts'
+import { type Compiled, compile, type Entry, type Shape } from './scan.ts'
 import { jwt, scheme, schemes } from './tokens.ts'
 import { driverAddress, email, userinfo } from './urls.ts'
-import { discordToken, dollarToken, entraSecret, mailchimpKey, telegramToken, terraformToken } from './vendor-shapes.ts'
+import {
+  airtableToken,
+  authressKey,
+  discordToken,
+  dollarToken,
+  entraSecret,
+  facebookToken,
+  mailchimpKey,
+  maxmindKey,
+  telegramToken,
+  terraformToken,
+} from './vendor-shapes.ts'
 
-const words = new Map<number, Shape[]>()
+const words: Entry[] = []
 
 const enterAt = (word: string, shape: Shape): void => {
-  const pair = pairOf(word)
-  const shapes = words.get(pair) ?? []
-  if (!shapes.includes(shape)) words.set(pair, [...shapes, shape])
+  words.push({ start: word.slice(0, 3), shape })
 }
+
+/** Enters a shape that begins with all of the word, so that it is not asked about words that begin alike. */
+const enterAtAll = (word: string, shape: Shape): void =>
+  enterAt(word, (scan, at) => (scan.text.startsWith(word, at) ? shape(scan, at) : undefined))
 
 /** The first two letters as a sentence, a header or a shout would write them. */
 const spellings = (word: string): readonly string[] => [
@@ -34,13 +52,28 @@ for (const digit of ['MT', 'Mj', 'Mz', 'ND', 'NT', 'Nj', 'Nz', 'OD', 'OT']) ente
 enterAt('eyJ', jwt)
 enterAt('PuTTY', puttyKey)
 enterAt('access_token', dollarToken)
+enterAt('pat', airtableToken)
+for (const prefix of ['sc_', 'ext_', 'authress_']) enterAtAll(prefix, authressKey)
+
+for (const name of commands) enterAtAll(name, command)
+for (const word of ['set', 'ENV']) enterAtAll(word, setting)
+for (const word of ['sqlplus', 'sqlldr', 'impdp', 'expdp', 'rman']) enterAtAll(word, oracleLogin)
+for (const spelling of spellings('password')) enterAtAll(spelling, passwordWord)
+for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedBy)
+for (const word of ['requirepass', 'masterauth', 'rootpw', 'bindpw', 'olcRootPW']) enterAtAll(word, serverSetting)
+for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
+enterAtAll('ConvertTo', secureString)
+for (const word of ['AUTH', 'PASS']) enterAtAll(word, wireLogin)
 
 const sign = (character: string): number => character.charCodeAt(0)
 const signs = new Map<number, readonly Shape[]>([
   [sign('='), [assignment]],
-  [sign(':'), [userinfo, telegramToken, assignment]],
+  [sign(':'), [userinfo, telegramToken, pgpassLine, assignment]],
   [sign('@'), [driverAddress, email]],
-  [sign('-'), [pemKey, argument, mailchimpKey]],
+  [sign('-'), [pemKey, argument, commandOption, mailchimpKey, issuedToken]],
+  [sign('_'), [maxmindKey, issuedToken]],
+  [sign('|'), [facebookToken, pipedPassword]],
+  [sign('/'), [slashOption]],
   [sign('>'), [element]],
   [sign('~'), [entraSecret]],
   [sign('.'), [terraformToken]],

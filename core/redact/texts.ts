@@ -1,14 +1,20 @@
 import { decodeBase64 } from './base64.ts'
-import { decode, type View } from './decode.ts'
+import { decode } from './decode.ts'
 import { type Finder, type Hit, hide, isMark, mark } from './hit.ts'
 import { remembered } from './remembered.ts'
 import { type Rules, Scan } from './scan.ts'
 import { shapes } from './shapes.ts'
+import { terminalViews } from './terminal.ts'
+import type { View } from './view.ts'
+import type { Work } from './work.ts'
 
 /** How many encodings, one in the other, are looked through. */
 const MAX_LEVELS = 3
 /** Hiding a part can complete another; so often a text is looked at again before it is given up. */
 const MAX_PASSES = 8
+/** Steps a character costs when a text is decoded, and when it is read as JSON. */
+const DECODE = 8
+const PARSE = 6
 /** The longest text that is remembered when clean. */
 const MAX_REMEMBERED = 96
 
@@ -56,30 +62,39 @@ const joinLines = (text: string, runs: readonly number[]): readonly (readonly [s
 }
 
 /** The redactor of texts for one set of rules; configured finders run on every form of a text, clean or not. */
-export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: JsonRewriter): Texts => {
+export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: JsonRewriter, work: Work): Texts => {
   const clean = remembered(MAX_REMEMBERED)
 
-  const hitsIn = (text: string, level: number): readonly Hit[] => {
-    const scan = new Scan(text, rules).run(shapes)
-    const { hits, runs, coded } = scan
+  const hitsIn = (text: string, level: number, isView = false): readonly Hit[] => {
+    const scan = new Scan(text, rules, work).run(shapes)
+    const { hits, runs, coded, coloured } = scan
     if (finders.length > 0) findAll(text, finders, hits)
-    if (coded || runs.length > 0) inOtherForms(scan, level + 1)
+    // A view of a coloured text has no colours; what it still shows of them stood apart.
+    if (coloured && !isView) inColours(text, level, hits)
+    const isPlain = !coded && !coloured && runs.length === 0
+    if (!isPlain) inOtherForms(scan, level + 1)
     else if (hits.length === 0) clean.add(text)
     return hits
   }
 
+  const inColours = (text: string, level: number, hits: Hit[]): void => {
+    work.spend(text.length * DECODE)
+    for (const view of terminalViews(text)) inView(view, level, hits, true)
+  }
+
   const inOtherForms = ({ text, coded, runs, hits }: Scan, level: number): void => {
     if (level > MAX_LEVELS) return
+    if (coded) work.spend(text.length * DECODE)
     const view = coded ? decode(text) : undefined
     if (view !== undefined) inView(view, level, hits)
     inRuns(text, runs, level, hits)
   }
 
   /** What is found in the resolved text hides what it was resolved from. */
-  const inView = ({ text, origin }: View, level: number, hits: Hit[]): void => {
-    if (hidesAsJson(text, level)) hits.push({ start: 0, end: origin[text.length] ?? 0, kind: 'name' })
-    for (const { start, end, kind } of hitsIn(text, level)) {
-      hits.push({ start: origin[start] ?? 0, end: origin[end] ?? 0, kind })
+  const inView = (view: View, level: number, hits: Hit[], isView = false): void => {
+    if (hidesAsJson(view.text, level)) hits.push({ start: 0, end: view.origin(view.text.length), kind: 'name' })
+    for (const { start, end, kind } of hitsIn(view.text, level, isView)) {
+      hits.push({ start: view.origin(start), end: view.origin(end), kind })
     }
   }
 
@@ -97,6 +112,7 @@ export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: Jso
     looksLikeJson(text) && rewriteJson(text, level) !== undefined
 
   const onePass = (text: string, level: number): string => {
+    if (looksLikeJson(text)) work.spend(text.length * PARSE)
     const rewritten = level < MAX_LEVELS && looksLikeJson(text) ? (rewriteJson(text, level + 1) ?? text) : text
     const hits = hitsIn(rewritten, level)
     return hits.length === 0 ? rewritten : hide(rewritten, hits)

@@ -12,6 +12,8 @@ export const jwt: Shape = (scan, at) => {
   return { start: at, end, kind: 'token' }
 }
 
+/** Steps of telling a scheme from a word. */
+const WORD = 60
 /** How much of a value is judged. */
 const MAX_JUDGED = 200
 
@@ -39,7 +41,9 @@ const PARAMETERS =
   /^(?:Digest +(?:username|realm|nonce)|Hawk +(?:id|mac)|OAuth +oauth_|AWS4-HMAC-SHA256 +Credential|Signature +keyId|GoogleLogin +auth|SharedAccessSignature +s[rig]|Snowflake +Token)=/i
 
 /** `Bearer …`, `Basic …` and other authorization schemes with their credential, which alone is hidden. */
-export const scheme: Shape = ({ text }, at) => {
+export const scheme: Shape = (scan, at) => {
+  const { text } = scan
+  scan.spend(WORD)
   const listed = PARAMETERS.exec(text.slice(at, at + 64))
   if (listed !== null)
     return { start: at + listed[0].search(/ /) + 1, end: lineEnd(text, at, undefined), kind: 'token' }

@@ -3,6 +3,8 @@ import { type Hit, marksAt } from './hit.ts'
 import { isPlaceholder } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 
+/** Steps of reading what stands before a host, or before the sign of an address. */
+const HOST = 200
 /** The longest user and password in front of a host. */
 const MAX_USERINFO = 512
 const STOPS = new Set(['"', "'", '`', '<', '>', '|', '^'])
@@ -33,8 +35,10 @@ const looksLikeKey = (user: string): boolean =>
   user.length >= 16 && /\d/.test(user) && /[A-Za-z]/.test(user) && !user.includes(' ')
 
 /** The password in `scheme://user:password@host`; triggered at the colon. */
-export const userinfo = ({ text }: Scan, at: number): Hit | undefined => {
+export const userinfo = (scan: Scan, at: number): Hit | undefined => {
+  const { text } = scan
   if (text[at + 1] !== '/' || text[at + 2] !== '/' || !isAlnum(text.charCodeAt(at - 1))) return undefined
+  scan.spend(HOST)
   const from = at + 3
   const end = userinfoEnd(text, from)
   if (end === undefined) return undefined
@@ -72,8 +76,10 @@ const domainEnd = (text: string, from: number): number | undefined => {
 const LOCAL = /[A-Za-z0-9._%+'-]/
 
 /** A mail address; triggered at the `@`. The user `git` of an SSH address is none. */
-export const email = ({ text, rules }: Scan, at: number): Hit | undefined => {
+export const email = (scan: Scan, at: number): Hit | undefined => {
+  const { text, rules } = scan
   if (!rules.emails) return undefined
+  scan.spend(HOST)
   let start = at
   while (start > at - 64 && start > 0 && LOCAL.test(text.charAt(start - 1))) start--
   while (start < at && !isAlnum(text.charCodeAt(start))) start++

@@ -11,12 +11,12 @@ export const discordToken: Shape = (scan, at) => {
   return /^\d{16,20}$/.test(decodeBase64(id) ?? '') ? { start: at, end, kind: 'key' } : undefined
 }
 
-/** A Telegram bot token, `<number>:AA…`; triggered at the colon. */
+/** A Telegram bot token, `<number>:A…`; triggered at the colon. */
 export const telegramToken: Shape = ({ text }, at) => {
-  if (text.charCodeAt(at + 1) !== 0x41 || text.charCodeAt(at + 2) !== 0x41) return undefined
-  const start = runStart(text, at, ALNUM, 12)
+  if (text.charCodeAt(at + 1) !== 0x41) return undefined
+  const start = runStart(text, at, ALNUM, 18)
   const end = runEnd(text, at + 1, URL64, 64)
-  const isNumber = /^\d{8,10}$/.test(text.slice(start, at))
+  const isNumber = /^\d{8,16}$/.test(text.slice(start, at))
   return isNumber && end - at > 33 && end - at < 40 ? { start, end, kind: 'key' } : undefined
 }
 
@@ -48,4 +48,37 @@ export const terraformToken: Shape = ({ text }, at) => {
 export const dollarToken: Shape = ({ text }, at) => {
   const found = /^access_token\$(?:production|sandbox)\$[0-9a-z]{10,20}\$[0-9a-f]{32}/.exec(text.slice(at, at + 100))
   return found === null ? undefined : { start: at, end: at + found[0].length, kind: 'key' }
+}
+
+/** A MaxMind licence key, `<six>_<29>_mmk`; triggered at the last divider. Source: gitleaks, maxmind-license-key. */
+export const maxmindKey: Shape = ({ text }, at) => {
+  if (text.charCodeAt(at + 1) !== 0x6d || !text.startsWith('_mmk', at)) return undefined
+  const start = runStart(text, at, URL64, 40)
+  return at - start === 36 && text[start + 6] === '_' ? { start, end: at + 4, kind: 'key' } : undefined
+}
+
+/** A Facebook app's token, `<app>|<secret>`; triggered at the bar. Source: gitleaks, facebook-access-token. */
+export const facebookToken: Shape = ({ text }, at) => {
+  if (!isDigit(text.charCodeAt(at - 1))) return undefined
+  const start = runStart(text, at, ALNUM, 18)
+  const end = runEnd(text, at + 1, URL64, 48)
+  const size = end - at - 1
+  return /^\d{15,16}$/.test(text.slice(start, at)) && size > 26 && size < 41 ? { start, end, kind: 'key' } : undefined
+}
+
+/** An Airtable token, `pat` and 14 characters, a full stop, 64 hex digits. Source: gitleaks, airtable-personnal-access-token. */
+export const airtableToken: Shape = (scan, at) => {
+  if (scan.text.charCodeAt(at + 17) !== 0x2e || !scan.text.startsWith('pat', at)) return undefined
+  return runEnd(scan.text, at, ALNUM) === at + 17 && runEnd(scan.text, at + 18, HEX) === at + 82
+    ? { start: at, end: at + 82, kind: 'key' }
+    : undefined
+}
+
+/** An Authress access key: client, key, account behind `acc`, secret, parted by full stops. Source: gitleaks, authress-service-client-access-key. */
+export const authressKey: Shape = (scan, at) => {
+  const found =
+    /^(?:scauth|sc|ext|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.(?=[\w+/=-]{30})/.exec(
+      scan.text.slice(at, at + 140),
+    )
+  return found === null ? undefined : { start: at, end: scan.runEnd(at + found[0].length, OPAQUE), kind: 'key' }
 }

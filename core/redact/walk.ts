@@ -1,7 +1,9 @@
 import { mark } from './hit.ts'
+import { isKeyword, isSchema } from './json-schema.ts'
 import { isListOfPairs, isPairValue, listLevels, pairLevel } from './lists.ts'
 import { type Level, Levels } from './names.ts'
-import { isPlaceholder } from './placeholders.ts'
+import { isFolder, isSecretNumber, isSecretUnder } from './opaque.ts'
+import { WorkLimit } from './work.ts'
 
 const MAX_DEPTH = 64
 const MAX_NODES = 50_000
@@ -36,21 +38,34 @@ class Walk {
   /** The part with its secrets hidden, itself if it has none; `under` is the level of the name it stands under. */
   part(part: unknown, depth: number, under: Level): unknown {
     if (typeof part === 'string') return this.#string(part, under)
-    if (typeof part === 'number' || typeof part === 'bigint') return under === Levels.password ? mark('name') : part
+    if (typeof part === 'number' || typeof part === 'bigint') return isSecretNumber(under, part) ? mark('name') : part
     if (typeof part !== 'object' || part === null || isRawNumber(part)) return part
     this.#nodes++
-    if (depth >= MAX_DEPTH || this.#nodes > MAX_NODES) return mark('limit')
+    return depth >= MAX_DEPTH || this.#nodes > MAX_NODES ? mark('limit') : this.#whole(part, depth, under)
+  }
+
+  #whole(part: object, depth: number, under: Level): unknown {
     try {
-      return Array.isArray(part) ? this.#list(part, depth, under, false) : this.#object(part, depth, under)
+      if (Array.isArray(part)) return this.#list(part, depth, under, false)
+      return this.#object(part, depth, under < Levels.likely ? Levels.none : under)
     } catch (error) {
-      this.#walker.fault(error)
-      return mark('fault')
+      return this.#hidden(error)
     }
+  }
+
+  /** What stands for a part that could not be examined. Inside a text, the whole text is hidden for what it costs. */
+  #hidden(error: unknown): string {
+    if (error instanceof WorkLimit) {
+      if (this.#level > 0) throw error
+      return mark('limit')
+    }
+    this.#walker.fault(error)
+    return mark('fault')
   }
 
   #string(text: string, under: Level): string {
     if (++this.#nodes > MAX_NODES || this.#text + text.length > MAX_TEXT) return mark('limit')
-    const result = under === Levels.none ? this.#redacted(text) : isPlaceholder(text) ? text : mark('name')
+    const result = isSecretUnder(under, text) ? mark('name') : under < Levels.likely ? this.#redacted(text) : text
     // Marks may be longer than what they hide; counted as they come out, the result stays within the limit.
     this.#text += Math.max(text.length, result.length)
     return this.#text > MAX_TEXT ? mark('limit') : result
@@ -60,18 +75,17 @@ class Walk {
     try {
       return this.#walker.text(text, this.#level)
     } catch (error) {
-      this.#walker.fault(error)
-      return mark('fault')
+      return this.#hidden(error)
     }
   }
 
   #list(list: readonly unknown[], depth: number, under: Level, pair: boolean): readonly unknown[] {
-    const levels = under === Levels.none ? listLevels(list, pair, this.#walker.levelOf) : undefined
-    const pairs = under === Levels.none && isListOfPairs(list)
+    const levels = under < Levels.likely ? listLevels(list, pair, this.#walker.levelOf) : undefined
+    const pairs = under < Levels.likely && isListOfPairs(list)
     let copy: unknown[] | undefined
     for (let at = 0; at < list.length; at++) {
       const element = list[at]
-      const level = levels?.[at] ?? under
+      const level = levels?.[at] || under
       const result =
         pairs && depth < MAX_DEPTH - 1 ? this.#entry(element, depth + 1) : this.part(element, depth + 1, level)
       if (!Object.is(result, element)) {
@@ -98,12 +112,14 @@ class Walk {
     const keys = keysOf(object)
     const paired = pairLevel(members, keys, this.#walker.levelOf)
     const isPrivateJwk = typeof members.kty === 'string'
+    const describes = under !== Levels.none && isSchema(object)
     let changed = false
     const entries = keys.map((key): readonly [string, unknown] => {
       const value = members[key]
       // A name is judged as it will stand, so that a second look judges alike.
       const name = this.#redacted(key)
-      const result = this.part(value, depth + 1, this.#levelOfMember(name, under, paired, isPrivateJwk))
+      const level = describes && isKeyword(name) ? Levels.none : this.#levelOfMember(name, under, paired, isPrivateJwk)
+      const result = isPlain(name, value) ? value : this.part(value, depth + 1, level)
       changed ||= !Object.is(result, value) || name !== key
       return [name, result]
     })
@@ -115,6 +131,13 @@ class Walk {
     if (paired !== Levels.none && isPairValue(key)) return paired
     return isPrivateJwk && JWK_PRIVATE.has(key) ? Levels.certain : this.#walker.levelOf(key)
   }
+}
+
+/** The folder a shell is in, and an identifier of digits alone, which is no card number. */
+const isPlain = (name: string, value: unknown): boolean => {
+  if (typeof value !== 'string') return false
+  if (name.length < 7 && /^(?:old)?pwd$/i.test(name)) return isFolder(value)
+  return value.length >= 13 && value.length <= 20 && /^\d+$/.test(value) && /id$/i.test(name)
 }
 
 /** A number kept as it was written (`JSON.rawJSON`). */

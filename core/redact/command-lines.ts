@@ -1,0 +1,110 @@
+import { ALNUM, classOf, isAlnum, isBlank, isSpace, runEnd, skipBlanks, URL64 } from './alphabet.ts'
+import { MAX_COMMAND, type PasswordOptions, passwordOptions } from './commands.ts'
+import { type Hit, marksAt } from './hit.ts'
+import { isExpression, isNoValue, isOdd, isPlaceholder, isProse } from './placeholders.ts'
+import type { Scan, Shape } from './scan.ts'
+import { isQuoted, quotedValue } from './values.ts'
+
+/** A program on the command line that is read. */
+export interface Command {
+  readonly options: PasswordOptions
+  readonly from: number
+  /** Where its line ends, lines that a backslash continues included. */
+  readonly until: number
+}
+
+/** Steps of reading the words of a setting. */
+const WORDS = 120
+/** The longest command line looked at. */
+const MAX_LINE = 1_024
+
+const endOfLine = (scan: Scan, from: number): number => {
+  let end = from
+  for (let lines = 0; lines < 16; lines++) {
+    const next = scan.indexOf('\n', end)
+    if (next === -1) return from + MAX_LINE
+    if (scan.text[next - 1] !== '\\') return next
+    end = next + 1
+  }
+  return end
+}
+
+/** Remembers a program that takes passwords as options; triggered at its name, and never a hit of its own. */
+export const command: Shape = (scan, at) => {
+  const { text } = scan
+  const end = runEnd(text, at, URL64, MAX_COMMAND)
+  const options = passwordOptions(text.slice(at, end))
+  const isWhole = (classOf(text.charCodeAt(at - 1)) & URL64) === 0
+  if (options === undefined || !isWhole || !/^(?:\.exe)?(?:["']?,? ?["']? ?-|["']? )/.test(text.slice(end, end + 10)))
+    return undefined
+  scan.command = { options, from: at, until: Math.min(endOfLine(scan, end), at + MAX_LINE) }
+  return undefined
+}
+
+const BEFORE = new Set(Array.from(' \t\n"\'', (character) => character.charCodeAt(0)))
+
+/** The password behind `-p` and its like of a program that is known to take one there; triggered at the hyphen. */
+export const commandOption: Shape = (scan, at) => {
+  const { text, command: known } = scan
+  if (known === undefined || at > known.until || at < known.from || !BEFORE.has(text.charCodeAt(at - 1)))
+    return undefined
+  const letter = text.charAt(at + 1)
+  const behind = text.charCodeAt(at + 2)
+  if (!isAlnum(text.charCodeAt(at + 1)) || Number.isNaN(behind)) return undefined
+  if (isBlank(behind)) return optionApart(scan, known.options, letter, skipBlanks(text, at + 2))
+  const listed = /^["'],? ?["']/.exec(text.slice(at + 2, at + 6))?.[0]
+  if (listed !== undefined)
+    return known.options.apart.includes(letter) ? valueAt(scan, at + 2 + listed.length) : undefined
+  return known.options.joined.includes(letter) ? valueAt(scan, at + 2) : undefined
+}
+
+const optionApart = (scan: Scan, options: PasswordOptions, letter: string, from: number): Hit | undefined => {
+  if (options.apart.includes(letter)) return valueAt(scan, from)
+  if (letter !== options.login.charAt(0)) return undefined
+  const end = scan.unquotedEnd(from)
+  const sign = scan.text.slice(from, Math.min(end, from + 128)).indexOf(options.login.charAt(1))
+  return sign < 1 ? undefined : valueAt(scan, from + sign + 1)
+}
+
+const valueAt = (scan: Scan, from: number): Hit | undefined => {
+  const { text } = scan
+  if (isQuoted(text, from)) return quotedValue(text, from, 'name')
+  const end = scan.unquotedEnd(from)
+  const value = text.slice(from, Math.min(end, from + 300))
+  const isValue = /^[^-"'`|&<>]/.test(value) && !marksAt(text, from) && !isPlaceholder(value) && !isProse([value])
+  return isValue ? { start: from, end, kind: 'name' } : undefined
+}
+
+/** `set -gx NAME value`, `ENV NAME value`, `configure set name value`: a sensitive name, then its value; triggered at the word. */
+export const setting: Shape = (scan, at) => {
+  const { text, rules } = scan
+  scan.spend(WORDS)
+  const found =
+    /^(set|setenv|setx|ENV)(?:[ \t]+-{1,2}[\w-]{1,16}){0,4}[ \t]+["']?([^\s"'=]{1,160})["']?[ \t]+(?=[^\s=-])/.exec(
+      text.slice(at, at + 256),
+    )
+  if (found === null || (classOf(text.charCodeAt(at - 1)) & ALNUM) !== 0) return undefined
+  const [before, word, path = ''] = found
+  if (rules.levelOf(path) === 0) return undefined
+  const from = at + before.length
+  const hit = valueAt(scan, from)
+  if (hit === undefined) return undefined
+  const value = text.slice(hit.start, hit.end)
+  if (isNoValue(value) || isExpression(value)) return undefined
+  return word === 'set' && !isOdd(value) ? undefined : hit
+}
+
+/** `user/password@database` as Oracle's tools take it; triggered at the program. */
+export const oracleLogin: Shape = ({ text }, at) => {
+  const found = /^(?:sqlplus|sqlldr|impdp|expdp|rman|exp|imp)(?: +-\w+)* +["']?[\w$#]{1,64}\/(?=[^\s@/]{3})/.exec(
+    text.slice(at, at + 160),
+  )
+  if (found === null) return undefined
+  const start = at + found[0].length
+  let end = start
+  while (end < text.length && !isSpace(text.charCodeAt(end)) && !'@"\''.includes(text.charAt(end))) end++
+  const isLogin = /^(?:sqlplus|rman)/.test(found[0]) || text[end] === '@'
+  return isLogin && !marksAt(text, start) && !isPlaceholder(text.slice(start, end))
+    ? { start, end, kind: 'name' }
+    : undefined
+}
