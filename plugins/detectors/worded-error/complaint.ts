@@ -5,7 +5,11 @@ const BEGINNING = 200
 
 /** Words with which tools complain. What merely holds one of them differs from turn to turn, or is another rule's. */
 const word = new RegExp(
-  `err(?:or|no)|exception|\\b(?:${[
+  `\\b(?:${[
+    'errors?',
+    'errno',
+    '\\w{1,64}(?:error|exception)',
+    'exception',
     'traceback',
     'fatal',
     'panic',
