@@ -134,10 +134,7 @@ export const catalogue = {
   }),
   ...group(409, 'guard_block', {
     PAUSED_SESSION: ['The session is paused', 'Resume it with POST /api/sessions/{id}/resume.'],
-    ENDED_SESSION: [
-      'A person has ended the session',
-      'Begin a new session, or take that back with POST /api/sessions/{id}/resume.',
-    ],
+    ENDED_SESSION: ['A person has ended the session', 'Begin a new one, or POST /api/sessions/{id}/resume.'],
     PAUSED_AGENT: ['The agent is paused', 'Resume it with POST /api/agents/{id}/resume.'],
   }),
   ...group(413, 'request_too_large', {

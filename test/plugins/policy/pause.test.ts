@@ -3,10 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import type { Match } from 'guard-gateway/core'
+import { isLetOn } from '../../../plugins/policy/pause.ts'
 import { user } from '../../kit/conversation.ts'
 import { dialectOf, dialects, looping, type Step } from '../../kit/dialogue.ts'
 import { call } from '../../kit/evidence.ts'
 import { decisionOf, errorOf, type Service, startService } from '../../kit/service.ts'
+import { aRow } from '../../kit/settled.ts'
 import { always, newSession, startBench } from './kit.ts'
 
 const session = { 'x-guard-session-id': 'one' }
@@ -128,6 +131,28 @@ describe('action pause', () => {
       assert.deepEqual([await ask(), await ask(), await ask(), await ask()], [200, 200, 409, 409], `round ${round}`)
       await resume(service)
     }
+  })
+
+  it('of a budget of the calendar speaks again in the next period, however little that has used', () => {
+    const at = (count: number, resets_at: number): Match => ({
+      rule_id: 'daily',
+      rule_type: 'max_requests',
+      code: 'LIMIT_REQUESTS',
+      action: 'pause',
+      threshold: 100,
+      window_size: 0,
+      message: 'used up',
+      evidence: 'budget',
+      count,
+      resets_at,
+    })
+    const row = { ...aRow(), decision: 'block' as const, rule_id: 'daily', at: 10, matches: [at(100, 1_000)] }
+    const letOn = (match: Match, resumed_at: number | null) => isLetOn(match, { rows: [row] }, resumed_at)
+    assert.equal(letOn(at(150, 1_000), 20), true)
+    assert.equal(letOn(at(200, 1_000), 20), false, 'as much more is used')
+    assert.equal(letOn(at(100, 2_000), 20), false, 'another period')
+    assert.equal(letOn(at(150, 1_000), 5), false, 'nobody has let it go on since')
+    assert.equal(letOn(at(150, 1_000), null), false)
   })
 
   it('happens once where several requests match at the same time', async () => {

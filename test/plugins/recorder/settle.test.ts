@@ -77,7 +77,7 @@ describe('recorder: a settled call', () => {
     await bench.settle(settled())
     const [turn] = aRow().new_turns
     const new_turns = [{ ...turn, calls: turn?.calls.map((call) => ({ ...call, id: null })) }]
-    assert.deepEqual(rowOf(await callRow()), { ...aRow({ response_id: null }), new_turns })
+    assert.deepEqual(rowOf(await callRow()), { ...aRow({ response_id: null }), new_turns, cache_read_tokens: 0 })
   })
 
   it('hides a secret in the name of a tool, and in an id', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Started, startGateway } from 'guard-gateway/test'
+import { fieldsOf } from './kit.ts'
 
 let started: Started
 before(async () => {
@@ -26,26 +27,6 @@ const shownAfter = async (project: string, fields: URLSearchParams): Promise<str
   const location = answer.headers.get('location') ?? ''
   assert.match(location, new RegExp(`^/policies/${project}\\?draft=draft_\\w+$`))
   return page(location)
-}
-
-const decoded = (text: string): string =>
-  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&')
-
-/** The fields of the page's form as a browser would send them. */
-const fieldsOf = (text: string): URLSearchParams => {
-  const fields = new URLSearchParams()
-  const [, form = ''] = /<form id="policy"[^>]*>([\s\S]*?)<\/form>/.exec(text) ?? []
-  for (const [tag, name = ''] of form.matchAll(/<input [^>]*name="([^"]+)"[^>]*>/g)) {
-    if (tag.includes('type="checkbox"')) {
-      if (tag.includes(' checked')) fields.set(name, 'on')
-    } else fields.set(name, decoded(/ value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('\n', ''))
-  }
-  // of several lines: the first line feed is dropped, others are sent as CRLF
-  for (const [, name = '', value = ''] of form.matchAll(/<textarea [^>]*name="([^"]+)"[^>]*>\n([^<]*)</g))
-    fields.set(name, decoded(value).replaceAll('\n', '\r\n'))
-  for (const [, name = '', options = ''] of form.matchAll(/<select name="([^"]+)">([\s\S]*?)<\/select>/g))
-    fields.set(name, decoded(/value="([^"]*)" selected/.exec(options)?.[1] ?? ''))
-  return fields
 }
 
 const changed = async (project: string, changes: Readonly<Record<string, string>>): Promise<URLSearchParams> => {
@@ -240,26 +221,3 @@ test('what is not saved stands at an address of its project, as often as it is a
 })
 
 const fieldsWith = (intent: string) => new URLSearchParams({ intent, expected_version: '0' })
-
-test('enforcing the default rules is warned of at the mode, beside the way to other rules', async () => {
-  const fields = fieldsOf(await page('/policies/warned'))
-  assert.doesNotMatch(await page('/policies/warned'), /Enforced, the default rules/)
-  fields.set('mode', 'enforce')
-  fields.set('intent', 'save')
-  const confirming = decoded(await shownAfter('warned', fields))
-  assert.match(confirming, /Press “Save and enforce” below/)
-  assert.match(
-    confirming,
-    /<p class="warning">Enforced, the default rules also stop what is no loop: .* The preset "enforce-recommended" stops/,
-  )
-  fields.set('intent', 'preset:enforce-recommended')
-  const other = await shownAfter('warned', fields)
-  assert.match(other, /id="rule-novelty_stall"/)
-  assert.doesNotMatch(other, /Enforced, the default rules/)
-})
-
-test('every action can be chosen', async () => {
-  const text = await page('/policies/chosen')
-  for (const action of ['block', 'steer', 'pause', 'flag'])
-    assert.ok(text.includes(`<option value="${action}"`), action)
-})
