@@ -10,7 +10,7 @@ export { isContinued, type Known, type RepliedCall } from './conversation/statef
 export { turnsIn, turnText } from './conversation/turn-text.ts'
 export { type Decision, type Finding, type Match, type ReplyWatch, type Row, undecided } from './decision.ts'
 export { keepMarks, letterCounts, lettersIn, lettersOf, textMark } from './detection/letters.ts'
-export { type LineCount, noteLines, withoutVolatile } from './detection/lines.ts'
+export { type LineCount, linesOf, noteLines, withoutVolatile } from './detection/lines.ts'
 export { type FreshTurn, rememberTurns, type TurnNotes } from './detection/turn-memory.ts'
 export * from './detection.ts'
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './dialect/envelope.ts'

@@ -1,3 +1,4 @@
+import type { TurnContent } from '../call.ts'
 import type { RecentHashes } from '../conversation/recent-hashes.ts'
 
 /** A result's text behind these characters is not looked at. */
@@ -16,21 +17,34 @@ export interface LineCount {
   readonly fresh: number
 }
 
+/** Several rules look at the lines of one turn. */
+const known = new WeakMap<TurnContent, readonly (readonly number[])[]>()
+
+/** The lines of each result of a turn that say something, as hashes; they are found once for all who ask. */
+export const linesOf = (content: TurnContent): readonly (readonly number[])[] => {
+  const found = known.get(content) ?? content.results.map(lineHashes)
+  known.set(content, found)
+  return found
+}
+
 /** Remembers the lines of a result, and counts those that were not known. */
-export const noteLines = (known: RecentHashes, result: string): LineCount => {
-  const text = withoutVolatile(result.slice(0, RESULT_CHARS))
-  let lines = 0
+export const noteLines = (remembered: RecentHashes, lines: readonly number[]): LineCount => {
   let fresh = 0
+  for (const hash of lines) if (remembered.add(hash)) fresh++
+  return { lines: lines.length, fresh }
+}
+
+const lineHashes = (result: string): readonly number[] => {
+  const text = withoutVolatile(result.slice(0, RESULT_CHARS))
+  const hashes: number[] = []
   let start = 0
   for (let at = 0; at <= text.length; at++) {
     if (at < text.length && !endsLine(text, at)) continue
     const hash = lineHash(text, start, at)
     start = at + 1
-    if (hash === 0) continue
-    lines++
-    if (known.add(hash)) fresh++
+    if (hash !== 0) hashes.push(hash)
   }
-  return { lines, fresh }
+  return hashes
 }
 
 const LF = 10

@@ -1,5 +1,5 @@
 /** Longer commands are judged by their beginning. */
-const COMMAND_CHARS = 8192
+const COMMAND_CHARS = 4096
 
 /** Where a command of a shell line, or a statement, may begin, in JSON text or outside of it. */
 const begin =

@@ -101,21 +101,30 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     if (session === null) return decision
     const found = policies.at(call.project_id)
     const history = histories.at(session)
-    return found === undefined || history === undefined || reading(found, call) !== undefined
-      ? judgedLater(decision, call, session)
-      : judged(decision, call, session, history, found)
+    if (found === undefined || history === undefined) return judgedLater(decision, call, session)
+    const waiting = reading(found, call)
+    return waiting === undefined
+      ? judged(decision, call, session, history, found)
+      : judgedLater(decision, call, session, waiting)
   })
 
   /** Undefined if all is known that the rules look at beyond the session; else it is read. */
   const reading = (found: Policy, call: Call): Promise<unknown> | undefined =>
     budgets.ready(found, call.at) ?? starts.ready(found)
 
-  const judgedLater = async (decision: Decision, call: Call, session: Session): Promise<Decision> => {
+  const judgedLater = async (
+    decision: Decision,
+    call: Call,
+    session: Session,
+    begun?: Promise<unknown>,
+  ): Promise<Decision> => {
+    const mayPass = () => gateway.onStorageFailure === 'forward' && call.mode === 'shadow'
     const found = await policies.load(call.project_id)
-    for (;;) {
-      await reading(found, call)
+    for (let waiting = begun; ; ) {
+      const isKnown = await readOr(waiting, mayPass, gateway.fault)
       const history = histories.at(session) ?? (await histories.read(session, found.reach))
-      if (reading(found, call) === undefined) return judged(decision, call, session, history, found)
+      waiting = isKnown ? reading(found, call) : undefined
+      if (waiting === undefined) return judged(decision, call, session, history, found)
     }
   }
 
@@ -168,4 +177,20 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
   const historyOf = async (session: Session, found: Policy): Promise<History> =>
     histories.at(session) ?? histories.read(session, found.reach)
   return { gateway, policies, budgets, historyOf }
+}
+
+/** Waits for what is read. False: it cannot be, and the request may pass all the same, unseen by the rules that need it. */
+const readOr = async (
+  waiting: Promise<unknown> | undefined,
+  mayPass: () => boolean,
+  fault: Gateway['fault'],
+): Promise<boolean> => {
+  try {
+    await waiting
+    return true
+  } catch (error) {
+    if (!mayPass()) throw error
+    fault(error, 'policy:beyond')
+    return false
+  }
 }

@@ -120,6 +120,7 @@ export const aRow = (over: Partial<Row> = {}): Row => ({
   error_fingerprint: null,
   response_id: 'msg_1',
   total_tokens: 30,
+  cache_read_tokens: 0,
   cost_micro: 0,
   measures: {},
   reserved: 0,

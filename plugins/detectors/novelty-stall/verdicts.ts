@@ -1,4 +1,13 @@
-import { type Call, type FreshTurn, noteLines, RecentHashes, rememberTurns, type TurnNotes } from 'guard-gateway/core'
+import {
+  type Call,
+  type FreshTurn,
+  linesOf,
+  noteLines,
+  RecentHashes,
+  rememberTurns,
+  type TurnContent,
+  type TurnNotes,
+} from 'guard-gateway/core'
 
 /** Verdicts that a row keeps, one character a turn. */
 export const VERDICTS = 128
@@ -31,14 +40,14 @@ const verdictOf = (seen: Seen, { content, turn }: FreshTurn): string => {
   if (content === undefined || (turn !== undefined && turn.calls.length === 0)) return 't'
   let fresh = turn === undefined
   for (const { key } of turn?.calls ?? []) if (seen.keys.add(Number.parseInt(key.slice(0, 8), 16))) fresh = true
-  const verdict = saidBy(seen, content.results)
+  const verdict = saidBy(seen, content)
   return fresh ? verdict.toUpperCase() : verdict
 }
 
-const saidBy = ({ lines }: Seen, results: readonly string[]): 'n' | 's' | 'e' => {
+const saidBy = ({ lines: known }: Seen, content: TurnContent): 'n' | 's' | 'e' => {
   let verdict: 'n' | 's' | 'e' = 'e'
-  for (const text of results) {
-    const said = noteLines(lines, text)
+  for (const lines of linesOf(content)) {
+    const said = noteLines(known, lines)
     if (said.fresh > 0) verdict = 'n'
     else if (said.lines > 0 && verdict === 'e') verdict = 's'
   }

@@ -4,6 +4,7 @@ import {
   type FreshTurn,
   keepMarks,
   lettersOf,
+  linesOf,
   noteLines,
   RecentHashes,
   rememberTurns,
@@ -41,10 +42,11 @@ export const lookLetters = (call: Call, memory: Map<string, unknown>): string | 
 /** The same look again is another rule's: who waits makes it, and who checks. */
 const vainLooks = (looked: Looked, { content }: FreshTurn): readonly string[] => {
   const marks: string[] = []
-  for (const [place, { tool, args }] of (content?.calls ?? []).entries()) {
+  if (content === undefined) return marks
+  for (const [place, { tool, args }] of content.calls.entries()) {
     const target = targetOf(tool, args)
     if (target === undefined) continue
-    const { lines, fresh } = noteLines(looked.lines, content?.results[place] ?? '')
+    const { lines, fresh } = noteLines(looked.lines, linesOf(content)[place] ?? [])
     const isOther = looked.looks.add(Number.parseInt(textMark(`${tool}\0${argumentText(args)}`).slice(0, 8), 16))
     if (isOther && lines > 0 && fresh < lines * NEW_SHARE && marks.length < PER_TURN) marks.push(textMark(target))
   }

@@ -5,11 +5,7 @@ const BEGINNING = 200
 
 /** Words with which tools complain. What merely holds one of them differs from turn to turn, or is another rule's. */
 const word = new RegExp(
-  `\\b(?:${[
-    'errors?',
-    'errno',
-    '\\w{1,64}(?:error|exception)',
-    'exception',
+  `err(?:or|no)|exception|\\b(?:${[
     'traceback',
     'fatal',
     'panic',

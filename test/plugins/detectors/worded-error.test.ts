@@ -52,7 +52,7 @@ describe('worded_error: 4 equal complaints in a row', () => {
   it('is silent about answers that complain of nothing', () => {
     assert.equal(detect(told(6, () => 'No matches')), undefined)
     assert.equal(detect(told(6, () => '{"error": "", "response": ""}')), undefined)
-    assert.equal(detect(told(6, () => 'const a = 1\n'.repeat(40) + 'throw new Error()')), undefined)
+    assert.equal(detect(told(6, () => `${'const a = 1\n'.repeat(40)}throw new Error()`)), undefined)
   })
   it('is ended by a turn that succeeds, not by words', () => {
     const bad = () => 'Error: no such table'

@@ -67,6 +67,8 @@ describe('the scenarios show all that the model side does', () => {
         )
         return
       }
+      // it compares sessions, and each run of a scenario is one more: a second run would end otherwise than the first
+      if ('compares' in detector) return
       const shown = new Set(
         expectations.flatMap(({ reason, decision }) => (reason === detector.code ? [decision] : [])),
       )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Decision, noUsage, type Rule, type Session } from 'guard-gateway/core'
+import { type Decision, GuardError, noUsage, type Rule, type Session } from 'guard-gateway/core'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { call, type Said } from '../../../kit/evidence.ts'
 import { NOON } from '../../../kit/settled.ts'
@@ -188,5 +188,33 @@ describe('the clock', () => {
     bench.clock.advance(MINUTE)
     assert.equal((await bench.send(asked(bench))).decision, 'allow')
     assert.equal((await bench.send(late)).decision, 'block')
+  })
+})
+
+describe('a record that cannot be read', () => {
+  const failing = async (rules: readonly object[]) => {
+    const bench = await enforcing(rules)
+    const { sum } = bench.gateway.storage
+    const broken = { sum: () => Promise.reject(new GuardError('STORAGE_UNAVAILABLE', 'The disk is gone.')) }
+    Object.assign(bench.gateway.storage, broken)
+    return { ...bench, mend: () => Object.assign(bench.gateway.storage, { sum }) }
+  }
+  const daily = rule('max_requests', 1, { scope: 'project', per: 'day' })
+
+  it('refuses requests under such a rule, until it can be read', async () => {
+    const bench = await failing([daily])
+    for (let n = 0; n < 2; n++) await assert.rejects(() => bench.send(asked(bench)), { code: 'STORAGE_UNAVAILABLE' })
+    bench.mend()
+    assert.equal((await bench.send(asked(bench))).decision, 'allow')
+    assert.equal((await bench.send(asked(bench))).decision, 'block')
+  })
+  it('lets those pass that may without a record; the rule is named as one that failed', async () => {
+    const bench = await failing([daily, rule('max_requests', 1, {}, { id: 'own' })])
+    bench.gateway.onStorageFailure = 'forward'
+    await assert.rejects(() => bench.send(asked(bench)), { code: 'STORAGE_UNAVAILABLE' })
+    const shadow = () => asked(bench, { over: { mode_override: 'shadow' } })
+    const { decision, faults } = await bench.send(shadow())
+    assert.deepEqual([decision, faults], ['allow', ['max_requests']])
+    assert.ok(bench.faults.some(({ where }) => where === 'policy:beyond'))
   })
 })
