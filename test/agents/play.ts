@@ -12,8 +12,6 @@ import { enter, type Way } from './ways.ts'
 
 /** How long an agent may take; one that is blocked must end long before. */
 const LIMIT_MS = 180_000
-/** Equal turns that reach the provider before a loop must be stopped. */
-const LOOP_TURNS = 6
 
 /** How a script went with an agent. */
 export interface Played {
@@ -39,7 +37,7 @@ export const play = async (stage: Stage, agent: Agent, way: Way, script: Script)
   const now = await stage.gateway.counts()
   const blocked = [...now.sessions].filter((session) => !before.sessions.has(session))
   const blocks = (await Promise.all(blocked.map((session) => stage.gateway.reasons(session)))).flat()
-  const faults = faultsOf(stage, way, script, ended, {
+  const faults = faultsOf(stage, agent, way, script, ended, {
     ...now,
     requests: now.requests - before.requests,
     blocked: now.blocked - before.blocked,
@@ -67,16 +65,27 @@ const missingIn = async (project: string, { leaves = [] }: Script): Promise<stri
 }
 
 /** What is wrong with how a script went; empty if nothing. */
-const faultsOf = (stage: Stage, way: Way, script: Script, { code, text }: Ended, spent: Counts): string[] => {
+const faultsOf = (
+  stage: Stage,
+  agent: Agent,
+  way: Way,
+  script: Script,
+  { code, text }: Ended,
+  spent: Counts,
+): string[] => {
   const { provider } = stage
   const faults: string[] = []
   const expect = (holds: boolean, what: string) => void (holds || faults.push(what))
   expect(code !== null, 'it did not end by itself')
-  if (script.loops === true) {
-    if (way === 'bare') return faults
-    expect(spent.blocked === 1, `${spent.blocked} requests were blocked, not 1`)
-    expect(provider.asked <= LOOP_TURNS, `the provider was asked ${provider.asked} times, not ${LOOP_TURNS} at most`)
-    expect(/Guard blocked this request/.test(text), 'the message is not shown')
+  if (script.loops !== undefined) {
+    expect(
+      provider.asked <= script.loops,
+      `the provider was asked ${provider.asked} times, not ${script.loops} at most`,
+    )
+    if (agent.stops_itself !== true || spent.blocked > 0) {
+      expect(spent.blocked === 1, `${spent.blocked} requests were blocked, not 1`)
+      expect(/Guard blocked this request/.test(text), 'the message is not shown')
+    }
   } else {
     expect(code === 0, `it ended with ${code}`)
     expect(spent.blocked === 0, `${spent.blocked} requests were blocked`)

@@ -58,7 +58,7 @@ export class AgentProvider {
 
   /** Whether every step was made. */
   get isThrough(): boolean {
-    return this.#script?.loops !== true && this.#step >= (this.#script?.steps.length ?? 0)
+    return this.#script?.loops === undefined && this.#step >= (this.#script?.steps.length ?? 0)
   }
 
   close(): void {
@@ -107,7 +107,7 @@ export class AgentProvider {
     this.#said = said
     const { steps, loops } = this.#script ?? { steps: [] }
     const step = this.#step++
-    return loops === true && step < LOOP_END ? steps[step % steps.length] : steps[step]
+    return loops !== undefined && step < LOOP_END ? steps[step % steps.length] : steps[step]
   }
 
   #peek(): Step | undefined {

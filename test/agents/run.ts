@@ -1,5 +1,5 @@
 // Drives real coding agents from npm through a gateway that enforces the recommended rules, against a provider on
-// loopback, with an empty home and no network; only the script that loops may be stopped:
+// loopback, with an empty home and no network; only the scripts that loop may be stopped:
 // npm run test:agents [-- --dir <folder to install into> --only <client,…> --scripts <script,…> --bare]
 // --bare leaves the gateway out: what an agent does not bear then is no matter of the rules.
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const chosen = agents.filter((agent) => named(values.only, agent))
 /** Every way and script that an agent is tried with. */
 const playsOf = (agent: Agent): readonly (readonly [Way, Script])[] => {
   const wanted = scripts.filter((script) => named(values.scripts, script))
-  if (values.bare) return wanted.filter(({ loops }) => loops !== true).map((script) => ['bare', script])
+  if (values.bare) return wanted.filter(({ loops }) => loops === undefined).map((script) => ['bare', script])
   const few = wanted.filter(({ id }) => id === 'loop' || id === 'work')
   const ways = agent.has_profile === true ? (['run', 'profile'] as const) : []
   return [

@@ -14,8 +14,8 @@ export type Step =
 export interface Script {
   readonly id: string
   readonly steps: readonly Step[]
-  /** Begins again behind the last step: what must be stopped. */
-  readonly loops?: true
+  /** Begins again behind the last step: what must be stopped, before so many turns have reached the provider. */
+  readonly loops?: number
   /** What stands in the project at the end: a path, or a path and a text in it. */
   readonly leaves?: readonly (readonly [path: string, text?: string])[]
 }
@@ -43,7 +43,11 @@ const edit = (index: number): Step => {
 }
 
 export const scripts: readonly Script[] = [
-  { id: 'loop', steps: [{ act: 'shell', command: 'echo the same again' }], loops: true },
+  { id: 'loop', steps: [{ act: 'shell', command: 'echo the same again' }], loops: 6 },
+  { id: 'loop-silent', steps: [{ act: 'shell', command: 'true' }], loops: 10 },
+  { id: 'loop-failing', steps: [{ act: 'shell', command: 'ls /not-there' }], loops: 6 },
+  { id: 'loop-reading', steps: [read], loops: 6 },
+  { id: 'loop-of-two', steps: [read, check], loops: 8 },
   {
     id: 'work',
     steps: [read, { act: 'shell', command: 'ls' }, edit(0), check, edit(1), read, check],

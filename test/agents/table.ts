@@ -25,6 +25,6 @@ const columnOf = ({ way, script }: Played): string => (way === 'own' ? script.id
 
 const verdictOf = ({ faults, blocks, requests, script }: Played): string => {
   if (faults.length === 0) return `ok ${requests}`
-  const why = blocks.length > 0 && script.loops !== true ? `${[...new Set(blocks)].join(', ')} after` : 'FAIL'
+  const why = blocks.length > 0 && script.loops === undefined ? `${[...new Set(blocks)].join(', ')} after` : 'FAIL'
   return `${why} ${requests}`
 }

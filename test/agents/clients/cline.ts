@@ -24,9 +24,9 @@ export const cline: Agent = {
     read: (path) => ({ name: 'read_files', args: { files: [{ path }] } }),
     edit: ({ file, from, to }) => ({ name: 'editor', args: { path: file, old_text: from, new_text: to } }),
     background: shellJob(shell).background,
-    // it ends itself when one call is made five times running
     poll: (_, nth) => shell(`sleep ${1 + (nth % 3)}; cat job.status`),
     running: /\\"running\\\\n/g,
     finish: (summary) => ({ name: 'submit_and_exit', args: { summary, verified: true } }),
   },
+  stops_itself: true,
 }

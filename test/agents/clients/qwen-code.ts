@@ -21,11 +21,12 @@ export const qwenCode: Agent = {
     read: (file_path) => ({ name: 'read_file', args: { file_path } }),
     edit: ({ file, from, to }) => ({ name: 'edit', args: { file_path: file, old_string: from, new_string: to } }),
     background: (command) => shell(command, true),
-    // it tells the model where state and output are, and ends a turn in which one call is made five times running
+    // it tells the model where state and output are; one of them alone would be the same call each time
     poll: (said, nth) => ({
       name: 'read_file',
       args: { file_path: found(said, nth % 2 === 0 ? /(\/[^\s"\\]*\.status)/ : /(\/[^\s"\\]*\.output)/) },
     }),
     running: /status[\\": ]+running|completed with no output|unchanged since last read/g,
   },
+  stops_itself: true,
 }
