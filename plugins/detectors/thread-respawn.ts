@@ -38,8 +38,9 @@ export const threadRespawn = detector({
   ),
   reachable: ({ threshold, window_size }) => threshold >= 2 && threshold * (FIRST_TURNS + 1) <= window_size,
 
-  detect({ rule, row, past, turns }): Finding | undefined {
-    if (row.root || turns.length < FIRST_TURNS) return undefined
+  detect({ rule, call, row, past, turns }): Finding | undefined {
+    // where only its beginning tells a session, other runs of the same task join it
+    if (row.root || turns.length < FIRST_TURNS || call.session?.row.external_source === 'derived') return undefined
     const begun = beginningsIn(past.slice(0, rule.window_size), row)
     const own = begun.at(-1)
     if (own === undefined || own.turns.length < FIRST_TURNS) return undefined

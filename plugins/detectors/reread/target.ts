@@ -11,7 +11,7 @@ const paths =
 const questions = /pattern|query|search|regex|text|question|prompt|symbol|command|selector|xpath|sql|^q$|^name$/i
 
 /**
- * What a call looks at: of a reader the file or address that it names, whatever part of it; of any other call that changes nothing its
+ * What a call looks at: of a reader the file or address that it names, whatever part of it; of a command that changes nothing its
  * arguments but for their numbers. Undefined if it looks at nothing, or waits.
  */
 export const targetOf = (tool: string, args: unknown): string | undefined => {
@@ -19,9 +19,16 @@ export const targetOf = (tool: string, args: unknown): string | undefined => {
   if (effect !== 'look' && effect !== null) return undefined
   const text = argumentText(args)
   if (text.length > CHARS || !/\d|"/.test(text)) return undefined
-  const named = effect === 'look' ? namedIn(text) : undefined
+  if (effect === null) return commandIn(text, tool)
+  const named = namedIn(text)
   return named === undefined ? `${tool}\0${text.replace(/\d+/g, '#')}` : `\0${named}`
 }
+
+/** A command that may look: `sed -n 1,50p a.ts`. What a tool does of which nothing else is known is not. */
+const commandIn = (text: string, tool: string): string | undefined =>
+  membersOf(text).some(([name]) => /^(?:command|commands|cmd|script)$/i.test(name))
+    ? `${tool}\0${text.replace(/\d+/g, '#')}`
+    : undefined
 
 const namedIn = (text: string): string | undefined => {
   const members = membersOf(text)

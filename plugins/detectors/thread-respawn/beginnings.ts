@@ -7,6 +7,8 @@ export const FIRST_TURNS = 3
 export interface Beginning {
   readonly id: string
   readonly at: number
+  /** Of the subagent whose conversation it is; empty of the main agent's. */
+  readonly subagent: string
   /** When its last request ended; infinite while one is under way. */
   ended: number
   readonly turns: Turn[]
@@ -36,14 +38,25 @@ const note = (row: Row, begun: Beginning[], open: Map<string, Beginning>): void 
   }
   // rows before the first that is remembered are not known
   if (!root) return
-  const beginning = { id, at, ended, turns: [...new_turns] }
+  const beginning = {
+    id,
+    at,
+    subagent: thread.slice(thread.indexOf('~') + 1 || thread.length),
+    ended,
+    turns: [...new_turns],
+  }
   begun.push(beginning)
   open.set(thread, beginning)
 }
 
-/** Whether one conversation made the calls of the other, turn by turn, as far as the other has come. */
-export const beginsLike = (earlier: Beginning, { turns }: Beginning): boolean =>
-  turns.length <= earlier.turns.length && turns.every((turn, index) => sameKeys(turn, earlier.turns[index]))
+/**
+ * Whether one conversation made the calls of the other, turn by turn, as far as the other has come. Subagents may well be sent to do the
+ * same: those of different ids are alike only where they fail.
+ */
+export const beginsLike = (earlier: Beginning, { turns, subagent }: Beginning): boolean =>
+  turns.length <= earlier.turns.length &&
+  (earlier.subagent === subagent || turns.some(({ calls }) => calls.some(({ error }) => error))) &&
+  turns.every((turn, index) => sameKeys(turn, earlier.turns[index]))
 
 const sameKeys = (one: Turn, other: Turn | undefined): boolean =>
   other !== undefined &&
