@@ -1,17 +1,14 @@
-import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { boundKeywords } from './keywords.ts'
 import { patternMaker } from './patterns.ts'
 import { plainSchema } from './plain.ts'
 import { sizeFault } from './size.ts'
+import { allTold, type Told, toldOf } from './told.ts'
 
 /** What a value has against a schema. */
-export interface SchemaFault {
-  /** JSON pointer into the value; empty for the whole of it. */
-  readonly pointer: string
-  /** Ends a sentence that begins with the pointer: `must be string`. */
-  readonly message: string
+export interface SchemaFault extends Told {
   /** False: the validation was given up. */
   readonly certain: boolean
 }
@@ -22,13 +19,18 @@ export type CompiledSchema =
       readonly usable: true
       /** The first fault; undefined for a value that fits. Never throws. */
       readonly check: (value: unknown) => SchemaFault | undefined
+      /** All faults where `every` was asked for, else the first. Never throws. */
+      readonly every: (value: unknown) => readonly SchemaFault[]
       /** Patterns that cannot be run in linear time, and so are taken to match. */
       readonly skipped: readonly string[]
     }
   | { readonly usable: false; readonly reason: string }
 
-/** Compiles a schema from outside, whatever it holds: nothing is fetched, and what it can make a validation cost is bounded. Never throws. */
-export const compileSchema = async (schema: unknown): Promise<CompiledSchema> => {
+/**
+ * Compiles a schema from outside, whatever it holds: nothing is fetched, and what it can make a validation cost is bounded. `every`: a
+ * validation goes on behind the first fault. Never throws.
+ */
+export const compileSchema = async (schema: unknown, { every = false } = {}): Promise<CompiledSchema> => {
   const dialect = dialectOf(schema)
   if (dialect === undefined) return { usable: false, reason: 'dialect not supported' }
   const reason = sizeFault(schema)
@@ -38,8 +40,9 @@ export const compileSchema = async (schema: unknown): Promise<CompiledSchema> =>
   try {
     const described = await describe(dialect, schema)
     if (described !== undefined) return { usable: false, reason: `is no JSON Schema: ${described}` }
-    const validate = (await makeAjv(dialect, fuel, skipped)).compile(plainSchema(schema) as object)
-    return { usable: true, check: checker(validate, fuel), skipped }
+    const validate = (await makeAjv(dialect, fuel, skipped, every)).compile(plainSchema(schema) as object)
+    const all = checker(validate, fuel)
+    return { usable: true, check: (value) => all(value)[0], every: all, skipped }
   } catch (error) {
     return { usable: false, reason: reasonOf(error) }
   }
@@ -50,28 +53,22 @@ const reasonOf = (error: unknown): string => {
   return `cannot be compiled: ${error instanceof Error ? error.message : String(error)}`
 }
 
+const NOTHING: readonly SchemaFault[] = []
+
 const checker =
   (validate: ValidateFunction, fuel: Fuel) =>
-  (value: unknown): SchemaFault | undefined => {
+  (value: unknown): readonly SchemaFault[] => {
     refuel(fuel, value)
     try {
-      return validate(value) ? undefined : faultOf(validate.errors?.[0])
+      if (validate(value)) return NOTHING
+      const [first, ...more] = validate.errors ?? []
+      const told = first === undefined || more.length === 0 ? [toldOf(first)] : allTold([first, ...more])
+      return told.map((one) => ({ ...one, certain: true }))
     } catch (error) {
       const why = error instanceof FuelSpent ? 'takes too long to validate' : 'cannot be validated'
-      return { pointer: '', message: why, certain: false }
+      return [{ pointer: '', message: why, certain: false }]
     }
   }
-
-const faultOf = (error: ErrorObject | undefined): SchemaFault => {
-  const { instancePath = '', keyword, params, message = 'does not fit the schema' } = error ?? {}
-  const extra = keyword === 'additionalProperties' || keyword === 'unevaluatedProperties'
-  const name: unknown = params?.additionalProperty ?? params?.unevaluatedProperty
-  return {
-    pointer: instancePath,
-    message: extra ? `must NOT have the property '${String(name)}'` : message,
-    certain: true,
-  }
-}
 
 const options: Options = {
   strict: false,
@@ -87,13 +84,13 @@ const options: Options = {
   loopRequired: 16,
 }
 
-const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[]): Promise<Ajv> => {
+const makeAjv = async (dialect: Dialect, fuel: Fuel, skipped: string[], allErrors: boolean): Promise<Ajv> => {
   const [ajv, { _ }, { RE2JS }] = await Promise.all([classOf(dialect), import('ajv'), import('re2js')])
   const regExp = Object.assign(patternMaker(RE2JS, fuel, skipped), { code: 'linear' })
   // No `process` here: with it, Ajv writes the $id of a schema into its code.
   // Checked before against the dialect by an instance that is kept; here it would be compiled anew for each schema.
   // To tidy the code up takes time that grows with the square of its length.
-  const made = new ajv({ ...options, validateSchema: false, code: { regExp, optimize: false } })
+  const made = new ajv({ ...options, allErrors, validateSchema: false, code: { regExp, optimize: false } })
   boundKeywords(made, _, fuel)
   return made
 }

@@ -2,7 +2,8 @@ import { type Arguments, canonicalJson, type Gateway, type McpServer, sha256 } f
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { ServerFacts } from '../initialize.ts'
-import { type CompiledSchema, compileSchema } from '../schemas/compile.ts'
+import { type CompiledInput, compileInput } from '../schemas/input.ts'
+import { faultsText } from '../schemas/told.ts'
 import type { ListView, Tools, Validated } from '../tools-of.ts'
 import { type Definition, readPage } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
@@ -135,7 +136,7 @@ export class ToolBook implements Tools {
   #validate(tool: string, args: Arguments): Validated | Promise<Validated> {
     const definition = this.#tools.get(tool)
     if (definition?.inputSchema === undefined) return { state: 'skipped' }
-    return definition.compiled === undefined ? validatedFirst(definition, args) : judged(definition.compiled, args)
+    return definition.compiled === undefined ? validatedFirst(definition, args) : validated(definition.compiled, args)
   }
 
   check(tool: string, args: Arguments): Validated {
@@ -154,15 +155,22 @@ const tooMany = ({ names, pages }: Generation): string | undefined => {
 }
 
 const validatedFirst = async (definition: Definition, args: Arguments): Promise<Validated> => {
-  definition.compiled ??= await compileSchema(definition.inputSchema)
-  return judged(definition.compiled, args)
+  definition.compiled ??= await compileInput(definition.inputSchema)
+  return validated(definition.compiled, args)
 }
 
-const judged = (schema: CompiledSchema, args: Arguments): Validated => {
+/** At once for arguments that fit; what does not fit is told whole, for an agent to put it right in one go. */
+const validated = (schema: CompiledInput, args: Arguments): Validated | Promise<Validated> => {
+  const first = judged(schema, args)
+  if (!schema.usable || first.state !== 'failed') return first
+  return schema.faults(args).then((faults) => ({ ...first, error: faultsText(faults) }))
+}
+
+const judged = (schema: CompiledInput, args: Arguments): Validated => {
   if (!schema.usable) return { state: 'unsupported' }
   const fault = schema.check(args)
-  if (fault !== undefined) return { state: 'failed', error: `${fault.pointer} ${fault.message}`.trim() }
-  return { state: schema.skipped.length > 0 ? 'partial' : 'ok' }
+  if (fault === undefined || fault === 'partial') return { state: fault ?? 'ok' }
+  return { state: 'failed', error: faultsText([fault]) }
 }
 
 const nameIn = (json: string): unknown => {

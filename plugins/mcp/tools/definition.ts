@@ -10,7 +10,7 @@ import {
   sourceOf,
   stringIn,
 } from 'guard-gateway/core'
-import type { CompiledSchema } from '../schemas/compile.ts'
+import type { CompiledInput } from '../schemas/input.ts'
 
 /** A tool as its server describes it. */
 export interface Definition {
@@ -21,7 +21,7 @@ export interface Definition {
   readonly fingerprint: string
   readonly inputSchema: unknown
   /** Made at the first call. */
-  compiled?: CompiledSchema
+  compiled?: CompiledInput
 }
 
 /** A page of a list of tools. */
