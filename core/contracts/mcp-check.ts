@@ -9,6 +9,8 @@ export interface CheckContext {
   readonly tool: string
   /** The folder the tool runs in, where it is known: that of the child process. Absolute. */
   readonly cwd: string | undefined
+  /** Files that belong to the gateway itself: configuration, policy, database. Absolute; the same list for all calls. */
+  readonly own_files?: readonly string[]
 }
 
 /** Something in a call that a check objects to. */

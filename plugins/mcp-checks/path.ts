@@ -10,9 +10,11 @@ import {
 } from 'guard-gateway/core'
 import { isInside } from './path/containment.ts'
 import { formsOf } from './path/forms.ts'
+import { ownFiles } from './path/own.ts'
 import { patternLints } from './path/patterns.ts'
 import { refusal } from './path/refusal.ts'
 import { type Roots, rootsOf } from './path/roots.ts'
+import { SECRETS } from './path/secrets.ts'
 import { type Walked, walk } from './path/walk.ts'
 
 const MAX_BYTES = 4096
@@ -22,7 +24,7 @@ type Symlinks = 'resolve' | 'reject' | 'ignore'
 interface Options {
   args: string[]
   inside: string[]
-  deny?: string[]
+  deny?: string | string[]
   cwd?: string
   symlinks?: Symlinks
   optional?: boolean
@@ -37,7 +39,15 @@ const schema = plainSchema<Options>({
   properties: {
     args: { $ref: '#/$defs/pointers' },
     inside: strings,
-    deny: strings,
+    deny: {
+      type: ['array', 'string'],
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', minLength: 1 },
+      pattern: '^secrets$',
+      description:
+        "patterns, relative to the allowed folders; secrets, alone or among them: files that hold credentials, the gateway's own too",
+    },
     cwd: { type: 'string', minLength: 1 },
     symlinks: { enum: ['resolve', 'reject', 'ignore'], default: 'resolve' },
     optional: { $ref: '#/$defs/optional' },
@@ -66,15 +76,16 @@ export const path = mcpCheck({
           },
         ]
       : []),
-    ...patternLints(deny, inside),
+    ...patternLints([deny].flat(), inside),
   ],
 
   find(args, options, at): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
     const roots = compiled.get(options)
+    const own = ownFiles(at.own_files ?? [])
     const judge = (known: Roots): readonly CheckFinding[] => {
       const { texts, findings } = pointedTexts(args, options)
       const base = known.cwd ?? at.cwd ?? known.first
-      const place = { base, roots: known, symlinks: options.symlinks ?? 'resolve' }
+      const place = { base, roots: known, own, symlinks: options.symlinks ?? 'resolve' }
       return [...findings, ...objectionsTo(texts, ({ text }, isLate) => objection(text, place, isLate))]
     }
     return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
@@ -86,6 +97,8 @@ interface Place {
   /** Folder of relative paths. */
   readonly base: string
   readonly roots: Roots
+  /** Whether a path is a file of the gateway's. */
+  readonly own: (path: string) => boolean
   readonly symlinks: Symlinks
 }
 
@@ -109,12 +122,16 @@ const against = (form: string, asSent: boolean, place: Place): Objection | undef
 
 const OUTSIDE = 'resolves outside the allowed folders'
 
-const matches = (pattern: string): string => `matches the denied pattern ${pattern}`
+const OWN = 'is a file of the gateway itself'
+
+const matches = (pattern: string): string =>
+  pattern === SECRETS ? 'is a file that may hold secrets' : `matches the denied pattern ${pattern}`
 
 /** The text alone, normalised. Forms other than the text itself are also held against other spellings of the folders. */
-const misplaced = (form: string, asSent: boolean, { base, roots }: Place): string | undefined => {
+const misplaced = (form: string, asSent: boolean, { base, roots, own }: Place): string | undefined => {
   const normalised = resolve(base, form)
   if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, normalised))) return OUTSIDE
+  if (own(normalised)) return OWN
   const pattern = roots.denied(normalised)
   return pattern === undefined ? undefined : matches(pattern)
 }
@@ -130,13 +147,14 @@ const followed = (form: string, place: Place): Objection | undefined => {
 }
 
 /** What is wrong with where a path ends, links followed, if that is not where its text was judged already. */
-const ended = (start: string, judged: string, { roots, symlinks }: Place): Objection | undefined => {
+const ended = (start: string, judged: string, { roots, own, symlinks }: Place): Objection | undefined => {
   const walked = tried(start)
   if (walked === undefined) return { reason: 'cannot be followed to its end', certain: false }
   const isReal = (place: string): boolean => roots.real.some((root) => isInside(root, place))
   if (!isReal(walked.real)) return { reason: OUTSIDE, certain: true }
   if (symlinks === 'reject' && walked.links.some(isReal))
     return { reason: 'leads through a symbolic link', certain: true }
+  if (own(walked.real)) return { reason: OWN, certain: true }
   const pattern = walked.real === judged ? undefined : roots.denied(walked.real)
   return pattern === undefined ? undefined : { reason: matches(pattern), certain: true }
 }

@@ -106,11 +106,12 @@ export class Mcp {
   }
 
   #read(): Promise<Policies> {
-    const { policy: file = '', hide_denied_tools = false, env } = this.options
+    const { policy: file = '', hide_denied_tools = false, own_files = [], env } = this.options
     this.#reading ??= openPolicies(this.gateway, {
       ...(file === '' ? {} : { file }),
       ...(env === undefined ? {} : { env }),
       hide_denied_tools,
+      own_files: [...own_files, ...(file === '' ? [] : [file])],
       fault: this.gateway.fault,
     })
     return this.#reading

@@ -33,6 +33,8 @@ export interface McpOptions {
   readonly servers?: Readonly<Record<string, McpServerOptions>>
   /** Default of the policy's key of this name. */
   readonly hide_denied_tools?: boolean
+  /** Files of the gateway itself, absolute: no path that a check looks at may name one. */
+  readonly own_files?: readonly string[]
   /** False: the storage ends with this process, so that nobody else can approve what waits in it. */
   readonly durable?: boolean
   /** Keep previews of arguments when they are not needed any more. */

@@ -2,12 +2,15 @@ import { isAbsolute, resolve } from 'node:path'
 import { type CheckLint, GuardError } from 'guard-gateway/core'
 import type { PicomatchOptions } from 'picomatch'
 import { isInside } from './containment.ts'
+import { SECRETS, secretFiles } from './secrets.ts'
 import { walk } from './walk.ts'
 
 /** A denied pattern, as the policy has it, and whether it matches a path with slashes. */
 export interface Matcher {
   readonly pattern: string
   readonly matches: (path: string) => boolean
+  /** The folders that a path goes through are no concern of it. */
+  readonly whole?: boolean
 }
 
 const foldsCase = process.platform === 'darwin' || process.platform === 'win32'
@@ -47,17 +50,19 @@ const real = (pattern: string): readonly string[] => {
   }
 }
 
-/** Makes the denied patterns of a policy ready for use. */
+/** Makes the denied patterns of a policy ready for use. The name of the set stands for the set and, as it always has, for itself. */
 export const matchersOf = async (deny: readonly string[]): Promise<readonly Matcher[]> => {
   if (deny.length === 0) return []
   const { default: picomatch } = await import('picomatch')
   const options: PicomatchOptions = { dot: true, nocase: foldsCase }
-  return deny.map((pattern) => {
+  const set = deny.includes(SECRETS) ? [{ pattern: SECRETS, matches: await secretFiles(), whole: true }] : []
+  const patterns = deny.map((pattern) => {
     rejectHome(pattern, 'deny')
     const matches = picomatch(spellings(pattern), options)
     // one argument alone: its second one asks for a report, which is true of everything
-    return { pattern, matches: (path) => matches(path) }
+    return { pattern, matches: (path: string) => matches(path) }
   })
+  return [...set, ...patterns]
 }
 
 /** What to warn of in denied patterns: those that deny less than they seem to. */

@@ -2,12 +2,12 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import { isInside } from './containment.ts'
 import { formsOf } from './forms.ts'
-import { matchersOf, rejectHome } from './patterns.ts'
+import { type Matcher, matchersOf, rejectHome } from './patterns.ts'
 import { walk } from './walk.ts'
 
 export interface PathOptions {
   readonly inside: readonly string[]
-  readonly deny?: readonly string[]
+  readonly deny?: string | readonly string[]
   readonly cwd?: string
 }
 
@@ -39,14 +39,14 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   const written = inside.map((text) => folder(text, 'inside'))
   const real = written.map((root) => walk(root).real)
   const folders = [...new Set([...written, ...real])]
-  const patterns = await matchersOf(deny)
+  const patterns = await matchersOf([deny].flat())
   const denied = (path: string): string | undefined => {
     if (patterns.length === 0) return undefined
     for (const root of folders.filter((one) => isInside(one, path))) {
-      const found = patterns.find(({ matches }) => withParents(relative(root, path)).some(matches))
+      const found = patterns.find((pattern) => isDenied(relative(root, path), pattern))
       if (found !== undefined) return found.pattern
     }
-    return patterns.find(({ pattern, matches }) => isAbsolute(pattern) && withParents(path).some(matches))?.pattern
+    return patterns.find((one) => isAbsolute(one.pattern) && isDenied(path, one))?.pattern
   }
   return {
     folders,
@@ -58,10 +58,15 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   }
 }
 
+const isDenied = (path: string, { matches, whole = false }: Matcher): boolean =>
+  whole ? matches(slashed(path)) : withParents(path).some(matches)
+
+const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
+
 /** `a/b/c` gives `a/b/c`, `a/b` and `a`: what is in a denied folder is denied. */
 const withParents = (path: string): string[] => {
-  const slashed = sep === '/' ? path : path.replaceAll(sep, '/')
+  const whole = slashed(path)
   const paths: string[] = []
-  for (let end = slashed.length; end > 0; end = slashed.lastIndexOf('/', end - 1)) paths.push(slashed.slice(0, end))
+  for (let end = whole.length; end > 0; end = whole.lastIndexOf('/', end - 1)) paths.push(whole.slice(0, end))
   return paths
 }

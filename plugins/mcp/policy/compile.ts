@@ -6,6 +6,7 @@ import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from 
 import { conditionFaults } from './conditions.ts'
 import type { ChangeDocument, LimitDocument, PolicyDocument, RuleDocument } from './document.ts'
 import type { PolicyFault, PolicyPath } from './fault.ts'
+import type { LoadOptions } from './load.ts'
 import { namedBy } from './named.ts'
 
 /** Finds a check by its id. */
@@ -14,11 +15,13 @@ export type Checks = { get(id: string): McpCheck | undefined }
 /** Rules made ready between two looks at what else there is to do. */
 const RULES_AT_ONCE = 32
 
+const NO_FILES: readonly string[] = []
+
 /** Makes a policy ready to judge calls: its patterns, conditions, changes, and the checks it uses with what they need. */
 export const compilePolicy = async (
   document: PolicyDocument,
   checks: Checks,
-  hideByDefault: boolean,
+  { hide_denied_tools = false, own_files = NO_FILES }: Pick<LoadOptions, 'hide_denied_tools' | 'own_files'>,
 ): Promise<{ readonly policy: CompiledPolicy; readonly faults: readonly PolicyFault[] }> => {
   const faults: PolicyFault[] = []
   const rules: CompiledRule[] = []
@@ -34,8 +37,9 @@ export const compilePolicy = async (
     mode: document.mode ?? 'enforce',
     default: document.default ?? 'deny',
     pinning: document.pinning ?? 'warn',
-    hide_denied_tools: document.hide_denied_tools ?? hideByDefault,
+    hide_denied_tools: document.hide_denied_tools ?? hide_denied_tools,
     rules,
+    own_files,
   }
   return { policy, faults }
 }

@@ -48,4 +48,6 @@ export interface CompiledPolicy {
   readonly hide_denied_tools: boolean
   /** The enabled ones, in file order. */
   readonly rules: readonly CompiledRule[]
+  /** Files of the gateway itself, absolute. */
+  readonly own_files: readonly string[]
 }

@@ -4,7 +4,7 @@ import type { ToolCall } from '../tool-call.ts'
 import type { Action, RuleFinding, Verdict } from '../verdict.ts'
 import { patience } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
-import { judge } from './judge.ts'
+import { judge, placeOf } from './judge.ts'
 import { shownReason } from './message.ts'
 import { speak } from './speak.ts'
 
@@ -38,7 +38,8 @@ export const explainCall = async (gateway: Gateway, policy: CompiledPolicy, call
   const wait = patience()
   for (const document of policy.document.rules) {
     const rule = policy.rules.find(({ id }) => id === document.id)
-    const account = rule === undefined ? silent(document.id, 'is not enabled') : await accountOf(rule, call, wait)
+    const account =
+      rule === undefined ? silent(document.id, 'is not enabled') : await accountOf(rule, policy, call, wait)
     const findings = account.findings.map((one) => ({ ...one, reason: shownReason(one.reason, redact) }))
     accounts.push({ ...account, why: shownReason(account.why, redact), findings, wins: winners.has(document.id) })
   }
@@ -58,11 +59,12 @@ const silent = (rule_id: string, why: string): RuleAccount => ({
 
 const accountOf = async (
   rule: CompiledRule,
+  { own_files }: CompiledPolicy,
   call: ToolCall,
   wait: ReturnType<typeof patience>,
 ): Promise<RuleAccount> => {
   if (!rule.names(call.server_id, call.tool)) return silent(rule.id, 'names another tool or server')
-  const voice = await speak(rule, call, { server_id: call.server_id, tool: call.tool, cwd: call.cwd }, wait)
+  const voice = await speak(rule, call, placeOf(call, own_files), wait)
   if (voice === undefined) return silent(rule.id, 'its condition does not hold')
   const { action, findings = [], reason } = voice.opinion
   return { rule_id: rule.id, speaks: true, why: reason ?? plainly(rule), action, wins: false, findings }

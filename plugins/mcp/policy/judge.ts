@@ -30,7 +30,7 @@ export const judge = async (
   more: readonly Opinion[],
   context: JudgeContext,
 ): Promise<Verdict> => {
-  const at: CheckContext = { server_id: call.server_id, tool: call.tool, cwd: call.cwd }
+  const at = placeOf(call, policy.own_files)
   const wait = patience()
   try {
     const all = await heard(context.rules, call, at, wait)
@@ -50,6 +50,14 @@ export const judge = async (
     wait.end()
   }
 }
+
+/** What checks may know of a call beside its arguments. */
+export const placeOf = ({ server_id, tool, cwd }: ToolCall, own_files: readonly string[]): CheckContext => ({
+  server_id,
+  tool,
+  cwd,
+  own_files,
+})
 
 const heard = async (
   rules: readonly CompiledRule[],
@@ -159,12 +167,15 @@ const shown = (
 const saysNothing = ({ reason, findings }: Opinion): boolean => reason === undefined && findings === undefined
 
 /** How a call that a person let through meets the limits of the rules that speak about it. */
-export const usesOf = async (call: ToolCall, rules: readonly CompiledRule[]): Promise<readonly LimitUse[]> => {
+export const usesOf = async (
+  call: ToolCall,
+  rules: readonly CompiledRule[],
+  own_files: readonly string[],
+): Promise<readonly LimitUse[]> => {
   const limiting = rules.filter((rule) => rule.limit !== undefined)
   const wait = patience()
   try {
-    const at: CheckContext = { server_id: call.server_id, tool: call.tool, cwd: call.cwd }
-    return limitUses(await heard(limiting, call, at, wait), call)
+    return limitUses(await heard(limiting, call, placeOf(call, own_files), wait), call)
   } finally {
     wait.end()
   }

@@ -30,13 +30,15 @@ export interface LoadOptions {
   readonly env?: Environment
   /** What holds where a policy does not say whether denied tools leave the list; false if absent. */
   readonly hide_denied_tools?: boolean
+  /** Files of the gateway itself, absolute, which no path of a call may name. */
+  readonly own_files?: readonly string[]
 }
 
 /** Reads a policy, makes it ready and runs its tests. Throws nothing that is wrong with the policy. */
 export const loadPolicy = async (
   gateway: Gateway,
   source: PolicySource,
-  { env = process.env, hide_denied_tools = false }: LoadOptions = {},
+  { env = process.env, ...options }: LoadOptions = {},
 ): Promise<LoadedPolicy> => {
   const read = await readSource(source)
   if ('errors' in read) return { valid: false, errors: read.errors, tests: [], locate: undefined }
@@ -51,7 +53,7 @@ export const loadPolicy = async (
   const resolved = resolveVars(value as PolicyDocument, env)
   const faults = [...resolved.faults, ...semanticFaults(resolved.policy)]
   if (faults.length > 0) return refused(faults)
-  const compiled = await compilePolicy(resolved.policy, gateway.mcpChecks, hide_denied_tools)
+  const compiled = await compilePolicy(resolved.policy, gateway.mcpChecks, options)
   if (compiled.faults.length > 0) return refused(compiled.faults)
   const tests = await runTests(compiled.policy, gateway.redact)
   return { policy: compiled.policy, valid: tests.every(({ pass }) => pass), errors: [], tests, locate }

@@ -93,7 +93,7 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     judge: (call, more, validate) =>
       judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
     async take(call) {
-      const uses = await usesOf(call, rulesFor(call.server_id, call.tool))
+      const uses = await usesOf(call, rulesFor(call.server_id, call.tool), compiled.own_files)
       const lost = uses.length === 0 ? undefined : await limits.take(uses)
       if (lost === undefined) return undefined
       const { use, wait_ms } = lost

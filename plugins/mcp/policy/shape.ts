@@ -64,6 +64,8 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'a map of keys',
+  'array,string': 'a list, or the name of a set',
+  'string,object': 'text, or a map of keys',
 }
 
 const pointerWords = 'is no JSON pointer; write /path, or /paths/* for every element of a list'
@@ -74,6 +76,7 @@ const patternNames: Readonly<Record<string, string>> = {
   '^[1-9][0-9]{0,5}(ms|s|m|h|d)$': 'is no duration; write a number and ms, s, m, h or d, such as 60s',
   '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$': 'must be 1 to 64 letters, digits, dots, underscores or dashes',
   '^[a-z][a-z0-9_]*$': 'must be small letters, digits and underscores, and begin with a letter',
+  '^secrets$': 'is no set of files; there is secrets, or write a list of patterns',
   '^[A-Za-z_][A-Za-z0-9_]*$': 'is no name of a shell variable; write it without $',
 }
 

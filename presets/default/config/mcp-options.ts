@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import type { McpOptions } from 'guard-gateway/plugins/mcp'
+import { configFile } from './file.ts'
 import type { Config } from './schema.ts'
 
 /** What the configuration says of the permission proxy, as its plugin takes it. */
@@ -8,6 +10,7 @@ export const mcpOptions = ({ mcp, storage, hide_denied_tools }: Config): McpOpti
     ...options,
     ...(approver_key === '' ? {} : { approver_key }),
     hide_denied_tools,
+    own_files: [configFile(undefined, process.env, process.cwd()).file, resolve(storage.file)],
     durable: storage.backend !== 'memory',
     full_content_logging: storage.full_content_logging,
   }
