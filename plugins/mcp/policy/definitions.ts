@@ -43,6 +43,12 @@ export const definitions = {
           },
         },
       },
+      only: {
+        type: 'array',
+        uniqueItems: true,
+        items: { type: 'string', pattern: '^[^/]' },
+        description: "names of the only arguments a call may have; any other one is a violation, as a check's",
+      },
       action: { enum: ['allow', 'deny', 'confirm', 'transform', 'rate_limit', 'shadow_deny'] },
       checks: {
         type: 'array',
@@ -59,11 +65,11 @@ export const definitions = {
       limit: { $ref: '#/$defs/limit' },
       transform: { $ref: '#/$defs/transform' },
     },
-    dependentRequired: { on_violation: ['checks'] },
+    dependentSchemas: { on_violation: { anyOf: [{ required: ['checks'] }, { required: ['only'] }] } },
     allOf: [
       given({ const: 'rate_limit' }, { required: ['limit'] }, { properties: { limit: false } }),
       given({ const: 'transform' }, { required: ['transform'] }, { properties: { transform: false } }),
-      given({ enum: ['deny', 'shadow_deny'] }, { properties: { checks: false } }),
+      given({ enum: ['deny', 'shadow_deny'] }, { properties: { checks: false, only: false } }),
     ],
   },
   limit: {

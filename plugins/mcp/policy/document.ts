@@ -25,6 +25,8 @@ export interface RuleDocument {
   readonly tools: readonly string[]
   readonly servers?: readonly string[]
   readonly when?: { readonly arguments: object }
+  /** Names of the only arguments that a call may have. */
+  readonly only?: readonly string[]
   readonly action: RuleAction
   /** Each holds one member: the id of a check with its options. */
   readonly checks?: readonly Readonly<Record<string, unknown>>[]

@@ -22,9 +22,9 @@ const together = (one: Action | undefined, other: Action | undefined): Action | 
 }
 
 /** All that a rule may say; undefined where it may keep silent. */
-const sayings = ({ document: { action, on_violation = 'deny', checks, when }, limit }: CompiledRule) => {
+const sayings = ({ document: { action, on_violation = 'deny', checks, only, when }, limit }: CompiledRule) => {
   const said: (Action | undefined)[] = limit === undefined ? [action] : ['allow', 'rate_limit']
-  if (checks !== undefined) said.push(on_violation)
+  if (checks !== undefined || only !== undefined) said.push(on_violation)
   if (when !== undefined) said.push(undefined)
   return said
 }

@@ -70,7 +70,8 @@ const accountOf = async (
   return { rule_id: rule.id, speaks: true, why: reason ?? plainly(rule), action, wins: false, findings }
 }
 
-const plainly = ({ checks, limit }: CompiledRule): string => {
+const plainly = ({ checks, limit, document: { only } }: CompiledRule): string => {
   if (limit !== undefined) return `allows ${limit.text}`
-  return checks.length === 0 ? 'has no checks' : 'its checks pass'
+  if (checks.length > 0) return 'its checks pass'
+  return only === undefined ? 'has no checks' : 'has no checks, and the call no argument beside those it takes'
 }

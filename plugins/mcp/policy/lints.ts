@@ -30,7 +30,7 @@ export const lintsOf = (
       ...oddPlaces(rule),
       ...numberLints(rule),
       ...ofChecks(rule),
-      ...(tools === undefined ? [] : seenLints(rule, tools)),
+      ...(tools === undefined ? [] : seenLints(rule, tools, policy.rules)),
     ]),
   ]
   return found.map(({ code, ...fault }) => placed(code, fault, locate))
@@ -42,8 +42,8 @@ const pinOff = ({ pinning }: CompiledPolicy): readonly Lint[] =>
     : []
 
 /** The strictest that a rule can say. */
-const utmost = ({ document: { action, checks, on_violation = 'deny' } }: CompiledRule): Action =>
-  checks === undefined ? action : stricter(action, on_violation)
+const utmost = ({ document: { action, checks, only, on_violation = 'deny' } }: CompiledRule): Action =>
+  checks === undefined && only === undefined ? action : stricter(action, on_violation)
 
 const neverWins = (rule: CompiledRule, { rules }: CompiledPolicy): readonly Lint[] => {
   const above = rules.find((other) => other !== rule && alwaysAbove(other, rule))
@@ -55,6 +55,7 @@ const neverWins = (rule: CompiledRule, { rules }: CompiledPolicy): readonly Lint
 const alwaysAbove = ({ document, limit }: CompiledRule, rule: CompiledRule): boolean =>
   document.when === undefined &&
   document.checks === undefined &&
+  document.only === undefined &&
   limit === undefined &&
   strictness(document.action) > strictness(utmost(rule)) &&
   covers(document.tools, rule.document.tools) &&

@@ -6,6 +6,7 @@ import type { ChangeDocument, RuleDocument } from './document.ts'
 export const namedBy = (rule: RuleDocument): readonly Segments[] => [
   ...(rule.checks ?? []).flatMap((check) => Object.values(check).flatMap(pointersIn)).map(pointerKeys),
   ...(rule.transform?.arguments ?? []).flatMap(pointersOf).map(pointerKeys),
+  ...(rule.only ?? []).map((name) => [name]),
   ...(rule.when === undefined ? [] : schemaKeys(rule.when.arguments, [])),
 ]
 

@@ -104,5 +104,5 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
   }
 }
 
-const mayAsk = ({ document: { action, checks, on_violation } }: CompiledRule): boolean =>
-  action === 'confirm' || (checks !== undefined && on_violation === 'confirm')
+const mayAsk = ({ document: { action, checks, only, on_violation } }: CompiledRule): boolean =>
+  action === 'confirm' || ((checks !== undefined || only !== undefined) && on_violation === 'confirm')

@@ -2,14 +2,20 @@ import { glob, pointerKeys } from 'guard-gateway/core'
 import type { CompiledRule } from './compiled.ts'
 import type { Lint } from './lints.ts'
 import { argumentNames, type SeenTool } from './seen-tool.ts'
+import { uncheckedLints } from './unchecked.ts'
 
 /** What a rule gets wrong about the tools that servers have listed. */
-export const seenLints = (rule: CompiledRule, tools: readonly SeenTool[]): readonly Lint[] => {
+export const seenLints = (
+  rule: CompiledRule,
+  tools: readonly SeenTool[],
+  rules: readonly CompiledRule[],
+): readonly Lint[] => {
   const meant = tools.filter(({ server_id, name }) => namesTool(rule, server_id, name))
   return [
     ...(isOfSeen(rule, tools) ? notSeen(rule, meant) : []),
     ...notInSchema(rule, meant),
-    ...unchecked(rule, meant),
+    ...unknownNames(rule, meant),
+    ...uncheckedLints(rule, meant, ({ server_id, name }) => rules.filter((one) => namesTool(one, server_id, name))),
   ]
 }
 
@@ -68,35 +74,20 @@ const lacks = (tool: SeenTool, pointer: string): boolean => {
   return known !== undefined && name !== '*' && !known.includes(name)
 }
 
-/** Words in the names of arguments that lead out of the conversation. */
-const POWERFUL = new Set([
-  'path',
-  'paths',
-  'file',
-  'directory',
-  'url',
-  'urls',
-  'uri',
-  'command',
-  'commands',
-  'cmd',
-  'sql',
-])
-
-const isPowerful = (name: string): boolean =>
-  name
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .some((word) => POWERFUL.has(word))
-
-const unchecked = (rule: CompiledRule, meant: readonly SeenTool[]): readonly Lint[] => {
-  const { index, id, document } = rule
-  if (document.action !== 'allow' || document.checks !== undefined) return []
-  return meant.flatMap((tool): readonly Lint[] => {
-    const name = argumentNames(tool)?.find(isPowerful)
-    if (name === undefined) return []
-    const message = `rule "${id}" allows ${tool.name} with any ${name}; give it checks`
-    return [{ code: 'ALLOW_WITHOUT_CHECKS', path: ['rules', index], message }]
-  })
+/** Names under `only` that are no arguments of any tool that the rule is about. */
+const unknownNames = ({ document: { id, only = [] }, index }: CompiledRule, meant: readonly SeenTool[]) => {
+  const known = meant.map(argumentNames)
+  if (known.length === 0 || known.includes(undefined)) return []
+  const there = new Set(known.flatMap((names) => names ?? []))
+  return only.flatMap((name, at): readonly Lint[] =>
+    there.has(name)
+      ? []
+      : [
+          {
+            code: 'ARGUMENT_NOT_IN_SCHEMA',
+            path: ['rules', index, 'only', at],
+            message: `rule "${id}" takes the argument ${name}, which its tools do not have; there is ${[...there].join(', ') || 'none'}`,
+          },
+        ],
+  )
 }

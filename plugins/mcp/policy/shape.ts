@@ -76,6 +76,7 @@ const patternNames: Readonly<Record<string, string>> = {
   '^[1-9][0-9]{0,5}(ms|s|m|h|d)$': 'is no duration; write a number and ms, s, m, h or d, such as 60s',
   '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$': 'must be 1 to 64 letters, digits, dots, underscores or dashes',
   '^[a-z][a-z0-9_]*$': 'must be small letters, digits and underscores, and begin with a letter',
+  '^[^/]': 'is no name of an argument; write it without a slash',
   '^secrets$': 'is no set of files; there is secrets, or write a list of patterns',
   '^[A-Za-z_][A-Za-z0-9_]*$': 'is no name of a shell variable; write it without $',
 }
@@ -85,6 +86,7 @@ const patternWords = (pattern: string): string => patternNames[pattern] ?? `must
 const misplaced: Readonly<Record<string, string>> = {
   limit: 'stands with action rate_limit only',
   transform: 'stands with action transform only',
+  only: 'cannot stand with action deny or shadow_deny; list the arguments that may be given in a rule that allows the call',
   checks: 'cannot stand with action deny or shadow_deny; name what may pass in a rule that allows it, or use when',
 }
 
@@ -118,7 +120,9 @@ const wordings: Readonly<Record<string, (error: ErrorObject) => string>> = {
   minProperties: ({ parentSchema }) => `must not be empty; there is ${namesIn(parentSchema)}`,
   maxProperties: ({ data }) =>
     `holds ${Object.keys(data as object).join(' and ')}; write a list element for each of them`,
-  anyOf: ({ parentSchema }) => {
+  anyOf: ({ parentSchema, schemaPath }) => {
+    if (schemaPath.includes('/dependentSchemas/on_violation/'))
+      return 'on_violation has no meaning without the key "checks" or "only"'
     const branches = (parentSchema?.anyOf ?? []) as readonly { required?: readonly string[] }[]
     const names = branches.flatMap(({ required = [] }) => required)
     return names.length === 0 ? 'fits none of its forms' : `needs one of ${names.join(', ')}`

@@ -1,4 +1,4 @@
-import type { Arguments, CheckContext } from 'guard-gateway/core'
+import { type Arguments, type CheckContext, pointerPart } from 'guard-gateway/core'
 import type { Exceeded, LimitUse } from '../actions/limits.ts'
 import type { ToolCall } from '../tool-call.ts'
 import type { Opinion, RuleFinding } from '../verdict.ts'
@@ -35,9 +35,23 @@ export const speak = (
       certain: false,
     })
   }
+  const others = rule.document.only === undefined ? NOTHING : beyond(rule, rule.document.only, call.arguments)
   const findings = findingsOf(rule, call.arguments, at, wait)
-  return findings instanceof Promise ? findings.then((found) => checked(rule, found)) : checked(rule, findings)
+  return findings instanceof Promise
+    ? findings.then((found) => checked(rule, [...others, ...found]))
+    : checked(rule, others.length === 0 ? findings : [...others, ...findings])
 }
+
+const NOTHING: readonly RuleFinding[] = []
+
+/** Arguments beside those that a rule takes. */
+const beyond = ({ id: rule_id }: CompiledRule, only: readonly string[], args: Arguments): readonly RuleFinding[] =>
+  Object.keys(args)
+    .filter((name) => !only.includes(name))
+    .map((name) => ({
+      ...{ rule_id, check: 'only', pointer: `/${pointerPart(name)}`, certain: true },
+      reason: `is no argument that may be given; there is ${only.join(', ') || 'none'}`,
+    }))
 
 const checked = (rule: CompiledRule, findings: readonly RuleFinding[]): Voice => {
   const { action, on_violation = 'deny' } = rule.document

@@ -169,7 +169,7 @@ describe('a wrong policy is told by line, column and what to do', () => {
     wrong(
       'on_violation without checks',
       asks('on_violation: confirm'),
-      '3:5 /rules/0: on_violation has no meaning without the key "checks"',
+      '3:5 /rules/0: on_violation has no meaning without the key "checks" or "only"',
     )
     wrong(
       'an on_violation that lets through',
