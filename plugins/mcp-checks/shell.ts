@@ -1,11 +1,13 @@
-import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
+import { type CheckFinding, type CheckLint, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { withoutFirstBackslash } from './shell/heredoc.ts'
+import { isTransparent } from './shell/inner.ts'
 import { type Command, lex, type Redirect } from './shell/lex.ts'
 import { isPairedSo } from './shell/paired.ts'
+import { isPlain } from './shell/plain.ts'
 import { printedBy } from './shell/printed.ts'
 import { programName } from './shell/program.ts'
-import { allowsAny, type CommandRules, rulesOf, withoutEnd } from './shell/rules.ts'
+import { type Allowed, allowsAny, type CommandRules, entryText, isWhole, rulesOf, withoutEnd } from './shell/rules.ts'
 import { readersOf, readsCommands } from './shell/texts.ts'
 import { Unreadable, type Word } from './shell/word.ts'
 
@@ -13,7 +15,7 @@ const MAX_LENGTH = 65_536
 
 interface Options {
   args: string[]
-  allow?: string[]
+  allow?: Allowed[]
   deny?: string[]
   redirects?: boolean
   variables?: string[]
@@ -27,7 +29,23 @@ const schema = plainSchema<Options>({
   anyOf: [{ required: ['allow'] }, { required: ['deny'] }],
   properties: {
     args: { $ref: '#/$defs/pointers' },
-    allow: { $ref: '#/$defs/strings', description: 'argv prefixes, compared word by word; an asterisk may follow' },
+    allow: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: {
+        type: ['string', 'object'],
+        minLength: 1,
+        additionalProperties: false,
+        required: ['command'],
+        properties: {
+          command: { type: 'string', minLength: 1 },
+          end: { type: 'boolean', default: false, description: 'true: no word may follow' },
+        },
+      },
+      description:
+        'argv prefixes, compared word by word; an asterisk may follow. { command, end: true } is a whole command, to which no word may be added',
+    },
     deny: {
       $ref: '#/$defs/strings',
       description: 'beginnings of commands, options in any order; an asterisk within a word stands for any characters',
@@ -70,16 +88,7 @@ export const shell = mcpCheck({
           },
         ]
       : []),
-    ...(allow ?? []).filter(allowsAny).map((entry) => ({
-      code: 'SHELL_RUNNER_ALLOWED',
-      message: `"${entry}" runs other commands, so that allowing it allows all of them. Allow the whole command.`,
-    })),
-    ...(allow ?? [])
-      .filter((entry) => withoutEnd(entry).includes('*'))
-      .map((entry) => ({
-        code: 'SHELL_ASTERISK_LITERAL',
-        message: `"${entry}" is compared with commands as it stands: an asterisk within it stands for itself. Name each command, or end the entry with the word before; what follows is free.`,
-      })),
+    ...open(allow).flatMap(entryLints),
   ],
 
   find(args, options, { cwd }): readonly CheckFinding[] {
@@ -90,6 +99,36 @@ export const shell = mcpCheck({
     return objectionsTo(values, ({ value }) => objection(value, options, rules, mayBeOld))
   },
 })
+
+/** Entries behind which further words may stand. */
+const open = (allow: readonly Allowed[] = []): readonly string[] =>
+  allow.filter((entry) => !isWhole(entry)).map(entryText)
+
+const entryLints = (entry: string): readonly CheckLint[] => {
+  const words = withoutEnd(entry)
+  const [program = ''] = words.split(/\s+/)
+  if (words.includes('*'))
+    return [
+      {
+        code: 'SHELL_ASTERISK_LITERAL',
+        message: `"${entry}" is compared with commands as it stands: an asterisk within it stands for itself. Name each command, or end the entry with the word before; what follows is free.`,
+      },
+    ]
+  if (allowsAny(entry))
+    return [
+      {
+        code: 'SHELL_RUNNER_ALLOWED',
+        message: `"${entry}" runs other commands, so that allowing it allows all of them. Allow the whole command.`,
+      },
+    ]
+  if (isPlain(program) || isTransparent(programName(program))) return []
+  return [
+    {
+      code: 'SHELL_ARGUMENTS_FREE',
+      message: `"${entry}" may be given further words, and ${program} may run or write what they say, beyond the options known here. For these words alone, write { command: "${words}", end: true }.`,
+    },
+  ]
+}
 
 type Objection = Omit<CheckFinding, 'pointer'>
 

@@ -1,9 +1,12 @@
 import { awkActs } from './awk.ts'
+import { startedBy, takesFromElsewhere } from './elsewhere.ts'
 import { gitActs, gitTakes } from './git.ts'
 import { runsEnv } from './npm.ts'
 import { BEHIND, BUILT_IN, OPTIONS, USUAL } from './options.ts'
+import { pastesMore } from './pasted.ts'
 import { sedActs } from './scripts.ts'
 import { readsCommands, takesCommands } from './texts.ts'
+import { transferActs } from './transfer.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -91,7 +94,10 @@ const isActing = (program: string, word: string): boolean =>
 export const actsOn = (program: string, all: Words): boolean => {
   const args = withoutUsual(program, all)
   if (hasOption(program, args) || actsBehind(program, args)) return true
+  if (takesFromElsewhere(program, args) || pastesMore(program, args) || transferActs(program, args)) return true
   if (args.some((word) => word !== undefined && isActing(program, word))) return true
+  const started = startedBy(program, args)
+  if (started !== undefined && actsOn(...started)) return true
   return actsItself(program, args)
 }
 
@@ -113,4 +119,9 @@ const actsItself = (program: string, args: Words): boolean => {
 export const couldActOn = (program: string, args: Words): boolean =>
   takesCommands(program) ||
   (program === 'git' && gitTakes(args)) ||
+  // as the value of an option it could lead anywhere
+  takesFromElsewhere(
+    program,
+    args.map((word) => word ?? '/'),
+  ) ||
   ((Object.hasOwn(OPTIONS, program) || Object.hasOwn(SECOND, program)) && (program === 'find' || !args.includes('--')))

@@ -1,17 +1,27 @@
 import { actsOn, couldActOn } from './acting.ts'
 import { deniedBy } from './denied.ts'
 import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
+import { namedPrograms } from './pasted.ts'
 import { programName } from './program.ts'
 import { runsOthers } from './runners.ts'
 import { canWrap, tellsWrapped, wrapped, wraps } from './wrappers.ts'
 
+/** What a policy allows: the beginning of a command, or with `end` the whole of one. */
+export type Allowed = string | { readonly command: string; readonly end?: boolean | undefined }
+
 export interface ShellOptions {
-  readonly allow?: readonly string[]
+  readonly allow?: readonly Allowed[]
   readonly deny?: readonly string[]
 }
 
 /** An entry of a policy, word by word. */
 type Entry = readonly string[]
+
+/** An allowed one; `end`: no word may follow. */
+interface AllowedEntry {
+  readonly words: Entry
+  readonly end: boolean
+}
 
 type Words = readonly (string | undefined)[]
 
@@ -24,19 +34,29 @@ export const withoutEnd = (text: string): string => text.trim().replace(/(?:\s+\
 const entriesOf = (texts: readonly string[] = []): readonly Entry[] =>
   texts.map((text) => withoutEnd(text).split(/\s+/)).filter(([first]) => first !== '')
 
-const startsWith = (words: Words, entry: Entry): boolean => entry.every((wanted, index) => words[index] === wanted)
+/** The words of an entry, as a policy writes them. */
+export const entryText = (entry: Allowed): string => (typeof entry === 'string' ? entry : entry.command)
+
+/** Whether an entry is the whole of a command. */
+export const isWhole = (entry: Allowed): boolean => typeof entry !== 'string' && entry.end === true
+
+const allowedOf = (entries: readonly Allowed[]): readonly AllowedEntry[] =>
+  entries.flatMap((entry) => entriesOf([entryText(entry)]).map((words) => ({ words, end: isWhole(entry) })))
+
+const fits = (words: Words, { words: entry, end }: AllowedEntry): boolean =>
+  (!end || words.length === entry.length) && entry.every((wanted, index) => words[index] === wanted)
 
 /** Commands that run one another, each the next one. */
 const MAX_LEVELS = 20
 
 /** Makes the rules of one check ready for use. */
 export const rulesOf = (options: ShellOptions): CommandRules => {
-  const allow = options.allow === undefined ? undefined : entriesOf(options.allow)
+  const allow = options.allow === undefined ? undefined : allowedOf(options.allow)
   return rulesAt({ allow, deny: entriesOf(options.deny) }, 0, false)
 }
 
 interface Lists {
-  readonly allow: readonly Entry[] | undefined
+  readonly allow: readonly AllowedEntry[] | undefined
   readonly deny: readonly Entry[]
 }
 
@@ -58,14 +78,22 @@ const denied = (words: Words, deny: readonly Entry[]): string | undefined => {
 }
 
 /** What an allowed beginning still leaves to the caller. */
-const unlisted = (words: Words, first: string, allow: readonly Entry[], rules: CommandRules): string | undefined => {
+const unlisted = (
+  words: Words,
+  first: string,
+  allow: readonly AllowedEntry[],
+  rules: CommandRules,
+): string | undefined => {
   const shown = first.slice(0, 60)
-  const fitting = allow.filter((entry) => startsWith(words, entry))
+  const fitting = allow.filter((entry) => fits(words, entry))
   if (fitting.length === 0) return `runs ${shown}, which is not allowed`
   const [program, args] = [programName(first), words.slice(1)]
-  if (isTransparent(program)) return fitting.some(({ length }) => length > 1) ? undefined : within(program, args, rules)
+  if (isTransparent(program))
+    return fitting.some(({ words: { length } }) => length > 1) ? undefined : within(program, args, rules)
   // what the entry itself names is allowed with it
-  if (fitting.some((entry) => actsOn(program, entry.slice(1)))) return undefined
+  if (fitting.some((entry) => entry.end || actsOn(program, entry.words.slice(1)))) return undefined
+  const named = namedPrograms(program, args).find((one) => rules(one) !== undefined)
+  if (named !== undefined) return `makes ${shown} run ${String(named[0]).slice(0, 60)}, which is not allowed`
   return program === 'find' ? searched(args, rules) : acting(shown, actsOn(program, args))
 }
 

@@ -17,6 +17,11 @@ const RUST = /^(?:-C|--codegen=)?link(?:er(?:-[a-z-]+)?=|-args?=.*(?:-B|-fuse-ld
 const GRADLE = /^(?:-I|--init-s)|^-Dorg\.gradle\.(?:java\.home|jvmargs=.*-(?:javaagent|agent))/
 const PSQL = /\\!|\\setenv\b|%`|\bprogram\s*(?:'|:|\$|\/\*|--|[en]'|u&')|^(?:-[a-z0-9]*o|--out[a-z]*=)?\s*\|\s*[^\s|]/i
 const MYSQL = /\\[!PT]|(?:^|;)\s*(?:system|pager|tee|edit)\b/i
+/** Names that ImageMagick takes for a command, a list, a script or an address. */
+const IMAGES = /^(?:[a-z0-9]+:)?[|@]|^(?:msl|mvg|ephemeral|url|https?|ftp|text|show|win|x):/i
+/** Options of browsers that name a program for a part of them, load code or open them to others. */
+const BROWSER =
+  /^--(?:[a-z0-9-]*(?:launcher|cmd-prefix|subprocess-path)|nacl-gdb[a-z-]*|load-extension|load-and-launch-app|disable-extensions-except|js-flags|no-sandbox|remote-debugging-[a-z-]+|user-data-dir|print-to-pdf|screenshot|require|r)(?:=|$)/i
 const LATEX = /^-e$|^--?(?:shell-escape|enable-write18)/
 
 /** What a program reads is what another one prints, or stands in the text behind it. */
@@ -65,7 +70,28 @@ const TEXTS: Readonly<Record<string, RegExp>> = {
   xelatex: LATEX,
   lualatex: LATEX,
   latexmk: LATEX,
-  nmap: /^--script=.*\//,
+  nmap: /^--script=.*\/|^-o[NXGAS]/,
+  ...Object.fromEntries(
+    ['convert', 'magick', 'identify', 'mogrify', 'composite', 'montage'].map((name) => [name, IMAGES]),
+  ),
+  ...Object.fromEntries(
+    [
+      'chromium',
+      'chromium-browser',
+      'google-chrome',
+      'google-chrome-stable',
+      'chrome',
+      'brave-browser',
+      'microsoft-edge',
+      'msedge',
+      'electron',
+    ].map((name) => [name, BROWSER]),
+  ),
+  gs: /^-d(?:NOSAFER|DELAYSAFER)|^-[cfo]$|^-o|%pipe%|^-sOutputFile=|^--permit-/i,
+  exiftool: /\$\{[^}]*;|^-p$|<.*\$\{[^}]*;/,
+  service: /\//,
+  tdbtool: /^\s*(?:!|system\b)/,
+  task: /^(?:exec?|execu?t?e?)$|^rc[.:]/i,
   rclone: /^--(?:sftp-ssh|password-command)/,
   mlr: /\b(?:system|exec)\s*\(|\|\s*"/,
 }

@@ -2,7 +2,18 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
-import { actingCalls, agentCalls, agentPrograms, attacks, hiddenCalls, openCalls, ordinary } from './shell/rows.ts'
+import {
+  actingCalls,
+  agentCalls,
+  agentPrograms,
+  attacks,
+  callerAttacks,
+  callerCalls,
+  callerPrograms,
+  hiddenCalls,
+  openCalls,
+  ordinary,
+} from './shell/rows.ts'
 
 const allow = [
   ...['ls', 'cat', 'echo', 'grep', 'git status', 'git log', 'git diff', 'npm test', 'npm run lint'],
@@ -42,6 +53,20 @@ describe('shell patterns that allow what agents use', () => {
     const allow = ['find . -exec rm', 'xargs rm', 'env X=1 rm']
     for (const command of ['find . -exec rm {} +', 'xargs rm -v', 'env X=1 rm y'])
       assert.deepEqual(await reasons({ allow }, command), [], command)
+  })
+})
+
+describe('shell patterns that allow programs which do what their arguments say', () => {
+  const caller = { allow: callerPrograms }
+  for (const command of callerCalls) {
+    it(`pass ${JSON.stringify(command)}`, async () => assert.deepEqual(await reasons(caller, command), []))
+  }
+  for (const command of callerAttacks) {
+    it(`refuse ${JSON.stringify(command)}`, async () => assert.equal((await reasons(caller, command)).length, 1))
+  }
+  it('let an entry name what its own words do', async () => {
+    for (const allow of ['make -C /srv/x', 'npm --prefix /srv/x', 'curl -o x'])
+      assert.deepEqual(await reasons({ allow: [allow] }, `${allow} test`), [], allow)
   })
 })
 
@@ -215,6 +240,17 @@ describe('the options of a shell check', () => {
     assert.equal((await find({ argv: ['C:\\tools\\RM.EXE', 'x'] })).length, 1)
     assert.deepEqual(await find({ argv: ['ls', 'rm'] }), [])
   })
+  it('allow a whole command, to which no word may be added', async () => {
+    const whole = { allow: [{ command: 'make test', end: true }, { command: 'git log' }, 'ls'] }
+    for (const command of ['make test', 'make  "test"', 'ls && make test', 'git log -3', 'ls -l'])
+      assert.deepEqual(await reasons(whole, command), [], command)
+    for (const command of ['make test x', 'make test ARGS=a', 'make test --', 'make', 'make testx', 'FOO=1 make test'])
+      assert.equal((await reasons(whole, command)).length, 1, command)
+    const acting = { allow: [{ command: 'tar -xf a.tar --to-command=cat', end: true }] }
+    assert.deepEqual(await reasons(acting, 'tar -xf a.tar --to-command=cat'), [])
+    assert.deepEqual(await reasons(whole, ['make', 'test']), [])
+    assert.equal((await reasons(whole, ['make', 'test', 'x'])).length, 1)
+  })
   it('judge every element that a pointer meets', async () => {
     const find = await loaded(shell, { args: ['/commands/*'], allow: ['ls'] })
     assert.deepEqual(await find({ commands: ['ls', 'rm x'] }), [
@@ -230,12 +266,19 @@ describe('the options of a shell check', () => {
   it('warn of denying alone, and of allowing what runs anything', () => {
     const codes = (given: Partial<Options>) => shell.lint?.({ args: ['/c'], ...given }).map(({ code }) => code)
     assert.deepEqual(codes({ deny: ['rm'] }), ['SHELL_DENY_ONLY'])
-    assert.deepEqual(codes({ allow: ['ls', 'npm test', 'sudo systemctl'] }), [])
-    assert.deepEqual(codes({ allow: ['npm', 'npm run build'] }), ['SHELL_RUNNER_ALLOWED'])
+    assert.deepEqual(codes({ allow: ['ls', 'git status', 'grep *', 'xargs rm'] }), [])
+    assert.deepEqual(codes({ allow: ['npm test', 'make test *', 'sudo systemctl'] }), [
+      'SHELL_ARGUMENTS_FREE',
+      'SHELL_ARGUMENTS_FREE',
+      'SHELL_ARGUMENTS_FREE',
+    ])
+    assert.deepEqual(codes({ allow: [{ command: 'make test', end: true }, { command: 'ls' }] }), [])
+    assert.deepEqual(codes({ allow: ['npm', 'npm run build'] }), ['SHELL_RUNNER_ALLOWED', 'SHELL_ARGUMENTS_FREE'])
     assert.deepEqual(codes({ allow: ['sudo', 'bash -c', 'node', 'python3 build.py', 'xargs', 'find'] }), [
       'SHELL_RUNNER_ALLOWED',
       'SHELL_RUNNER_ALLOWED',
       'SHELL_RUNNER_ALLOWED',
+      'SHELL_ARGUMENTS_FREE',
     ])
   })
 })

@@ -95,3 +95,12 @@ export const hiddenCalls: readonly string[] = [
 
 /** Commands in which nothing of that is hidden. */
 export const openCalls: readonly string[] = lines('ordinary-denying.txt')
+
+/** Programs whose arguments say what is run, read or written beside what they are called for. */
+export const callerPrograms: string[] =
+  `make gmake just task rake invoke pylint exiftool tox pidstat service tdbtool convert magick gs groff chromium google-chrome history curl
+  wget file tree ss sort xmllint base64 yq nmap kubectl helm npm npx pnpm yarn cargo go eslint prettier jest vitest mocha pytest python3
+  mypy rspec rubocop bundle phpunit mvn gradle ./gradlew node ruby terraform cmake tsc xargs`.split(/\s+/)
+
+export const callerCalls: readonly string[] = lines('ordinary-caller.txt')
+export const callerAttacks: readonly string[] = lines('attacks-caller.txt')

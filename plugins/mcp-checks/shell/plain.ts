@@ -1,0 +1,13 @@
+import { programName } from './program.ts'
+
+/** Programs that do what their words say and nothing else, with the options known here. */
+const PLAIN = new Set(
+  `ls dir vdir cat tac nl head tail wc cut tr sort uniq comm paste join fold fmt expand unexpand column rev grep egrep fgrep rg ag ack
+  diff cmp echo printf pwd cd whoami id groups who w date cal uname hostname arch nproc uptime which type true false test [ : basename
+  dirname realpath readlink stat file du df free ps pgrep tree find sed awk jq xxd od hexdump strings md5sum sha1sum sha224sum sha256sum
+  sha384sum sha512sum shasum cksum b2sum base64 base32 seq sleep mkdir rmdir touch cp mv rm ln chmod chown git curl wget man lsof
+  printenv locale tty getconf sync zcat zgrep bzcat xzcat`.split(/\s+/),
+)
+
+/** Whether all that a program does with further words is what they say. */
+export const isPlain = (word: string): boolean => PLAIN.has(programName(word))

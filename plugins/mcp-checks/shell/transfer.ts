@@ -1,0 +1,44 @@
+import { lettersOf } from './clusters.ts'
+
+type Words = readonly (string | undefined)[]
+
+/** Where nothing is kept. */
+const SHOWN = /^(?:-|\/dev\/(?:null|stdout|stderr))$/
+
+const CURL_VALUED = 'AbcCdDeEFHhKmoPQrtTuUwxXyYz'
+/** Long options of curl that write a file, or read further options from one. */
+const CURL =
+  /^--(?:output-dir|out-d|remote-n|remote-header|dump-|cookie-j|conf|trace(?!-(?:time|ids|config))|libcurl|stderr|etag-s|hsts|alt-svc)/
+
+const curlActs = (args: Words): boolean =>
+  lettersOf(args, CURL_VALUED).some(
+    ([letter, value]) => 'OJK'.includes(letter) || ('oDc'.includes(letter) && !SHOWN.test(value ?? '')),
+  ) ||
+  args.some((word = '', at) => {
+    if (/%output\{/.test(word) || CURL.test(word)) return true
+    const [name = '', ...rest] = word.split('=')
+    const isOutput = name.length > 4 && '--output'.startsWith(name)
+    return isOutput && !SHOWN.test((rest.length > 0 ? rest.join('=') : args[at + 1]) ?? '')
+  })
+
+const WGET_VALUED = 'aoeitTOPlADRIXUwQB'
+const WGET = /^--(?:output-[df]|append-o|directory-p|execute|warc|save-c|config|rejected-l|hsts-f|load-c|input-m)/
+/** Settings that say how wget behaves towards a server, and nothing else. */
+const WGET_PLAIN = /^(?:robots|timeout|tries|wait|quiet|check_certificate|user_agent)\s*=/
+
+const wgetActs = (args: Words): boolean =>
+  lettersOf(args, WGET_VALUED).some(
+    ([letter, value = '']) =>
+      ('Ooa'.includes(letter) && !SHOWN.test(value)) || letter === 'P' || (letter === 'e' && !WGET_PLAIN.test(value)),
+  ) ||
+  args.some((word = '', at) => {
+    if (!WGET.test(word)) return false
+    const [name = '', ...rest] = word.split('=')
+    const value = (rest.length > 0 ? rest.join('=') : args[at + 1]) ?? ''
+    if (name === '--execute') return !WGET_PLAIN.test(value)
+    return !(/^--output-[df]/.test(name) && SHOWN.test(value))
+  })
+
+/** Whether a program that fetches is told to write a file, or to read options from one. */
+export const transferActs = (program: string, args: Words): boolean =>
+  program === 'curl' ? curlActs(args) : program === 'wget' && wgetActs(args)
