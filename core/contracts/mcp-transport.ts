@@ -90,6 +90,8 @@ export interface McpLink {
   listen(lastEventId?: string, headers?: PassedHeaders): Promise<McpReply>
   /** Resolves when the server can be reached no more. */
   readonly lost: Promise<Lost>
+  /** Lets go of what costs while nobody uses the session, such as a child; the next message brings it back. False: it is in use. */
+  rest?(): boolean
   /** Ends the server's session, and the child if there is one. */
   end(): Promise<void>
 }

@@ -14,6 +14,7 @@ import { type PinRows, ToolBook } from './tools/index.ts'
 
 const APPROVAL_SECONDS = 300
 const IDLE_SECONDS = 28_800
+const CHILD_IDLE_SECONDS = 300
 /** How often an idle gateway looks whether the policy has changed. */
 const LOOK_MS = 1_000
 
@@ -51,7 +52,8 @@ export class Mcp {
     const timeout_ms = (options.approval_timeout_seconds ?? APPROVAL_SECONDS) * 1000
     const { full_content_logging = false } = options
     this.approvals = new Approvals(gateway, this.audit, { timeout_ms, full_content_logging })
-    this.sessions = new Sessions(gateway, this.limits, options.session_idle_seconds ?? IDLE_SECONDS)
+    const { session_idle_seconds = IDLE_SECONDS, child_idle_seconds = CHILD_IDLE_SECONDS } = options
+    this.sessions = new Sessions(gateway, this.limits, session_idle_seconds, child_idle_seconds)
   }
 
   /** Makes everything ready; a policy or a server that cannot be used stops the start. */

@@ -29,6 +29,8 @@ export interface McpOptions {
   /** What decisions about approvals must show, as it is or as `sha256:<hex>`. */
   readonly approver_key?: string
   readonly session_idle_seconds?: number
+  /** How long the child of a session may be without use; the session goes on. */
+  readonly child_idle_seconds?: number
   readonly limits?: Partial<McpLimits>
   readonly servers?: Readonly<Record<string, McpServerOptions>>
   /** Default of the policy's key of this name. */

@@ -10,14 +10,16 @@ export class Sessions {
   readonly #gateway: Gateway
   readonly #limits: McpLimits
   readonly #idleMs: number
+  readonly #restMs: number
   readonly #running = new Map<string, RunningSession>()
   readonly #ending = new Set<Promise<void>>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(gateway: Gateway, limits: McpLimits, idle_seconds: number) {
+  constructor(gateway: Gateway, limits: McpLimits, idle_seconds: number, rest_seconds: number) {
     this.#gateway = gateway
     this.#limits = limits
     this.#idleMs = idle_seconds * 1000
+    this.#restMs = rest_seconds * 1000
   }
 
   get size(): number {
@@ -63,11 +65,15 @@ export class Sessions {
     this.#ending.add(ending)
   }
 
-  /** Ends sessions that nobody has used for long. */
+  /** Ends sessions that nobody has used for long, and much sooner the children of sessions whose clients may have vanished. */
   sweep(): void {
     const now = this.#gateway.clock.tick()
-    for (const running of this.#running.values())
-      if (running.session.streams === 0 && now - running.session.used >= this.#idleMs) this.end(running, 'idle')
+    for (const running of this.#running.values()) {
+      const { streams, calls, used, link } = running.session
+      if (streams > 0) continue
+      if (now - used >= this.#idleMs) this.end(running, 'idle')
+      else if (calls.size === 0 && now - used >= this.#restMs) link.rest?.()
+    }
   }
 
   /** Ends all sessions and waits for it. */

@@ -31,6 +31,7 @@ const doings: Readonly<Record<string, (asked: Asked, line: string) => void>> = {
     }),
   'x/line': ({ id }, line) => say({ id, result: { line } }),
   'x/seen': ({ id }) => say({ id, result: seen }),
+  'x/pid': ({ id }) => say({ id, result: { pid: process.pid } }),
   'x/env': ({ id }) => say({ id, result: process.env }),
   'x/exit': ({ params }) => process.exit(Number(params?.code ?? 0)),
   'x/noise': ({ id }) => {

@@ -16,6 +16,7 @@ import {
   sourceOf,
 } from 'guard-gateway/core'
 import { answeredBy } from './answered.ts'
+import { Begun } from './begun.ts'
 import { Child } from './child.ts'
 import { Exchange } from './exchange.ts'
 import { Queue } from './queue.ts'
@@ -31,8 +32,15 @@ export const openStdioLink = async (server: McpServer, session: McpSession): Pro
 
 class StdioLink implements McpLink {
   readonly lost: Promise<Lost>
+  readonly #server: McpServer
   readonly #session: McpSession
-  readonly #child: Child
+  /** Undefined while nobody uses the session. */
+  #child: Child | undefined
+  readonly #lose: (lost: Lost) => void
+  readonly #begun = new Begun()
+  #resting: Promise<void> | undefined
+  #waking: Promise<void> | undefined
+  #over = false
   readonly #exchanges = new Map<string, Exchange>()
   readonly #tokens = new Map<string, Exchange>()
   readonly #unasked: Queue<StreamEvent>
@@ -40,28 +48,75 @@ class StdioLink implements McpLink {
   #listening = false
 
   constructor(server: McpServer, session: McpSession) {
+    this.#server = server
     this.#session = session
     this.#unasked = this.#queue()
-    this.#child = new Child(server, {
+    const { promise, resolve } = Promise.withResolvers<Lost>()
+    this.lost = promise
+    this.#lose = resolve
+    this.#start()
+  }
+
+  #start(): Child {
+    const session = this.#session
+    const child = new Child(this.#server, {
       limit: session.frame_bytes,
       onLine: (line) => this.#line(line),
       onTooLong: (ends) => this.#tooLong(answeredBy(ends)),
       onStderr: (bytes) => session.stderr(bytes),
     })
-    this.lost = this.#child.lost.then((lost) => this.#over(lost))
+    this.#child = child
+    // one that was let go takes nothing along
+    void child.lost.then((lost) => {
+      if (this.#child === child) this.#ended(lost)
+    })
+    return child
+  }
+
+  /** Ends the child while nobody uses the session; the next message of the client starts another. False: it is in use. */
+  rest(): boolean {
+    const child = this.#child
+    const isIdle = this.#exchanges.size === 0 && !this.#listening && this.#waking === undefined
+    if (child === undefined || !isIdle || this.#session.merged || !this.#begun.isWhole) return false
+    this.#child = undefined
+    this.#resting = child.end()
+    return true
+  }
+
+  /** The child; another one, told how the session began, if there is none. */
+  async #awake(): Promise<Child | undefined> {
+    if (this.#child === undefined && !this.#over) {
+      this.#waking ??= this.#wake().finally(() => {
+        this.#waking = undefined
+      })
+    }
+    if (this.#waking !== undefined) await this.#waking
+    return this.#child
+  }
+
+  async #wake(): Promise<void> {
+    await this.#resting
+    if (this.#over) return
+    const child = this.#start()
+    const refused = await this.#begun.tell(child)
+    if (refused === undefined) return
+    await child.end()
+    this.#ended({ reason: refused, exit_code: 1 })
   }
 
   async post(frame: Frame): Promise<McpReply> {
-    if (this.#child.ended) return failed(await this.lost)
+    const child = this.#child === undefined || this.#waking !== undefined ? await this.#awake() : this.#child
+    if (child === undefined || child.ended) return failed(await this.lost)
+    this.#begun.note(frame)
     if (frame.kind !== 'request' || this.#session.merged) {
-      await this.#child.send(frame.raw)
+      await child.send(frame.raw)
       this.#take(cancelledKey(frame) ?? '')?.cancel()
       return { form: 'none', status: 202 }
     }
     const exchange = new Exchange(frame.key ?? '', tokenOf(frame), this.#queue())
     this.#exchanges.set(exchange.key, exchange)
     if (exchange.token !== undefined) this.#tokens.set(exchange.token, exchange)
-    await this.#child.send(frame.raw)
+    await child.send(frame.raw)
     return exchange.reply
   }
 
@@ -70,18 +125,21 @@ class StdioLink implements McpLink {
     if (lastEventId !== undefined) return { form: 'none', status: 405 }
     if (this.#listening) return twice
     this.#listening = true
+    await this.#awake()
     const left = new AbortController()
     const stop = () => {
       if (left.signal.aborted) return
       left.abort()
       this.#listening = false
-      this.#child.resume()
+      this.#child?.resume()
     }
     return { form: 'sse', events: this.#unasked.read(left.signal), stop }
   }
 
-  end(): Promise<void> {
-    return this.#child.end()
+  async end(): Promise<void> {
+    if (this.#child !== undefined) return this.#child.end()
+    this.#ended({ reason: 'Upstream server was ended', exit_code: 0 })
+    await this.#resting
   }
 
   #queue(): Queue<StreamEvent> {
@@ -124,6 +182,7 @@ class StdioLink implements McpLink {
 
   /** No stream but that of its request may bring an answer. */
   #answered(event: StreamEvent, key: string): void {
+    if (!this.#exchanges.has(key) && this.#begun.takes(event.frame)) return
     const exchange = this.#take(key) ?? this.#take(roundedKey(this.#exchanges.keys(), key) ?? '')
     if (exchange === undefined) this.#session.dropped('unknown_id')
     else exchange.answer(event)
@@ -155,15 +214,17 @@ class StdioLink implements McpLink {
       if (queue.size <= WAITING) return
       queue.shift()
       this.#session.dropped('overflow')
-    } else if (queue.size > HIGH) this.#child.pause()
+    } else if (queue.size > HIGH) this.#child?.pause()
   }
 
-  #over(lost: Lost): Lost {
+  #ended(lost: Lost): void {
+    if (this.#over) return
+    this.#over = true
     for (const exchange of this.#exchanges.values()) exchange.fail(failed(lost))
     this.#exchanges.clear()
     this.#tokens.clear()
     this.#unasked.end()
-    return lost
+    this.#lose(lost)
   }
 }
 

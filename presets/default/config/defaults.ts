@@ -50,6 +50,7 @@ export const emptyConfig = () => ({
     allowed_origins: null,
     allowed_hosts: [],
     session_idle_seconds: 28_800,
+    child_idle_seconds: 300,
     limits: { frame_bytes: 16_777_216, sessions: 1000, pending: 1024 },
     servers: {},
   },

@@ -67,6 +67,10 @@ export const mcpSchema = Type.Object(
       mcp.session_idle_seconds,
       'a session without traffic and open streams ends after so long',
     ),
+    child_idle_seconds: count(
+      mcp.child_idle_seconds,
+      'the process of a stdio server ends when its session is without use for so long; the next request starts it again',
+    ),
     limits: Type.Object(
       {
         frame_bytes: Type.Integer({

@@ -104,6 +104,45 @@ describe('sessions', () => {
     assert.equal((await two.request('x/line')).status, 200)
   })
 
+  it('let go of a child that nobody uses, and start it again on the next request as if nothing had been', async () => {
+    await using service = await startMcp({ servers: child, mcp: 'child_idle_seconds: 300' })
+    const client = await service.session({}, 'child')
+    await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    const { sessions } = mcpOf(service.gateway.gateway)
+    const idle = (ms: number) => {
+      for (const { session } of sessions) session.used -= ms
+      sessions.sweep()
+    }
+    const pid = async () => Number(resultOf(await client.request('x/pid')).pid)
+    const isAlive = (one: number) => {
+      try {
+        return process.kill(one, 0)
+      } catch {
+        return false
+      }
+    }
+    const first = await pid()
+    idle(200_000)
+    assert.equal(await pid(), first)
+    const stream = await client.fetch('GET')
+    idle(400_000)
+    assert.equal(await pid(), first, 'a client that listens is there')
+    await stream.body?.cancel()
+    while ([...sessions].some(({ session }) => session.streams > 0)) await new Promise(setImmediate)
+    idle(400_000)
+    while (isAlive(first)) await new Promise(setImmediate)
+    assert.equal(sessions.size, 1)
+    const [again, beside] = await Promise.all([pid(), pid()])
+    assert.notEqual(again, first)
+    assert.equal(beside, again)
+    const seen = (await client.request('x/seen')).json?.result as unknown as unknown[]
+    assert.deepEqual(seen.slice(0, 2), [0, 'notifications/initialized'])
+    idle(400_000)
+    while (isAlive(again)) await new Promise(setImmediate)
+    await client.fetch('DELETE')
+    assert.equal((await client.request('ping')).status, 404)
+  })
+
   it('stream what a child says of a call, and keep the rest for GET', async () => {
     await using service = await startMcp({ servers: child })
     const client = await service.session({}, 'child')

@@ -1,0 +1,61 @@
+import { type Frame, memberIn, sourceOf } from 'guard-gateway/core'
+import type { Child } from './child.ts'
+
+/** Subscriptions that are remembered. */
+const MAX_SUBSCRIPTIONS = 1_000
+
+/** What a child has been told that outlasts the message: how the session began, and what is to be sent unasked. */
+export class Begun {
+  #initialize: Frame | undefined
+  #initialized: Frame | undefined
+  #level: Frame | undefined
+  readonly #subscriptions = new Map<string, Frame>()
+  readonly #answers = new Map<string, (frame: Frame) => void>()
+
+  note(frame: Frame): void {
+    const { method } = frame
+    if (method === 'initialize') this.#initialize = frame
+    else if (method === 'notifications/initialized') this.#initialized = frame
+    else if (method === 'logging/setLevel') this.#level = frame
+    else if (method === 'resources/unsubscribe') this.#subscriptions.delete(uriOf(frame))
+    else if (method === 'resources/subscribe' && this.#subscriptions.size < MAX_SUBSCRIPTIONS)
+      this.#subscriptions.set(uriOf(frame), frame)
+  }
+
+  /** The session has begun, so that another child can take it up. */
+  get isWhole(): boolean {
+    return this.#initialize !== undefined && this.#initialized !== undefined
+  }
+
+  /** Tells another child all of it; resolves to the reason where it does not take the session up. */
+  async tell(child: Child): Promise<string | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Frame>()
+    if (this.#initialize === undefined) return 'The session has not begun'
+    this.#answers.set(this.#initialize.key ?? '', resolve)
+    await child.send(this.#initialize.raw)
+    const answer = await Promise.race([promise, child.lost])
+    if ('reason' in answer) return answer.reason
+    if (answer.error !== undefined) return 'Upstream server refused to take the session up again'
+    for (const frame of [this.#initialized, this.#level, ...this.#subscriptions.values()]) {
+      if (frame === undefined) continue
+      if (frame.key !== undefined) this.#answers.set(frame.key, () => {})
+      await child.send(frame.raw)
+    }
+    return undefined
+  }
+
+  /** Whether a message answers what another child was told anew; nobody else gets it. */
+  takes(frame: Frame | undefined): boolean {
+    const { key = '' } = frame ?? {}
+    const told = this.#answers.get(key)
+    if (frame === undefined || told === undefined) return false
+    this.#answers.delete(key)
+    told(frame)
+    return true
+  }
+}
+
+const uriOf = ({ text, params }: Frame): string => {
+  const uri = memberIn(params, 'uri')
+  return uri === undefined ? '' : sourceOf(text, uri.value)
+}
