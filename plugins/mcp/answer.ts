@@ -1,4 +1,5 @@
 import { errorFrame } from 'guard-gateway/core'
+import type { RequestRefusal } from './judge-request.ts'
 
 /** A message on its way to a client, or an event of a stream that carries none. */
 export interface Outgoing {
@@ -45,6 +46,19 @@ export const refusal = (
   message: errorFrame(id, number, message, code === undefined ? undefined : dataOf(code)),
   ...(headers === undefined ? {} : { headers }),
 })
+
+/** The error for a request that the policy stops; the id of an approval goes along. */
+export const requestRefusal = (
+  { message, code, approval_id }: RequestRefusal,
+  id: string | undefined,
+): Answer & { form: 'json' } => ({
+  form: 'json',
+  status: code === 'STORAGE_UNAVAILABLE' ? 503 : 200,
+  message: errorFrame(id, REFUSED, message, { ...dataOf(code), ...(approval_id === undefined ? {} : { approval_id }) }),
+})
+
+/** A server's own error. */
+const REFUSED = -32000
 
 /** A JSON-RPC result as an answer; `message` is the whole message. */
 export const local = (message: string): Answer & { form: 'json' } => ({ form: 'json', status: 200, message })

@@ -187,7 +187,8 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
     // what was written behind the end of the session was not found when it ended
     if (session.ended) await approvals.expireSession(session.id)
     if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
-    if (decided.state === 'denied') return result(frame, deniedByUserResult(decided.approval.id))
+    if (decided.state === 'denied')
+      return result(frame, deniedByUserResult(decided.approval.id, decided.approval.reason))
     return result(frame, confirmResult(askedAs(parts, found, verdict, decided)))
   } catch (error) {
     if (!(error instanceof Stopped)) {

@@ -99,6 +99,12 @@ export class Pending {
     this.#over.set(key, request)
   }
 
+  /** Whether one that was sent and waits for its answer is like that. */
+  some(like: (request: PendingRequest) => boolean): boolean {
+    for (const request of this.#requests.values()) if (isSent(request) && like(request)) return true
+    return false
+  }
+
   /** A request of this id and method is on its way. */
   has(key: string, method: string): boolean {
     return this.#requests.get(key)?.method === method

@@ -1,6 +1,5 @@
 import {
   cancelledKey,
-  errorFrame,
   type Frame,
   type FrameFault,
   type Gateway,
@@ -8,11 +7,13 @@ import {
   type PassedHeaders,
   type StreamEvent,
 } from 'guard-gateway/core'
-import { type Answer, type Outgoing, refusal } from './answer.ts'
+import { type Answer, type Outgoing, refusal, requestRefusal } from './answer.ts'
+import { AnswerStreams } from './answer-streams.ts'
 import { cursorOf } from './cursor.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'
 import { clientOf, withoutTasks } from './initialize.ts'
 import type { JudgeCall } from './judge-call.ts'
+import type { JudgeRequest } from './judge-request.ts'
 import type { Turn } from './order.ts'
 import { isAnswer, type PendingRequest } from './pending.ts'
 import type { Relay } from './relay.ts'
@@ -29,19 +30,28 @@ export class McpProxy {
   readonly #hooks: McpHooks
   readonly #session: Session
   readonly #relay: Relay
+  readonly #streams: AnswerStreams
   readonly #judge: JudgeCall
+  readonly #judgeRequest: JudgeRequest
   readonly #over: (reason: string) => void
 
   constructor(
     gateway: Gateway,
     session: Session,
-    parts: { readonly relay: Relay; readonly judge: JudgeCall; readonly over: (reason: string) => void },
+    parts: {
+      readonly relay: Relay
+      readonly judge: JudgeCall
+      readonly judgeRequest: JudgeRequest
+      readonly over: (reason: string) => void
+    },
   ) {
     this.#gateway = gateway
     this.#hooks = mcpHooks(gateway)
     this.#session = session
     this.#relay = parts.relay
+    this.#streams = new AnswerStreams(session, parts.relay)
     this.#judge = parts.judge
+    this.#judgeRequest = parts.judgeRequest
     this.#over = parts.over
   }
 
@@ -105,12 +115,22 @@ export class McpProxy {
       return this.#refused({ kind: 'fault', code: INVALID_REQUEST, message: 'A request of this id is on its way.', id })
     if (added === 'full')
       return refusal(429, id, -32000, 'Too many requests wait for their answers.', 'TOO_MANY_PENDING')
-    if (method !== 'tools/call') return this.#forward(this.#prepared(frame), request, passed, turn)
     request.state = 'judging'
+    if (method !== 'tools/call') return this.#other(frame, request, passed, turn)
     const judged = await this.#judge(frame, request, passed)
     if (!('form' in judged)) return await this.#forward(judged, request, passed, turn)
     this.#session.calls.take(key)
     return judged
+  }
+
+  /** A request that is no call of a tool. */
+  async #other(frame: Frame, request: PendingRequest, passed: PassedHeaders, turn?: Turn): Promise<Answer> {
+    const refused = await this.#judgeRequest(frame, 'client')
+    if (refused === undefined && request.state !== 'cancelled')
+      return await this.#forward(this.#prepared(frame), request, passed, turn)
+    if (frame.key !== undefined) this.#session.calls.take(frame.key)
+    if (refused === undefined || request.state === 'cancelled') return { form: 'none', status: 202 }
+    return requestRefusal(refused, frame.id)
   }
 
   /** The frame as it goes to the server. */
@@ -128,7 +148,7 @@ export class McpProxy {
 
   #answer(reply: McpReply, frame: Frame | undefined, request: PendingRequest | undefined): Answer | Promise<Answer> {
     if (reply.form === 'none') return { form: 'none', status: 202 }
-    if (reply.form === 'sse') return this.#events(reply, frame?.key)
+    if (reply.form === 'sse') return this.#streams.answer(reply, frame?.key)
     if (reply.form === 'failed') return this.#failed(reply, frame, request)
     return this.#single(reply.event, reply.status, frame, request)
   }
@@ -166,58 +186,6 @@ export class McpProxy {
     const out = await this.#relay.take(event)
     if (out?.message === undefined) return { form: 'none', status: 202 }
     return { form: 'json', status, message: out.message }
-  }
-
-  #events(reply: McpReply & { form: 'sse' }, key: string | undefined): Answer | Promise<Answer> {
-    const { events } = reply
-    const stop = () => reply.stop()
-    if ('length' in events) return this.#whole(events, key).then((outs) => ({ form: 'sse', events: outs, stop }))
-    return { form: 'sse', events: this.#stream(events, key), stop }
-  }
-
-  /** The messages of a stream that is there to its end. */
-  async #whole(events: readonly StreamEvent[], key: string | undefined): Promise<readonly Outgoing[]> {
-    const outs: Outgoing[] = []
-    for (const event of events) {
-      const out = await this.#relay.take(event, key)
-      if (out !== undefined) outs.push(out)
-    }
-    const resumable = events.some((event) => event.resumable === true)
-    const fault = events.find((event) => event.fault !== undefined)?.fault
-    return outs.concat(this.#owed(key, resumable && fault === undefined, fault?.message))
-  }
-
-  /** The messages of a stream, and an error at its end if it owes an answer that cannot come any more. */
-  async *#stream(events: AsyncIterable<StreamEvent>, key: string | undefined): AsyncGenerator<Outgoing> {
-    let resumable = false
-    let unusable = false
-    let why: string | undefined
-    try {
-      for await (const event of events) {
-        const out = await this.#relay.take(event, key)
-        resumable ||= event.resumable === true
-        unusable ||= event.fault !== undefined
-        why ??= event.fault?.message
-        if (out !== undefined) yield out
-      }
-    } catch (error) {
-      this.#session.dropped('stream_broken')
-      unusable ||= error instanceof RangeError
-      if (error instanceof Error) why = error.message
-    }
-    yield* this.#owed(key, resumable && !unusable, why)
-  }
-
-  /** The error for a request whose stream has ended without its answer; none while that may still come by another stream. */
-  #owed(key: string | undefined, resumable: boolean, why: string | undefined): readonly Outgoing[] {
-    const { calls, ended } = this.#session
-    const mayCome = resumable && !ended
-    if (key !== undefined && mayCome) calls.loosen(key)
-    const request = key === undefined || mayCome ? undefined : calls.take(key)
-    if (request?.state !== 'forwarded') return []
-    void this.#relay.settle(request, 'lost', null)
-    const message = ['Upstream ended the stream without an answer.', why].filter(Boolean).join(' ')
-    return [{ message: errorFrame(request.id, INTERNAL, message) }]
   }
 
   async #response(frame: Frame, turn?: Turn): Promise<Answer> {

@@ -13,7 +13,7 @@ import {
   sourceOf,
   withData,
 } from 'guard-gateway/core'
-import type { Outgoing } from './answer.ts'
+import { type Outgoing, requestRefusal } from './answer.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'
 import { isAmbiguous, serverFacts, versions, withoutTasks } from './initialize.ts'
 import { outcomeOf } from './outcome.ts'
@@ -63,7 +63,7 @@ export class Relay {
 
   /** The frame, another one or other text in its place; undefined if it is not passed on. */
   async #unasked(came: Frame, resumable: boolean): Promise<Frame | string | undefined> {
-    if (came.kind === 'request' && !this.#asked(came, resumable)) return
+    if (came.kind === 'request' && (!this.#asked(came, resumable) || (await this.#refused(came)))) return
     if (came.method === 'notifications/tools/list_changed') this.#around.tools.stale()
     this.#session.asks.cancel(cancelledKey(came) ?? '')
     try {
@@ -72,6 +72,18 @@ export class Relay {
       this.#gateway.fault(error, 'mcp:relay')
       return undefined
     }
+  }
+
+  /** Whether the policy stops a request of the server, which is then told so. */
+  async #refused(came: Frame): Promise<boolean> {
+    const refused = await this.#around.refused(came)
+    if (refused === undefined) return false
+    this.#session.asks.take(came.key ?? '')
+    const told = readFrame(Buffer.from(requestRefusal(refused, came.id).message), 'client')
+    // nobody waits: the server may read its input only when its output is read
+    if (told.kind !== 'fault')
+      this.#session.post(told, {}).catch((error: unknown) => this.#gateway.fault(error, 'mcp:relay'))
+    return true
   }
 
   /** An answer, for the request it belongs to. */

@@ -4,6 +4,7 @@ import type { Audit } from './audit/index.ts'
 import { mcpHooks } from './hooks.ts'
 import type { ServerFacts } from './initialize.ts'
 import { judgeCalls } from './judge-call.ts'
+import { judgeRequests } from './judge-request.ts'
 import type { McpLimits } from './options.ts'
 import type { Policies, Policy } from './policy/index.ts'
 import { McpProxy } from './proxy.ts'
@@ -66,16 +67,19 @@ export class RunningSession {
     void session.link.lost.then(({ reason }) => {
       if (!session.ended) end(reason)
     })
+    const judgeRequest = judgeRequests({ ...context, session })
     this.#relay = new Relay(gateway, session, {
       tools: context.tools,
       retold: (page) => this.#retold(page),
       met: (facts) => context.met(facts),
       heard: () => context.heard(),
+      refused: (asked) => judgeRequest(asked, 'server'),
       over: end,
     })
     this.proxy = new McpProxy(gateway, session, {
       relay: this.#relay,
       judge: judgeCalls({ ...context, session }),
+      judgeRequest,
       over: end,
     })
   }

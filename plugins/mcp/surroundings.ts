@@ -1,4 +1,6 @@
+import type { Frame } from 'guard-gateway/core'
 import type { ServerFacts } from './initialize.ts'
+import type { RequestRefusal } from './judge-request.ts'
 import type { Tools } from './tools-of.ts'
 
 /** What a session's messages meet beside the session itself. */
@@ -10,6 +12,8 @@ export interface Surroundings {
   met(facts: ServerFacts): void
   /** The server has answered something. */
   heard(): void
+  /** Why a request of the server must not reach the client; undefined: it may. */
+  refused(asked: Frame): Promise<RequestRefusal | undefined>
   /** The session cannot go on. */
   over(reason: string): void
 }

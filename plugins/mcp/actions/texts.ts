@@ -33,9 +33,16 @@ export const confirmResult = ({ approval_id, server_id, tool, expires_in_seconds
   return { ...toolError(withMessages(text, winners)), structuredContent: { approval_id, action: 'confirm' } }
 }
 
+/** What a person who says no is quoted with; `reason` is redacted. */
+export const deniedText = (approval_id: string, reason: string | null): string => {
+  const words = reason === null ? '' : terminalLine(reason).trim()
+  if (words === '') return `Denied by the user (${approval_id}). Do not retry.`
+  return `Denied by the user (${approval_id}): ${words}${/[.!?…]$/.test(words) ? '' : '.'} Do not retry the same call.`
+}
+
 /** A person said no. */
-export const deniedByUserResult = (approval_id: string): ToolError =>
-  toolError(`Denied by the user (${approval_id}). Do not retry.`)
+export const deniedByUserResult = (approval_id: string, reason: string | null = null): ToolError =>
+  toolError(deniedText(approval_id, reason))
 
 /** The arguments do not fit the tool's schema; `fault` names the place and what is wrong there. */
 export const invalidResult = (tool: string, fault: string): ToolError =>

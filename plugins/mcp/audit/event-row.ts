@@ -19,6 +19,8 @@ export interface AuditEvent {
   readonly approval_id?: string
   readonly policy_version?: string
   readonly tool_fingerprint?: string
+  /** Of a request that is no call of a tool: what the policy said of it, and what happened. */
+  readonly request?: Partial<AuditRow>
 }
 
 /** What a record says of a session. */
@@ -44,7 +46,7 @@ export const eventRow = (event: AuditEvent, at: number, placed: Placed = nowhere
   ...placed,
   server_id: event.server_id ?? placed.server_id,
   kind: event.kind,
-  name: event.name,
+  name: cutText(event.name, NAME_CHARS),
   request_id: event.request_id === undefined ? null : cutText(event.request_id, NAME_CHARS),
   tool: event.tool === undefined ? null : cutText(event.tool, NAME_CHARS),
   argument_hash: null,
@@ -71,6 +73,7 @@ export const eventRow = (event: AuditEvent, at: number, placed: Placed = nowhere
   parent_span_id: null,
   duration_us: null,
   traced: null,
+  ...event.request,
 })
 
 /** The audit record of what became of an approval. */

@@ -11,7 +11,7 @@ export interface AuditRow extends ToolRecord {
   /** Counts within the session, from 1; 0 for what belongs to none. */
   readonly seq: number
   readonly kind: AuditKind
-  /** `policy.decision` for a call, `frame.refused` for a frame, else what happened: `policy.rejected`, `pin.changed` and the like. */
+  /** `policy.decision` for a call, its method for another request, `frame.refused` for a frame, else what happened: `policy.rejected`, `pin.changed` and the like. */
   readonly name: string
   readonly server_id: string | null
   /** `mcp_…`, the proxy's own. */

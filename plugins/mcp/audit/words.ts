@@ -1,6 +1,6 @@
 import type { Action } from '../verdict.ts'
 
-export const auditKinds = ['decision', 'refusal', 'policy', 'pin', 'approval', 'session'] as const
+export const auditKinds = ['decision', 'refusal', 'policy', 'pin', 'approval', 'session', 'request'] as const
 /** What a record is about. */
 export type AuditKind = (typeof auditKinds)[number]
 

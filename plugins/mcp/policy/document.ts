@@ -57,6 +57,8 @@ export interface PolicyDocument {
   readonly default?: 'allow' | 'confirm' | 'deny'
   readonly hide_denied_tools?: boolean
   readonly pinning?: 'off' | 'warn' | 'confirm' | 'deny'
+  /** What becomes of requests that are no calls of tools, by method; `other`: of those that are not named. */
+  readonly methods?: Readonly<Record<string, 'allow' | 'confirm' | 'deny'>>
   readonly vars?: Readonly<Record<string, string>>
   readonly rules: readonly RuleDocument[]
   readonly tests?: readonly TestDocument[]

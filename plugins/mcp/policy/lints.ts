@@ -2,6 +2,7 @@ import { glob } from 'guard-gateway/core'
 import type { Action } from '../verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { type Placed, type PolicyPath, placed } from './fault.ts'
+import { methodLints } from './methods.ts'
 import { numberLints } from './number-lints.ts'
 import { seenLints } from './seen-lints.ts'
 import type { SeenTool } from './seen-tool.ts'
@@ -22,6 +23,7 @@ export const lintsOf = (
 ): readonly Placed[] => {
   const found = [
     ...pinOff(policy),
+    ...methodLints(policy.document),
     ...policy.rules.flatMap((rule) => [
       ...neverWins(rule, policy),
       ...globDeny(rule, policy),

@@ -7,6 +7,7 @@ import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Effect, effectOf, hiddenTools, outcomesOf } from './effects.ts'
 import { judge, usesOf, type Validate } from './judge.ts'
+import { type MethodVerdict, methodVerdicts } from './methods.ts'
 
 /** A policy in force. It never changes; a reload makes another one. */
 export interface Policy {
@@ -30,6 +31,8 @@ export interface Policy {
    * A call that the verdict lets through is counted against the limits of its rules. Rejects only where storage fails.
    */
   judge(call: ToolCall, more: readonly Opinion[], validate?: Validate): Promise<Verdict>
+  /** What it says of a request that is no call of a tool. `within`: of a server's, while it works on a request that was let through. */
+  request(method: string, within: boolean): MethodVerdict
   /** Counts a call that a person let through; the opinion of a limit that has no room for it any more. */
   take(call: ToolCall): Promise<Opinion | undefined>
 }
@@ -71,7 +74,8 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     mode: compiled.mode,
     pinning: compiled.pinning,
     document: compiled.document,
-    asks: enforces && (pinned || compiled.default === 'confirm' || compiled.rules.some(mayAsk)),
+    asks:
+      enforces && (pinned || compiled.default === 'confirm' || compiled.rules.some(mayAsk) || asksOfMethods(compiled)),
     hidden(server_id) {
       const tools = hidden.get(server_id) ?? hiddenTools(compiled, server_id)
       hidden.set(server_id, tools)
@@ -92,6 +96,7 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     effect: (server_id, tool, pin) => effectOf(compiled, server_id, tool, ofPin(pin)),
     judge: (call, more, validate) =>
       judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
+    request: methodVerdicts(compiled.document.methods ?? {}, compiled.default),
     async take(call) {
       const uses = await usesOf(call, rulesFor(call.server_id, call.tool), compiled.own_files)
       const lost = uses.length === 0 ? undefined : await limits.take(uses)
@@ -103,6 +108,9 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     },
   }
 }
+
+const asksOfMethods = ({ document: { methods = {} } }: CompiledPolicy): boolean =>
+  Object.values(methods).includes('confirm')
 
 const mayAsk = ({ document: { action, checks, only, on_violation } }: CompiledRule): boolean =>
   action === 'confirm' || ((checks !== undefined || only !== undefined) && on_violation === 'confirm')

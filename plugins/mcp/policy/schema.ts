@@ -35,6 +35,13 @@ const frame = {
       default: 'warn',
       description: 'what a changed or new tool definition does to calls of that tool',
     },
+    methods: {
+      type: 'object',
+      description:
+        'what happens to requests other than tool calls, of the client and of the server, by method or glob; other: those not named. Without it they pass, unless default is deny: then reads, prompts, unknown requests, and sampling and elicitation outside of a call are denied',
+      propertyNames: { pattern: '^[^\\s]{1,128}$' },
+      additionalProperties: { enum: ['allow', 'confirm', 'deny'] },
+    },
     vars: {
       type: 'object',
       description: `values for \${name} in checks; each may hold \${ENV} or \${ENV:-default}, read once at load`,

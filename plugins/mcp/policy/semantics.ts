@@ -1,5 +1,6 @@
 import type { PolicyDocument, TestDocument } from './document.ts'
 import { type PolicyFault, type PolicyPath, suggestion } from './fault.ts'
+import { methodFaults } from './methods.ts'
 
 /** Calls of all tests together; they are made at each load. */
 const MAX_TEST_CALLS = 50_000
@@ -7,8 +8,9 @@ const MAX_TEST_CALLS = 50_000
 const OTHER_VOICES: ReadonlySet<string> = new Set(['pin', 'plugin'])
 
 /** What no schema can tell: ids that stand twice or for others than rules, tests that name a rule there is not, or look at what a refused call sends. */
-export const semanticFaults = ({ rules, tests = [] }: PolicyDocument): readonly PolicyFault[] => {
-  const faults: PolicyFault[] = []
+export const semanticFaults = (policy: PolicyDocument): readonly PolicyFault[] => {
+  const { rules, tests = [] } = policy
+  const faults: PolicyFault[] = [...methodFaults(policy)]
   const first = new Map<string, number>()
   for (const [index, { id }] of rules.entries()) {
     if (OTHER_VOICES.has(id)) faults.push({ path: ['rules', index, 'id'], message: `"${id}" is reserved` })

@@ -77,6 +77,7 @@ const patternNames: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$': 'must be 1 to 64 letters, digits, dots, underscores or dashes',
   '^[a-z][a-z0-9_]*$': 'must be small letters, digits and underscores, and begin with a letter',
   '^[^/]': 'is no name of an argument; write it without a slash',
+  '^[^\\s]{1,128}$': 'is no name of a method; write it as resources/read',
   '^secrets$': 'is no set of files; there is secrets, or write a list of patterns',
   '^[A-Za-z_][A-Za-z0-9_]*$': 'is no name of a shell variable; write it without $',
 }
