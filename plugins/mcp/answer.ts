@@ -1,5 +1,5 @@
 import { errorFrame } from 'guard-gateway/core'
-import type { RequestRefusal } from './judge-request.ts'
+import type { RequestRefusal } from './requests/judge.ts'
 
 /** A message on its way to a client, or an event of a stream that carries none. */
 export interface Outgoing {

@@ -84,7 +84,7 @@ const open = async (
     argument_hash: argumentHash(key, call.text),
     argument_bytes: Buffer.byteLength(call.text),
     schema: valid.state,
-    pin: policy.pinning === 'off' ? 'off' : tools.pin(tool),
+    pin: policy.pinning === 'off' ? 'off' : pinOfCall(tools, tool),
     tool_fingerprint: tools.fingerprint(tool),
   }
   const found = { frame, request, call, entry, facts, policy }
@@ -93,6 +93,12 @@ const open = async (
   if (valid.state !== 'failed') return found
   const fault = valid.error ?? 'they do not fit'
   return recorded(parts, found, unjudged('invalid', fault, policy), () => result(frame, invalidResult(tool, fault)))
+}
+
+/** A tool is what it was only as long as its server says the same of itself. */
+const pinOfCall = (tools: Tools, tool: string): CallFacts['pin'] => {
+  const pin = tools.pin(tool)
+  return pin === 'known' ? tools.serverPin() : pin
 }
 
 const result = (frame: Frame, value: unknown): Answer => local(resultFrame(frame.id ?? 'null', JSON.stringify(value)))
@@ -121,7 +127,8 @@ const unrecorded = ({ id }: Frame): Answer =>
 const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> => {
   const { gateway, tools } = parts
   const { call, policy, facts } = found
-  const more = await opinionsOf(gateway, call, policy, facts.pin)
+  const isServers = tools.pin(call.tool) === 'known'
+  const more = await opinionsOf(gateway, call, policy, facts.pin, isServers)
   const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).error)
   if (found.request.state === 'cancelled') return CANCELLED
   const judgement = fromVerdict(verdict)
@@ -133,7 +140,7 @@ const decide = async (parts: JudgeParts, found: Case): Promise<Frame | Answer> =
   }
   if (verdict.action === 'confirm') return consented(parts, found, verdict)
   return recorded(parts, found, { ...judgement, forwarded: false }, () =>
-    result(found.frame, refusedResult(call.tool, verdict, pinOf(facts))),
+    result(found.frame, refusedResult(call.tool, verdict, isServers ? 'server' : pinOf(facts))),
   )
 }
 

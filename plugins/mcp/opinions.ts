@@ -8,17 +8,19 @@ import type { Opinion } from './verdict.ts'
 /** How long plugins may think about a call, in milliseconds. */
 const HOOK_MS = 10_000
 
-/** What others than the rules think of a call: its pin, and plugins. */
+/** What others than the rules think of a call: its pin, that of what the server says of itself if `isServers`, and plugins. */
 export const opinionsOf = (
   gateway: Gateway,
   call: ToolCall,
   policy: Policy,
   pin: PinState,
+  isServers: boolean,
 ): readonly Opinion[] | Promise<readonly Opinion[]> => {
   const opinions: Opinion[] = []
   const action = policy.ofPin(pin)
   if (action !== undefined) {
-    const reason = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
+    const ofTool = pin === 'new' ? 'the tool appeared after the others were trusted' : 'its definition changed'
+    const reason = isServers ? 'the instructions of the server changed' : ofTool
     opinions.push({ rule_id: 'pin', action, reason })
   }
   const { call: hook } = mcpHooks(gateway)

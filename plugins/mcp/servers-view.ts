@@ -2,7 +2,7 @@ import { type Gateway, isShape, type McpServer, readJson } from 'guard-gateway/c
 import type { ServersView, ServerView } from './management/server-schemas.ts'
 import type { Mcp, Place } from './mcp.ts'
 import type { Policy } from './policy/index.ts'
-import { pinDifference, pinOf, type ToolRow, waitingTools } from './tools/index.ts'
+import { INSTRUCTIONS, pinDifference, pinOf, type ToolRow, waitingTools } from './tools/index.ts'
 
 /** The servers behind the proxy, with their tools and what the policy does to them; behind them those of other processes whose tools wait for a person. */
 export const serversView = async (mcp: Mcp): Promise<ServersView> => {
@@ -32,6 +32,10 @@ const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<Serve
     fingerprint: tools.fingerprint(name),
     pin: pinOfTool(name),
   }))
+  const said = tools.serverPin()
+  // what waits for a person is shown with what else does
+  if (policy.pinning !== 'off' && said !== 'known')
+    listed.push({ name: INSTRUCTIONS, fingerprint: tools.saidFingerprint(), pin: said })
   const sessions = [...mcp.sessions].filter(({ session }) => session.server.id === server.id).length
   return {
     id: server.id,

@@ -1,6 +1,6 @@
 import type { Frame } from 'guard-gateway/core'
 import type { ServerFacts } from './initialize.ts'
-import type { RequestRefusal } from './judge-request.ts'
+import type { RequestRefusal } from './requests/judge.ts'
 import type { Tools } from './tools-of.ts'
 
 /** What a session's messages meet beside the session itself. */

@@ -28,6 +28,8 @@ export interface Tools {
   /** Changes with every change of a definition; null before any list. */
   serverFingerprint(): string | null
   pin(tool: string): PinState
+  /** The same of what the server says of itself: its instructions, for one. */
+  serverPin(): PinState
   /** At once, but for the first call of a tool. */
   validate(tool: string, args: Arguments): Validated | Promise<Validated>
   /** The same for a tool whose calls have been validated before. */

@@ -3,7 +3,6 @@ import { startedBy, takesFromElsewhere } from './elsewhere.ts'
 import { gitActs, gitTakes } from './git.ts'
 import { runsEnv } from './npm.ts'
 import { BEHIND, BUILT_IN, OPTIONS, USUAL } from './options.ts'
-import { pastesMore } from './pasted.ts'
 import { sedActs } from './scripts.ts'
 import { readsCommands, takesCommands } from './texts.ts'
 import { transferActs } from './transfer.ts'
@@ -94,7 +93,7 @@ const isActing = (program: string, word: string): boolean =>
 export const actsOn = (program: string, all: Words): boolean => {
   const args = withoutUsual(program, all)
   if (hasOption(program, args) || actsBehind(program, args)) return true
-  if (takesFromElsewhere(program, args) || pastesMore(program, args) || transferActs(program, args)) return true
+  if (takesFromElsewhere(program, args) || transferActs(program, args)) return true
   if (args.some((word) => word !== undefined && isActing(program, word))) return true
   const started = startedBy(program, args)
   if (started !== undefined && actsOn(...started)) return true

@@ -1,7 +1,7 @@
 import { actsOn, couldActOn } from './acting.ts'
 import { deniedBy } from './denied.ts'
 import { foundBy, innerOf, isTransparent, searching } from './inner.ts'
-import { namedPrograms } from './pasted.ts'
+import { namedPrograms, pastesMore } from './pasted.ts'
 import { programName } from './program.ts'
 import { runsOthers } from './runners.ts'
 import { canWrap, tellsWrapped, wrapped, wraps } from './wrappers.ts'
@@ -91,11 +91,14 @@ const unlisted = (
   if (isTransparent(program))
     return fitting.some(({ words: { length } }) => length > 1) ? undefined : within(program, args, rules)
   // what the entry itself names is allowed with it
-  if (fitting.some((entry) => entry.end || actsOn(program, entry.words.slice(1)))) return undefined
+  if (fitting.some((entry) => entry.end || makesMore(program, entry.words.slice(1)))) return undefined
   const named = namedPrograms(program, args).find((one) => rules(one) !== undefined)
   if (named !== undefined) return `makes ${shown} run ${String(named[0]).slice(0, 60)}, which is not allowed`
-  return program === 'find' ? searched(args, rules) : acting(shown, actsOn(program, args))
+  return program === 'find' ? searched(args, rules) : acting(shown, makesMore(program, args))
 }
+
+/** Whether arguments make a program do more than it is named for. */
+const makesMore = (program: string, args: Words): boolean => actsOn(program, args) || pastesMore(program, args)
 
 const acting = (shown: string, acts: boolean): string | undefined =>
   acts ? `makes ${shown} run, write or delete what its arguments name, which is not allowed` : undefined
@@ -121,7 +124,8 @@ const searched = (args: Words, rules: CommandRules): string | undefined => {
 const hidden = (words: Words, first: string, rules: CommandRules): string | undefined => {
   const [program, args] = [programName(first), words.slice(1)]
   if (program === 'find') return searched(args, rules)
-  const isTold = !runsOthers(program, args) && (!wraps(program, args) || tellsWrapped(program, args))
+  const isTold =
+    !runsOthers(program, args) && !pastesMore(program, args) && (!wraps(program, args) || tellsWrapped(program, args))
   return isTold ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
 }
 

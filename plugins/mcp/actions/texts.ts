@@ -49,12 +49,15 @@ export const invalidResult = (tool: string, fault: string): ToolError =>
   toolError(`Invalid arguments for '${terminalLine(tool)}': ${fault}. Not forwarded.`)
 
 /** The tool is not what it was when somebody trusted it. */
-const pinResult = (tool: string, isNew: boolean): ToolError =>
-  toolError(
-    isNew
+const pinResult = (tool: string, pin: 'new' | 'changed' | 'server' | undefined): ToolError => {
+  if (pin === 'server')
+    return toolError('The instructions of the server changed since they were trusted. A person must review them.')
+  return toolError(
+    pin === 'new'
       ? `The tool '${terminalLine(tool)}' appeared after the others were trusted. A person must review it.`
       : `The definition of '${terminalLine(tool)}' changed since it was trusted. A person must review it.`,
   )
+}
 
 const denied = ({ rule_id, reason }: Opinion): string =>
   reason === undefined ? `Denied by rule '${rule_id}'.` : `Denied by rule '${rule_id}': ${reason}.`
@@ -62,11 +65,15 @@ const denied = ({ rule_id, reason }: Opinion): string =>
 const overLimit = ({ rule_id, limit }: Opinion): string =>
   `Rate limit of rule '${rule_id}' reached: ${limit?.text ?? 'no more calls'}. Retry in ${limit?.retry_after_seconds ?? 1} s.`
 
-/** What the client reads of a call that the verdict stops for good, or until a limit has room. `pin` is the state of the tool's definition. */
-export const refusedResult = (tool: string, { action, winners }: Verdict, pin?: 'new' | 'changed'): ToolError => {
+/** What the client reads of a call that the verdict stops for good, or until a limit has room. `pin` is the state of the tool's definition; `server`: what the server says of itself changed. */
+export const refusedResult = (
+  tool: string,
+  { action, winners }: Verdict,
+  pin?: 'new' | 'changed' | 'server',
+): ToolError => {
   const ruled = winners.filter(({ rule_id }) => rule_id !== 'pin')
   const [first] = ruled
-  if (first === undefined) return pinResult(tool, pin === 'new')
+  if (first === undefined) return pinResult(tool, pin)
   return toolError(withMessages(action === 'rate_limit' ? overLimit(first) : denied(first), ruled))
 }
 

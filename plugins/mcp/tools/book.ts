@@ -5,7 +5,7 @@ import type { ServerFacts } from '../initialize.ts'
 import { type CompiledInput, compileInput } from '../schemas/input.ts'
 import { faultsText } from '../schemas/told.ts'
 import type { ListView, Tools, Validated } from '../tools-of.ts'
-import { type Definition, readPage } from './definition.ts'
+import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
 import { Pins } from './pins.ts'
 import { rewritePage } from './rewrite.ts'
@@ -28,6 +28,8 @@ export class ToolBook implements Tools {
   readonly #server: McpServer
   #generation: Generation | undefined
   #facts: ServerFacts | undefined
+  /** What the server says of itself, as a thing that is pinned. */
+  #said: Definition | undefined
 
   /** `pins`: where they are kept, if not in storage. */
   constructor(gateway: Gateway, server: McpServer, audit: Audit, pins?: PinRows) {
@@ -38,6 +40,12 @@ export class ToolBook implements Tools {
   /** The server has said who it is. */
   met(facts: ServerFacts): void {
     this.#facts = facts
+    this.#said = serverDefinition(facts)
+    this.#pins.sawServer(this.#said)
+  }
+
+  serverPin(): PinState {
+    return this.#said === undefined ? this.#pins.stateBefore(INSTRUCTIONS) : this.#pins.stateOfServer(this.#said)
   }
 
   async observe(result: string, cursor?: string): Promise<string | undefined> {
@@ -77,6 +85,11 @@ export class ToolBook implements Tools {
     this.#generation = undefined
   }
 
+  /** SHA-256 in hex of what the server says of itself; null before it has. */
+  saidFingerprint(): string | null {
+    return this.#said?.fingerprint ?? null
+  }
+
   /** SHA-256 in hex of where the server is, what it says of itself, and all its tools; null before it has listed any. */
   serverFingerprint(): string | null {
     if (this.#tools.size === 0) return null
@@ -89,9 +102,9 @@ export class ToolBook implements Tools {
 
   /** Trusts the definitions of these tools as they are now; gives the names of those that were not trusted before. `shown`: rejects with VERSION_CONFLICT, nothing trusted, if one of them begins with none of these fingerprints. */
   accept(tools: readonly string[] | 'all', shown?: readonly string[]): Promise<readonly string[]> {
-    const listed = [...this.#tools.values()]
+    const listed = [...this.#tools.values(), ...(this.#said === undefined ? [] : [this.#said])]
     // before a first list here, what other processes or this one have listed earlier
-    if (listed.length === 0) return this.#pins.acceptSeen(tools, shown)
+    if (this.#tools.size === 0) return this.#pins.acceptSeen(tools, shown)
     return this.#pins.accept(tools === 'all' ? listed : listed.filter(({ name }) => tools.includes(name)), shown)
   }
 
@@ -115,7 +128,8 @@ export class ToolBook implements Tools {
 
   /** Takes over what other processes have been told to trust of tools that are held here. */
   async refresh(): Promise<void> {
-    if ([...this.#tools.keys()].some((tool) => this.pin(tool) !== 'known')) await this.#pins.load(true)
+    const pins = [this.serverPin(), ...[...this.#tools.keys()].map((tool) => this.pin(tool))]
+    if (pins.some((pin) => pin !== 'known')) await this.#pins.load(true)
   }
 
   validate(tool: string, args: Arguments): Validated | Promise<Validated> {
@@ -124,12 +138,12 @@ export class ToolBook implements Tools {
 
   /** Whether nothing that happened in another process makes a difference: it may have listed the tool, or been told to trust it. */
   #isKnown(tool: string): boolean {
-    return this.#tools.has(tool) && this.pin(tool) === 'known'
+    return this.#tools.has(tool) && this.pin(tool) === 'known' && this.serverPin() === 'known'
   }
 
   async #validateAnew(tool: string, args: Arguments): Promise<Validated> {
     await this.#pins.load()
-    if (!this.#isKnown(tool)) await this.#pins.refresh(tool)
+    if (!this.#isKnown(tool)) for (const one of [tool, INSTRUCTIONS]) await this.#pins.refresh(one)
     return this.#validate(tool, args)
   }
 

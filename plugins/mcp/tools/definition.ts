@@ -10,6 +10,7 @@ import {
   sourceOf,
   stringIn,
 } from 'guard-gateway/core'
+import type { ServerFacts } from '../initialize.ts'
 import type { CompiledInput } from '../schemas/input.ts'
 
 /** A tool as its server describes it. */
@@ -31,7 +32,22 @@ export interface Page {
   readonly next: string | undefined
 }
 
-const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
+/** `_meta` holds what an app shows for the tool; `instructions` are those of the server. */
+const PINNED = [
+  ...['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'],
+  ...['icons', '_meta', 'execution', 'instructions'],
+]
+
+/** What a server says to models and people beside its tools stands among the pins under this name. */
+export const INSTRUCTIONS = '(instructions)'
+
+/** What a server says of itself as a thing that is pinned; its version may change. */
+export const serverDefinition = ({ instructions, server_info }: ServerFacts): Definition => {
+  const info: unknown = readJson(server_info)
+  const { title, description, icons } = isShape(info) ? info : {}
+  const said = Object.entries({ instructions, title, description, icons }).filter(([, part]) => (part ?? null) !== null)
+  return definitionOf(INSTRUCTIONS, JSON.stringify(Object.fromEntries(said)), undefined)
+}
 
 /** Reads the result of a `tools/list`. `known` gives a definition that was read before, so that an unchanged one is not read again. */
 export const readPage = (result: string, known: (name: string) => Definition | undefined): Page => {

@@ -1,4 +1,5 @@
 export { ToolBook } from './book.ts'
+export { INSTRUCTIONS } from './definition.ts'
 export { type PinRows, passingPins } from './pin-rows.ts'
 export { Pins } from './pins.ts'
 export { pinDifference, pinOf, waitingTools } from './seen-elsewhere.ts'

@@ -1,7 +1,7 @@
 import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
-import type { Definition } from './definition.ts'
+import { type Definition, INSTRUCTIONS } from './definition.ts'
 import { type PinRows, storedPins } from './pin-rows.ts'
 import { pinOf, WHOLE_LIST } from './seen-elsewhere.ts'
 import type { ToolRow } from './tables.ts'
@@ -68,6 +68,23 @@ export class Pins {
       if (isLast && !this.#rows.has(WHOLE_LIST))
         await this.#put([this.#row({ name: WHOLE_LIST, fingerprint: '', json: '{}' }, null)])
     })
+  }
+
+  /** How what a server says of itself compares with what is trusted; what it said first is. */
+  stateOfServer({ fingerprint }: Definition): PinState {
+    const row = this.#rows.get(INSTRUCTIONS)
+    return row === undefined ? 'known' : pinOf({ ...row, seen: fingerprint })
+  }
+
+  /** Takes note of what a server says of itself; a write that fails is a fault. */
+  sawServer(said: Definition): void {
+    this.#inTurn(async () => {
+      await this.#load()
+      if (this.#rows.get(INSTRUCTIONS)?.seen === said.fingerprint) return
+      await this.#load(true)
+      if (this.#rows.has(INSTRUCTIONS)) await this.#note([said])
+      else await this.#put([this.#row(said, said.fingerprint)])
+    }).catch((error: unknown) => this.#gateway.fault(error, 'mcp:pins'))
   }
 
   /** Trusts definitions as they are now; gives the names of those that were not trusted before. Rejects as `checkShown` throws. */

@@ -2,18 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { loaded, mcpCheckConforms } from '../../conformance/mcp-check.ts'
-import {
-  actingCalls,
-  agentCalls,
-  agentPrograms,
-  attacks,
-  callerAttacks,
-  callerCalls,
-  callerPrograms,
-  hiddenCalls,
-  openCalls,
-  ordinary,
-} from './shell/rows.ts'
+import { actingCalls, agentCalls, agentPrograms, attacks, hiddenCalls, openCalls, ordinary } from './shell/rows.ts'
 
 const allow = [
   ...['ls', 'cat', 'echo', 'grep', 'git status', 'git log', 'git diff', 'npm test', 'npm run lint'],
@@ -53,20 +42,6 @@ describe('shell patterns that allow what agents use', () => {
     const allow = ['find . -exec rm', 'xargs rm', 'env X=1 rm']
     for (const command of ['find . -exec rm {} +', 'xargs rm -v', 'env X=1 rm y'])
       assert.deepEqual(await reasons({ allow }, command), [], command)
-  })
-})
-
-describe('shell patterns that allow programs which do what their arguments say', () => {
-  const caller = { allow: callerPrograms }
-  for (const command of callerCalls) {
-    it(`pass ${JSON.stringify(command)}`, async () => assert.deepEqual(await reasons(caller, command), []))
-  }
-  for (const command of callerAttacks) {
-    it(`refuse ${JSON.stringify(command)}`, async () => assert.equal((await reasons(caller, command)).length, 1))
-  }
-  it('let an entry name what its own words do', async () => {
-    for (const allow of ['make -C /srv/x', 'npm --prefix /srv/x', 'curl -o x'])
-      assert.deepEqual(await reasons({ allow: [allow] }, `${allow} test`), [], allow)
   })
 })
 
@@ -239,17 +214,6 @@ describe('the options of a shell check', () => {
     assert.equal((await find({ argv: ['/bin/sh', '-c', 'rm x'] })).length, 1)
     assert.equal((await find({ argv: ['C:\\tools\\RM.EXE', 'x'] })).length, 1)
     assert.deepEqual(await find({ argv: ['ls', 'rm'] }), [])
-  })
-  it('allow a whole command, to which no word may be added', async () => {
-    const whole = { allow: [{ command: 'make test', end: true }, { command: 'git log' }, 'ls'] }
-    for (const command of ['make test', 'make  "test"', 'ls && make test', 'git log -3', 'ls -l'])
-      assert.deepEqual(await reasons(whole, command), [], command)
-    for (const command of ['make test x', 'make test ARGS=a', 'make test --', 'make', 'make testx', 'FOO=1 make test'])
-      assert.equal((await reasons(whole, command)).length, 1, command)
-    const acting = { allow: [{ command: 'tar -xf a.tar --to-command=cat', end: true }] }
-    assert.deepEqual(await reasons(acting, 'tar -xf a.tar --to-command=cat'), [])
-    assert.deepEqual(await reasons(whole, ['make', 'test']), [])
-    assert.equal((await reasons(whole, ['make', 'test', 'x'])).length, 1)
   })
   it('judge every element that a pointer meets', async () => {
     const find = await loaded(shell, { args: ['/commands/*'], allow: ['ls'] })

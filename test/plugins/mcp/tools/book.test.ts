@@ -68,7 +68,7 @@ describe('what the proxy knows of the tools of a server', () => {
     for (const text of [
       '{"tools":[{"name":"p","description":"d","inputSchema":{"type":"object","required":["a"]}}]}',
       '{ "tools": [ { "inputSchema": { "required": [ "a" ], "type": "object" }, "name": "p", "description": "\\u0064" } ] }',
-      '{"tools":[{"name":"p","description":"d","inputSchema":{"type":"object","required":["a"]},"_meta":{"x":1},"icons":[]}]}',
+      '{"tools":[{"name":"p","description":"d","inputSchema":{"type":"object","required":["a"]},"vendor":{"x":1}}]}',
     ]) {
       await book.observe(text)
       prints.push(book.fingerprint('p'))

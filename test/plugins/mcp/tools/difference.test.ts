@@ -38,7 +38,7 @@ describe('how a definition became another', () => {
     const kept = async () => (await books.kit.gateway.storage.get('mcp_tools', ['fs', 'x']))?.seen_text
     assert.equal(
       await kept(),
-      'name: x\ntitle: X\ndescription: One.\n  Two.\nannotations: {\n    "readOnlyHint": true\n  }',
+      'name: x\ntitle: X\ndescription: One.\n  Two.\nannotations: {\n    "readOnlyHint": true\n  }\n_meta: {\n    "a": 1\n  }',
     )
     await book.observe(page([{ ...tool, description: 'long '.repeat(10_000) }]))
     assert.match(String(await kept()), /^name: x[\s\S]{30000,}… 50\d{3} characters in all$/)

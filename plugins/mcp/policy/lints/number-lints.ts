@@ -1,6 +1,6 @@
-import type { CompiledRule } from './compiled.ts'
-import type { PolicyPath } from './fault.ts'
-import type { Lint } from './lints.ts'
+import type { CompiledRule } from '../compiled.ts'
+import type { PolicyPath } from '../fault.ts'
+import type { Lint } from '../lints.ts'
 
 /** Integers of a rule's condition or changes that a double cannot hold. */
 export const numberLints = ({ document: { id, when, transform }, index }: CompiledRule): readonly Lint[] =>

@@ -1,5 +1,5 @@
 import { terminalLine } from 'guard-gateway/core'
-import { deniedText } from './texts.ts'
+import { deniedText } from '../actions/texts.ts'
 
 /** What is said of requests that are no calls of tools. */
 export const REQUEST_TEXTS = {

@@ -1,9 +1,9 @@
 import { isShape, pointerKeys } from 'guard-gateway/core'
-import type { CompiledRule } from './compiled.ts'
-import type { RuleDocument } from './document.ts'
-import type { Lint } from './lints.ts'
+import type { CompiledRule } from '../compiled.ts'
+import type { RuleDocument } from '../document.ts'
+import type { Lint } from '../lints.ts'
+import type { SeenTool } from '../seen-tool.ts'
 import { powerfulArguments } from './powerful.ts'
-import type { SeenTool } from './seen-tool.ts'
 
 /** Actions that forward a call without a person seeing it. */
 const FORWARDING: ReadonlySet<RuleDocument['action']> = new Set(['allow', 'transform', 'rate_limit'])

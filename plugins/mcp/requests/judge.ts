@@ -1,10 +1,10 @@
 import { type Arguments, argumentHash, type Frame, parseJson, readJson, sourceOf } from 'guard-gateway/core'
-import { REQUEST_TEXTS } from './actions/request-texts.ts'
-import type { Decided } from './approvals/index.ts'
-import type { CallFacts, Judgement } from './audit/index.ts'
-import type { JudgeParts } from './judge-call.ts'
-import type { Policy } from './policy/index.ts'
-import { isRuled, type MethodVerdict } from './policy/methods.ts'
+import type { Decided } from '../approvals/index.ts'
+import type { CallFacts, Judgement } from '../audit/index.ts'
+import type { JudgeParts } from '../judge-call.ts'
+import type { Policy } from '../policy/index.ts'
+import { isRuled, type MethodVerdict } from '../policy/methods.ts'
+import { REQUEST_TEXTS } from './texts.ts'
 
 /** Who sends a request: the client to its server, or the server to its client. */
 export type Asker = 'client' | 'server'

@@ -1,7 +1,7 @@
 import { glob, pointerKeys } from 'guard-gateway/core'
-import type { CompiledRule } from './compiled.ts'
-import type { Lint } from './lints.ts'
-import { argumentNames, type SeenTool } from './seen-tool.ts'
+import type { CompiledRule } from '../compiled.ts'
+import type { Lint } from '../lints.ts'
+import { argumentNames, type SeenTool } from '../seen-tool.ts'
 import { uncheckedLints } from './unchecked.ts'
 
 /** What a rule gets wrong about the tools that servers have listed. */
