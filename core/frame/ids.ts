@@ -6,6 +6,7 @@ export const keyOfId = (id: string): string => (id.startsWith('"') ? `s${JSON.pa
  * many servers keep numbers as doubles, which rounds integers beyond 2^53. Undefined if none or several would do.
  */
 export const roundedKey = (keys: Iterable<string>, key: string): string | undefined => {
+  if (TEXT.test(key)) return numberOf(keys, key)
   if (!isRounded(key)) return undefined
   const value = Number(key.slice(1))
   let found: string | undefined
@@ -15,6 +16,14 @@ export const roundedKey = (keys: Iterable<string>, key: string): string | undefi
     found = known
   }
   return found
+}
+
+/** A text that is an integer: some servers keep every id as text. */
+const TEXT = /^s(?:0|-?[1-9][0-9]*)$/
+
+const numberOf = (keys: Iterable<string>, key: string): string | undefined => {
+  for (const known of keys) if (known.startsWith('n') && known.slice(1) === key.slice(1)) return known
+  return undefined
 }
 
 /** The key is that of an integer that a double may not hold. */

@@ -39,7 +39,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const stop = stopSignal()
   try {
     await checkConsent(mcp)
-    const given = [input.options.env ?? []].flat().map(String)
+    const given = [...[input.options.env ?? []].flat().map(String), ...meantFor(mcp, server_id, io)]
     const { env, withheld } = childEnv(io.env, gateway.secrets, given)
     const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
@@ -56,6 +56,13 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
     stop.release()
     await gateway.close()
   }
+}
+
+/** Variables that the configuration gives this very server, with the values that they have here. */
+const meantFor = ({ options }: Mcp, server_id: string, { env }: Io): readonly string[] => {
+  const { server_env = {} } = options
+  const own = Object.hasOwn(server_env, server_id) ? (server_env[server_id] ?? {}) : {}
+  return Object.entries(own).flatMap(([name, value]) => (env[name] === value ? [name] : []))
 }
 
 const say = (io: Io, text: string): void => void io.err.write(`[guard] ${terminalLine(text)}\n`)

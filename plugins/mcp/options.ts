@@ -33,6 +33,8 @@ export interface McpOptions {
   readonly child_idle_seconds?: number
   readonly limits?: Partial<McpLimits>
   readonly servers?: Readonly<Record<string, McpServerOptions>>
+  /** What the configuration puts into the environment of servers, by their ids, where they are not served here. */
+  readonly server_env?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Default of the policy's key of this name. */
   readonly hide_denied_tools?: boolean
   /** Files of the gateway itself, absolute: no path that a check looks at may name one. */

@@ -22,6 +22,10 @@ export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]>
   replay({ ...config.replay, ...config.sessions }),
   ...(config.mcp.policy === '' ? [] : (await import('./checks.ts')).checks),
   stdio,
-  mcp({ ...mcpOptions(config), servers: {} }),
+  mcp({
+    ...mcpOptions(config),
+    servers: {},
+    server_env: Object.fromEntries(Object.entries(config.mcp.servers).map(([id, { env }]) => [id, env])),
+  }),
   ...(config.replay.otlp_export.length === 0 ? [] : (await import('./push.ts')).push(config)),
 ]

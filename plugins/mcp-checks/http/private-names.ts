@@ -4,8 +4,8 @@ const words = (text: string): readonly string[] => text.split(/\s+/)
 const SUFFIXES = [
   // that a resolver, a network at home or at work, or a cloud answers with addresses of its own
   ...words('localhost localdomain localdomain6 local internal intranet private corp lan home home.arpa ip consul'),
-  // that no public resolver may answer, and those inside of clusters
-  ...words('test invalid svc'),
+  // that no public resolver may answer, those inside of clusters, and those of networks with resolvers of their own
+  ...words('test invalid svc onion i2p'),
   // public, for this machine
   ...words(`localtest.me lvh.me vcap.me lacolhost.com localh.st localho.st localhost.direct localhost.tv local.gd local.computer local.sisteminha.com
     fuf.me lcl.host lndo.site ddev.site docksal.site ratchetlocal.com smackaho.st ulh.us yoogle.com fbi.com cefgo.com bugbounty.dod.network

@@ -1,5 +1,5 @@
 import { lexSql, type PlainDialect, type Token } from './lex.ts'
-import type { Asked, Operation } from './operation.ts'
+import { type Asked, type Operation, Unclear } from './operation.ts'
 import { functionsOf } from './plain-functions.ts'
 import { operationsOf } from './plain-operations.ts'
 import { isReadingPragma } from './pragma.ts'
@@ -16,10 +16,20 @@ export const askedPlainly = (sql: string, dialect: PlainDialect): Asked => {
       continue
     }
     refuseFiles(tokens)
+    refuseSettings(tokens)
     for (const operation of operationsOf(tokens)) operations.add(operation)
     for (const name of functionsOf(tokens)) functions.add(name)
   }
   return { statements: statements.length, operations, functions, fields: new Set() }
+}
+
+/** ClickHouse lets a query set options for itself, and among them what it may do. Throws Unclear. */
+const refuseSettings = (tokens: readonly Token[]): void => {
+  const sets = tokens.some(
+    ({ kind, text }, at) =>
+      kind === 'word' && text === 'settings' && tokens[at + 1]?.kind === 'word' && tokens[at + 2]?.text === '=',
+  )
+  if (sets) throw new Unclear('sets options of the database, which is not read')
 }
 
 const splitStatements = (tokens: readonly Token[]): readonly (readonly Token[])[] => {

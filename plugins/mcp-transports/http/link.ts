@@ -17,6 +17,7 @@ import { bodyOf, eventsIn, eventsOf } from './body.ts'
 import { Chunks } from './chunks.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'
 import { placeOf } from './place.ts'
+import { packedAs, refusalOf, saysNoSession, statusWith } from './refused.ts'
 import { ask, Ended, NoAnswer } from './request.ts'
 
 const END_MS = 5_000
@@ -68,7 +69,7 @@ class HttpLink implements McpLink {
     try {
       const response = await this.#ask('GET', this.#headers.get(passed, this.#known(), lastEventId), undefined)
       if (response.status === 200 && typeOf(response) === 'text/event-stream') return this.#stream(response.body)
-      if (response.status !== 405 && response.status !== 409) return this.#refused(response)
+      if (response.status !== 405 && response.status !== 409) return await this.#refused(response, undefined)
       this.#drain(response.body)
       if (response.status === 405) return { form: 'none', status: 405 }
       return { ...failed('The MCP server has a stream open for this session already.'), status: 409 }
@@ -110,8 +111,12 @@ class HttpLink implements McpLink {
 
   #answered(response: UpstreamResponse, frame: Frame): McpReply | Promise<McpReply> {
     const { status } = response
-    if (status === 400) return this.#badRequest(response)
-    if (status < 200 || status > 299) return this.#refused(response)
+    if (status < 200 || status > 299) return this.#refused(response, frame)
+    const packed = packedAs(response)
+    if (packed !== undefined && frame.kind === 'request') {
+      discard(response.body)
+      return failed(`The MCP server packed its answer (content-encoding: ${packed}), which it was asked not to do.`)
+    }
     if (frame.method === 'initialize') {
       this.#id = sessionIdOf(response)
       if (this.#ended) void this.end()
@@ -133,10 +138,14 @@ class HttpLink implements McpLink {
   }
 
   /** A server may say in JSON-RPC what is wrong with a request; then the client gets to read it. */
-  async #badRequest(response: UpstreamResponse): Promise<McpReply> {
-    const frame = readFrame(await this.#whole(response.body), 'server')
-    if (frame.kind === 'response' && frame.error !== undefined) return { form: 'json', status: 400, event: { frame } }
-    return failed('The MCP server answered 400.')
+  async #errorIn(response: UpstreamResponse, asked: Frame | undefined): Promise<Frame | undefined> {
+    if (asked === undefined || packedAs(response) !== undefined) return void discard(response.body)
+    try {
+      const frame = readFrame(await this.#whole(response.body), 'server')
+      return frame.kind === 'response' && frame.error !== undefined ? frame : undefined
+    } catch {
+      return undefined
+    }
   }
 
   #whole(body: ReplyBody): Buffer | Promise<Buffer> {
@@ -167,19 +176,16 @@ class HttpLink implements McpLink {
     return chunks.begin()
   }
 
-  #refused({ status, headers, body }: UpstreamResponse): McpReply {
-    discard(body)
-    if (status === 404 && this.#id !== undefined) return this.#over()
-    if (status === 401 || status === 403) {
-      const message = `The MCP server refused the gateway (${status}). Check mcp.servers.${this.#server.id}.headers.`
-      return { form: 'failed', status: 502, code: 'UPSTREAM_REFUSED', message }
-    }
-    if (status === 429 || status === 503) {
-      const retry = headerOf(headers, 'retry-after')
-      const wait = retry !== undefined && PRINTABLE.test(retry) ? { retry_after: retry } : {}
-      return { ...failed(`The MCP server answered ${status}.`), status, ...wait }
-    }
-    return failed(`The MCP server answered ${status}.`)
+  async #refused(response: UpstreamResponse, asked: Frame | undefined): Promise<McpReply> {
+    const { status } = response
+    const frame = status === 401 || status === 403 ? void discard(response.body) : await this.#errorIn(response, asked)
+    // it knows the session and not the method
+    const isAnswer = frame?.key !== undefined && frame.key === asked?.key && !saysNoSession(frame)
+    if (status === 404 && this.#id !== undefined && !isAnswer) return this.#over()
+    const answered = statusWith(status)
+    if (frame !== undefined && answered !== undefined && (status !== 404 || isAnswer))
+      return { form: 'json', status: answered, event: { frame } }
+    return refusalOf(response, this.#server.id, asked?.method === 'initialize')
   }
 
   #over(): McpReply {

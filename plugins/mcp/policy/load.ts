@@ -70,7 +70,7 @@ type Read =
 
 const readSource = async (source: PolicySource): Promise<Read> => {
   if (!('text' in source))
-    return isTooDeep(source.value) ? { errors: [tooDeep] } : { value: source.value, locate: undefined }
+    return isTooDeep(source.value) ? { errors: [tooDeep] } : { value: withNumbers(source.value), locate: undefined }
   try {
     return await readPolicy(source.text)
   } catch (error) {
@@ -87,6 +87,14 @@ const tooDeep: Placed = {
   line: null,
   column: null,
   message: `nests deeper than ${MAX_DEPTH} levels`,
+}
+
+/** As texts are read: an integer that was kept with every digit is a number like any other. */
+const withNumbers = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(withNumbers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withNumbers(part)]))
 }
 
 /** Texts have been measured by their reader. */

@@ -219,6 +219,16 @@ describe('guard mcp run', () => {
     assert.match(run.io.errText(), /kept from the server's environment: GUARD_CONFIG_NOTE, LEAK;/)
   })
 
+  it('passes on a variable that the configuration gives the very same server', async () => {
+    const token = 'xoxb-a-token-of-the-server'
+    const env = { PATH: process.env.PATH ?? '', SLACK_TOKEN: token, OTHER: token }
+    const config = `mcp: { servers: { child: { transport: stdio, command: x, env: { SLACK_TOKEN: "${token}" } } } }`
+    const run = await start({ env, config })
+    run.send(request('1', 'x/env'))
+    const { result } = JSON.parse(await run.next()) as { result: Record<string, string> }
+    assert.deepEqual([result.SLACK_TOKEN, result.OTHER], [token, undefined])
+  })
+
   it('refuses a policy that can ask where nobody could answer, with 78', async () => {
     const asking = await start({
       policy: 'version: 1\ndefault: confirm\nrules: []\n',

@@ -75,6 +75,46 @@ describe('the upstream of an HTTP session', () => {
     }
   })
 
+  it('may say in JSON-RPC what is wrong with any status, which the client reads', async () => {
+    const error = { code: -32601, message: 'Method not found: x/y' }
+    service.upstream.answering = ({ message }, response) =>
+      message?.method === 'x/y' && sendJson(response, JSON.stringify({ jsonrpc: '2.0', id: message.id, error }), 500)
+    const failed = await client.request('x/y')
+    assert.deepEqual([failed.status, failed.json?.error], [502, error])
+    service.upstream.answering = ({ message }, response) =>
+      message?.method === 'x/y' && sendJson(response, JSON.stringify({ jsonrpc: '2.0', id: message.id, error }), 404)
+    const unknown = await client.request('x/y')
+    assert.deepEqual([unknown.status, unknown.json?.error], [200, error])
+    service.upstream.answering = () => false
+    assert.equal((await client.request('ping')).status, 200, 'the session goes on')
+  })
+
+  it('that redirects, packs its answer or speaks an older transport is told with what to do', async () => {
+    const told = async () => (await client.request('x/y')).json?.error?.message ?? ''
+    answering(307, '', { location: 'http://user:pw@127.0.0.1:1/mcp/?token=x' })
+    assert.equal(
+      await told(),
+      'The MCP server answered 307 and points to http://127.0.0.1:1/mcp/. Redirects are not followed: name that address as mcp.servers.up.target.',
+    )
+    answering(200, 'x', { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+    assert.match(await told(), /packed its answer \(content-encoding: gzip\)/)
+    service.upstream.answering = ({ message }, response) => {
+      if (message?.method === 'initialize') response.writeHead(405).end()
+      return message?.method === 'initialize'
+    }
+    await assert.rejects(
+      service.session(),
+      /answered 405\. Check the path of mcp\.servers\.up\.target\. .*HTTP\+SSE.*mcp-remote/,
+    )
+  })
+
+  it('may answer an id as text that was a number', async () => {
+    service.upstream.answering = ({ message }, response) =>
+      message?.method === 'x/y' && sendJson(response, `{"jsonrpc":"2.0","id":"${message.id}","result":{"a":1}}`)
+    const { status, text } = await client.post('{"jsonrpc":"2.0","id":160,"method":"x/y"}')
+    assert.deepEqual([status, JSON.parse(text)], [200, { jsonrpc: '2.0', id: 160, result: { a: 1 } }])
+  })
+
   it('may leave out whose error it is in the answer to a request, which then gets its id', async () => {
     for (const id of ['"id":null,', '']) {
       answering(200, `{"jsonrpc":"2.0",${id}"error":{"code":-1,"message":"no"}}`, {

@@ -2,6 +2,30 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { startMcp } from '../../../kit/mcp.ts'
 
+it('an integer beyond 2^53 in a policy is read alike as JSON and as YAML', async () => {
+  await using service = await startMcp()
+  const rule =
+    '{"id":"r","tools":["t"],"action":"allow","when":{"arguments":{"properties":{"n":{"const":9007199254740993}}}}}'
+  const call = '{"call":{"tool":"t","arguments":{"n":9007199254740993}},"expect":"allow"}'
+  const policy = `{"version":1,"rules":[${rule}],"tests":[${call}]}`
+  const answers = await Promise.all(
+    [policy, `{"policy":${policy}}`, JSON.stringify({ yaml: policy })].map(async (body) => {
+      const response = await fetch(`${service.gateway.url}/api/v1/mcp/policies/validate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${service.gateway.key}` },
+        body,
+      })
+      const { valid, warnings, version } = (await response.json()) as {
+        valid: boolean
+        warnings: { code: string }[]
+        version: string
+      }
+      return [response.status, valid, warnings?.map(({ code }) => code), version]
+    }),
+  )
+  for (const answer of answers) assert.deepEqual(answer, [200, true, ['NUMBER_ROUNDED'], answers[2]?.[3]])
+})
+
 it('4.5: a policy is validated over the API beside the tools that servers have listed', async () => {
   await using service = await startMcp()
   const yaml = [

@@ -1,0 +1,62 @@
+import { type Frame, headerOf, type McpReply, memberIn, sourceOf, type UpstreamResponse } from 'guard-gateway/core'
+
+const MAX_SHOWN = 200
+
+/** The status with which a client gets the error that a server has put into its answer; undefined: it gets another error. */
+export const statusWith = (status: number): number | undefined => {
+  if (status === 400) return 400
+  // to a client, 404 says that its session is over
+  if (status === 404) return 200
+  return status >= 500 && status !== 503 ? 502 : undefined
+}
+
+const NO_SESSION = '-32001'
+
+/** The error is that there is no such session. */
+export const saysNoSession = ({ text, error }: Frame): boolean => {
+  const code = memberIn(error, 'code')?.value
+  return code !== undefined && sourceOf(text, code) === NO_SESSION
+}
+
+/** How a body is packed; undefined: not at all. */
+export const packedAs = ({ headers }: UpstreamResponse): string | undefined => {
+  const packed = (headerOf(headers, 'content-encoding') ?? '').trim().toLowerCase()
+  return packed === '' || packed === 'identity' ? undefined : packed.replace(/[^\x21-\x7e]/g, '').slice(0, 50)
+}
+
+/** Where an answer sends its client, without what may be secret in it. */
+const placeIn = ({ headers }: UpstreamResponse): string | undefined => {
+  const place = headerOf(headers, 'location')
+    ?.replace(/[?#].*$/s, '')
+    .replace(/\/\/[^/@]*@/, '//')
+  return place?.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_SHOWN) || undefined
+}
+
+/** What a client reads of an answer that is none, and what to do about it. */
+export const refusalOf = (response: UpstreamResponse, server_id: string, isFirst: boolean): McpReply => {
+  const { status } = response
+  const settings = `mcp.servers.${server_id}`
+  if (status === 401 || status === 403) {
+    const message = `The MCP server refused the gateway (${status}). Check ${settings}.headers.`
+    return { form: 'failed', status: 502, code: 'UPSTREAM_REFUSED', message }
+  }
+  if (status === 429 || status === 503) {
+    const retry = headerOf(response.headers, 'retry-after')
+    const wait = retry !== undefined && /^[\x21-\x7e]{1,1024}$/.test(retry) ? { retry_after: retry } : {}
+    return { ...failed(`The MCP server answered ${status}.`), status, ...wait }
+  }
+  const place = status >= 300 && status < 400 ? placeIn(response) : undefined
+  if (place !== undefined)
+    return failed(
+      `The MCP server answered ${status} and points to ${place}. Redirects are not followed: name that address as ${settings}.target.`,
+    )
+  return failed(`The MCP server answered ${status}.${isFirst ? hintOf(status, settings) : ''}`)
+}
+
+/** What is mostly the matter where a server does not know the first request. */
+const hintOf = (status: number, settings: string): string =>
+  status === 404 || status === 405
+    ? ` Check the path of ${settings}.target. If it ends in /sse, the server speaks the older HTTP+SSE transport, which is not served: reach it by a bridge, as transport: stdio with the command "npx mcp-remote <address>".`
+    : ''
+
+const failed = (message: string) => ({ form: 'failed', status: 502, code: 'UPSTREAM_FAILED', message }) as const
