@@ -36,8 +36,8 @@ describe('4.2 model proxy: every kind of loop that was reported or tried is flag
       const observed = await flag(asks, 'observe', `${place}`)
       assert.match(observed ?? 'nothing', /^LOOP_/)
       assert.match(recommended ?? 'nothing', observedAlone.has(kind) ? /^nothing/ : /^LOOP_/)
-      const code = codes[kind] ?? (kind in textLoops ? 'LOOP_TEXT' : undefined)
-      if (code !== undefined) assert.equal((recommended ?? observed)?.split(' ')[0], code)
+      const said = observedAlone.has(kind) ? observed : recommended
+      assert.match(said ?? '', new RegExp(`^${codeOf(kind)}`))
     })
   }
 })
@@ -52,13 +52,15 @@ const observedAlone: ReadonlySet<string> = new Set([
   'one file in other ranges',
 ])
 
+/** The code of a kind that nothing but one rule sees; of any other the beginning of all. */
+const codeOf = (kind: string): string => codes[kind] ?? (kind in textLoops ? 'LOOP_TEXT' : 'LOOP_')
+
 /** What nothing but a rule of its own sees. */
 const codes: Readonly<Record<string, string>> = {
   'a schema error in words': 'LOOP_WORDED_ERROR',
   'a key that is refused, whatever is asked': 'LOOP_WORDED_ERROR',
   'the same plan with other explanations': 'LOOP_REWORDED',
   'the same command with other descriptions': 'LOOP_REWORDED',
-  'one file in other ranges': 'LOOP_REREAD',
   'a history that is compacted again and again': 'LOOP_RESPAWN',
   'a subagent that is sent again after the same failure': 'LOOP_RESPAWN',
   'replies that only reason': 'LOOP_REASONING',
