@@ -69,7 +69,7 @@ export const mcpSchema = Type.Object(
     ),
     child_idle_seconds: count(
       mcp.child_idle_seconds,
-      'the process of a stdio server ends when its session is without use for so long; the next request starts it again',
+      'a stdio server ends after so long without use; a request starts it again',
     ),
     limits: Type.Object(
       {

@@ -100,7 +100,7 @@ describe('a proxy that is killed between a call and its answer', { timeout: 30_0
     const audit = fakeIo({ cwd: folder })
     assert.equal(await main(['mcp', 'export', '--format', 'json'], audit), 0, audit.errText())
     const { events } = JSON.parse(audit.outText()) as { events: Record<string, unknown>[] }
-    const forwarded = events.filter((one) => one.forwarded === true)
+    const forwarded = events.filter((one) => one.kind === 'decision' && one.forwarded === true)
     assert.deepEqual(
       forwarded.map(({ tool, approval_id }) => [tool, approval_id]),
       [['test_elicitation', id]],

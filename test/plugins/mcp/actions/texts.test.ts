@@ -81,7 +81,7 @@ describe('what the client reads of a call that was not forwarded', () => {
     assert.equal(deniedByUserResult('apr_1').content[0].text, 'Denied by the user (apr_1). Do not retry.')
     assert.equal(
       deniedByUserResult('apr_1', 'use docs/\n instead').content[0].text,
-      'Denied by the user (apr_1): use docs/\\u{a} instead. Do not retry the same call.',
+      'Denied by the user (apr_1): use docs/  instead. Do not retry the same call.',
     )
     assert.equal(
       invalidResult('read\u001b[31m_file', '/path must be string').content[0].text,
