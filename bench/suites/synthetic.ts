@@ -5,7 +5,7 @@ import type { Subjects } from '../quality/subjects.ts'
 import { smokeCases, syntheticCases } from '../synthetic/cases.ts'
 import { observeAll } from './corpus.ts'
 
-const ROUNDS = 6
+const ROUNDS = 3
 
 /** Plays made runs, of which everything is known, through every subject. */
 export const runSynthetic = (
