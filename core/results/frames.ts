@@ -3,6 +3,7 @@ import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { exited } from './exited.ts'
 import type { Frame, Framed } from './frame.ts'
+import { gemini } from './gemini.ts'
 import { miniSwe, miniSweJson } from './mini-swe.ts'
 import { mayRefuse, refusal } from './refusals.ts'
 
@@ -57,6 +58,7 @@ const frames: readonly Frame[] = [
       return { body, failed: code === '(none)' ? true : exited(code) }
     },
   },
+  gemini,
   cline,
   behind(
     'Copilot CLI 1.0: `<shellId: 0 completed with exit code 0>`',
