@@ -1,11 +1,11 @@
 import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { type Dialect, dialectOf } from './dialect.ts'
+import { allTold, type Told, toldOf } from './fault-text.ts'
 import { type Fuel, FuelSpent, MAX_FUEL, refuel } from './fuel.ts'
 import { boundKeywords } from './keywords.ts'
 import { patternMaker } from './patterns.ts'
 import { plainSchema } from './plain.ts'
 import { sizeFault } from './size.ts'
-import { allTold, type Told, toldOf } from './told.ts'
 
 /** What a value has against a schema. */
 export interface SchemaFault extends Told {
