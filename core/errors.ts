@@ -1,4 +1,5 @@
-import { type Code, catalogue } from './errors/catalogue.ts'
+import { type Code, catalogue, type Entry } from './errors/catalogue.ts'
+import { errorEntry, isKnownCode } from './errors/entry.ts'
 import type { Attempt } from './settled.ts'
 
 /** Where and how an error came about; `detail` says what was wanted and what there is. */
@@ -25,21 +26,37 @@ export class GuardError extends Error {
   readonly code: Code
   readonly place: ErrorPlace
   constructor(code: Code, detail?: string, place: ErrorPlace = {}) {
-    super(
-      detail ?? `${catalogue[code][2]}. ${catalogue[code][3]}`,
-      place.cause === undefined ? undefined : { cause: place.cause },
-    )
+    // plugins may be JavaScript: what they give is checked where they give it, not where it is answered
+    const name = String(code) as Code
+    super(detail ?? textOf(errorEntry(name)), place.cause === undefined ? undefined : { cause: place.cause })
+    if (place.headers !== undefined) checkHeaders(place.headers)
     this.name = 'GuardError'
-    this.code = code
+    this.code = name
     this.place = place
   }
   get status(): number {
-    return catalogue[this.code][0]
+    return errorEntry(this.code)[0]
   }
   get type(): string {
-    return catalogue[this.code][1]
+    return errorEntry(this.code)[1]
   }
 }
+
+/** Throws a TypeError for a header that no answer could carry. */
+const checkHeaders = (headers: Readonly<Record<string, string>>): void => {
+  // loaded late: most programs that know errors serve nothing
+  const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+  }
+}
+
+const textOf = ([, , message, help]: Entry): string => `${message}. ${help}`
+
+/** Whether a thrown value is a fault of the gateway or of a plugin, and no refusal: such values are reported. */
+export const isFault = (thrown: unknown): boolean =>
+  !(thrown instanceof GuardError) || thrown.code === 'INTERNAL' || !isKnownCode(thrown.code)
 
 /** What is wrong with a file and where, as editors and compilers write it: `file:2:1: what`; without a place `file: what`. */
 export const inFile = (file: string, { message, place: { line, column } }: GuardError): string =>
@@ -85,8 +102,7 @@ export interface ErrorBody {
 /** The answer's `error` member for any thrown value; what is not a GuardError says nothing of its inside. */
 export const errorBody = (error: unknown): ErrorBody => {
   if (!(error instanceof GuardError)) {
-    const [, type, message, help] = catalogue.INTERNAL
-    return { type, code: 'INTERNAL', message: `${message}. ${help}` }
+    return { type: catalogue.INTERNAL[1], code: 'INTERNAL', message: textOf(catalogue.INTERNAL) }
   }
   const { path, line, column, known, state, block } = error.place
   return {

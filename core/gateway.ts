@@ -70,6 +70,8 @@ export class Gateway {
     | undefined
   /** The session of this id, or of this external id if only one project has it, as it stands now. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
   sessionOf: (id: string) => Promise<SessionRow> = (id) => sessionById(this.storage, id)
+  /** The plugin file of the user's that an error nobody caught comes from; undefined where it is none of theirs. */
+  culpritOf: (error: unknown) => string | undefined = () => undefined
   /** What a line in a terminal begins with that calls this program with its configuration: where it was started, and in any folder. */
   calledAs: { readonly here: string; readonly anywhere: string } = { here: 'guard', anywhere: 'guard' }
   /** Why nothing of a caller may be forwarded, as it stands now in all processes: PAUSED_SESSION or PAUSED_AGENT. */

@@ -6,7 +6,7 @@ import { type Decision, undecided } from './decision.ts'
 import { metered } from './dialect/metering.ts'
 import { endingOf, heard } from './dialect/speech.ts'
 import { thrownBy } from './errors/thrower.ts'
-import { errorBody, GuardError, statusOf } from './errors.ts'
+import { errorBody, GuardError, isFault, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { within } from './pipeline/deadline.ts'
 import { recordable } from './pipeline/recording.ts'
@@ -183,7 +183,7 @@ const unreachable = async (
   cause: unknown,
 ) => {
   const error = cause instanceof GuardError ? cause : new GuardError('UPSTREAM_UNREACHABLE', undefined, { cause })
-  if (error !== cause) gateway.fault(cause, 'forward')
+  if (isFault(cause)) gateway.fault(cause, 'forward')
   const body = errorBody(error)
   const outcome = client.gone ? gone(client) : 'unreachable'
   const bytes = Buffer.from(JSON.stringify(styleOf(gateway, call).refusal(body, call.id)))

@@ -1,13 +1,13 @@
 import { isShape } from '../dialect/shape.ts'
 import { GuardError } from '../errors.ts'
 import { readJson } from '../json.ts'
-import { type Code, catalogue } from './catalogue.ts'
+import { isKnownCode } from './entry.ts'
 
 /** The error that an answer of a gateway tells of, as if it had been thrown here; INTERNAL for a body that tells none. */
 export const errorIn = (body: string): GuardError => {
   const { error } = shapeIn(body)
   const { code, message } = isShape(error) ? error : {}
-  const known = typeof code === 'string' && Object.hasOwn(catalogue, code) ? (code as Code) : 'INTERNAL'
+  const known = isKnownCode(code) ? code : 'INTERNAL'
   return new GuardError(known, typeof message === 'string' ? message : undefined)
 }
 

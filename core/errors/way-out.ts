@@ -1,10 +1,11 @@
 import type { Detector } from '../contracts/detector.ts'
-import { type Code, catalogue } from './catalogue.ts'
+import { catalogue } from './catalogue.ts'
+import { isKnownCode } from './entry.ts'
 
 /** What whoever was blocked by a detector can do: wait, where what is used up comes back, else as the catalogue has it of its code, or what is true of its kind. */
 export const wayOut = ({ code, kind }: Pick<Detector, 'code' | 'kind'>, comesBack = false): string => {
   if (comesBack) return 'Wait until then, or raise the threshold of the rule.'
-  return Object.hasOwn(catalogue, code) ? catalogue[code as Code][3] : byKind[kind]
+  return isKnownCode(code) ? catalogue[code][3] : byKind[kind]
 }
 
 const byKind: Readonly<Record<Detector['kind'], string>> = {

@@ -1,4 +1,4 @@
-import { type Code, type Command, catalogue, type Gateway, wayOut } from 'guard-gateway/core'
+import { type Command, catalogue, type Gateway, isKnownCode, wayOut } from 'guard-gateway/core'
 import { suggestion } from './nearest.ts'
 import { exits, printUsage } from './print.ts'
 
@@ -39,7 +39,7 @@ const codesOf = (detectors: Gateway['detectors']): readonly string[] => [
 
 /** What the catalogue has; for the code of a detector of one's own, what is true of every detector. */
 const entryOf = (code: string, detectors: Gateway['detectors']): Entry | undefined => {
-  if (Object.hasOwn(catalogue, code)) return catalogue[code as Code]
+  if (isKnownCode(code)) return catalogue[code]
   const detector = [...detectors].find((one) => one.code === code)
   return detector && [429, 'guard_block', `A rule of type ${detector.id} has matched`, wayOut(detector)]
 }

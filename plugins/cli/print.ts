@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 import {
   type Code,
-  catalogue,
   errorBody,
+  errorEntry,
   GuardError,
   type Input,
   type Io,
@@ -62,7 +62,7 @@ export const printError = (
   const known = error instanceof GuardError
   const message = redact(known ? error.message : failure(error))
   if (options.json === true) {
-    const body = { ...errorBody(error), message, ...(known ? { hint: catalogue[error.code][3] } : {}) }
+    const body = { ...errorBody(error), message, ...(known ? { hint: errorEntry(error.code)[3] } : {}) }
     io.err.write(`${JSON.stringify({ error: body })}\n`)
     return
   }

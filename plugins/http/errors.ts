@@ -1,6 +1,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { errorBody, type Gateway, GuardError, newId, refusals, schemaFault, statusOf } from 'guard-gateway/core'
+import {
+  errorBody,
+  type Gateway,
+  GuardError,
+  isFault,
+  newId,
+  refusals,
+  schemaFault,
+  statusOf,
+} from 'guard-gateway/core'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
 import type { HttpFace } from './face.ts'
@@ -25,7 +34,7 @@ export const sendError = (
 ): FastifyReply => {
   const error = brokeOff(request, thrown) ? brokenOff(thrown) : guardErrorOf(thrown)
   refusals.set(request.raw, error)
-  if (statusOf(error) >= 500 && !(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
+  if (statusOf(error) >= 500 && isFault(thrown)) face.gateway.fault(thrown, 'http')
   const id = request.id.startsWith('guardreq_') ? request.id : newId('guardreq_', face.gateway.clock.now())
   const path = decodedPath(request.raw.url ?? '')
   const kind = classOf(path)

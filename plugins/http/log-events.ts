@@ -1,5 +1,5 @@
 import type { onRequestHookHandler } from 'fastify'
-import { GuardError, refusals, type Settled } from 'guard-gateway/core'
+import { GuardError, isFault, refusals, type Settled, thrownText } from 'guard-gateway/core'
 import type { HttpFace } from './face.ts'
 import type { LogFields } from './log.ts'
 
@@ -11,18 +11,15 @@ export const logEvents = (face: HttpFace): void => {
   })
   hooks.fault.tap('http', (error, where) => {
     const code = error instanceof GuardError ? error.code : 'INTERNAL'
-    const stack = code === 'INTERNAL' ? placesIn(error).map(redact.text) : []
+    const stack = isFault(error) ? placesIn(error).map(redact.text) : []
     face.log?.line('error', {
       fault: where,
       code,
-      message: redact.text(messageOf(error)),
+      message: redact.text(thrownText(error)),
       ...(stack.length === 0 ? {} : { stack }),
     })
   })
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 
 const MAX_PLACES = 5
 const placesIn = (error: unknown): readonly string[] => {
@@ -33,7 +30,7 @@ const placesIn = (error: unknown): readonly string[] => {
 /** What a request was refused with, and of what is none of our own errors what it says itself. */
 export const refusal = ({ gateway }: HttpFace, error: GuardError): Pick<LogFields, 'code' | 'message'> =>
   error.code === 'INTERNAL' && error.cause !== undefined
-    ? { code: error.code, message: gateway.redact.text(messageOf(error.cause)) }
+    ? { code: error.code, message: gateway.redact.text(thrownText(error.cause)) }
     : { code: error.code }
 
 const logSettled = (face: HttpFace, { call, decision, outcome, status, upstream, bytes_out }: Settled): void =>

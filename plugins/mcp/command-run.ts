@@ -1,4 +1,13 @@
-import { type Command, type Gateway, GuardError, type Input, type Io, terminalLine } from 'guard-gateway/core'
+import {
+  type Command,
+  type Gateway,
+  GuardError,
+  type Input,
+  type Io,
+  onUncaught,
+  terminalLine,
+  thrownText,
+} from 'guard-gateway/core'
 import { childEnv } from './child-env.ts'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
@@ -35,6 +44,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const labels = labelsOf(input)
   const mcp = mcpOf(gateway)
   mcp.readPolicy()
+  const unheard = hearFaults(gateway, io)
   await gateway.open({ beside: true })
   const stop = stopSignal()
   try {
@@ -55,7 +65,18 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   } finally {
     stop.release()
     await gateway.close()
+    unheard()
   }
+}
+
+/** Tells the person of what failed; after what nobody caught, and is none of a plugin's, the process ends with 1. Gives the way to stop hearing. */
+const hearFaults = (gateway: Gateway, io: Io): (() => void) => {
+  const tell = (what: string, error: unknown) => say(io, `${what}: ${gateway.redact.text(thrownText(error))}`)
+  gateway.hooks.fault.tap('mcp-run', (error, where) => tell(`${where} has failed, and the proxy goes on`, error))
+  return onUncaught(gateway, (error) => {
+    tell('the proxy has failed and ends', error)
+    process.exit(1)
+  })
 }
 
 /** Variables that the configuration gives this very server, with the values that they have here. */

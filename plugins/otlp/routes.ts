@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { type Gateway, GuardError, inflated, projectHeader, refusals, statusOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, inflated, isFault, projectHeader, refusals, statusOf } from 'guard-gateway/core'
 import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, plainCodec } from './codec.ts'
 import { receive } from './receive.ts'
@@ -124,7 +124,7 @@ const sendError = (
 ): FastifyReply => {
   const status = statusOf(error)
   refusals.set(request.raw, error)
-  if (error.code === 'INTERNAL') gateway.fault(thrown, 'otlp')
+  if (isFault(error)) gateway.fault(thrown, 'otlp')
   reply.code(status).headers(error.place.headers ?? {})
   if (status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER)
   reply.header('x-guard-request-id', request.id).type(codec.mediaType)

@@ -1,6 +1,7 @@
 import { type Clock, Gateway, type Plugin, systemClock } from 'guard-gateway/core'
 import { type Refuse, refusal } from './config/faults.ts'
 import type { Config } from './config/schema.ts'
+import { culpritIn } from './plugin-culprit.ts'
 import { usePlugins } from './plugin-files.ts'
 
 /** The plugins of a preset; only those that it has are loaded. */
@@ -28,6 +29,7 @@ export const createGateway = async (
   const { preset, plugins } = config
   const shipped = await pluginsOf(config)
   const gateway = new Gateway({ clock }).use(...shipped)
+  gateway.culpritOf = culpritIn(plugins)
   await usePlugins(gateway, plugins, refuse)
   gateway.use(...more)
   if (preset === 'mcp-stdio' || preset === 'mcp-serve') return gateway

@@ -39,8 +39,6 @@ export class HttpClient implements Client {
   }
 
   head(status: number, headers: readonly string[], flush: boolean): void {
-    this.status = status
-    this.#headers = headers
     const response = this.#response
     if (response.constructor === http.ServerResponse) response.writeHead(status, headers as string[])
     else {
@@ -49,6 +47,9 @@ export class HttpClient implements Client {
         response.appendHeader(headers[index] ?? '', headers[index + 1] ?? '')
       response.writeHead(status)
     }
+    // a plugin may ask for a head that cannot be written: then the client was told nothing yet
+    this.status = status
+    this.#headers = headers
     if (flush) this.#sendHead()
   }
 

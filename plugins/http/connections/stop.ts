@@ -1,4 +1,4 @@
-import { type Gateway, GuardError, type Io } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Io, onUncaught, thrownText } from 'guard-gateway/core'
 
 /** How long a gateway in an unknown state may drain, in milliseconds. */
 const FAULT_DRAIN_MS = 10_000
@@ -6,16 +6,18 @@ const FAULT_DRAIN_MS = 10_000
 const signals = { SIGINT: 130, SIGTERM: 143 } as const
 type Signal = keyof typeof signals
 
-/** For how long the same signal is the first one again, in milliseconds: npm passes on what a terminal has sent to both. */
+/** For how long the same signal is the first one again, in milliseconds: a starter passes on what a terminal has sent to both. */
 const ECHO_MS = 300
 
 /** As much of a process as waiting for its end needs. */
-export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected'>
+export type Ending = Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'connected' | 'env'>
 
 /**
  * Waits for SIGINT or SIGTERM, then closes the server and resolves to 0; a second signal ends the process at once.
+ * npm passes each signal on, on a busy machine seconds later: after npm, the first repetition is that echo whenever it comes.
+ * Signals stay caught until the process has ended, so that a late echo does not kill it while it closes its files.
  * The end of a process that has started this one over a channel (`ipc`) counts as a first signal.
- * What nobody caught is logged, the server drains, and the result is 1.
+ * What nobody caught is logged; where it is no plugin's of the user's, the server drains, and the result is 1.
  */
 export const untilStopped = (
   server: { close(): Promise<void> },
@@ -25,6 +27,7 @@ export const untilStopped = (
 ): Promise<number> =>
   new Promise((resolve, reject) => {
     let stopping = false
+    let echoes = process.env.npm_lifecycle_event === undefined ? 0 : 1
     let first: { readonly signal: Signal; readonly at: number } | undefined
     let code = 0
     const finish = async () => {
@@ -40,7 +43,10 @@ export const untilStopped = (
     }
     const onSignal = (signal: Signal) => {
       const at = gateway.clock.tick()
-      if (signal === first?.signal && at - first.at < ECHO_MS) return
+      if (signal === first?.signal && (echoes > 0 || at - first.at < ECHO_MS)) {
+        echoes--
+        return
+      }
       first ??= { signal, at }
       if (stopping) process.exit(signals[signal])
       else void finish()
@@ -59,11 +65,11 @@ export const untilStopped = (
     const onTerminate = () => onSignal('SIGTERM')
     const release = () => {
       clearTimeout(drain)
-      process.off('SIGINT', onInterrupt).off('SIGTERM', onTerminate).off('disconnect', onAlone)
-      process.off('uncaughtException', onFault).off('unhandledRejection', onFault)
+      process.off('disconnect', onAlone)
+      unheard()
     }
     process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate).on('disconnect', onAlone)
-    process.on('uncaughtException', onFault).on('unhandledRejection', onFault)
+    const unheard = onUncaught(gateway, onFault, process)
     // the channel may have closed before anybody listened; without one this is undefined
     if (process.connected === false) onAlone()
   })
@@ -74,6 +80,6 @@ const faultLine = (error: unknown, gateway: Gateway): string =>
     time: new Date(gateway.clock.now()).toISOString(),
     level: 'fatal',
     code: error instanceof GuardError ? error.code : 'INTERNAL',
-    message: gateway.redact.text(error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
+    message: gateway.redact.text(thrownText(error)),
     stack: gateway.redact.text(error instanceof Error ? (error.stack ?? '') : ''),
   })

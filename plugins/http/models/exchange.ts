@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type ApiStyle,
   checkEncoding,
+  errorBody,
   GuardError,
   handle,
   type Identity,
+  isFault,
   isPlain,
   type ReadRequest,
   statusOf,
@@ -115,15 +117,32 @@ const readInTurn = (
     : turn.then(() => requestReader.read(style, plain, hint))
 }
 
-/** Answers an error in the dialect of the path; where an answer has begun already, breaks it off. */
-const refuse = ({ face, id, request }: Exchange, client: HttpClient, thrown: unknown): void => {
-  if (!(thrown instanceof GuardError)) face.gateway.fault(thrown, 'http')
+/** Answers an error; where an answer has begun already, breaks it off. What answering throws, as a dialect may, is answered in its place. */
+const refuse = (exchange: Exchange, client: HttpClient, thrown: unknown): void => {
+  const { fault } = exchange.face.gateway
+  if (isFault(thrown)) fault(thrown, 'http')
   if (client.gone || client.status !== 0) return
-  const error = guardErrorOf(thrown)
+  try {
+    const error = guardErrorOf(thrown)
+    answerError(
+      exchange,
+      client,
+      error,
+      modelError(exchange.face.gateway, pathOf(exchange), exchange.request.headers, error, exchange.id),
+    )
+  } catch (worse) {
+    fault(worse, 'http')
+    const error = new GuardError('INTERNAL')
+    answerError(exchange, client, error, { error: errorBody(error) })
+  }
+}
+
+const pathOf = ({ request }: Exchange): string => decodedPath(request.url ?? '')
+
+const answerError = ({ face, id, request }: Exchange, client: HttpClient, error: GuardError, answer: object): void => {
   if (error.code === 'BODY_TOO_LARGE') lingerAfter(request)
   const status = error.place.block === undefined ? statusOf(error) : client.blockStatus(statusOf(error))
-  const path = decodedPath(request.url ?? '')
-  const body = Buffer.from(JSON.stringify(modelError(face.gateway, path, request.headers, error, id)))
+  const body = Buffer.from(JSON.stringify(answer))
   const further = Object.entries(error.place.headers ?? {}).flat()
   client.head(
     status,

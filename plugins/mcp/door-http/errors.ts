@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorFrame, type Gateway, GuardError, refusals, statusOf } from 'guard-gateway/core'
+import { errorFrame, type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
 
 const SERVER_ERROR = -32000
 /** Who or what was asked for is not known: the caller, the server, the session. */
@@ -21,7 +21,7 @@ export const transportError =
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = thrown instanceof GuardError ? thrown : new GuardError('INTERNAL', undefined, { cause: thrown })
     refusals.set(request.raw, error)
-    if (error.code === 'INTERNAL') gateway.fault(thrown, 'mcp:http')
+    if (isFault(error)) gateway.fault(thrown, 'mcp:http')
     reply.code(statusOf(error)).headers(error.place.headers ?? {})
     reply.header('x-guard-request-id', request.id).type('application/json')
     reply.send(errorFrame(undefined, numberOf(error.code), error.message, { type: 'mcp_error', code: error.code }))

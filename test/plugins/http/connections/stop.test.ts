@@ -9,10 +9,14 @@ import { fakeIo } from '../../../kit/io.ts'
 const secret = 'guard_0123456789abcdefghijklmnopqrstuvwxyzABCDEF'
 
 /** A gateway that runs in a process of its own making; `drained` ends its server. */
-const running = (state: { connected?: boolean } = {}) => {
+const running = (state: Partial<Pick<Ending, 'connected' | 'env'>> = {}) => {
   const events = new EventEmitter()
   const exits: number[] = []
-  const process = Object.assign(events, { exit: (code: number) => exits.push(code), ...state }) as unknown as Ending
+  const process = Object.assign(events, {
+    exit: (code: number) => exits.push(code),
+    env: {},
+    ...state,
+  }) as unknown as Ending
   const clock = fakeClock()
   const gateway = new Gateway({ clock })
   gateway.secrets.add(secret)
@@ -45,7 +49,18 @@ describe('a running gateway', () => {
       assert.equal(closes(), 1)
       drained()
       assert.equal(await result, 0)
-      assert.deepEqual(events.eventNames(), [])
+      assert.deepEqual(events.eventNames(), ['SIGINT', 'SIGTERM'], 'a late echo kills nothing that is still closing')
+    })
+    it(`takes the first repetition of ${signal} after npm for npm's own, however late it comes`, async () => {
+      const { events, exits, clock, result, drained } = running({ env: { npm_lifecycle_event: 'start' } })
+      events.emit(signal)
+      clock.advance(5000)
+      events.emit(signal)
+      assert.deepEqual(exits, [])
+      events.emit(signal)
+      assert.deepEqual(exits, [code], 'a person who asks again is obeyed')
+      drained()
+      assert.equal(await result, 0)
     })
   }
   it('drains and ends with 0 when the process that started it over a channel ends', async () => {
@@ -55,7 +70,7 @@ describe('a running gateway', () => {
     assert.equal(closes(), 1)
     drained()
     assert.equal(await result, 0)
-    assert.deepEqual([exits, events.eventNames()], [[], []])
+    assert.deepEqual([exits, events.eventNames()], [[], ['SIGINT', 'SIGTERM']])
   })
   it('does so where that process ended before it listened', async () => {
     const { result, drained } = running({ connected: false })

@@ -1,0 +1,34 @@
+import { dirname, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const home = fileURLToPath(new URL('../../', import.meta.url))
+/** Folders of our own sources, or of what they are compiled to. */
+const own = ['core', 'plugins', 'presets'].map((folder) => `${home}${folder}${sep}`)
+
+/**
+ * Finds out which of the user's plugin files an error comes from: the one in whose folder the innermost line lies that is not of Node or of a package.
+ * Undefined where that line is ours. What has no such line, as a thrown text has none, is put down to the plugins, since we throw errors.
+ */
+export const culpritIn =
+  (files: readonly string[]) =>
+  (error: unknown): string | undefined => {
+    if (files.length === 0) return undefined
+    if (!(error instanceof Error)) return `one of ${files.join(', ')}`
+    const line = linesOf(error.stack ?? '').find((line) => isOwn(line) || fileOf(line, files) !== undefined)
+    return line === undefined || isOwn(line) ? undefined : fileOf(line, files)
+  }
+
+const isOwn = (line: string): boolean => own.some((folder) => line.startsWith(folder))
+
+/** The plugin's file, or the first of those in whose folder the line lies outside the packages in there. */
+const fileOf = (line: string, files: readonly string[]): string | undefined =>
+  files.find((file) => line === file) ?? files.find((file) => isBeside(line, `${dirname(file)}${sep}`))
+
+const isBeside = (line: string, folder: string): boolean =>
+  line.startsWith(folder) && !line.slice(folder.length - 1).includes(`${sep}node_modules${sep}`)
+
+/** The files of a stack's lines, innermost first, as paths. */
+const linesOf = (stack: string): readonly string[] =>
+  [...stack.matchAll(/^ +at .*?\(?((?:file:\/\/)?\/[^()]*):\d+:\d+\)?$/gm)].map(([, place = '']) =>
+    place.startsWith('file:') ? fileURLToPath(place) : place,
+  )

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { culpritIn } from '../../../presets/default/plugin-culprit.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const mine = '/home/me/app/guard/mine.mjs'
+const packed = '/home/me/app/node_modules/guard-lines/index.js'
+
+/** An error thrown where these lines say, innermost first. */
+const at = (...lines: readonly string[]): Error =>
+  Object.assign(new Error('boom'), { stack: ['Error: boom', ...lines.map((line) => `    at ${line}`)].join('\n') })
+
+describe('the plugin that an error nobody caught comes from', () => {
+  const culprit = culpritIn([mine, packed])
+  it('is the file that the innermost line names, also of a file beside it and of a package', () => {
+    assert.equal(culprit(at('new Promise (<anonymous>)', `Timeout.tick [as _onTimeout] (file://${mine}:3:4)`)), mine)
+    assert.equal(culprit(at(`async /home/me/app/guard/lib/read.cjs:1:2`, `file://${root}/core/hooks.ts:1:1`)), mine)
+    assert.equal(culprit(at(`run (file://${packed}:3:4)`)), packed)
+    assert.equal(
+      culprit(at('Socket.emit (node:events:500:1)', `f (/home/me/app/node_modules/x/a.js:1:1)`, `g (${mine}:2:2)`)),
+      mine,
+    )
+  })
+  it("is none where the line is the gateway's own, or of nobody known", () => {
+    assert.equal(culprit(at(`handle (file://${root}/core/pipeline.ts:30:5)`, `file://${mine}:1:1`)), undefined)
+    assert.equal(culprit(at('f (/home/me/app/node_modules/fastify/a.js:1:1)')), undefined)
+    assert.equal(culprit(at()), undefined)
+    assert.equal(culpritIn([])('text'), undefined)
+  })
+  it('may be an example in the folder of the gateway itself', () => {
+    const example = join(root, 'examples/custom-detector.ts')
+    assert.equal(culpritIn([example])(at(`detect (file://${example}:9:1)`)), example)
+  })
+  it('is one of the plugins where what was thrown is no error', () => {
+    for (const thrown of ['text', undefined, Object.create(null)])
+      assert.equal(culprit(thrown), `one of ${mine}, ${packed}`)
+  })
+})
