@@ -87,6 +87,8 @@ export class Gateway {
   heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
   /** Who may loosen what holds agents back; anybody unless a key is set. */
   approver: Approver = approver(undefined)
+  /** Files of the gateway itself, absolute: whoever writes them rules it. */
+  readonly ownFiles = new Set<string>()
   readonly secrets = new Secrets()
   readonly keys = new Keys()
   /** Reads model requests, and remembers what they held. */

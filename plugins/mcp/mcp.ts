@@ -113,7 +113,7 @@ export class Mcp {
       ...(file === '' ? {} : { file }),
       ...(env === undefined ? {} : { env }),
       hide_denied_tools,
-      own_files: [...own_files, ...(file === '' ? [] : [file])],
+      own_files: [...new Set([...this.gateway.ownFiles, ...own_files, ...(file === '' ? [] : [file])])],
       fault: this.gateway.fault,
     })
     return this.#reading

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
   APPROVER_HEADER,
@@ -86,7 +87,7 @@ const withRun = async (
   { config, refuse, builtIn, file, named, command, first, approver_key }: Told,
   io: Io,
 ): Promise<Gateway> => {
-  if (config.preset === 'mcp-stdio') return createGateway(config, [], refuse)
+  if (config.preset === 'mcp-stdio') return owning(await createGateway(config, [], refuse), config, file)
   const called = calledAs(io, { file, named })
   const run = gatewayRun({
     version,
@@ -96,7 +97,7 @@ const withRun = async (
     show: showInBrowser,
     ...(first === undefined ? {} : { next: nextSteps(first, io.cwd, called.here) }),
   })
-  const gateway = await createGateway(config, [run], refuse)
+  const gateway = owning(await createGateway(config, [run], refuse), config, file)
   gateway.calledAs = called
   gateway.commands.add(doctor((options) => located(options, io).file))
   const place = placeOf(config, file)
@@ -116,6 +117,12 @@ const withRun = async (
       asking: (work) => asking(gateway, where, inJson(work)),
     }),
   )
+}
+
+/** Configuration and database are the gateway's own, whatever their names. */
+const owning = (gateway: Gateway, { storage }: Config, file: string): Gateway => {
+  gateway.ownFiles.add(file).add(resolve(storage.file))
+  return gateway
 }
 
 /** Adds the commands that ask a gateway. */

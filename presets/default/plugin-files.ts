@@ -12,6 +12,7 @@ export const usePlugins = async (gateway: Gateway, files: readonly string[], ref
     const exported = await load(file).catch((cause) =>
       wrong(`cannot be loaded as a plugin: ${whyNot(file, cause)}`, cause),
     )
+    gateway.ownFiles.add(file)
     const plugins = Object.values(exported ?? {}).filter(isPlugin)
     if (plugins.length === 0) wrong('exports no plugin: an object with a name and an apply function.')
     try {

@@ -19,7 +19,11 @@ const MAX_DEPTH = 128
 export const explainPolicy = async (gateway: Gateway, { options }: Input, io: Io): Promise<number> => {
   const file = needOption(options, 'policy', '--policy <file>')
   const tool = needOption(options, 'tool', '--tool <name>')
-  const loaded = await loadPolicy(gateway, { text: await fileContent(file, io) }, { env: io.env })
+  const loaded = await loadPolicy(
+    gateway,
+    { text: await fileContent(file, io) },
+    { env: io.env, own_files: [...gateway.ownFiles] },
+  )
   if (loaded.policy === undefined) {
     const [first] = loaded.errors
     const place = first?.line === null ? '' : `:${first?.line}:${first?.column}`

@@ -20,7 +20,11 @@ export const validateFile = async (gateway: Gateway, { args, options }: Input, i
   const text = await fileContent(file, io)
   const toolFile = textOption(options, 'tools')
   const tools = toolFile === undefined ? {} : { tools: readTools(await fileContent(toolFile, io), toolFile) }
-  const validation = await validatePolicy(gateway, { text }, { env: io.env, ...tools })
+  const validation = await validatePolicy(
+    gateway,
+    { text },
+    { env: io.env, own_files: [...gateway.ownFiles], ...tools },
+  )
   const passes = validation.valid && !(options.strict === true && validation.warnings.length > 0)
   io.out.write(options.json === true ? `${writeJson(validation)}\n` : report(validation, file, passes, io))
   return passes ? 0 : 1

@@ -216,4 +216,18 @@ tests: [{ call: { tool: say, arguments: { text: abcd } }, expect: deny, rule: ow
     assert.equal(code, 78)
     assert.match(err, /gateway_key/)
   })
+  it('keep their own files from tools, whatever these are called', async () => {
+    const files = ['my.yml', 'data/mine.sqlite', 'mine.mjs', 'other.yml']
+    await configure(`${key}storage: { file: data/mine.sqlite }\nplugins: [./mine.mjs]\n`, 'my.yml')
+    await configure("export const mine = { name: 'mine', apply() {} }", 'mine.mjs')
+    const check = `{ path: { args: [/path], inside: [${JSON.stringify(cwd)}] } }`
+    const rule = `{ id: inside, tools: [read], action: allow, checks: [${check}] }`
+    await configure(`version: 1\nrules: [${rule}]\n`, 'policy.yml')
+    const words = ['mcp', 'explain', '--config', 'my.yml', '--policy', 'policy.yml', '--tool', 'read', '--arguments']
+    const verdicts = files.map(async (file) => {
+      const { out } = await guard(...words, JSON.stringify({ path: join(cwd, file) }))
+      return out.split(' ')[0]
+    })
+    assert.deepEqual(await Promise.all(verdicts), ['deny', 'deny', 'deny', 'allow'])
+  })
 })
