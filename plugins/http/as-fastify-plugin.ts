@@ -6,6 +6,7 @@ import { Routes } from './admission/routes-seen.ts'
 import { jsonBodies } from './bodies.ts'
 import { errorHandler } from './errors.ts'
 import { faceOf } from './face.ts'
+import { declareRoutes } from './route-owners.ts'
 import { noteWatchers } from './watchers.ts'
 
 export interface AsFastifyPluginOptions {
@@ -36,7 +37,7 @@ export const asFastifyPlugin = (gateway: Gateway, { alone = false }: AsFastifyPl
         else for (const url of areas) scope.all(url, { onRequest: stray }, unreachable)
         guardRoutes(face, scope, routes)
         noteWatchers(face, scope)
-        await gateway.hooks.http.promise(scope)
+        await declareRoutes(gateway, scope)
       })
     },
     { name: 'guard-gateway', fastify: '5.x' },

@@ -103,7 +103,7 @@ const listens = <P extends TSchema>(detector: Detector<P>, chant: string): void 
 
 const spoken = <P extends TSchema>(detector: Detector<P>, shown: Evidence<Static<P>> | string): Finding => {
   const found = typeof shown === 'string' ? detector.stream?.(rule(detector)).push(shown) : detector.detect(shown)
-  assert.ok(found !== undefined, 'is silent on the evidence given')
+  assert.ok(found !== undefined, 'is silent on the evidence given: the second argument must make it speak')
   return typeof found === 'string' ? { message: found, evidence: 'session' } : found
 }
 

@@ -142,6 +142,23 @@ describe('a plugin that no compiler has looked at', () => {
   })
 })
 
+describe('a plugin with a route that another one has', () => {
+  it('stops the start, and both are named', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-broken-'))
+    await writeFile(join(folder, 'clash.mjs'), clash)
+    await assert.rejects(
+      startChildGateway(folder, 'http://127.0.0.1:9', 'plugins: [./clash.mjs]'),
+      /The plugins "mine" and "ui" both declare the route GET \/replay\/?\. .*\(DUPLICATE\)/,
+    )
+    await rm(folder, { recursive: true })
+  })
+})
+
+const clash = `export const mine = {
+  name: 'mine',
+  apply({ hooks }) { hooks.http.tap('mine', (app) => { app.get('/replay', () => 'mine') }) },
+}`
+
 describe('a plugin that throws in a timer beside "guard mcp run"', () => {
   it('is named to the person, and the server goes on being served', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-broken-'))
