@@ -140,6 +140,7 @@ export { identities } from './keys/identities.ts'
 export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'
 export { type AgentKey, Keys } from './keys.ts'
+export * from './network.ts'
 export { isContentEvent } from './otlp/content/content-names.ts'
 export { MetadataOnly } from './otlp/content/metadata-only.ts'
 export { readOtlpFile } from './otlp/file.ts'
@@ -244,6 +245,6 @@ export {
   type TreeNode,
   type TreeSpan,
 } from './trace.ts'
-export { upstreamAddress } from './upstream-address.ts'
+export { type UpstreamRoute, upstreamAddress } from './upstream-address.ts'
 export { readYamlApart } from './yaml/apart.ts'
 export { readYaml, type Yaml, type YamlModule, type YamlPlace } from './yaml.ts'

@@ -1,5 +1,18 @@
 import type { ReplyBody } from './reply.ts'
 
+/** A proxy on the way to an upstream. It is asked for a tunnel by CONNECT to an upstream behind TLS, and for the whole URL otherwise. */
+export interface ProxyAddress {
+  /** TLS to the proxy itself. */
+  readonly secure: boolean
+  /** A name or an IP address, the latter without brackets. */
+  readonly hostname: string
+  readonly port: number
+  /** Value of `proxy-authorization`, which goes to the proxy and nowhere else. */
+  readonly authorization?: string
+  /** How people read of it: `http://proxy.example:3128`, without user and password. */
+  readonly shown: string
+}
+
 /** Where the connections of one upstream lead, and how long they may take. */
 export interface UpstreamAddress {
   /** TLS, with the certificate checked. */
@@ -7,7 +20,11 @@ export interface UpstreamAddress {
   /** A name or an IP address, the latter without brackets. */
   readonly hostname: string
   readonly port: number
-  /** TCP and TLS connection, in milliseconds. */
+  /** On the way; absent: none. */
+  readonly proxy?: ProxyAddress
+  /** Authorities that are trusted beside those of Node, as PEM; for the proxy, too. */
+  readonly ca?: readonly string[]
+  /** TCP, proxy and TLS together, in milliseconds. */
   readonly connect_ms: number
   /** Silence between two chunks of a reply, in milliseconds; time in which the reader holds a reply back does not count. */
   readonly idle_ms: number
@@ -34,7 +51,7 @@ export interface UpstreamResponse {
 /** Hears what becomes of a request: `answered` or `failed`, and after either of them `over`, each once and never before `send` has returned. */
 export interface UpstreamListener {
   answered(response: UpstreamResponse): void
-  /** No answer came; the error's `code` tells why in the names of Node: ECONNREFUSED, ECONNRESET, HPE_…; CONNECT_TIMEOUT for a connection not made in time. */
+  /** No answer came; the error's `code` tells why in the names of Node: ECONNREFUSED, ECONNRESET, HPE_…; CONNECT_TIMEOUT for a connection not made in time; PROXY_… for what a proxy did, with the proxy in the message. */
   failed(error: NodeJS.ErrnoException): void
   /** The connection has no more to do with this request. */
   over(): void

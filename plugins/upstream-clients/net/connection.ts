@@ -1,7 +1,7 @@
-import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
-import { connect as connectSecure } from 'node:tls'
-import type { UpstreamAddress } from 'guard-gateway/core'
-import { ConnectTimeout, HangUp } from './fault.ts'
+import type { Socket } from 'node:net'
+import { isTunnelled, type UpstreamAddress } from 'guard-gateway/core'
+import { HangUp } from './fault.ts'
+import { directSocket, type Keeper, tunnelSocket } from './open.ts'
 import type { RequestBytes } from './request-bytes.ts'
 
 const PROBE_MS = 30_000
@@ -20,34 +20,31 @@ export interface Cargo {
 }
 
 /** Who keeps connections between requests. */
-export interface Keeper {
-  /** What the other side gave to make the next TLS connection cheaper. */
-  session: Buffer | undefined
+export interface ConnectionKeeper extends Keeper {
   keep(connection: Connection, kept_ms: number): void
   forget(connection: Connection): void
 }
 
 /** One connection, for as long as it lives. Bytes that come while it carries nothing end it. */
 export class Connection {
-  readonly #socket: Socket
-  readonly #keeper: Keeper
+  /** While a tunnel is made, the way to its proxy. */
+  #socket: Socket
+  readonly #keeper: ConnectionKeeper
   #cargo: Cargo | undefined
+  /** What waits for the tunnel to be there. */
+  #waiting: RequestBytes | undefined
+  #isOpening: boolean
   /** When nobody may count on it any more, by the clock of `performance.now`. */
   expires = 0
 
-  constructor(address: UpstreamAddress, keeper: Keeper) {
+  constructor(address: UpstreamAddress, keeper: ConnectionKeeper) {
     this.#keeper = keeper
-    const socket = open(address, keeper, (bytes) => this.#take(bytes))
-    this.#socket = socket
-    socket.setNoDelay(true).setKeepAlive(true, PROBE_MS).setTimeout(address.idle_ms)
-    socket.on('end', () => this.#ended())
-    socket.on('error', (error) => this.#lost(error))
-    socket.on('close', () => this.#lost(new HangUp()))
-    socket.on('timeout', () => {
-      // it fires once only, and the silence may yet become one that counts
-      socket.setTimeout(address.idle_ms)
-      this.#cargo?.silent()
-    })
+    this.#isOpening = isTunnelled(address)
+    if (this.#isOpening) this.#socket = tunnelSocket(address, keeper, (made) => this.#tunnelled(made, address.idle_ms))
+    else {
+      this.#socket = directSocket(address, keeper, (bytes) => this.#take(bytes))
+      this.#listen(address.idle_ms)
+    }
   }
 
   /** It was open when it was last looked at. */
@@ -56,9 +53,14 @@ export class Connection {
   }
 
   /** Sends a request in one write; the cargo gets what comes back. */
-  carry(cargo: Cargo, { head, body }: RequestBytes): void {
-    const socket = this.#socket
+  carry(cargo: Cargo, bytes: RequestBytes): void {
     this.#cargo = cargo
+    if (this.#isOpening) this.#waiting = bytes
+    else this.#write(cargo, bytes)
+  }
+
+  #write(cargo: Cargo, { head, body }: RequestBytes): void {
+    const socket = this.#socket
     socket.ref()
     if (body === undefined) return void socket.write(head)
     socket.cork()
@@ -98,6 +100,32 @@ export class Connection {
     this.#socket.destroy()
   }
 
+  #listen(idle_ms: number): void {
+    const socket = this.#socket
+    socket.setNoDelay(true).setKeepAlive(true, PROBE_MS).setTimeout(idle_ms)
+    socket.on('end', () => this.#ended())
+    socket.on('error', (error) => this.#lost(error))
+    socket.on('close', () => this.#lost(new HangUp()))
+    socket.on('timeout', () => {
+      // it fires once only, and the silence may yet become one that counts
+      socket.setTimeout(idle_ms)
+      this.#cargo?.silent()
+    })
+  }
+
+  #tunnelled(made: Socket | Error, idle_ms: number): void {
+    this.#isOpening = false
+    if (made instanceof Error) return void this.#lost(made)
+    this.#socket = made
+    this.#listen(idle_ms)
+    made.on('data', (bytes: Buffer) => this.#take(bytes))
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    // who has asked may have left meanwhile
+    if (this.#cargo === undefined || waiting === undefined) this.destroy()
+    else this.#write(this.#cargo, waiting)
+  }
+
   #take(bytes: Buffer): void {
     if (this.#cargo === undefined) this.destroy()
     else this.#cargo.take(bytes)
@@ -114,43 +142,4 @@ export class Connection {
     this.destroy()
     cargo?.lost(error)
   }
-}
-
-/** A socket on its way; it ends with an error if it does not arrive in time. */
-const open = (address: UpstreamAddress, keeper: Keeper, take: (bytes: Buffer) => void): Socket => {
-  const { secure, hostname: host, port, connect_ms } = address
-  const onread = { buffer: RECEIVED, callback: (length: number) => received(length, take) }
-  const socket = secure ? openSecure({ host, port, onread }, keeper) : connectPlain({ host, port, onread })
-  const late = setTimeout(() => socket.destroy(new ConnectTimeout(`no connection within ${connect_ms} ms`)), connect_ms)
-  const made = () => clearTimeout(late)
-  socket.once(secure ? 'secureConnect' : 'connect', made).once('close', made)
-  return socket
-}
-
-/** What all sockets read into, one at a time: a buffer of its own for each piece would be far larger than most pieces are. */
-const RECEIVED = Buffer.allocUnsafeSlow(65_536)
-
-/** Hands a copy of the piece on, and asks for the next one. */
-const received = (length: number, take: (bytes: Buffer) => void): boolean => {
-  const bytes = Buffer.allocUnsafe(length)
-  RECEIVED.copy(bytes, 0, 0, length)
-  take(bytes)
-  return true
-}
-
-const openSecure = (options: TcpNetConnectOpts & { readonly host: string }, keeper: Keeper): Socket => {
-  const { session } = keeper
-  const socket = connectSecure({
-    ...options,
-    ALPNProtocols: ['http/1.1'],
-    ...(isIP(options.host) === 0 ? { servername: options.host } : {}),
-    ...(session === undefined ? {} : { session }),
-  })
-  socket.on('session', (fresh: Buffer) => {
-    keeper.session = fresh
-  })
-  socket.on('error', () => {
-    keeper.session = undefined
-  })
-  return socket
 }

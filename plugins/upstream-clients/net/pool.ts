@@ -1,7 +1,17 @@
-import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
-import { Connection, type Keeper } from './connection.ts'
+import type { SecureContext } from 'node:tls'
+import {
+  behindProxy,
+  type Connections,
+  type Exchange,
+  requestPrefix,
+  trustOf,
+  type UpstreamAddress,
+  type UpstreamListener,
+  type UpstreamRequest,
+} from 'guard-gateway/core'
+import { Connection, type ConnectionKeeper } from './connection.ts'
 import { HangUp } from './fault.ts'
-import { type RequestBytes, RequestLayout } from './request-bytes.ts'
+import { type ProxyForm, type RequestBytes, RequestLayout } from './request-bytes.ts'
 import { Transfer } from './transfer.ts'
 
 const MAX_IDLE = 256
@@ -14,9 +24,9 @@ interface Asked {
 }
 
 /** The connections to one address: the one used last is used next. */
-export class Pool implements Connections, Keeper {
+export class Pool implements Connections, ConnectionKeeper {
   readonly #address: UpstreamAddress
-  readonly #layout = new RequestLayout()
+  readonly #layout: RequestLayout
   readonly #idle: Connection[] = []
   readonly #all = new Set<Connection>()
   /**
@@ -27,14 +37,17 @@ export class Pool implements Connections, Keeper {
   #sweep: NodeJS.Timeout | undefined
   #isRetired = false
   session: Buffer | undefined
+  readonly trust: SecureContext | undefined
 
   constructor(address: UpstreamAddress) {
     this.#address = address
+    this.#layout = new RequestLayout(proxyForm(address))
+    this.trust = trustOf(address)
   }
 
   send(request: UpstreamRequest, listener: UpstreamListener): Exchange {
     const bytes = this.#layout.bytes(request)
-    const transfer = new Transfer(listener, request.method, bytes.closes)
+    const transfer = new Transfer(behindProxy(this.#address, listener), request.method, bytes.closes)
     if (this.#asked.push({ transfer, bytes }) === 1) setImmediate(() => this.#sendAll())
     return transfer
   }
@@ -105,4 +118,10 @@ export class Pool implements Connections, Keeper {
     const next = Math.min(...this.#idle.map(({ expires }) => expires))
     this.#sweep = this.#idle.length === 0 ? undefined : this.#sweepIn(next - now)
   }
+}
+
+const proxyForm = (address: UpstreamAddress): ProxyForm => {
+  const prefix = requestPrefix(address)
+  const authorization = prefix === '' ? undefined : address.proxy?.authorization
+  return { prefix, lines: authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n` }
 }

@@ -15,17 +15,33 @@ export interface RequestBytes {
   readonly closes: boolean
 }
 
+/** What a proxy that takes whole URLs is told beside a request. */
+export interface ProxyForm {
+  /** What stands before the path: `http://upstream.example`. */
+  readonly prefix: string
+  /** Header lines for the proxy alone, each with its end. */
+  readonly lines: string
+}
+
+const DIRECT: ProxyForm = { prefix: '', lines: '' }
+
 /** Lays requests to one address out. */
 export class RequestLayout {
+  readonly #form: ProxyForm
   /** Those of the last request: the next one mostly has the same. */
   #lines = new HeaderLines([])
+
+  constructor(form: ProxyForm = DIRECT) {
+    this.#form = form
+  }
 
   /** Throws TypeError for a byte that HTTP forbids, or a framing that is not the body's. */
   bytes({ method, path, headers, body }: UpstreamRequest): RequestBytes {
     if (!isToken(method) || path === '' || BAD_PATH.test(path)) throw new TypeError('method or path cannot be sent')
     if (!this.#lines.fit(headers)) this.#lines = new HeaderLines(headers)
     const lines = this.#lines
-    const text = `${method} ${path} HTTP/1.1\r\n${lines.text(headers)}${framing(lines, headers, method, body)}\r\n`
+    const { prefix, lines: own } = this.#form
+    const text = `${method} ${prefix}${path} HTTP/1.1\r\n${lines.text(headers)}${own}${framing(lines, headers, method, body)}\r\n`
     const joined = body !== undefined && body.length <= MAX_JOINED
     const head = Buffer.allocUnsafe(text.length + (joined ? body.length : 0))
     head.write(text, 'latin1')

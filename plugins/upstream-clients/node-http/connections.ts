@@ -1,6 +1,19 @@
 import type { Agent, request } from 'node:http'
-import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
+import { isIP } from 'node:net'
+import {
+  behindProxy,
+  type Connections,
+  type Exchange,
+  firstHop,
+  isTunnelled,
+  requestPrefix,
+  trustOf,
+  type UpstreamAddress,
+  type UpstreamListener,
+  type UpstreamRequest,
+} from 'guard-gateway/core'
 import { NodeExchange } from './exchange.ts'
+import { tunnelAgent } from './tunnels.ts'
 import { watchConnections } from './watch.ts'
 
 /** One agent and what it is asked with. */
@@ -8,19 +21,46 @@ export class NodeConnections implements Connections {
   readonly #address: UpstreamAddress
   readonly #agent: Agent
   readonly #request: typeof request
+  /** What stands before the path where a proxy takes whole URLs. */
+  readonly #prefix: string
+  /** Name and value, for such a proxy alone. */
+  readonly #login: readonly string[]
+  /** Ends the tunnels that are not there yet. */
+  readonly #giveUp: () => void
 
   constructor(address: UpstreamAddress) {
-    const { Agent, request } = process.getBuiltinModule(address.secure ? 'node:https' : 'node:http')
+    const { Agent, request } = process.getBuiltinModule(
+      firstHop(address).secure || address.secure ? 'node:https' : 'node:http',
+    )
+    const trust = trustOf(address)
     this.#address = address
-    this.#agent = new Agent({ keepAlive: true, keepAliveMsecs: 30_000, timeout: address.idle_ms })
+    this.#agent = new Agent({
+      keepAlive: true,
+      keepAliveMsecs: 30_000,
+      timeout: address.idle_ms,
+      ...(trust === undefined ? {} : { secureContext: trust }),
+      // else it is the one that the header host names
+      ...(address.proxy === undefined ? {} : { servername: nameOf(address.proxy.hostname) }),
+    })
     this.#request = request
+    this.#prefix = requestPrefix(address)
+    const authorization = this.#prefix === '' ? undefined : address.proxy?.authorization
+    this.#login = authorization === undefined ? [] : ['Proxy-Authorization', authorization]
+    this.#giveUp = isTunnelled(address) ? tunnelAgent(this.#agent, address, trust) : () => {}
     watchConnections(this.#agent, address)
   }
 
   send({ method, path, headers, body }: UpstreamRequest, listener: UpstreamListener): Exchange {
-    const { hostname, port } = this.#address
-    const request = this.#request({ method, path, headers, hostname, port, agent: this.#agent })
-    const exchange = new NodeExchange(request, listener)
+    const { hostname, port } = firstHop(this.#address)
+    const request = this.#request({
+      method,
+      path: this.#prefix + path,
+      headers: [...headers, ...this.#login],
+      hostname,
+      port,
+      agent: this.#agent,
+    })
+    const exchange = new NodeExchange(request, behindProxy(this.#address, listener))
     request.end(body)
     return exchange
   }
@@ -31,6 +71,10 @@ export class NodeConnections implements Connections {
   }
 
   close(): void {
+    this.#giveUp()
     this.#agent.destroy()
   }
 }
+
+/** The name that TLS asks for; an address has none. */
+const nameOf = (hostname: string): string => (isIP(hostname) === 0 ? hostname : '')

@@ -20,6 +20,8 @@ export class NodeExchange implements Exchange {
 
   stop(reason: Error): void {
     const target = this.#reply ?? this.#request
+    // while a proxy makes the connection, Node would tell the end only when it is there
+    if (this.#request.socket === null) this.#fail(reason)
     target.destroy(reason)
   }
 

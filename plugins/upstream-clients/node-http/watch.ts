@@ -1,8 +1,10 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { UpstreamAddress } from 'guard-gateway/core'
+import type { Duplex } from 'node:stream'
+import { firstHop, isTunnelled, type UpstreamAddress } from 'guard-gateway/core'
 
-class ConnectTimeout extends Error {
+/** A connection that was not made in time. */
+export class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT'
 }
 
@@ -18,23 +20,35 @@ export const carries = (reply: IncomingMessage): void => {
  * Watches every connection that an agent makes, once for its life: it must be made in time, and its replies must neither fall silent
  * nor end with a break. Requests then need no timers of their own.
  */
-export const watchConnections = (agent: Agent, { secure, connect_ms, idle_ms }: UpstreamAddress): void => {
+export const watchConnections = (agent: Agent, address: UpstreamAddress): void => {
   // one agent serves one address, so its connections need no name to be told apart
   agent.getName = () => 'upstream'
   const connect = agent.createConnection
-  const ready = secure ? 'secureConnect' : 'connect'
   agent.createConnection = (options, done) => {
-    const socket = connect.call(agent, options, done) as Socket
-    const late = setTimeout(
-      () => socket.destroy(new ConnectTimeout(`no connection within ${connect_ms} ms`)),
-      connect_ms,
-    )
-    const made = () => clearTimeout(late)
-    socket.once(ready, made).once('close', made)
-    socket.on('timeout', () => silent(socket, idle_ms))
-    socket.on('error', (error) => broke(socket, error))
+    const watched = (error: Error | null, socket: Duplex): void => {
+      if (error === null) watch(socket as Socket, address)
+      done?.(error, socket)
+    }
+    const socket = connect.call(agent, options, isTunnelled(address) ? watched : done) as Socket | undefined
+    if (socket !== undefined) {
+      inTime(socket, address)
+      watch(socket, address)
+    }
     return socket
   }
+}
+
+const inTime = (socket: Socket, address: UpstreamAddress): void => {
+  const { proxy, connect_ms } = address
+  const place = proxy === undefined ? 'no connection' : `no connection to the proxy ${proxy.shown}`
+  const late = setTimeout(() => socket.destroy(new ConnectTimeout(`${place} within ${connect_ms} ms`)), connect_ms)
+  const made = () => clearTimeout(late)
+  socket.once(firstHop(address).secure ? 'secureConnect' : 'connect', made).once('close', made)
+}
+
+const watch = (socket: Socket, { idle_ms }: UpstreamAddress): void => {
+  socket.on('timeout', () => silent(socket, idle_ms))
+  socket.on('error', (error) => broke(socket, error))
 }
 
 const silent = (socket: Socket, idleMs: number): void => {

@@ -1,0 +1,46 @@
+import type { ProxyAddress } from '../contracts/upstream-client.ts'
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+
+/** Reads the address of a proxy; without a scheme it is `http`. Throws TypeError with what is wrong with it, and never with the address, which may hold a password. */
+export const proxyAddress = (text: string): ProxyAddress => {
+  const url = URL.parse(SCHEME.test(text) ? text : `http://${text}`)
+  if (url === null || url.hostname === '') throw new TypeError('is no address of a proxy; expected http://host:port')
+  if (/^socks/i.test(url.protocol))
+    throw new TypeError(
+      `names a ${url.protocol}// proxy, which the gateway does not speak; name one that speaks HTTP, as http://host:port`,
+    )
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError('expected a proxy that begins with http:// or https://')
+  const secure = url.protocol === 'https:'
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
+  const login = loginOf(url)
+  return {
+    secure,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port,
+    shown: `${url.protocol}//${url.hostname}:${port}`,
+    ...(login === undefined ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
+  }
+}
+
+/** The password in the address of a proxy, decoded; empty where there is none, or no address. */
+export const proxyPassword = (text: string): string => {
+  const url = URL.parse(SCHEME.test(text) ? text : `http://${text}`)
+  try {
+    return decodeURIComponent(url?.password ?? '')
+  } catch {
+    return url?.password ?? ''
+  }
+}
+
+const loginOf = ({ username, password }: URL): string | undefined => {
+  if (username === '' && password === '') return undefined
+  try {
+    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  } catch {
+    throw new TypeError(
+      'holds a user name or password with a percent sign that stands for nothing; write it as %25, and @ : / as %40 %3A %2F',
+    )
+  }
+}
