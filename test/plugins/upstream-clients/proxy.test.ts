@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { proxyAddress, type UpstreamAddress } from 'guard-gateway/core'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
@@ -199,7 +199,9 @@ for (const client of [net, nodeHttp])
     it('waits for a proxy, and for TLS behind it, as long as a connection may take', async () => {
       await using silent = await testProxy(target())
       silent.answer = () => {}
-      await using deaf = await testProxy((await mute()).port)
+      await using mute = await rawServer()
+      mute.otherwise = () => {}
+      await using deaf = await testProxy(mute.port)
       for (const proxy of [silent, deaf]) {
         const { response } = send(connectTo(client, 443, { ...secure, ...by(proxy.url()), connect_ms: 40 }))
         await assert.rejects(response, { code: 'CONNECT_TIMEOUT', message: /through the proxy http:\S+ within 40 ms/ })
@@ -236,16 +238,3 @@ for (const client of [net, nodeHttp])
       connections.close()
     })
   })
-
-const open: { close(): void }[] = []
-after(() => {
-  for (const server of open) server.close()
-})
-
-/** A port that takes connections and never says a word. */
-const mute = async (): Promise<AddressInfo> => {
-  const server = createTcpServer((socket) => void socket.on('error', () => {}).resume()).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  open.push(server)
-  return server.address() as AddressInfo
-}
