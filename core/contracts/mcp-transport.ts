@@ -9,6 +9,10 @@ export interface McpServer {
   readonly transport: string
   /** Address, for a server that is reached over HTTP. */
   readonly target?: string
+  /** Address of the proxy on the way to it, with its login; `none` or absent: there is none. */
+  readonly proxy?: string
+  /** Authorities that are trusted beside those of Node: certificates as PEM. */
+  readonly ca?: readonly string[]
   /** Sent with each request, for example a login. */
   readonly headers: Readonly<Record<string, string>>
   readonly timeout_ms: number

@@ -7,8 +7,8 @@ export interface ConnectionFault {
 }
 
 /** What a person can make of an error of an upstream client, as its `failed` tells it; those of HPE_ tell how an answer breaks HTTP. */
-export const connectionFault = ({ code = 'UNKNOWN', message }: NodeJS.ErrnoException): ConnectionFault => {
-  if (code === 'CONNECT_TIMEOUT') return { what: message }
+export const connectionFault = ({ code, message }: NodeJS.ErrnoException): ConnectionFault => {
+  if (code === undefined || code === 'CONNECT_TIMEOUT') return { what: message || 'it is not known why' }
   if (code.startsWith('PROXY_')) return { what: message, fix: PROXY }
   if (code.startsWith('HPE_')) return { what: `its answer breaks the rules of HTTP (${code})` }
   const certificate = certificates.get(code)

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type Command, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
+import { type Command, directTo, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
 import { runChild } from './child.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
@@ -49,7 +49,14 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
       command,
       args: [...flags, ...args],
       // an agent that knew the approver key could free itself
-      env: { ...io.env, ...env, ...keys, ...Object.fromEntries(headers), GUARD_APPROVER_KEY: undefined },
+      env: {
+        ...io.env,
+        ...directTo(address, io.env),
+        ...env,
+        ...keys,
+        ...Object.fromEntries(headers),
+        GUARD_APPROVER_KEY: undefined,
+      },
       cwd: io.cwd,
     })
     await tell(setting, profile, since, io)

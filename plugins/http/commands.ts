@@ -1,12 +1,19 @@
 import { type Command, type Gateway, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { isEveryAddress } from './admission/hosts.ts'
 import { isLoopback } from './admission/loopback.ts'
 import { checkPort, listenError } from './connections/port.ts'
 import { untilStopped } from './connections/stop.ts'
+import type { ServerOptions } from './options.ts'
 
 /** What `guard gateway run` serves and says. */
 export interface RunOptions {
   readonly version: string
-  readonly server: { readonly host: string; readonly port: number }
+  readonly server: {
+    readonly host: string
+    readonly port: number
+    readonly allow_remote: boolean
+    readonly allowed_hosts: readonly string[]
+  }
   /** What the line printed at start tells, for example mode and storage. */
   readonly facts: Readonly<Record<string, string>>
   /** Further commands that do the same with a gateway that was made for them. */
@@ -48,7 +55,7 @@ const runCommand = (gateway: Gateway, options: RunOptions): Command => ({
 
 const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io): Promise<number> => {
   const { host, port } = options.server
-  checkHost(host, input.options)
+  checkHost(options.server, input.options)
   await checkPort(host, port)
   const server = await start(gateway, options, io)
   const ended = untilStopped(server, gateway, io)
@@ -58,11 +65,14 @@ const run = async (gateway: Gateway, options: RunOptions, input: Input, io: Io):
 }
 
 /** Throws HOST_NOT_LOOPBACK for an address that other machines can reach, unless that is asked for. */
-export const checkHost = (host: string, { allowRemote }: Input['options']): void => {
-  if (isLoopback(host) || allowRemote === true) return
+export const checkHost = (
+  { host, allow_remote }: Pick<ServerOptions, 'host' | 'allow_remote'>,
+  { allowRemote }: Input['options'],
+): void => {
+  if (isLoopback(host) || allow_remote || allowRemote === true) return
   throw new GuardError(
     'HOST_NOT_LOOPBACK',
-    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or add --allow-remote.`,
+    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or add --allow-remote, or server.allow_remote: true.`,
   )
 }
 
@@ -77,9 +87,17 @@ const start = async (gateway: Gateway, { server: { host, port } }: RunOptions, i
   }
 }
 
-const announce = (url: string, { version, facts, next }: RunOptions, { options }: Input, io: Io): void => {
+const announce = (url: string, { version, server, facts, next }: RunOptions, { options }: Input, io: Io): void => {
   if (options.json === true) return void io.out.write(`${JSON.stringify({ version, url, ...facts })}\n`)
   const told = Object.entries(facts).map(([name, value]) => (name === 'mode' ? value : `${name} ${value}`))
   io.err.write(`${[`Guard Gateway ${version}`, url, ...told].join('  ')}\n`)
+  const names = unnamed(server)
+  if (names !== undefined) io.err.write(`${names}\n`)
   if (next !== undefined && options.quiet !== true) io.err.write(`${next(url).join('\n')}\n`)
 }
+
+/** Whoever listens on every address and names none is answered by none of them but this machine's own. */
+const unnamed = ({ host, allowed_hosts }: RunOptions['server']): string | undefined =>
+  isEveryAddress(host) && allowed_hosts.length === 0
+    ? 'Only requests to 127.0.0.1, localhost and [::1] are answered; list the names and addresses that others use in server.allowed_hosts.'
+    : undefined

@@ -44,7 +44,12 @@ export class HttpFace {
     this.port = this.server.port
     this.passesThrough = passthroughOf(options)
     this.judgeHost = hostJudge(this.server.host, [...this.server.allowed_hosts, ...(options.mcp?.allowed_hosts ?? [])])
-    this.judgeOrigin = originJudge(options.mcp?.allowed_origins, () => this.port)
+    this.judgeOrigin = originJudge({
+      own: this.server.allowed_origins,
+      hosts: this.server.allowed_hosts,
+      mcp: options.mcp?.allowed_origins,
+      port: () => this.port,
+    })
     this.blockStatus = statusOverride(this.server.block_status_override)
   }
 

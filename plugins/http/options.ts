@@ -2,9 +2,13 @@
 export interface ServerOptions {
   readonly host: string
   readonly port: number
+  /** Another address than loopback may be listened on. */
+  readonly allow_remote: boolean
   readonly allow_mode_header: boolean
   /** Further host names, in any case, without port. */
   readonly allowed_hosts: readonly string[]
+  /** Web origins of the gateway's own pages where a proxy in front of it ends TLS: `https://guard.example`. */
+  readonly allowed_origins: readonly string[]
   /** Of a model request, as sent and inflated. */
   readonly body_limit_bytes: number
   readonly shutdown_grace_seconds: number
@@ -29,8 +33,10 @@ export interface HttpOptions {
 export const serverDefaults: ServerOptions = {
   host: '127.0.0.1',
   port: 8787,
+  allow_remote: false,
   allow_mode_header: false,
   allowed_hosts: [],
+  allowed_origins: [],
   body_limit_bytes: 67_108_864,
   shutdown_grace_seconds: 30,
   write_idle_seconds: 300,

@@ -5,6 +5,10 @@ export interface McpServerOptions {
   readonly transport: string
   /** Address of the MCP endpoint, for `http`. */
   readonly target?: string
+  /** Address of the proxy on the way there; `none` or absent: there is none. */
+  readonly proxy?: string
+  /** Authorities that are trusted beside those of Node: certificates as PEM. */
+  readonly ca?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   readonly timeout_seconds?: number
   /** Program, arguments and folder, for `stdio`. */

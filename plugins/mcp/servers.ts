@@ -39,6 +39,8 @@ export const serverOf = (
     name,
     transport,
     target,
+    proxy,
+    ca,
     headers = {},
     timeout_seconds = TIMEOUT_SECONDS,
     command,
@@ -55,6 +57,8 @@ export const serverOf = (
   args,
   env,
   ...(target === undefined ? {} : { target }),
+  ...(proxy === undefined ? {} : { proxy }),
+  ...(ca === undefined ? {} : { ca }),
   ...(command === undefined ? {} : { command }),
   ...(cwd === undefined ? {} : { cwd }),
 })

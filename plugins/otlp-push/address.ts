@@ -16,13 +16,14 @@ export interface Address {
   readonly shown: string
 }
 
-/** Reads the address of a receiver. Throws TypeError for one that is none. */
-export const addressOf = ({ url, headers = {}, timeout_ms = DEFAULT_TIMEOUT_MS }: ReceiverOptions): Address => {
+/** Reads the address of a receiver. Throws TypeError for one that is none, and for a proxy that is none. */
+export const addressOf = (options: ReceiverOptions): Address => {
+  const { url, headers = {}, timeout_ms = DEFAULT_TIMEOUT_MS } = options
   const address = new URL(url)
   const { host, origin, pathname, search } = address
   const path = pathname === '/' ? DEFAULT_PATH : pathname
   return {
-    upstream: upstreamAddress(address, { connect_ms: timeout_ms, idle_ms: timeout_ms }),
+    upstream: upstreamAddress(address, { connect_ms: timeout_ms, idle_ms: timeout_ms }, options),
     path: path + search,
     headers: ['host', host, ...FORM, ...Object.entries(headers).flat()],
     timeout_ms,

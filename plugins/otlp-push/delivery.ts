@@ -1,5 +1,6 @@
 import {
   type Connections,
+  connectionFault,
   cutBeforeRedaction,
   cutText,
   type Gateway,
@@ -107,7 +108,7 @@ export class Delivery {
     } catch (error) {
       // what cannot be written today cannot be tomorrow
       const kind = error instanceof TypeError ? 'refused' : 'later'
-      return { kind, wait_ms: null, error: `It could not be asked: ${reasonOf(error)}.` }
+      return { kind, wait_ms: null, error: `It could not be asked: ${reasonOf(error)}` }
     }
   }
 
@@ -146,6 +147,6 @@ export class Delivery {
 }
 
 const reasonOf = (error: unknown): string => {
-  const { message, code } = error as NodeJS.ErrnoException
-  return message === '' || message === undefined ? String(code) : message
+  const { what, fix } = connectionFault(error as NodeJS.ErrnoException)
+  return `${what}.${fix === undefined ? '' : ` ${fix}`}`
 }

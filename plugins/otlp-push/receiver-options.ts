@@ -4,6 +4,10 @@ export interface ReceiverOptions {
   readonly url: string
   /** Sent with each request, by name; their values are never shown. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Address of the proxy on the way, with its login; `none` or absent: there is none. */
+  readonly proxy?: string
+  /** Authorities that are trusted beside those of Node: certificates as PEM. */
+  readonly ca?: readonly string[]
   /** Ids of the projects whose spans are sent; all if absent. */
   readonly projects?: readonly string[]
   /** How long an answer may take; 10,000 if absent. */

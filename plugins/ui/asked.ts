@@ -15,6 +15,10 @@ export const askOf = (gateway: Gateway, request: FastifyRequest): Ask => ({
   params: request.params as Readonly<Record<string, string>>,
   query: queryOf(request.url),
   url: request.url,
-  origin: `${request.protocol}://${request.host}`,
+  origin: `${schemeOf(request)}://${request.host}`,
   now: gateway.clock.now(),
 })
+
+/** Only shown, and only to whoever asks: a proxy that ends TLS says so. */
+const schemeOf = ({ protocol, headers }: FastifyRequest): string =>
+  headers['x-forwarded-proto'] === 'https' ? 'https' : protocol

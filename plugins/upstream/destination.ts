@@ -11,6 +11,8 @@ export interface Upstream {
   readonly models: readonly string[]
   /** Host name, as configured. */
   readonly address: string
+  /** The proxy on the way, for messages. */
+  readonly via: string | undefined
   readonly serves: (model: string) => boolean
   readonly rules: HeaderRules
   readonly timeouts: Timeouts
@@ -24,12 +26,12 @@ export interface Upstream {
   readonly fallback: readonly string[]
 }
 
-/** Works an upstream out. Throws TypeError for a base address that is none. */
+/** Works an upstream out. Throws TypeError for a base address or a proxy that is none. */
 export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamClients']): Upstream => {
   const url = new URL(options.base_url)
   const timeouts = { ...timeoutDefaults, ...options.timeouts }
   const { connect_ms, idle_ms } = timeouts
-  const address = upstreamAddress(url, { connect_ms, idle_ms })
+  const address = upstreamAddress(url, { connect_ms, idle_ms }, options)
   const models = options.models ?? ['*']
   const matchers = models.map(glob)
   return {
@@ -37,6 +39,7 @@ export const upstreamOf = (options: UpstreamOptions, clients: Gateway['upstreamC
     styles: options.styles,
     models,
     address: address.hostname,
+    via: address.proxy?.shown,
     serves: (model) => matchers.some((matches) => matches(model)),
     rules: headerRules(url.host, options.auth ?? 'auto', options.api_key, options.headers ?? {}),
     timeouts,

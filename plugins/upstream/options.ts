@@ -30,6 +30,10 @@ export interface UpstreamOptions {
   readonly timeouts?: Partial<Timeouts>
   /** Id of the upstream client; absent: the first that is registered. */
   readonly client?: string
+  /** Address of the proxy on the way, with its login; `none` or absent: there is none. The environment is not looked at. */
+  readonly proxy?: string
+  /** Authorities that are trusted beside those of Node: certificates as PEM. */
+  readonly ca?: readonly string[]
   readonly inject_stream_usage?: boolean
   readonly on_disconnect?: 'abort' | 'drain'
   /** Names of upstreams that are tried next when nothing was answered. */

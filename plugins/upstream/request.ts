@@ -1,5 +1,6 @@
 import {
   type Client,
+  connectionFault,
   type Exchange,
   GuardError,
   type OwnedBodies,
@@ -108,7 +109,7 @@ class Left extends Error {
   readonly code = 'CLIENT_GONE'
 }
 
-const noReply = ({ name }: Upstream, error: NodeJS.ErrnoException): NoReply => {
+const noReply = ({ name, via }: Upstream, error: NodeJS.ErrnoException): NoReply => {
   if (error instanceof Late)
     return new NoReply(
       'UPSTREAM_TIMEOUT',
@@ -116,24 +117,13 @@ const noReply = ({ name }: Upstream, error: NodeJS.ErrnoException): NoReply => {
       'UPSTREAM_TIMEOUT',
       error,
     )
-  const code = error.code ?? 'UNKNOWN'
-  const detail = code === 'CONNECT_TIMEOUT' ? error.message : meaningOf(code)
+  const { what, fix = 'Check its base_url and the network.' } = connectionFault(error)
+  // a fault of the proxy's names it itself
+  const way = via === undefined || what.includes(via) ? '' : ` through the proxy ${via}`
   return new NoReply(
     'UPSTREAM_UNREACHABLE',
-    `Upstream "${name}" could not be reached: ${detail}. Check its base_url and the network.`,
-    code,
+    `Upstream "${name}" could not be reached${way}: ${what}. ${fix}`,
+    error.code ?? 'UNKNOWN',
     error,
   )
 }
-
-/** What a person can make of a code; those of HPE_ tell how an answer breaks HTTP. */
-const meaningOf = (code: string): string =>
-  code.startsWith('HPE_') ? `its answer breaks the rules of HTTP (${code})` : (meanings.get(code) ?? code)
-
-const meanings: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'nothing listens there (ECONNREFUSED)'],
-  ['ENOTFOUND', 'its host name is unknown (ENOTFOUND)'],
-  ['EAI_AGAIN', 'its host name could not be looked up (EAI_AGAIN)'],
-  ['ECONNRESET', 'it closed the connection without an answer (ECONNRESET)'],
-  ['EPIPE', 'it closed the connection without an answer (EPIPE)'],
-])

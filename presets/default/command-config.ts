@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
-import { type Refuse, refusal } from './config/faults.ts'
+import { type ConfigFault, type Refuse, refusal } from './config/faults.ts'
 import { configFile } from './config/file.ts'
 import type { Config } from './config/schema.ts'
 
@@ -11,6 +11,7 @@ export interface CommandConfig {
   /** Nobody has written one: these are built-in values. */
   readonly builtIn: boolean
   readonly warnings: readonly string[]
+  readonly environmentFaults: readonly ConfigFault[]
   readonly refuse: Refuse
 }
 
@@ -30,7 +31,7 @@ export const configFor = async (
   if (backend === undefined) throw absent(file)
   const config = (await import('./config/defaults.ts')).emptyConfig()
   const storage = { ...config.storage, backend, file: join(io.cwd, config.storage.file) }
-  return { config: { ...config, storage }, builtIn: true, warnings: [], refuse: refusal() }
+  return { config: { ...config, storage }, builtIn: true, warnings: [], environmentFaults: [], refuse: refusal() }
 }
 
 const absent = (file: string): GuardError =>

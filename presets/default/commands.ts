@@ -43,7 +43,8 @@ export const configured = async (options: Input['options'], command: Command | u
   const { file, named } = located(options, io)
   const first = command?.id === 'gateway run' ? await firstRun(options, io) : undefined
   const loaded = await configFor(command, options, io)
-  const config = overridden(loaded.config, options, io.cwd, command?.id)
+  const config = overridden(loaded.config, options, io.cwd, command?.id, io.env)
+  if (command?.id === 'gateway run' || command?.id === 'mcp serve') loaded.refuse(loaded.environmentFaults)
   // those of the file were checked with it
   const [fault] = mcpFaults(config)
   if (fault !== undefined) throw new GuardError('USAGE', `--server ${String(fault.path[2])}: ${fault.message}.`)
@@ -61,7 +62,7 @@ const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | u
   const { file, named } = located(options, io)
   if (options.init !== true && (named || (await exists(file)))) return undefined
   // flags that cannot be used leave nothing behind
-  checkHost(overridden(emptyConfig(), options, io.cwd).server.host, options)
+  checkHost(overridden(emptyConfig(), options, io.cwd).server, options)
   const first = await writeFirstConfig(file)
   io.err.write(`${firstRunText(first, io.cwd)}\n`)
   return first

@@ -5,6 +5,7 @@ import { GuardError, inFile, isShape, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './config/checks.ts'
 import { type Environment, resolveReferences, upstreamsFrom } from './config/environment.ts'
 import { type ConfigFault, type Refuse, refusal, schemaFaults } from './config/faults.ts'
+import { type Route, routed } from './config/network.ts'
 import { patternFaults } from './config/patterns.ts'
 import { type Config, configSchema } from './config/schema.ts'
 
@@ -14,6 +15,10 @@ export type { Config } from './config/schema.ts'
 export interface LoadedConfig {
   readonly config: Config
   readonly warnings: readonly string[]
+  /** How each address in it is reached. */
+  readonly routes: readonly Route[]
+  /** Proxies of the environment that cannot be used, for who is about to use them: without them the addresses are reached directly. */
+  readonly environmentFaults: readonly ConfigFault[]
   /** For what turns out later to be wrong with the file. */
   readonly refuse: Refuse
 }
@@ -49,9 +54,12 @@ export const parseConfig = async (text: string, file: string, env: Environment):
   refuse(resolved.faults)
   const checked = await complete(resolved.value, env)
   refuse(checked.faults)
-  const config = atFolder(checked.value as Config, dirname(resolve(file)), env)
-  refuse([...configFaults(config), ...patternFaults(config.redaction.patterns)])
-  return { config, warnings: configWarnings(config, env), refuse }
+  const folder = dirname(resolve(file))
+  const said = atFolder(checked.value as Config, folder, env)
+  refuse([...configFaults(said), ...patternFaults(said.redaction.patterns)])
+  const { faults, ...found } = await routed(said, folder, env)
+  refuse(faults)
+  return { ...found, warnings: configWarnings(said, env), refuse }
 }
 
 const readText = async (text: string, file: string) => {

@@ -1,8 +1,10 @@
-import type { Io } from 'guard-gateway/core'
+import { directTo, type Io } from 'guard-gateway/core'
 import { main } from './main.ts'
 
 /** Runs this process's command line, then ends the process with its exit code. */
 export const runProcess = async (): Promise<never> => {
+  // Node may be told to let its fetch, by which commands ask the gateway, go through a proxy even to this machine
+  Object.assign(process.env, directTo('', process.env))
   const io: Io = {
     out: process.stdout,
     err: process.stderr,

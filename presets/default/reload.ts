@@ -22,7 +22,7 @@ export interface ReloadOptions {
 }
 
 /** What takes effect without a restart. */
-const liveKeys = ['default_mode', 'upstreams', 'passthrough'] as const
+const liveKeys = ['default_mode', 'network', 'upstreams', 'passthrough'] as const
 const EVERY_MS = 1_000
 /** More text than this would keep other requests waiting while it is read. */
 const MAX_BYTES = 65_536
@@ -111,9 +111,9 @@ class ConfigWatch {
     }
   }
 
-  #apply({ config: next, warnings, refuse }: LoadedConfig): void {
+  #apply({ config: next, warnings, environmentFaults, refuse }: LoadedConfig): void {
     const { live, started, done, notice } = this.#options
-    refuse(pluginFaults(this.#gateway, next))
+    refuse([...pluginFaults(this.#gateway, next), ...environmentFaults])
     const enforced = live.default_mode === 'enforce'
     addSecrets(this.#gateway.secrets, next)
     this.#demand(next.mcp.approver_key)

@@ -4,10 +4,13 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/
 const wildcards = new Set(['0.0.0.0', '::', '[::]'])
 const MAX_REMEMBERED = 64
 
+/** The address to listen on is every one of the machine, and so no name. */
+export const isEveryAddress = (host: string): boolean => wildcards.has(host)
+
 /** Judges `Host` headers: only names that are known to mean this gateway, each as a whole, with any port. */
 export const hostJudge = (listenHost: string, further: readonly string[]): ((host: string | undefined) => void) => {
   const names = new Set(['127.0.0.1', 'localhost', '[::1]', ...further.map(asName)])
-  if (!wildcards.has(listenHost)) names.add(asName(listenHost))
+  if (!isEveryAddress(listenHost)) names.add(asName(listenHost))
   const accepted = new Set<string>()
   return (host) => {
     if (host !== undefined && accepted.has(host)) return
@@ -24,7 +27,7 @@ export const hostJudge = (listenHost: string, further: readonly string[]): ((hos
 }
 
 /** A configured host as a `Host` header names it. */
-const asName = (host: string): string => {
+export const asName = (host: string): string => {
   const lower = host.toLowerCase()
   return lower.includes(':') && !lower.startsWith('[') ? `[${lower}]` : lower
 }

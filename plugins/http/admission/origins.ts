@@ -1,44 +1,71 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { GuardError } from 'guard-gateway/core'
+import { asName } from './hosts.ts'
 import type { RouteClass } from './route-class.ts'
 
 /** Refuses requests that a web page of another origin has caused. Throws ORIGIN_NOT_ALLOWED. */
 export type OriginJudge = (request: IncomingMessage, kind: RouteClass) => void
 
-/**
- * `allowed`: origins that the MCP routes accept besides their own; absent or null, the loopback names with the port that is listened on.
- * The `Host` of a request must have been judged before.
- */
-export const originJudge =
-  (allowed: readonly string[] | null | undefined, port: () => number): OriginJudge =>
-  (request, kind) => {
+/** What a configuration says of web origins. */
+export interface OriginRules {
+  /** Origins of the gateway's own pages where a proxy in front of it ends TLS. */
+  readonly own: readonly string[]
+  /** Host names under which a proxy may serve these pages: `https://<name>` is their origin where the request names that host. */
+  readonly hosts: readonly string[]
+  /** Origins that the MCP routes accept besides their own; null or undefined: the loopback names with the port that is listened on, and `own`. */
+  readonly mcp: readonly string[] | null | undefined
+  /** The port that is listened on. */
+  readonly port: () => number
+}
+
+/** The `Host` of a request must have been judged before. */
+export const originJudge = ({ own, hosts, mcp, port }: OriginRules): OriginJudge => {
+  const ours = lowered(own)
+  const proxied = new Set(hosts.map(asName))
+  const listed = mcp === null || mcp === undefined ? undefined : lowered(mcp)
+  const speaksMcp = (origin: string): boolean =>
+    listed?.has(origin) ?? (ours.has(origin) || loopbackOrigins(port()).includes(origin))
+  const isOwn = (origin: string, request: IncomingMessage): boolean =>
+    ours.has(origin) || origin === ownOrigin(request) || isBehindTls(origin, request, proxied)
+  const isNamed = (origin: string | undefined, kind: RouteClass): boolean =>
+    origin !== undefined && (kind === 'transport' || kind === 'management') && origin !== 'null' && speaksMcp(origin)
+  return (request, kind) => {
     if (kind === 'probe' || kind === 'model' || kind === 'receiver') return
-    const { headers } = request
-    const origin = headers.origin?.toLowerCase()
-    const named = origin !== undefined && kind !== 'local' && kind !== 'page' && isListed(origin, allowed, port())
-    if (origin !== undefined && !named && (kind === 'transport' || origin !== ownOrigin(request))) {
+    const origin = request.headers.origin?.toLowerCase()
+    const named = isNamed(origin, kind)
+    if (origin !== undefined && !named && (kind === 'transport' || !isOwn(origin, request)))
       throw new GuardError('ORIGIN_NOT_ALLOWED', howToList(kind))
-    }
-    if (kind !== 'transport' && !named && !isSameSite(headers) && !isFollowedLink(request, kind))
+    // pages elsewhere may speak MCP; of its own a browser says that they are the same site
+    const isElsewhere = named && !ours.has(origin ?? '')
+    if (kind !== 'transport' && !isElsewhere && !isSameSite(request.headers) && !isFollowedLink(request, kind))
       throw new GuardError('ORIGIN_NOT_ALLOWED')
   }
+}
 
-/** What to do about an origin that a list could hold; undefined where there is no list. */
-const howToList = (kind: RouteClass): string | undefined =>
-  kind === 'transport' || kind === 'management'
-    ? 'Requests from this web origin are refused. If it may speak MCP, list it in mcp.allowed_origins, as a browser sends it.'
-    : undefined
+const lowered = (origins: readonly string[]): ReadonlySet<string> =>
+  new Set(origins.map((origin) => origin.toLowerCase()).filter((origin) => origin !== 'null'))
 
-const isListed = (origin: string, allowed: readonly string[] | null | undefined, port: number): boolean =>
-  origin !== 'null' &&
-  (allowed?.some((entry) => entry.toLowerCase() === origin) ?? loopbackOrigins(port).includes(origin))
+/** What to do about an origin that a list could hold. */
+const howToList = (kind: RouteClass): string => {
+  const refused = 'Requests from this web origin are refused.'
+  const mcp = 'If it may speak MCP, list it in mcp.allowed_origins, as a browser sends it.'
+  if (kind === 'transport') return `${refused} ${mcp}`
+  const pages = `If a proxy serves the gateway's own pages there, list it in server.allowed_origins, as https://guard.example.`
+  return kind === 'management' ? `${refused} ${pages} ${mcp}` : `${refused} ${pages}`
+}
 
 const loopbackOrigins = (port: number): readonly string[] =>
   ['127.0.0.1', 'localhost', '[::1]'].map((name) => `http://${name}:${port}`)
 
 const ownOrigin = ({ socket, headers }: IncomingMessage): string =>
   `${(socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http'}://${headers.host?.toLowerCase() ?? ''}`
+
+/** The origin is the host that the request names, and that a proxy may serve by TLS. A page of another host never has it. */
+const isBehindTls = (origin: string, { headers }: IncomingMessage, names: ReadonlySet<string>): boolean => {
+  const host = headers.host?.toLowerCase().replace(/:443$/, '') ?? ''
+  return origin === `https://${host}` && names.has(host.replace(/:\d+$/, ''))
+}
 
 /** What a browser says of where a request comes from; silence means that it is none. */
 const isSameSite = (headers: IncomingHttpHeaders): boolean => {

@@ -13,11 +13,11 @@ export interface Place {
   readonly path: string
 }
 
-/** Reads the address of a server. Throws TypeError for one that is none. */
-export const placeOf = ({ target = '' }: McpServer): Place => {
-  const url = new URL(target)
+/** Reads the address of a server. Throws TypeError for one that is none, and for a proxy that is none. */
+export const placeOf = (server: McpServer): Place => {
+  const url = new URL(server.target ?? '')
   return {
-    address: upstreamAddress(url, { connect_ms: CONNECT_MS, idle_ms: SILENT_MS }),
+    address: upstreamAddress(url, { connect_ms: CONNECT_MS, idle_ms: SILENT_MS }, server),
     host: url.host,
     path: url.pathname + url.search,
   }

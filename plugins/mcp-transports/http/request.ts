@@ -1,4 +1,11 @@
-import type { Connections, Exchange, UpstreamListener, UpstreamRequest, UpstreamResponse } from 'guard-gateway/core'
+import {
+  type Connections,
+  connectionFault,
+  type Exchange,
+  type UpstreamListener,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from 'guard-gateway/core'
 
 /** A server that gave no answer: it was not reached, or did not answer in time. */
 export class NoAnswer extends Error {
@@ -79,10 +86,9 @@ class Late extends Error {
 const noAnswer = (error: NodeJS.ErrnoException): NoAnswer => {
   if (error instanceof Late) return new NoAnswer('UPSTREAM_TIMEOUT', error.message)
   if (error instanceof Ended) return new NoAnswer('UPSTREAM_UNREACHABLE', error.message)
-  const { code } = error
-  const why = code === 'CONNECT_TIMEOUT' ? error.message : code
+  const { what, fix } = connectionFault(error)
   return new NoAnswer(
     'UPSTREAM_UNREACHABLE',
-    `The MCP server could not be reached${why === undefined ? '' : ` (${why})`}.`,
+    `The MCP server could not be reached: ${what}.${fix === undefined ? '' : ` ${fix}`}`,
   )
 }

@@ -5,6 +5,8 @@ import { configSchema } from './schema.ts'
 /** As much of a JSON schema as a commented file needs. */
 interface Described {
   readonly default?: unknown
+  /** Shown where nothing is meant by default. */
+  readonly examples?: readonly unknown[]
   readonly description?: string
   readonly items?: unknown
   readonly properties?: Readonly<Record<string, unknown>>
@@ -49,7 +51,12 @@ const entry = (name: string, schema: Described, value: unknown, indent: string):
 /** A key with everything under it, all defaults. */
 const tree = (name: string, schema: Described): string[] =>
   schema.properties === undefined
-    ? [explained(`${name}: ${flow(schema.default)}`, schema.description)]
+    ? [
+        explained(
+          `${name}: ${flow(schema.default === undefined ? schema.examples?.[0] : schema.default)}`,
+          schema.description,
+        ),
+      ]
     : [
         `${name}:`,
         ...Object.entries(schema.properties).flatMap(([key, child]) =>

@@ -1,25 +1,16 @@
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { at, type ConfigFault, type Path } from './faults.ts'
-import { addressFault, headerFault } from './http-faults.ts'
+import { addressFault, headerFault, originFaults } from './http-faults.ts'
+import { proxyFault } from './network.ts'
 import type { Config } from './schema.ts'
 
 type Server = Config['mcp']['servers'][string]
 
 /** What a schema cannot say of the section `mcp`. */
 export const mcpFaults = ({ mcp }: Config): readonly ConfigFault[] => [
-  ...originFaults(mcp.allowed_origins ?? []),
+  ...originFaults(mcp.allowed_origins ?? [], ['mcp', 'allowed_origins']),
   ...Object.entries(mcp.servers).flatMap(([id, server]) => serverFaults(server, ['mcp', 'servers', id])),
 ]
-
-const originFaults = (origins: readonly string[]): readonly ConfigFault[] =>
-  origins.flatMap((origin, index) =>
-    at(
-      ['mcp', 'allowed_origins', index],
-      URL.parse(origin)?.origin.toLowerCase() === origin.toLowerCase() && origin !== 'null'
-        ? undefined
-        : 'expected scheme://host or scheme://host:port, nothing behind it',
-    ),
-  )
 
 const serverFaults = (server: Server, path: Path): readonly ConfigFault[] => {
   if (server.transport === 'stdio')
@@ -28,6 +19,7 @@ const serverFaults = (server: Server, path: Path): readonly ConfigFault[] => {
   if (server.target === undefined) return at(path, 'transport http needs the key target')
   return [
     ...at([...path, 'target'], targetFault(server.target, server.insecure)),
+    ...at([...path, 'proxy'], proxyFault(server.proxy)),
     ...Object.entries(server.headers).flatMap(([name, value]) =>
       at([...path, 'headers', name], ownHeader(name) ?? headerFault(name, value)),
     ),

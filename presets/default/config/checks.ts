@@ -2,7 +2,8 @@ import { isTimeZone } from 'guard-gateway/core'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { mcpFaults } from './checks-mcp.ts'
 import { at, type ConfigFault, type Path } from './faults.ts'
-import { addressFault, headerFault } from './http-faults.ts'
+import { addressFault, headerFault, originFaults } from './http-faults.ts'
+import { proxyFault } from './network.ts'
 import type { Config } from './schema.ts'
 import type { OtlpReceiverConfig } from './schema-otlp.ts'
 import type { UpstreamConfig } from './schema-upstreams.ts'
@@ -33,6 +34,8 @@ export const configFaults = (config: Config): readonly ConfigFault[] => {
   return [
     ...at(['gateway_key'], keyFault(config.gateway_key)),
     ...at(['mcp', 'approver_key'], approverFault(config)),
+    ...originFaults(config.server.allowed_origins, ['server', 'allowed_origins']),
+    ...at(['network', 'proxy'], proxyFault(config.network.proxy)),
     ...at(['budgets', 'time_zone'], zoneFault(config.budgets.time_zone)),
     ...config.upstreams.flatMap((upstream, index) => upstreamFaults(upstream, names, ['upstreams', index])),
     ...config.replay.otlp_export.flatMap((receiver, index) =>
@@ -48,10 +51,11 @@ const zoneFault = (zone: string): string | undefined =>
     : `there is no time zone ${JSON.stringify(zone)}; name one like "Europe/Berlin" or "UTC", or leave it empty for that of the system`
 
 const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path: Path): readonly ConfigFault[] => {
-  const { name, base_url, api_key, fallback, headers, paths } = upstream
+  const { name, base_url, proxy, api_key, fallback, headers, paths } = upstream
   return [
     ...at([...path, 'name'], names.indexOf(name) === path[1] ? undefined : `"${name}" names two upstreams`),
     ...at([...path, 'base_url'], urlFault(base_url)),
+    ...at([...path, 'proxy'], proxyFault(proxy)),
     ...at([...path, 'api_key'], api_key === undefined ? undefined : headerFault('x-api-key', api_key)),
     ...fallback.flatMap((other, index) => at([...path, 'fallback', index], fallbackFault(other, name, names))),
     ...Object.entries(headers).flatMap(([key, value]) => at([...path, 'headers', key], fixedFault(key, value))),
@@ -61,8 +65,9 @@ const upstreamFaults = (upstream: UpstreamConfig, names: readonly string[], path
   ]
 }
 
-const receiverFaults = ({ url, headers }: OtlpReceiverConfig, path: Path): readonly ConfigFault[] => [
+const receiverFaults = ({ url, proxy, headers }: OtlpReceiverConfig, path: Path): readonly ConfigFault[] => [
   ...at([...path, 'url'], addressFault(URL.parse(url), 'headers')),
+  ...at([...path, 'proxy'], proxyFault(proxy)),
   ...Object.entries(headers).flatMap(([key, value]) =>
     at([...path, 'headers', key], ownHeaders.test(key) ? 'is set by the gateway itself' : headerFault(key, value)),
   ),

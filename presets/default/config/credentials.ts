@@ -1,12 +1,17 @@
-import type { Gateway } from 'guard-gateway/core'
+import { type Gateway, proxyPassword } from 'guard-gateway/core'
 import type { Config } from './schema.ts'
 
 const credentialName = /(key|token|secret|password|authorization|cookie)$/i
 
 /** Makes everything secret in a configuration known as such, so that it is hidden and never forwarded. */
-export const addSecrets = (secrets: Gateway['secrets'], { gateway_key, upstreams, mcp, replay }: Config): void => {
+export const addSecrets = (
+  secrets: Gateway['secrets'],
+  { gateway_key, network, upstreams, mcp, replay }: Config,
+): void => {
   secrets.add(gateway_key)
   if (!mcp.approver_key.startsWith('sha256:')) secrets.add(mcp.approver_key)
+  for (const { proxy = '' } of [network, ...upstreams, ...Object.values(mcp.servers), ...replay.otlp_export])
+    secrets.add(proxyPassword(proxy))
   for (const { api_key = '', headers } of upstreams) {
     secrets.add(api_key)
     addNamed(secrets, headers)

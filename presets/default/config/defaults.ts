@@ -9,8 +9,10 @@ export const emptyConfig = () => ({
   server: {
     host: '127.0.0.1',
     port: 8787,
+    allow_remote: false,
     allow_mode_header: false,
     allowed_hosts: [],
+    allowed_origins: [],
     body_limit_bytes: 67_108_864,
     shutdown_grace_seconds: 30,
     write_idle_seconds: 300,
@@ -55,6 +57,7 @@ export const emptyConfig = () => ({
     servers: {},
   },
   hide_denied_tools: false,
+  network: { proxy: 'environment', no_proxy: [], ca: [] },
   upstreams: [],
   passthrough: [],
   preset: 'default' as const,

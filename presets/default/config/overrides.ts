@@ -1,15 +1,18 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { GuardError, type Input, makeFolders, unwritable } from 'guard-gateway/core'
+import { GuardError, type Input, makeFolders, proxyChoice, unwritable } from 'guard-gateway/core'
 import { addressedServer } from './defaults.ts'
+import type { Environment } from './environment.ts'
+import { way } from './network.ts'
 import type { Config } from './schema.ts'
 
-/** The configuration with what flags of the command line say instead. `cwd` is where a relative path begins. */
+/** The configuration with what flags of the command line say instead. `cwd` is where a relative path begins, `env` may name a proxy. */
 export const overridden = (
   config: Config,
   { host, port, data, policy, server }: Input['options'],
   cwd: string,
   command = '',
+  env: Environment = {},
 ): Config => {
   for (const [name, value] of Object.entries({ host, data, policy }))
     if (value === '') throw new GuardError('USAGE', `--${name} needs a value.`)
@@ -20,7 +23,7 @@ export const overridden = (
       ? {
           ...config.mcp,
           ...(typeof policy === 'string' ? { policy: resolve(cwd, policy) } : {}),
-          servers: { ...config.mcp.servers, ...serversIn([server ?? []].flat().map(String)) },
+          servers: { ...config.mcp.servers, ...serversIn([server ?? []].flat().map(String), config.network, env) },
         }
       : config.mcp,
     server: {
@@ -38,19 +41,28 @@ const presets: ReadonlyMap<string, Config['preset']> = new Map([
   ['mcp serve', 'mcp-serve'],
 ])
 
-const serversIn = (given: readonly string[]): Config['mcp']['servers'] => {
-  const servers = given.map((text) => serverIn(text))
+const serversIn = (
+  given: readonly string[],
+  network: Config['network'],
+  env: Environment,
+): Config['mcp']['servers'] => {
+  const servers = given.map((text) => serverIn(text, network, env))
   const ids = servers.map(([id]) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) < index)
   if (twice !== undefined) throw new GuardError('USAGE', `--server names "${twice}" twice.`)
   return Object.fromEntries(servers)
 }
 
-const serverIn = (text: string): [string, Config['mcp']['servers'][string]] => {
+const serverIn = (
+  text: string,
+  network: Config['network'],
+  env: Environment,
+): [string, Config['mcp']['servers'][string]] => {
   const [, id, target] = /^(?!\.{1,2}=)([A-Za-z0-9._-]{1,64})=(https?:\/\/.+)$/.exec(text) ?? []
   if (id === undefined || target === undefined || URL.parse(target) === null)
     throw new GuardError('USAGE', `--server takes <id>=<address>, not "${text}".`)
-  return [id, { ...addressedServer(), target }]
+  const { proxy } = proxyChoice(new URL(target), undefined, network, env)
+  return [id, { ...addressedServer(), target, ...way({ proxy, ca: network.ca }) }]
 }
 
 const portOf = (text: string): number => {

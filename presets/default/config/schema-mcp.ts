@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { addressedServer, emptyConfig } from './defaults.ts'
+import { ownCa, ownProxy } from './schema-network.ts'
 import { count, section } from './schema-parts.ts'
 
 const { mcp } = emptyConfig()
@@ -16,6 +17,8 @@ const serverSchema = Type.Object(
       description: 'http for an address, stdio for a program',
     }),
     target: Type.Optional(Type.String({ description: 'address of the MCP endpoint, for http' })),
+    proxy: ownProxy,
+    ca: ownCa,
     headers: texts(server.headers, 'sent with each request, for http; a value may name a variable of the environment'),
     timeout_seconds: Type.Integer({
       minimum: 1,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ownCa, ownProxy } from './schema-network.ts'
 
 const receiverSchema = Type.Object(
   {
@@ -7,6 +8,8 @@ const receiverSchema = Type.Object(
       default: {},
       description: `sent with each request; best as references to the environment, \${NAME}`,
     }),
+    proxy: ownProxy,
+    ca: ownCa,
     projects: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: 'whose spans are sent; all if absent' }),
     ),
@@ -29,7 +32,7 @@ const receiverSchema = Type.Object(
 /** Where spans are sent when they have ended. */
 export const otlpExportSchema = Type.Array(receiverSchema, {
   default: [],
-  description: 'receivers of spans by OTLP: [{ url, headers, projects, timeout_ms, max_queue }]',
+  description: 'receivers by OTLP: [{ url, headers, proxy, ca, projects, timeout_ms, max_queue }]',
 })
 
 /** One receiver with every default filled in. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ownCa, ownProxy } from './schema-network.ts'
 import { section } from './schema-parts.ts'
 
 const milliseconds = (value: number, description: string) =>
@@ -38,6 +39,8 @@ const upstreamSchema = Type.Object(
       default: 'net',
       description: 'what speaks to it: net, or node_http for Node’s own client',
     }),
+    proxy: ownProxy,
+    ca: ownCa,
     inject_stream_usage: Type.Boolean({ default: false, description: 'ask chat streams for their usage' }),
     on_disconnect: Type.Enum(['abort', 'drain'], {
       default: 'abort',

@@ -1,6 +1,7 @@
 import { type Static, type TEnum, Type } from 'typebox'
 import { emptyConfig } from './defaults.ts'
 import { mcpSchema } from './schema-mcp.ts'
+import { networkSchema } from './schema-network.ts'
 import { otlpExportSchema } from './schema-otlp.ts'
 import { count, section } from './schema-parts.ts'
 import { passthroughSchema, upstreamsSchema } from './schema-upstreams.ts'
@@ -18,7 +19,7 @@ const serverSchema = Type.Object(
     host: Type.String({
       minLength: 1,
       default: server.host,
-      description: 'address to listen on; another one than loopback needs --allow-remote',
+      description: 'address to listen on; another one than loopback needs allow_remote',
     }),
     port: Type.Integer({
       minimum: 0,
@@ -26,8 +27,13 @@ const serverSchema = Type.Object(
       default: server.port,
       description: 'port to listen on; 0 lets the system choose',
     }),
+    allow_remote: flag(
+      server.allow_remote,
+      'let other machines reach the gateway, as --allow-remote; its pages have no login',
+    ),
     allow_mode_header: flag(server.allow_mode_header, 'honour the header x-guard-mode of a request'),
     allowed_hosts: words('further host names the gateway answers to'),
+    allowed_origins: words('web origins of its pages behind a proxy, as https://guard.example:8443'),
     body_limit_bytes: count(server.body_limit_bytes, 'largest request body, as sent and inflated'),
     shutdown_grace_seconds: seconds(
       server.shutdown_grace_seconds,
@@ -155,6 +161,7 @@ export const configSchema = Type.Object(
       rest.hide_denied_tools,
       'take tools that a policy denies by name out of the list; a policy may say otherwise',
     ),
+    network: networkSchema,
     upstreams: upstreamsSchema,
     passthrough: passthroughSchema,
     preset: oneOf(

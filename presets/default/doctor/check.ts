@@ -1,4 +1,6 @@
 import type { Gateway, Input, Io } from 'guard-gateway/core'
+import type { ConfigFault } from '../config/faults.ts'
+import type { Route } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
 
 /** What a check found; `fix` says what to do about a warning or an error. */
@@ -18,6 +20,10 @@ export interface Bench {
   /** What is wrong with the configuration file, or what deserves a word about it. */
   readonly fault: unknown
   readonly warnings: readonly string[]
+  /** How the addresses of the configuration are reached. */
+  readonly routes: readonly Route[]
+  /** Proxies of the environment that keep a gateway from starting. */
+  readonly environmentFaults: readonly ConfigFault[]
   /** Where the gateway of the configuration answers, or would: `http://127.0.0.1:8787`. */
   readonly address: string
   /** What the gateway that runs there says of itself; undefined if none does. */

@@ -12,6 +12,7 @@ import { checksOf } from './client.ts'
 import { configuration, key } from './configuration.ts'
 import { address, node, storage } from './machine.ts'
 import { mcpPolicy, mcpServers } from './mcp.ts'
+import { network } from './network.ts'
 import { policies } from './policies.ts'
 import { profiles } from './profiles.ts'
 import { clock, mode, pricing, upstreams } from './traffic.ts'
@@ -28,6 +29,7 @@ const checks: readonly Check[] = [
   mode,
   policies,
   blocks,
+  network,
   upstreams,
   pricing,
   mcpPolicy,
@@ -91,14 +93,22 @@ const examine = async (wanted: readonly Check[], bench: Bench, tell: (finding: F
 const benchOf = async (file: string, options: Input['options'], io: Io): Promise<Bench> => {
   const known = { io, options, file }
   try {
-    const { config, warnings, refuse } = await loadConfig(file, io.env)
+    const { config, warnings, routes, environmentFaults, refuse } = await loadConfig(file, io.env)
     const place = placeOf(config, file)
     const url = (await reached(place).catch(() => undefined)) ?? place.address
     const health = await healthAt(url)
     const opened = await open(config, refuse)
-    return { ...known, config, fault: undefined, warnings, address: url, health, ...opened }
+    return { ...known, config, fault: undefined, warnings, routes, environmentFaults, address: url, health, ...opened }
   } catch (fault) {
-    const none = { config: undefined, warnings: [], address: '', health: undefined, gateway: undefined }
+    const none = {
+      config: undefined,
+      warnings: [],
+      routes: [],
+      environmentFaults: [],
+      address: '',
+      health: undefined,
+      gateway: undefined,
+    }
     return { ...known, ...none, fault, unopened: fault }
   }
 }

@@ -1,37 +1,26 @@
 import type { CallRecord, Gateway } from 'guard-gateway/core'
 import { isLoopback } from 'guard-gateway/plugins/http'
-import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
+import { type Check, error, ok, warning } from './check.ts'
+import { reach } from './reach.ts'
 
 const DAY_MS = 86_400_000
 const RECENT = 500
-const REACH_MS = 3_000
 
 /** Upstreams have what they need; with `--online`, something answers there. */
 export const upstreams: Check = async ({ config, options }) => {
   // a configuration without any is warned of where it is read
   if (config === undefined) return []
   return Promise.all(
-    config.upstreams.map(async ({ name, base_url, api_key, auth }) => {
+    config.upstreams.map(async ({ name, base_url, api_key, auth, ...route }) => {
       if (api_key === undefined && auth !== 'none' && auth !== 'passthrough' && !isLoopback(new URL(base_url).hostname))
         return error(
           `upstream ${name} has no api_key`,
           'Set api_key, for example to a variable of the environment, or auth: none where no key is needed.',
         )
       if (options.online !== true) return ok(`upstream ${name} at ${base_url}`)
-      return reach(`upstream ${name}`, base_url, 'Check base_url and network.')
+      return reach(`upstream ${name}`, base_url, route, 'Check base_url and network.')
     }),
   )
-}
-
-/** Whether something answers at an address, whatever it says. */
-const reach = async (what: string, url: string, fix: string): Promise<Finding> => {
-  try {
-    const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(REACH_MS) })
-    return ok(`${what} answers (${status})`)
-  } catch (thrown) {
-    const { cause } = thrown as { readonly cause?: unknown }
-    return error(`${what} at ${url} does not answer: ${reason(cause ?? thrown)}`, fix)
-  }
 }
 
 /** The price file can be used, and has the models that were asked for lately. */

@@ -230,3 +230,15 @@ test('why a gateway that was to be started did not come up is told in one line',
   })
   assert.deepEqual(await readdir(cwd), ['bin'])
 })
+
+test('behind a proxy an agent still reaches the gateway directly', async (context) => {
+  const { cwd, command } = await setUp(context)
+  const claude = await client(cwd, 'claude')
+  const proxied = { HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: 'inside.example' }
+  const { code } = await command('run', [], {}, [claude], proxied)
+  assert.equal(code, 0)
+  const { env } = await seen(cwd)
+  assert.equal(env.HTTPS_PROXY, proxied.HTTPS_PROXY)
+  for (const name of ['NO_PROXY', 'no_proxy'])
+    assert.deepEqual(env[name]?.split(','), ['inside.example', '127.0.0.1', 'localhost', '::1', '[::1]'])
+})

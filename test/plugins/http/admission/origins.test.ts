@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ask, chatBody, jsonOf, KEY, type Started, start } from '../kit.ts'
+import { ask, chatBody, jsonOf, KEY, type Started, type StartOptions, start } from '../kit.ts'
 import { everyClass } from '../routes.ts'
 
 describe('web origins', () => {
@@ -88,5 +88,54 @@ describe('web origins', () => {
     assert.equal(await post('/mcp/files', 'null'), 403)
     assert.equal(await post('/api/v1/mcp/servers', 'https://app.example', { 'sec-fetch-site': 'cross-site' }), 200)
     assert.equal(await post('/api/things', 'https://app.example'), 403)
+  })
+})
+
+describe('pages behind a proxy that ends TLS', () => {
+  const post = async (server: StartOptions['server'], headers: Record<string, string>, path = '/api/things') => {
+    await using running = await start({ plugins: [everyClass], ...(server === undefined ? {} : { server }) })
+    const got = await ask(running.port, { path, key: path.startsWith('/mcp/') ? KEY : null, headers, body: {} })
+    return { status: got.status, message: got.status === 200 ? '' : String(jsonOf(got).error.message) }
+  }
+  const status = async (...asked: Parameters<typeof post>) => (await post(...asked)).status
+  const named = { allowed_hosts: ['Guard.example'] }
+  const listed = { allowed_origins: ['https://Guard.example:8443'] }
+  const same = { 'sec-fetch-site': 'same-origin' }
+
+  it('have https and the host of the request as their origin where that host is listed', async () => {
+    for (const host of ['guard.example', 'GUARD.example', 'guard.example:443'])
+      assert.equal(await status(named, { host, origin: 'https://guard.example', ...same }), 200, host)
+    const host = 'guard.example:8443'
+    assert.equal(await status(named, { host, origin: 'https://guard.example:8443' }), 200)
+    assert.equal(await status(named, { host, origin: 'https://guard.example:8443' }, '/api/v1/mcp/servers'), 200)
+    assert.equal(await status(named, { host, origin: 'https://guard.example:8443' }, '/replay'), 200)
+  })
+  for (const [name, headers] of [
+    ['another origin', { host: 'guard.example', origin: 'https://evil.example' }],
+    ['another port', { host: 'guard.example', origin: 'https://guard.example:8443' }],
+    ['a name below it', { host: 'guard.example', origin: 'https://x.guard.example' }],
+    ['a host that is this machine', { host: '127.0.0.1', origin: 'https://127.0.0.1' }],
+    ['a host that is not the origin', { host: 'localhost', origin: 'https://guard.example' }],
+    ['no origin', { host: 'guard.example', origin: 'null' }],
+    ['a foreign site', { host: 'guard.example', origin: 'https://guard.example', 'sec-fetch-site': 'cross-site' }],
+    ['a listed host that is attacked by rebinding', { host: 'guard.example', origin: 'http://evil.example' }],
+  ] as const)
+    it(`are not served to ${name}`, async () => assert.equal(await status(named, headers), 403))
+  it('have the origins that are listed, whatever host the proxy names', async () => {
+    const origin = 'https://guard.example:8443'
+    assert.equal(await status(listed, { origin, ...same }), 200)
+    assert.equal(await status(listed, { origin: origin.toUpperCase() }), 200)
+    assert.equal(await status(listed, { origin }, '/api/v1/mcp/servers'), 200)
+    assert.equal(await status(listed, { origin }, '/mcp/files'), 200)
+    assert.equal(await status(listed, { origin: 'https://guard.example' }), 403)
+    assert.equal(await status(listed, { origin, 'sec-fetch-site': 'cross-site' }), 403)
+    assert.equal(await status(listed, { origin, 'sec-fetch-site': 'cross-site' }, '/api/v1/mcp/servers'), 403)
+    assert.equal(await status({ allowed_origins: ['null'] }, { origin: 'null' }), 403)
+    // a listed origin makes no host known
+    assert.equal(await status(listed, { host: 'guard.example:8443', origin }), 403)
+  })
+  it('are refused with the key that lets them in', async () => {
+    const { message } = await post(undefined, { origin: 'https://guard.example' })
+    assert.match(message, /list it in server\.allowed_origins/)
   })
 })

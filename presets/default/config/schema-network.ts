@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { emptyConfig } from './defaults.ts'
+import { section } from './schema-parts.ts'
+
+const { network } = emptyConfig()
+
+/** The proxy on the way to one address. */
+export const ownProxy = Type.Optional(
+  Type.String({
+    minLength: 1,
+    examples: [network.proxy],
+    description: 'http://host:port, none or environment; network.proxy if absent',
+  }),
+)
+
+/** Authorities that are trusted for one address. */
+export const ownCa = Type.Optional(
+  Type.Array(Type.String({ minLength: 1 }), {
+    examples: [[]],
+    description: 'PEM files of authorities to trust besides, relative to this file',
+  }),
+)
+
+/** The section `network`: how everything outside of this machine is reached. */
+export const networkSchema = Type.Object(
+  {
+    proxy: Type.String({
+      minLength: 1,
+      default: network.proxy,
+      description: 'environment (HTTPS_PROXY, HTTP_PROXY), none, or http://user:password@host:port',
+    }),
+    no_proxy: Type.Array(Type.String({ minLength: 1 }), {
+      default: network.no_proxy,
+      description: 'hosts reached directly, beside NO_PROXY: names, addresses, blocks as 10.0.0.0/8',
+    }),
+    ca: Type.Array(Type.String({ minLength: 1 }), {
+      default: network.ca,
+      description: 'PEM files of authorities to trust besides, everywhere; as NODE_EXTRA_CA_CERTS',
+    }),
+  },
+  section,
+)
