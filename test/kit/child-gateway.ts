@@ -17,12 +17,13 @@ const KEY = 'guard_test_key_of_a_child_process'
 const bin = join(import.meta.dirname, '../../presets/default/bin.js')
 const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
 
-/** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any. */
+/** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any; `env`: further variables. */
 export const startChildGateway = async (
   folder: string,
   upstream: string,
   config = '',
   port = 0,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ChildGateway> => {
   const file = join(folder, 'guard-config.yml')
   const upstreams = `upstreams: [{ name: provider, base_url: "${upstream}", styles: [messages, responses, chat_completions] }]`
@@ -30,7 +31,7 @@ export const startChildGateway = async (
   const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
   const child = spawn(process.execPath, [...conditions, bin, ...argv], {
     cwd: folder,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let text = ''

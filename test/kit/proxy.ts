@@ -5,20 +5,23 @@ import { createServer as createSecureServer } from 'node:tls'
 /** What a proxy does with a tunnel that is asked for: opens it, with what it says then, or answers otherwise. */
 export type TunnelAnswer = (client: Socket, open: (head?: string | Buffer) => void, head: string) => void
 
-/** A proxy for tests: tunnels by CONNECT, and whole URLs. Whatever host is named, it leads to the port of this machine. */
+/** The port of this machine that a host leads to. */
+export type Target = number | ((host: string) => number)
+
+/** A proxy for tests: tunnels by CONNECT, and whole URLs. Whatever host is named, it leads to this machine. */
 export class TestProxy {
   /** The heads of all requests, in order. */
   readonly heads: string[] = []
   readonly sockets: Socket[] = []
   readonly #server: Server
-  readonly #target: number | undefined
+  readonly #target: Target | undefined
   readonly #secure: boolean
   /** `user:password` of who may use it; undefined: everybody. */
   login: string | undefined
   answer: TunnelAnswer = (_client, open) => open()
 
   /** Leads to `target`, or to the port that the request names. */
-  constructor(target?: number, identity?: { readonly cert: string; readonly key: string }) {
+  constructor(target?: Target, identity?: { readonly cert: string; readonly key: string }) {
     this.#target = target
     this.#secure = identity !== undefined
     const welcome = (socket: Socket) => this.#welcome(socket)
@@ -82,23 +85,28 @@ export class TestProxy {
   }
 
   #tunnel(client: Socket, head: string): void {
-    const port = Number(/:(\d+) HTTP/.exec(head)?.[1])
+    const [, host = '', port] = /^CONNECT (\S+):(\d+) HTTP/.exec(head) ?? []
     const open = (says: string | Buffer = 'HTTP/1.1 200 Connection established\r\n\r\n'): void => {
       client.write(says)
-      this.#join(client, connect(this.#target ?? port, '127.0.0.1'))
+      this.#join(client, connect(this.#port(host, Number(port)), '127.0.0.1'))
     }
     this.answer(client, open, head)
   }
 
   /** Sends a request on as a proxy does: its path alone, nothing for the proxy; one a connection. */
   #forward(client: Socket, head: string, rest: Buffer): void {
-    const [, method, port = '80', path, more = ''] =
-      /^(\S+) http:\/\/[^/]*?(?::(\d+))?(\/\S*) HTTP\/1\.1([\s\S]*)$/.exec(head) ?? []
+    const [, method, host = '', port = '80', path, more = ''] =
+      /^(\S+) http:\/\/([^/]*?)(?::(\d+))?(\/\S*) HTTP\/1\.1([\s\S]*)$/.exec(head) ?? []
     if (method === undefined) return void client.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n')
-    const upstream = connect(this.#target ?? Number(port), '127.0.0.1')
+    const upstream = connect(this.#port(host, Number(port)), '127.0.0.1')
     upstream.write(`${method} ${path} HTTP/1.1${more.replace(/\r\nproxy-authorization: [^\r]*/i, '')}`, 'latin1')
     upstream.write(rest)
     this.#join(client, upstream)
+  }
+
+  #port(host: string, named: number): number {
+    const target = this.#target
+    return typeof target === 'function' ? target(host) : (target ?? named)
   }
 
   #join(client: Socket, upstream: Socket): void {
@@ -112,6 +120,6 @@ export class TestProxy {
 }
 
 export const testProxy = (
-  target?: number,
+  target?: Target,
   identity?: { readonly cert: string; readonly key: string },
 ): Promise<TestProxy> => new TestProxy(target, identity).listen()
