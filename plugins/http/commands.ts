@@ -72,7 +72,7 @@ export const checkHost = (
   if (isLoopback(host) || allow_remote || allowRemote === true) return
   throw new GuardError(
     'HOST_NOT_LOOPBACK',
-    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or add --allow-remote, or server.allow_remote: true.`,
+    `server.host is ${host}, which other machines can reach, and the administration pages have no login. Use 127.0.0.1, or allow it by server.allow_remote: true or --allow-remote.`,
   )
 }
 

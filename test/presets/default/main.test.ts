@@ -121,6 +121,12 @@ describe('the command line', () => {
     assert.equal((await guard('gateway', 'run')).code, 78)
     assert.deepEqual(await readdir(cwd), ['guard-config.yml'])
   })
+  it('lets server.allow_remote past that check, too', async () => {
+    await configure(`${key}server: { host: 192.0.2.1, port: 1, allow_remote: true }\n`)
+    const { code, err } = await guard('gateway', 'run')
+    assert.equal(code, 78)
+    assert.match(err, /cannot listen on 192\.0\.2\.1:1/)
+  })
   it('lets --allow-remote past that check', async () => {
     await configure(key)
     const { code, err } = await guard('gateway', 'run', '--host', '192.0.2.1', '--port', '1', '--allow-remote')

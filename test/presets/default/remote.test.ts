@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { startChildGateway } from '../../kit/child-gateway.ts'
+
+const NOTICE = /Only requests to 127\.0\.0\.1, localhost and \[::1\] are answered; .* in server\.allowed_hosts\./
+
+it('a gateway on every address says by which names it is answered, until some are listed', async (context) => {
+  for (const [more, told] of [
+    ['', true],
+    [', allowed_hosts: [guard.example]', false],
+  ] as const) {
+    const folder = await mkdtemp(join(tmpdir(), 'guard-remote-'))
+    context.after(() => rm(folder, { recursive: true }))
+    const server = `server: { host: 0.0.0.0, allow_remote: true${more} }`
+    const gateway = await startChildGateway(folder, 'http://127.0.0.1:9', server)
+    await gateway.end('SIGTERM')
+    assert.equal(NOTICE.test(gateway.said()), told)
+  }
+})
