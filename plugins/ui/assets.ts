@@ -19,6 +19,8 @@ const sources: Readonly<Record<string, string>> = {
   'app.js': 'guard-gateway/assets/app.js',
   'keys.js': 'guard-gateway/assets/keys.js',
   'live.js': 'guard-gateway/assets/live.js',
+  'hold.js': 'guard-gateway/assets/hold.js',
+  'settled.js': 'guard-gateway/assets/settled.js',
   'replay.css': 'guard-gateway/assets/replay.css',
   'kinds.css': 'guard-gateway/assets/kinds.css',
   'timeline.css': 'guard-gateway/assets/timeline.css',

@@ -67,6 +67,7 @@ ${
 ${this.#unwell()}<main id="main" tabindex="-1">
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${view.main}
 </main>
+<button id="waits" class="told"></button>
 <p id="told" class="told" role="status" aria-live="polite"></p>
 ${keyList(this.#entries())}
 </body>

@@ -54,6 +54,8 @@ describe('live pages', { skip: noBrowser }, () => {
     await page.locator('#live', { hasText: 'live' }).waitFor()
     const box = page.locator('[name="run"]').first()
     await box.check()
+    // where it rests on a row nothing comes before that
+    await page.mouse.move(0, 0)
     const chosen = await box.getAttribute('value')
     await page.locator('[name="tag"]').fill('typed before')
     await page.locator('[name="status"]').selectOption('error')

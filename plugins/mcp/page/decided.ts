@@ -13,6 +13,13 @@ const words: Readonly<Record<string, readonly [kind: string, word: string]>> = {
   expired: ['quiet', 'expired'],
 }
 
+/** What a page that still shows the question says of it. */
+const ends: Readonly<Record<string, string>> = {
+  allowed: 'allowed elsewhere',
+  consumed: 'allowed elsewhere',
+  denied: 'denied elsewhere',
+}
+
 /** The questions that were answered last, or that nobody answered in time. */
 export const decidedSection = async ({ gateway, approvals }: Mcp, ask: Ask): Promise<Html> => {
   const { rows } = await gateway.storage.find('mcp_approvals', { limit: LOOKED_AT })
@@ -26,6 +33,6 @@ ${over.slice(0, MOST_SHOWN).map((row) => decidedRow(ask, row))}</tbody></table><
 const decidedRow = ({ now }: Ask, row: ApprovalRow): Html => {
   const { id, status, scope, tool, server_id, created_at, reason, decided_via, trace_id, span_id } = row
   const [kind, word] = words[status] ?? ['quiet', status]
-  return html`<tr id="decided-${id}"><td>${instantMark(created_at, now)}</td><td><span class="${kind}">${word}</span>${scope === 'session' && ' for the session'}</td><td>${tool}</td><td>${server_id}</td><td>${reason}</td><td>${decided_via}</td><td>${spanLink(trace_id, span_id, 'Show')}</td></tr>
+  return html`<tr id="decided-${id}" data-ends="approval-${id}" data-end="${ends[status] ?? status}"><td>${instantMark(created_at, now)}</td><td><span class="${kind}">${word}</span>${scope === 'session' && ' for the session'}</td><td>${tool}</td><td>${server_id}</td><td>${reason}</td><td>${decided_via}</td><td>${spanLink(trace_id, span_id, 'Show')}</td></tr>
 `
 }

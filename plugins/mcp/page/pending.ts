@@ -37,7 +37,7 @@ ${!approver.needsKey && waiting.length > 0 && html`<p class="quiet">Any process 
 
 const question = (ask: Ask, row: ApprovalRow, approver: Approver): Html => {
   const { id, tool, server_id, session_id, client, created_at, expires_at, rule_ids, message, findings } = row
-  return html`<article class="question" id="approval-${id}" data-row data-expires aria-labelledby="title-${id}">
+  return html`<article class="question" id="approval-${id}" data-row data-expires data-gone="answered elsewhere" aria-labelledby="title-${id}">
 <div class="head"><h3 id="title-${id}">${tool} <span class="quiet">on</span> ${server_id}</h3><p>expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - ask.now)}</span></p><p class="quiet">asked ${instantMark(created_at, ask.now)}${client !== null && html` by ${client.name}`} · ${rule_ids.length === 0 ? 'policy default' : html`rule ${rule_ids.join(', ')}`}</p><p class="acts">${spanLink(row.trace_id, row.span_id, 'Replay')}</p></div>
 ${message !== null && html`<p>${message}</p>`}
 ${previewTable(row.preview, 'Arguments')}

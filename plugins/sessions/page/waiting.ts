@@ -33,7 +33,7 @@ const question = ({ now, url }: Ask, row: SessionRow, approver: Approver): Html 
   const path = `/ui/sessions/${encodeURIComponent(id)}`
   const back = html`<input type="hidden" name="return_to" value="${url}">`
   const title = name ?? (external_id === null ? shortId(id) : nameMark(external_id))
-  return html`<article class="question" id="waiting-${id}" data-row aria-labelledby="title-${id}">
+  return html`<article class="question" id="waiting-${id}" data-row data-gone="let go or ended elsewhere" aria-labelledby="title-${id}">
 <div class="head"><h3 id="title-${id}"><a href="/sessions/${encodeURIComponent(id)}">${title}</a> <span class="quiet">of</span> ${nameMark(project_id)}</h3><p class="quiet">paused ${paused_at !== null && instantMark(paused_at, now)}</p></div>
 <p>${pause_reason ?? html`<span class="quiet">Paused by hand, without a reason.</span>`}</p>
 <div class="forms"><form class="filters" method="post" action="${path}/resume">${back}${approverField(approver, undefined)}<button class="main" aria-label="Resume session ${id}">Resume</button></form>

@@ -1,5 +1,6 @@
 import { keys } from './keys.js'
 import { live } from './live.js'
+import { settle } from './settled.js'
 import { timeline } from './timeline.js'
 
 /** Shows the times of a part of the page in the reader's own zone; the exact text stays in the attribute. */
@@ -21,7 +22,8 @@ const countDown = () => {
     const text = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
     element.textContent = left > 0 ? text : 'expired'
     if (left <= 0)
-      for (const button of element.closest('[data-expires]')?.querySelectorAll('button') ?? []) button.hidden = true
+      for (const button of element.closest('[data-expires]')?.querySelectorAll('button') ?? [])
+        button.style.visibility = 'hidden'
   }
 }
 
@@ -44,6 +46,7 @@ document.addEventListener('change', (event) => {
 localTimes(document)
 countDown()
 setInterval(countDown, 1000)
+settle()
 keys()
 if (document.getElementById('timeline')) timeline()
 live(localTimes)

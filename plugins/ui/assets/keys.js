@@ -1,12 +1,13 @@
 const isTyping = (element) => element?.matches?.('input, select, textarea')
 
 /** The row that is stood on; at first that of the address. */
-const current = () => document.querySelector('[data-row].at') ?? document.querySelector('[data-row]:target')
+const current = () => document.querySelector('[data-row].at, body:not([data-stood]) [data-row]:target')
 
 /** Makes a row the one that is stood on. */
 export const goTo = (row) => {
   if (!row) return
   current()?.classList.remove('at')
+  document.body.dataset.stood = ''
   row.classList.add('at')
   ;(row.querySelector('a[href]') ?? row).focus({ preventScroll: true })
   row.scrollIntoView({ block: 'nearest' })
@@ -19,10 +20,12 @@ const step = (by) => {
   goTo(seen || all[at + by])
 }
 
-/** Clicks what is marked as done by a key, in the chosen row before the rest of the page. */
+/** Clicks what is marked as done by a key, in the chosen row or outside of rows: never in one that nobody chose. */
 const press = (key) => {
   const name = CSS.escape(key)
-  const target = current()?.querySelector(`[data-key="${name}"]`) ?? document.querySelector(`main [data-key="${name}"]`)
+  const target =
+    current()?.querySelector(`[data-key="${name}"]`) ??
+    document.querySelector(`main [data-key="${name}"]:not([data-row] *)`)
   target?.click()
   return target !== null
 }

@@ -1,4 +1,6 @@
+import { anchorIn, hold } from './hold.js'
 import { Idiomorph } from './idiomorph.js'
+import { lookAround } from './settled.js'
 
 const GATHER_MS = 250
 const AT_MOST_EVERY_MS = 1000
@@ -36,22 +38,54 @@ const countNews = async (note) => {
   note.hidden = false
 }
 
-/** Brings the page up to date; focus, selection, open parts and what is typed stay. */
-const refresh = async (renewed) => {
+const morph = (from, to, isHeld) =>
+  Idiomorph.morph(from, to, {
+    morphStyle: 'outerHTML',
+    // where the part as a whole has the focus, as behind the link that skips to it, that would keep all of it
+    ignoreActiveValue: !from.matches(':focus'),
+    callbacks: {
+      beforeAttributeUpdated: (name, element) => !(isHeld && name === 'style') && beforeAttributeUpdated(name, element),
+      beforeNodeMorphed: ({ id }) => id !== 'news',
+    },
+  })
+
+/** Brings the main part up to date, nothing above `anchor` moving; gives the rows that wait for that to go. */
+const morphBelow = (from, to, anchor) => {
+  const place = () => anchor.getBoundingClientRect()
+  const { waiting, back } = hold(from, to, anchor)
+  const { top, left } = place()
+  morph(from, to, true)
+  if (place().top !== top || place().left !== left) {
+    back()
+    morph(from, to, true)
+    scrollBy({ top: place().top - top, behavior: 'instant' })
+  }
+  return waiting
+}
+
+const things = { audit: 'decision', call: 'request', waiting: 'paused session' }
+
+/** Says what waits until the pointer and the focus have gone on, or until it is asked for. */
+const tellWaiting = (rows) => {
+  const [kind, ...more] = new Set(rows.map(({ id }) => id.split('-')[0]))
+  const what = more.length > 0 ? 'row' : (things[kind] ?? kind)
+  const text = rows.length > 0 ? `${rows.length} new ${what}${rows.length === 1 ? '' : 's'}` : ''
+  document.getElementById('waits').textContent = text
+}
+
+/** Brings the page up to date; focus, selection, open parts and what is typed stay, and what stands above the pointer or the focus unless `all` is asked for. */
+const refresh = async (renewed, all) => {
   const next = await pageAt(location.href)
   if (!next) return
   renewed(next)
   const chosen = document.querySelector('[data-row].at')?.id
-  for (const selector of ['.bar nav', 'main']) {
-    const [from, to] = [document.querySelector(selector), next.querySelector(selector)]
-    if (!from || !to) continue
-    Idiomorph.morph(from, to, {
-      morphStyle: 'outerHTML',
-      ignoreActiveValue: true,
-      callbacks: { beforeAttributeUpdated, beforeNodeMorphed: ({ id }) => id !== 'news' },
-    })
-  }
+  const [bar, main] = ['.bar nav', 'main'].map((part) => [document.querySelector(part), next.querySelector(part)])
+  morph(...bar, false)
+  const anchor = all ? undefined : anchorIn(main[0])
+  tellWaiting(anchor ? morphBelow(...main, anchor) : [])
+  if (!anchor) morph(...main, false)
   if (chosen) document.getElementById(chosen)?.classList.add('at')
+  lookAround()
 }
 
 /** What stands in a field before anybody types. */
@@ -72,17 +106,18 @@ export const live = (renewed) => {
   let last = 0
   let lost
   let flight = Promise.resolve()
-  const renew = async () => {
+  const renew = async (all) => {
     waiting = false
     last = Date.now()
-    if (document.querySelector('[data-live]')) await refresh(renewed)
+    if (document.querySelector('[data-live]')) await refresh(renewed, all)
     const note = document.getElementById('news')
     if (note) await countNews(note)
   }
   // one at a time: an older one could end last
-  const update = () => {
+  const update = (all) => {
     waiting = true
-    flight = flight.then(renew, renew)
+    const next = () => renew(all === true)
+    flight = flight.then(next, next)
   }
   const changed = (event) => {
     if (waiting || !concerns(event)) return
@@ -121,9 +156,16 @@ export const live = (renewed) => {
   })
   addEventListener('pagehide', close)
   addEventListener('pageshow', open)
-  // not every step of what is under way is an event of the stream
+  const waits = document.getElementById('waits')
+  waits.addEventListener('click', () => {
+    document.getElementById('main').focus({ preventScroll: true })
+    update(true)
+  })
+  // not every step of what is under way is an event of the stream, nor is that the pointer has gone
   setInterval(() => {
-    if (!document.hidden && !waiting && document.querySelector('[data-unfinished]')) update()
+    if (document.hidden || waiting) return
+    const isFree = document.querySelector('#waits:not(:empty), .gone') && !anchorIn(document.getElementById('main'))
+    if (isFree || document.querySelector('[data-unfinished]')) update()
   }, AT_MOST_EVERY_MS)
   open()
 }

@@ -1,0 +1,69 @@
+const SETTLES_MS = 500
+const LOOK_MS = 100
+/** Nothing else comes below a pointer by so little. */
+const NEAR_PX = 3
+
+const pressable = 'main :is(button, [type="checkbox"])'
+
+/** By control: where it was seen last and what it did, and since when each is so. */
+const known = new WeakMap()
+
+const look = (control, now, since = now) => {
+  const { form, name, value, textContent, attributes } = control
+  const { left, top, width } = control.getBoundingClientRect()
+  const [x, y] = width ? [left + scrollX, top + scrollY] : [-1, -1]
+  const what = [form?.action, attributes.formaction?.value, name, value, textContent].join()
+  const was = known.get(control)
+  const isSame = was?.what === what
+  if (isSame && Math.hypot(was.x - x, was.y - y) < NEAR_PX) return was
+  const seen = { x, y, what, moved: now, changed: isSame ? was.changed : since }
+  known.set(control, seen)
+  return seen
+}
+
+/** Looks where all that can be pressed is by now; what has moved, appeared or become something else says that it cannot be pressed yet. `since`: from when on keys know what has become something else. */
+export const lookAround = (since) => {
+  const now = performance.now()
+  for (const control of document.querySelectorAll(pressable)) {
+    const state = now - look(control, now, since).moved < SETTLES_MS ? 'true' : null
+    if (control.ariaDisabled !== state) control.ariaDisabled = state
+  }
+}
+
+/** What has just moved or appeared ignores the pointer for half a second, and the keyboard if it has become something else since it got the focus. */
+export const settle = () => {
+  let focused = 0
+  let isTooSoon = false
+  const isNew = (control, isKey) => {
+    const now = performance.now()
+    const { moved, changed } = look(control, now)
+    const near = control.closest('[data-row]') ?? control.form ?? control
+    const isChosen = isKey && focused > changed && near.contains(document.activeElement)
+    return !isChosen && now - (isKey ? changed : moved) < SETTLES_MS
+  }
+  const controlOf = ({ target }) => {
+    const found = target.closest?.('label, button, input')
+    const control = found?.control ?? found
+    return control?.matches(pressable) && control
+  }
+  const down = (event) => {
+    const control = controlOf(event)
+    isTooSoon = control && isNew(control, false)
+  }
+  const click = (event) => {
+    const control = controlOf(event)
+    const isKey = event.detail === 0
+    if (!control || !(isNew(control, isKey) || (isTooSoon && !isKey))) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    document.getElementById('told').textContent = 'This has just moved. Press it once more.'
+  }
+  document.addEventListener('focusin', () => {
+    focused = performance.now()
+  })
+  document.addEventListener('pointerdown', down, true)
+  document.addEventListener('click', click, true)
+  setInterval(() => document.hidden || lookAround(), LOOK_MS)
+  // a key has nothing before it that it could have been meant for
+  lookAround(-SETTLES_MS)
+}
