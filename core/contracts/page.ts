@@ -73,9 +73,9 @@ export interface Posted {
   readonly now: number
 }
 
-/** What became of a form: done, with a notice's code, where to go instead of `return_to`, and the id of the row that it was about, which a list is then shown at; faults beside its fields; or a page to show at once. */
+/** What became of a form: done, with a notice's code and the id of what it is about, where to go instead of `return_to`, and the id of the row that it was about, which a list is then shown at; faults beside its fields; or a page to show at once. */
 export type Sent =
-  | { readonly notice?: string; readonly location?: string; readonly at?: string }
+  | { readonly notice?: string; readonly about?: string; readonly location?: string; readonly at?: string }
   | { readonly faults: readonly FieldFault[] }
   | { readonly view: View }
 
@@ -88,6 +88,8 @@ export interface Form {
   readonly page: string
   /** The sentences that the codes in `notice` stand for. */
   readonly notices: Readonly<Record<string, string>>
+  /** What a page says in place of such a sentence about the thing of this id, as it stands by now; undefined: the sentence as it is. */
+  tell?(code: string, about: string, ask: Pick<Ask, 'url' | 'now'>): Promise<Html | undefined>
   /** Throws GuardError: one with a place of `path` becomes a fault of that field where the page has one, any other the page's error. */
   submit(posted: Posted): Promise<Sent>
 }

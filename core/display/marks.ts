@@ -73,7 +73,7 @@ export const pageUrl = (path: string, query: Readonly<Record<string, string | nu
 /** The links between the pages of a list that goes on by cursor: to its beginning, and on. Other parameters stay. */
 export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Html => {
   const [path = ''] = url.split('?', 1)
-  const { cursor: _cursor, notice: _notice, ...rest } = Object.fromEntries(query)
+  const { cursor: _cursor, notice: _notice, about: _about, ...rest } = Object.fromEntries(query)
   const links = [
     query.has('cursor') && html`<a href="${pageUrl(path, rest)}">← newest</a>`,
     next_cursor !== null && html`<a href="${pageUrl(path, { ...rest, cursor: next_cursor })}">older →</a>`,

@@ -190,7 +190,7 @@ const consented = async (parts: JudgeParts, found: Case, verdict: Verdict): Prom
     return session.book.judged(entry, facts, { ...judgement, ...(granted ? sent : said), forwarded: granted }, part)
   }
   try {
-    const decided = await approvals.decide({ ...questionOf(found, verdict, session), ...sent }, commit)
+    const decided = await approvals.decide({ ...questionOf(parts, found, verdict), ...sent }, commit)
     // what was written behind the end of the session was not found when it ended
     if (session.ended) await approvals.expireSession(session.id)
     if (decided.state === 'granted') return forwarded(found, verdict.sent?.text)
@@ -225,9 +225,9 @@ const askedAs = ({ gateway }: JudgeParts, { call }: Case, { winners }: Verdict, 
 })
 
 const questionOf = (
+  { session, tools }: JudgeParts,
   { call, facts, entry }: Case,
   { winners, findings, sent, policy_version }: Verdict,
-  session: Session,
 ) => ({
   server_id: call.server_id,
   session_id: call.session_id,
@@ -236,6 +236,7 @@ const questionOf = (
   tool: call.tool,
   argument_hash: facts.argument_hash,
   tool_fingerprint: facts.tool_fingerprint,
+  tool_says: tools.says(call.tool),
   rule_ids: winners.map(({ rule_id }) => rule_id),
   findings,
   message: winners.flatMap(({ message }) => message ?? []).join(' ') || null,

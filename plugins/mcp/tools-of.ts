@@ -1,5 +1,6 @@
 import type { Arguments } from 'guard-gateway/core'
 import type { PinState, SchemaState } from './audit/words.ts'
+import type { ToolSays } from './tools/says.ts'
 
 /** What validating arguments by a tool's own schema came to. */
 export interface Validated {
@@ -25,6 +26,8 @@ export interface Tools {
   /** Names of the tools in the list that was observed last. */
   names(): Iterable<string>
   fingerprint(tool: string): string | null
+  /** What the server says of a tool in its own words; null before any list. */
+  says(tool: string): ToolSays | null
   /** Changes with every change of a definition; null before any list. */
   serverFingerprint(): string | null
   pin(tool: string): PinState

@@ -48,7 +48,7 @@ const take = async (
     return show(shell, page, reply, { ...askOf(gateway, request), url: back })
   }
   const target = returnTo(sent.location ?? null) ?? placed(back, sent.at, form, params)
-  return reply.redirect(withNotice(target, sent.notice), 303)
+  return reply.redirect(withNotice(target, sent.notice, sent.about), 303)
 }
 
 /** Where a form leads when it is done: a path of this server as a header can carry it, or nothing. */

@@ -1,21 +1,26 @@
-import type { Gateway } from 'guard-gateway/core'
+import type { Gateway, Html } from 'guard-gateway/core'
 import { queryOf } from './asked.ts'
 
-/** The sentence that a page shows because a form led to it: from the forms' tables, never from the address itself. */
-export const noticeOf = (gateway: Gateway, url: string): string | undefined => {
-  const code = queryOf(url).get('notice')
+/** The sentence that a page shows because a form led to it: from the forms' tables, or from what is on record of what it is about, never from the address itself. */
+export const noticeOf = async (gateway: Gateway, url: string): Promise<Html | string | undefined> => {
+  const query = queryOf(url)
+  const code = query.get('notice')
   if (code === null) return undefined
-  for (const { notices } of gateway.forms) if (Object.hasOwn(notices, code)) return notices[code]
-  return undefined
+  const form = [...gateway.forms].find(({ notices }) => Object.hasOwn(notices, code))
+  const about = query.get('about')
+  const told = about === null ? undefined : await form?.tell?.(code, about, { url, now: gateway.clock.now() })
+  return told ?? form?.notices[code]
 }
 
-/** `target` with a notice's code; of several there is the newest. */
-export const withNotice = (target: string, code: string | undefined): string => {
+/** `target` with a notice's code and what it is about; of several there is the newest. */
+export const withNotice = (target: string, code: string | undefined, about?: string): string => {
   const [rest = '', fragment] = target.split('#', 2)
   const [path = '', search = ''] = rest.split('?', 2)
   const query = new URLSearchParams(search)
   query.delete('notice')
+  query.delete('about')
   if (code !== undefined) query.set('notice', code)
+  if (code !== undefined && about !== undefined) query.set('about', about)
   const text = query.toString()
   return `${path}${text === '' ? '' : `?${text}`}${fragment === undefined ? '' : `#${fragment}`}`
 }

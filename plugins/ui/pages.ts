@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import type { Ask, Gateway, Html, Page } from 'guard-gateway/core'
 import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
 import type { Shell } from './shell.ts'
@@ -18,7 +18,7 @@ export const pageRoutes = (app: FastifyInstance, gateway: Gateway, shell: Shell)
         reply.redirect(request.url.replace(/\/(?=\?|$)/, ''), 308),
       )
     app.get(page.path, told(page), async (request, reply) =>
-      show(shell, page, reply, askOf(gateway, request), noticeOf(gateway, request.url)),
+      show(shell, page, reply, askOf(gateway, request), await noticeOf(gateway, request.url)),
     )
   }
 }
@@ -28,7 +28,7 @@ export const documentOf = async (
   shell: Shell,
   page: Page,
   ask: Ask,
-  notice?: string,
+  notice?: Html | string,
 ): Promise<{ readonly status: number; readonly text: string }> => {
   const [view] = await Promise.all([page.render(ask), shell.count()])
   const status = view.status ?? (ask.refused === undefined ? 200 : 422)
@@ -41,7 +41,7 @@ export const show = async (
   page: Page,
   reply: FastifyReply,
   ask: Ask,
-  notice?: string,
+  notice?: Html | string,
 ): Promise<FastifyReply> => {
   const { status, text } = await documentOf(shell, page, ask, notice)
   return reply.code(status).type('text/html; charset=utf-8').send(text)

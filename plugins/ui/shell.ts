@@ -18,7 +18,7 @@ export class Shell {
   }
 
   /** A whole document. `path`: the one asked for; the entry that it lies under is marked in the navigation. */
-  document(view: View, path: string, notice?: string): string {
+  document(view: View, path: string, notice?: Html | string): string {
     return `<!doctype html>\n${this.#document(view, path, notice).text}\n`
   }
 
@@ -41,7 +41,7 @@ export class Shell {
     return this.#entries().find((page) => liesUnder(path, page))
   }
 
-  #document(view: View, path: string, notice: string | undefined): Html {
+  #document(view: View, path: string, notice: Html | string | undefined): Html {
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -65,7 +65,7 @@ ${
 <p class="state"><span id="mode" title="Mode of requests that name none">${this.#options.default_mode}</span> <span class="version">· v${this.#options.version}</span> <span id="live" hidden></span></p>
 </header>
 ${this.#unwell()}<main id="main" tabindex="-1">
-${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${view.main}
+${notice !== undefined && (typeof notice === 'string' ? html`<p class="notice" role="status">${notice}</p>` : notice)}${view.main}
 </main>
 <button id="waits" class="told"></button>
 <p id="told" class="told" role="status" aria-live="polite"></p>

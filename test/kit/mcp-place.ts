@@ -12,10 +12,11 @@ const BIN = join(import.meta.dirname, '../../presets/default/bin.js')
 const SERVER = join(import.meta.dirname, 'mcp-test-server.ts')
 const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
 
-/** A way to a server through the proxy, and somebody who says yes. */
+/** A way to a server through the proxy, and somebody who says yes or no. */
 export interface McpPlace {
   readonly way: SdkWay
   allow(approval_id: string): Promise<void>
+  deny(approval_id: string, reason: string): Promise<void>
 }
 
 /** What starts the test server on standard input and output. */
@@ -38,6 +39,16 @@ export const httpPlace = async (opened: AsyncDisposableStack, policy: string): P
     async allow(id) {
       const { status, text } = await gateway.request('POST', `/api/v1/mcp/approvals/${id}`, { action: 'allow' })
       assert.equal(status, 200, text)
+    },
+    // as a person does who types why on the page
+    async deny(id, reason) {
+      const fields = new URLSearchParams({ action: 'deny', reason })
+      const answer = await fetch(`${gateway.url}/ui/approvals/${id}`, {
+        method: 'POST',
+        body: fields,
+        redirect: 'manual',
+      })
+      assert.equal(answer.status, 303)
     },
   }
 }
@@ -62,6 +73,10 @@ export const runPlace = async (
     async allow(id) {
       const io = fakeIo({ cwd })
       assert.equal(await main(['mcp', 'approvals', 'allow', id], io), 0, io.errText())
+    },
+    async deny(id, reason) {
+      const io = fakeIo({ cwd })
+      assert.equal(await main(['mcp', 'approvals', 'deny', id, '--reason', reason], io), 0, io.errText())
     },
   }
 }

@@ -1,8 +1,8 @@
 import { type Change, type Found, type Gateway, GuardError, Queues, type Where } from 'guard-gateway/core'
 import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
 import { Deadlines } from './deadlines.ts'
-import { changeApproval } from './ending.ts'
-import { asked, openKey, type Question } from './question.ts'
+import { changeApproval, withoutTexts } from './ending.ts'
+import { asked, charsOf, openKey, type Question, textsOf } from './question.ts'
 import type { ApprovalRow } from './tables.ts'
 
 const ATTEMPTS = 5
@@ -104,12 +104,15 @@ export class Approvals {
 
   #ask(question: Question): Decided {
     const { clock, redact } = this.#gateway
-    const approval = asked(question, clock.now(), this.options.timeout_ms, redact)
+    const short = asked(question, clock.now(), this.options.timeout_ms, redact)
+    const texts = textsOf(question, short, redact)
+    const approval = texts === undefined ? short : { ...short, argument_chars: charsOf(texts) }
     // its time begins to run by the monotonic clock, too
     this.#deadlines.isOver(approval)
-    const change: Change = { table: 'mcp_approvals', put: approval, when: 'absent' }
+    const changes: Change[] = [{ table: 'mcp_approvals', put: approval, when: 'absent' }]
+    if (texts !== undefined) changes.push({ table: 'mcp_approval_texts', put: texts })
     const spans = [waitSpan(approval.id, question.entry, approval.created_at)]
-    return { state: 'asked', approval, part: { approval_id: approval.id, changes: [change], spans } }
+    return { state: 'asked', approval, part: { approval_id: approval.id, changes, spans } }
   }
 
   #grant(row: ApprovalRow): Decided {
@@ -120,7 +123,8 @@ export class Approvals {
     // whoever else takes it at the same time fails this condition
     const expected = { status: 'allowed', used_count: row.used_count, expires_at: row.expires_at } as const
     const change: Change = { table: 'mcp_approvals', key: row.id, sync: true, patch: used, expected }
-    return { state: 'granted', approval: { ...row, ...used }, part: partOf(row, [change]) }
+    const changes = used.status === 'consumed' ? [change, ...withoutTexts(row)] : [change]
+    return { state: 'granted', approval: { ...row, ...used }, part: partOf(row, changes) }
   }
 
   /** What is not kept of an approval that is over. */
@@ -141,6 +145,19 @@ export class Approvals {
       waited: allowed ? 'ok' : 'error',
       reason,
     })
+  }
+
+  /** Takes an allowance back in one step with its record: unused, its question waits again. Rejects with STORAGE_BUSY if the approval stands otherwise by now. */
+  async takeBack(row: ApprovalRow, via: string): Promise<void> {
+    const expires_at = this.#gateway.clock.now() + this.options.timeout_ms
+    const patch: Partial<ApprovalRow> =
+      row.used_count === 0
+        ? { status: 'pending', scope: 'once', decided_at: null, decided_via: null, reason: null, expires_at }
+        : { status: 'expired', reason: 'taken_back', ...this.#over() }
+    const reason = `Taken back through ${via}.`
+    const told = { name: 'approval.undone', waited: undefined, reason } as const
+    await changeApproval(this.#gateway, this.#audit, row, patch, told)
+    this.#deadlines.forget(row.id)
   }
 
   /** What shows arguments of an approval, gone once it is over: the words of rules hold some, too. */

@@ -6,7 +6,7 @@ const MAX_KNOWN = 10_000
 /** Ends what is open also by the monotonic clock: setting the wall clock back gives no approval more time. */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #known = new Map<string, number>()
+  readonly #known = new Map<string, { readonly expires_at: number; readonly tick: number }>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -18,10 +18,12 @@ export class Deadlines {
     if (row.expires_at <= now) return true
     const name = `${row.id} ${row.status}`
     const known = this.#known.get(name)
-    if (known !== undefined) return this.#clock.tick() >= known
+    // a question that waits again has a time of its own
+    if (known?.expires_at === row.expires_at) return this.#clock.tick() >= known.tick
     // what was written on another clock lasts no longer than it was meant to from now on
     const span = row.expires_at - (row.decided_at ?? row.created_at)
-    this.#known.set(name, this.#clock.tick() + Math.min(span, row.expires_at - now))
+    const tick = this.#clock.tick() + Math.min(span, row.expires_at - now)
+    this.#known.set(name, { expires_at: row.expires_at, tick })
     if (this.#known.size > MAX_KNOWN) this.#forgetOldest()
     return false
   }

@@ -1,7 +1,8 @@
 import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
 import { REASON_CHARS } from '../audit/bounds.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
-import type { ApprovalRow, ApprovalStatus } from './tables.ts'
+import { checkShown, type Shown } from './shown.ts'
+import type { ApprovalRow, ApprovalStatus, ApprovalTexts } from './tables.ts'
 
 /** What a person decides about a question. */
 export interface Decision {
@@ -9,6 +10,8 @@ export interface Decision {
   /** `once` if absent. */
   readonly scope?: 'once' | 'session'
   readonly reason?: string | null
+  /** What the person had before them: if the approval asks about something else, nothing is decided. */
+  readonly shown?: Shown
 }
 
 /** An approval as it stands now: one whose time is over counts as expired before that is written down. Throws APPROVAL_NOT_FOUND. */
@@ -22,13 +25,22 @@ export const approvalById = async (gateway: Gateway, approvals: Approvals, id: s
   return shownAs(approvals, row)
 }
 
+/** The whole arguments of an approval as it stands now, redacted, as JSON; null once it is over. */
+export const textsById = async (
+  gateway: Gateway,
+  { id, preview, sent_preview }: ApprovalRow,
+): Promise<{ readonly [N in Exclude<keyof ApprovalTexts, 'id'>]: string | null }> => {
+  const texts = preview === null ? undefined : await gateway.storage.get('mcp_approval_texts', id)
+  return texts ?? { arguments: preview, sent_arguments: sent_preview }
+}
+
 /** A row with the status that it has by now. */
 export const shownAs = (approvals: Approvals, row: ApprovalRow): ApprovalRow =>
   isOpen(row) && approvals.isOver(row)
     ? { ...row, status: 'expired', reason: row.reason ?? 'timeout', ...approvals.hidden() }
     : row
 
-/** Takes a decision; synced to disk when it resolves. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED, and STORAGE_BUSY if others write to its run all the time. */
+/** Takes a decision; synced to disk when it resolves. Throws APPROVAL_NOT_FOUND, APPROVAL_DECIDED and APPROVAL_EXPIRED, VERSION_CONFLICT if it is not what was shown, and STORAGE_BUSY if others write to its run all the time. */
 export const decideApproval = async (
   gateway: Gateway,
   approvals: Approvals,
@@ -38,6 +50,7 @@ export const decideApproval = async (
 ): Promise<ApprovalRow> => {
   for (let attempt = 1; ; attempt++) {
     const row = await approvalById(gateway, approvals, id)
+    checkShown(row, decision.shown ?? {})
     if (row.status !== 'pending') throw notPending(row)
     const patch = { ...patchOf(gateway, approvals, decision), decided_via }
     try {

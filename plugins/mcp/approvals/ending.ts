@@ -1,4 +1,4 @@
-import type { Gateway, SpanDraft } from 'guard-gateway/core'
+import type { Change, Gateway, SpanDraft } from 'guard-gateway/core'
 import { type Audit, auditedEvent, waitSpanId } from '../audit/index.ts'
 import type { ApprovalRow } from './tables.ts'
 
@@ -10,6 +10,11 @@ export interface Told {
   readonly waited: 'ok' | 'error' | 'cancelled' | undefined
   readonly reason: string | null
 }
+
+/** The whole arguments go when an approval is over. */
+export const withoutTexts = ({ id }: ApprovalRow): readonly Change[] => [
+  { table: 'mcp_approval_texts', key: id, remove: true },
+]
 
 /**
  * Changes an approval that stands as `row` says, together with its record and the end of its waiting.
@@ -47,6 +52,7 @@ export const changeApproval = (
       rows: [
         { table: 'mcp_approvals', key: row.id, sync: true, patch, expected },
         { table: 'mcp_audit', put: recorded },
+        ...(patch.status === 'denied' || patch.status === 'expired' ? withoutTexts(row) : []),
       ],
       whole: false,
       conditional: true,

@@ -14,11 +14,21 @@ export const previewOf = (args: Readonly<Record<string, unknown>>, redact: Redac
   return text.length <= PREVIEW_CHARS ? text : `${cutText(text, PREVIEW_CHARS - 1)}…`
 }
 
-const shortened = (value: unknown, depth: number): unknown => {
-  if (typeof value === 'string') return shortText(value)
-  // JSON has no word for what is beyond every number
+/** Arguments as an approver can read them to the end: redacted, as JSON. */
+export const wholeOf = (args: Readonly<Record<string, unknown>>, redact: Redactor): string =>
+  writeJson(writable(redact.value(args)))
+
+/** JSON has no word for what is beyond every number. */
+const writable = (value: unknown): unknown => {
   if (value === Infinity || value === -Infinity) return String(value)
   if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(writable)
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, writable(part)]))
+}
+
+const shortened = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return shortText(value)
+  if (typeof value !== 'object' || value === null) return writable(value)
   if (depth >= MAX_DEPTH) return '…'
   if (Array.isArray(value)) {
     const parts = value.slice(0, MAX_MEMBERS).map((part) => shortened(part, depth + 1))

@@ -1,9 +1,10 @@
 import { type Arguments, cutText, newId, type Redactor, sha256 } from 'guard-gateway/core'
 import { MAX_FINDINGS, NAME_CHARS } from '../audit/bounds.ts'
 import type { Entry } from '../audit/index.ts'
+import type { ToolSays } from '../tools/says.ts'
 import type { RuleFinding } from '../verdict.ts'
-import { previewOf } from './preview.ts'
-import type { ApprovalRow } from './tables.ts'
+import { previewOf, wholeOf } from './preview.ts'
+import type { ApprovalRow, ApprovalTexts } from './tables.ts'
 
 const MESSAGE_CHARS = 1_000
 
@@ -18,6 +19,7 @@ export interface Question {
   /** Of the arguments as the client sent them, hex. */
   readonly argument_hash: string
   readonly tool_fingerprint: string | null
+  readonly tool_says?: ToolSays | null
   /** The rules that want a person's consent. */
   readonly rule_ids: readonly string[]
   readonly findings: readonly RuleFinding[]
@@ -55,12 +57,14 @@ export const asked = (question: Question, now: number, timeout_ms: number, redac
   tool: cutText(question.tool, NAME_CHARS),
   argument_hash: question.argument_hash,
   tool_fingerprint: question.tool_fingerprint,
+  tool_says: question.tool_says ?? null,
   rule_ids: question.rule_ids,
   message: question.message === null ? null : cutText(question.message, MESSAGE_CHARS),
   findings: question.findings.slice(0, MAX_FINDINGS),
   preview: previewOf(question.arguments, redact),
   sent_preview: question.sent === undefined ? null : previewOf(question.sent, redact),
   sent_argument_hash: question.sent_argument_hash ?? null,
+  argument_chars: null,
   policy_version: question.policy_version,
   trace_id: question.entry.trace_id,
   span_id: question.entry.span_id,
@@ -74,3 +78,15 @@ export const asked = (question: Question, now: number, timeout_ms: number, redac
   project_id: question.project_id,
   open_key: openKey(question),
 })
+
+/** The whole arguments of a question, where its previews do not show them all. */
+export const textsOf = (question: Question, row: ApprovalRow, redact: Redactor): ApprovalTexts | undefined => {
+  const whole = wholeOf(question.arguments, redact)
+  const sent = question.sent === undefined ? null : wholeOf(question.sent, redact)
+  if (whole === row.preview && sent === row.sent_preview) return undefined
+  return { id: row.id, arguments: whole, sent_arguments: sent }
+}
+
+/** How much there is to read. */
+export const charsOf = ({ arguments: args, sent_arguments }: ApprovalTexts): number =>
+  args.length + (sent_arguments?.length ?? 0)

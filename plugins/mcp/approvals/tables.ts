@@ -1,4 +1,5 @@
 import { type Table, table } from 'guard-gateway/core'
+import type { ToolSays } from '../tools/says.ts'
 import type { RuleFinding } from '../verdict.ts'
 
 export const approvalStates = ['pending', 'allowed', 'denied', 'consumed', 'expired'] as const
@@ -18,6 +19,8 @@ export interface ApprovalRow {
   readonly tool: string
   readonly argument_hash: string
   readonly tool_fingerprint: string | null
+  /** What the server said of the tool; null where it was not asked. */
+  readonly tool_says: ToolSays | null
   /** The rules that asked. */
   readonly rule_ids: readonly string[]
   /** The words of those rules, which may show arguments. */
@@ -28,6 +31,8 @@ export interface ApprovalRow {
   /** The same as they would be forwarded, where a transform changes them. */
   readonly sent_preview: string | null
   readonly sent_argument_hash: string | null
+  /** Characters of the whole arguments where the previews do not show them to their end. */
+  readonly argument_chars: number | null
   readonly policy_version: string
   /** Of the call that asked. */
   readonly trace_id: string
@@ -46,9 +51,17 @@ export interface ApprovalRow {
   readonly open_key: string | null
 }
 
+/** The whole arguments of an approval whose preview is shortened, redacted, as JSON; there until it is over. */
+export interface ApprovalTexts {
+  readonly id: string
+  readonly arguments: string
+  readonly sent_arguments: string | null
+}
+
 declare module 'guard-gateway/core' {
   interface Tables {
     mcp_approvals: ApprovalRow
+    mcp_approval_texts: ApprovalTexts
   }
 }
 
@@ -64,12 +77,14 @@ const approvals = table<'mcp_approvals'>({
     tool: 'text',
     argument_hash: 'text',
     tool_fingerprint: 'text',
+    tool_says: 'json',
     rule_ids: 'json',
     message: 'text',
     findings: 'json',
     preview: 'text',
     sent_preview: 'text',
     sent_argument_hash: 'text',
+    argument_chars: 'integer',
     policy_version: 'text',
     trace_id: 'text',
     span_id: 'text',
@@ -103,5 +118,12 @@ const approvals = table<'mcp_approvals'>({
   ],
 })
 
+/** A table of its own: lists of approvals do not read what may be long. */
+const texts = table<'mcp_approval_texts'>({
+  id: 'mcp_approval_texts',
+  columns: { id: 'text', arguments: 'text', sent_arguments: 'text' },
+  exact: ['id'],
+})
+
 /** What approvals are kept in. */
-export const approvalTables: readonly Table[] = [approvals]
+export const approvalTables: readonly Table[] = [approvals, texts]

@@ -1,6 +1,6 @@
 import { hint } from 'guard-gateway/core'
 import { allShown } from './all-shown.ts'
-import type { ApprovalView } from './approval-schemas.ts'
+import type { ApprovalView, WholeApprovalView } from './approval-schemas.ts'
 import { type Asked, got, posted, printed, queryOf } from './asking.ts'
 
 const filters = { status: 'status', serverId: 'server_id', limit: 'limit', cursor: 'cursor' }
@@ -24,16 +24,42 @@ export const listApprovals = async (asked: Asked): Promise<number> => {
 
 /** Submits a decision and prints what the approval is then. */
 export const decideApproval = async (asked: Asked, action: 'allow' | 'deny'): Promise<number> => {
-  const { scope, reason } = asked.input.options
+  const { scope, reason, argumentHash } = asked.input.options
   const body = {
     action,
     ...(scope === undefined ? {} : { scope }),
     ...(reason === undefined ? {} : { reason: String(reason) }),
+    ...(argumentHash === undefined ? {} : { argument_hash: String(argumentHash) }),
   }
   const answer = await decided(asked, asked.input.args[0] ?? '', body)
   printed<ApprovalView>(answer, asked, (approval) => [lineOf(approval)])
   return 0
 }
+
+/** Prints one approval with its arguments to the end. */
+export const showApproval = async (asked: Asked): Promise<number> => {
+  const answer = await got(asked, `/approvals/${encodeURIComponent(asked.input.args[0] ?? '')}`)
+  printed<WholeApprovalView>(answer, asked, (approval) => [wholeLines(approval)])
+  return 0
+}
+
+/** Takes an allowance back that is not used yet, and prints what the approval is then. */
+export const undoApproval = async (asked: Asked): Promise<number> => {
+  const answer = await posted(asked, `/approvals/${encodeURIComponent(asked.input.args[0] ?? '')}/undo`, {})
+  printed<ApprovalView>(answer, asked, (approval) => [lineOf(approval)])
+  return 0
+}
+
+/** The same approval with its arguments to the end. */
+export const wholeLines = ({ arguments: args, sent_arguments, ...approval }: WholeApprovalView): string => {
+  const { preview, sent_preview, argument_hash } = approval
+  const whole = { ...approval, preview: args ?? preview, sent_preview: sent_arguments ?? sent_preview }
+  return `${approvalLines(whole)}\n  hash of the arguments ${argument_hash}`
+}
+
+/** One approval as it stands now, with its arguments to the end. */
+export const wholeById = async (asked: Pick<Asked, 'ask'>, id: string): Promise<WholeApprovalView> =>
+  JSON.parse(await got(asked, `/approvals/${encodeURIComponent(id)}`)) as WholeApprovalView
 
 /** Sends a decision about one approval. */
 export const decided = (asked: Asked, id: string, body: object): Promise<string> =>
@@ -56,9 +82,20 @@ export const approvalLines = (approval: ApprovalView): string => {
   const lines = [lineOf(approval)]
   if (approval.status !== 'pending') return lines.join('\n')
   lines.push(`  asked by ${approval.rule_ids.map(allShown).join(', ')}  until ${approval.expires_at}`)
+  lines.push(...saidLines(approval))
   if (approval.message !== null) lines.push(`  ${allShown(approval.message)}`)
   for (const { pointer, reason } of approval.findings) lines.push(`  ${allShown(`${pointer} ${reason}`)}`)
   if (approval.preview !== null) lines.push(`  arguments ${allShown(approval.preview)}`)
   if (approval.sent_preview !== null) lines.push(`  forwarded as ${allShown(approval.sent_preview)}`)
   return lines.join('\n')
+}
+
+/** What the server says of its own tool, marked as its words. */
+const saidLines = ({ tool_says }: ApprovalView): readonly string[] => {
+  if (tool_says === null) return []
+  const { title, description, annotations } = tool_says
+  const hints = Object.entries(annotations).map(([name, value]) => `${name}: ${value}`)
+  return [title, description, hints.join(', ')].flatMap((words) =>
+    words === null || words === '' ? [] : [`  the server says, unchecked: ${allShown(words)}`],
+  )
 }

@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { GuardError } from 'guard-gateway/core'
 import type { ApprovalView } from './approval-schemas.ts'
 import type { Asked } from './asking.ts'
-import { approvalLines, decided, waiting } from './command-approvals.ts'
+import { approvalLines, decided, waiting, wholeById, wholeLines } from './command-approvals.ts'
 
 const LOOK_MS = 1_000
 const INTERRUPTED = 130
+const MOST_WORDS = 500
 
 const decisions: ReadonlyMap<string, object> = new Map<string, object>([
   ['a', { action: 'allow', scope: 'once' }],
@@ -61,19 +62,32 @@ const show = (approval: ApprovalView, { io, input }: Asked): void =>
   void io.out.write(`${input.options.json === true ? JSON.stringify(approval) : approvalLines(approval)}\n`)
 
 const askAbout = async (approval: ApprovalView, asked: Asked, asks: Interface, signal: AbortSignal): Promise<void> => {
+  const whole = await wholeById(asked, approval.id).catch(() => undefined)
+  const hides = whole?.arguments !== undefined
+  const ask = `${hides ? 'Not all of the arguments is shown. [r]ead all, ' : ''}[a]llow once, [s]ession, [d]eny, [i]gnore? `
   let letter = ''
   while (letter !== 'i' && !decisions.has(letter)) {
-    const typed = await asks.question('[a]llow once, [s]ession, [d]eny, [i]gnore? ', { signal }).catch(() => 'i')
+    const typed = await asks.question(ask, { signal }).catch(() => 'i')
     letter = signal.aborted ? 'i' : typed.trim().toLowerCase().charAt(0)
+    if (letter === 'r' && whole !== undefined) asked.io.out.write(`${wholeLines(whole)}\n`)
   }
   const decision = decisions.get(letter)
-  if (decision !== undefined) await take(approval, decision, asked)
+  if (decision === undefined) return
+  const reason =
+    letter === 'd'
+      ? await asks.question('Why? The agent reads it; may be left empty. ', { signal }).catch(() => '')
+      : ''
+  await take(
+    approval,
+    { ...decision, ...(reason.trim() === '' ? {} : { reason: reason.trim().slice(0, MOST_WORDS) }) },
+    asked,
+  )
 }
 
-const take = async ({ id }: ApprovalView, decision: object, asked: Asked): Promise<void> => {
+const take = async ({ id, argument_hash }: ApprovalView, decision: object, asked: Asked): Promise<void> => {
   const { err } = asked.io
   try {
-    const { status } = JSON.parse(await decided(asked, id, decision)) as ApprovalView
+    const { status } = JSON.parse(await decided(asked, id, { ...decision, argument_hash })) as ApprovalView
     err.write(`${id} ${status}\n`)
   } catch (error) {
     // somebody else was quicker, or the time is over: the next question may still be open

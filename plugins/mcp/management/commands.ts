@@ -35,15 +35,16 @@ const oneOf =
 const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
   {
     id: 'mcp approvals',
-    args: '<list|allow|deny|watch> [id]',
-    summary: 'list, allow, deny or watch the calls that wait for a person',
+    args: '<list|show|allow|deny|undo|watch> [id]',
+    summary: 'list, read, allow, deny or watch the calls that wait for a person',
     options: {
       '--status <status>': 'list: pending, allowed, denied, consumed or expired',
       '--server-id <id>': 'list: of this server',
       '--limit <number>': 'list: so many at most; 50 if not said',
       '--cursor <cursor>': 'list: behind those that were listed with this cursor',
       '--scope <scope>': 'allow: once, or session for the same call as often as it comes; once if not said',
-      '--reason <text>': 'allow, deny: words that are kept with the decision',
+      '--reason <text>': 'allow, deny: words that are kept with the decision; the agent reads why it is denied',
+      '--argument-hash <hash>': 'allow, deny: what was looked at; nothing is decided if the arguments are others',
       ...APPROVER_FLAG,
     },
     choices: {
@@ -53,6 +54,18 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
     run: oneOf('mcp approvals', {
       list: [async (asked) => (await import('./command-approvals.ts')).listApprovals(asked), 0, 0, 'no argument'],
+      show: [
+        async (asked) => (await import('./command-approvals.ts')).showApproval(asked),
+        1,
+        1,
+        'the id of one approval',
+      ],
+      undo: [
+        async (asked) => (await import('./command-approvals.ts')).undoApproval(asked),
+        1,
+        1,
+        'the id of one approval',
+      ],
       allow: [
         async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'allow'),
         1,

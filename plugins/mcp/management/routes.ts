@@ -1,8 +1,15 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { approverHeaders, datedCursor, knownFilters } from 'guard-gateway/core'
-import { type Approver, approvalById, decideApproval, shownAs } from '../approvals/index.ts'
-import { approval, approvalParams, approvalsPage, approvalsQuery, decisionBody } from './approval-schemas.ts'
+import { type Approver, approvalById, decideApproval, shownAs, textsById, undoApproval } from '../approvals/index.ts'
+import {
+  approval,
+  approvalParams,
+  approvalsPage,
+  approvalsQuery,
+  decisionBody,
+  wholeApproval,
+} from './approval-schemas.ts'
 import { auditFile, eventsPage, eventsQuery, exportQuery } from './event-schemas.ts'
 import { bundleJson, bundleLines, type ExportParts } from './export.ts'
 import { approvalQuery, eventQuery } from './queries.ts'
@@ -21,6 +28,9 @@ export interface Management extends ExportParts {
 }
 
 const tags = ['mcp']
+
+const viaOf = (headers: Readonly<Record<string, unknown>>): 'cli' | 'api' =>
+  headers['x-guard-via'] === 'cli' ? 'cli' : 'api'
 
 /** Servers, audit, approvals, pins and export, below `/api/v1/mcp`. */
 export const managementRoutes =
@@ -73,10 +83,11 @@ export const managementRoutes =
       return { approvals: wanted.map(approvalView), next_cursor: found.next_cursor, truncated: found.truncated }
     })
 
-    const one = { summary: 'Read one approval', tags, params: approvalParams, response: { 200: approval } }
-    app.get('/approvals/:id', { schema: one }, async ({ params }) =>
-      approvalView(await approvalById(gateway, approvals, params.id)),
-    )
+    const one = { summary: 'Read one approval', tags, params: approvalParams, response: { 200: wholeApproval } }
+    app.get('/approvals/:id', { schema: one }, async ({ params }) => {
+      const row = await approvalById(gateway, approvals, params.id)
+      return { ...approvalView(row), ...(row.argument_chars === null ? {} : await textsById(gateway, row)) }
+    })
 
     const decide = {
       summary: 'Submit a decision',
@@ -88,9 +99,21 @@ export const managementRoutes =
     }
     app.post('/approvals/:id', { schema: decide }, async (request) => {
       approver.checkHeaders(request.headers)
-      const via = request.headers['x-guard-via'] === 'cli' ? 'cli' : 'api'
-      return approvalView(await decideApproval(gateway, approvals, request.params.id, request.body, via))
+      const { argument_hash, ...decision } = request.body
+      const shown = argument_hash === undefined ? {} : { argument_hash }
+      const via = viaOf(request.headers)
+      return approvalView(await decideApproval(gateway, approvals, request.params.id, { ...decision, shown }, via))
     })
+
+    const undo = {
+      summary: 'Take an allowance back that is not used yet',
+      tags,
+      params: approvalParams,
+      response: { 200: approval },
+    }
+    app.post('/approvals/:id/undo', { schema: undo }, async ({ params, headers }) =>
+      approvalView(await undoApproval(gateway, approvals, params.id, viaOf(headers))),
+    )
 
     const file = {
       summary: 'Export the complete MCP audit bundle',

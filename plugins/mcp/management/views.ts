@@ -50,8 +50,9 @@ const severityOf = ({ kind, action, name }: Pick<AuditRow, 'kind' | 'action' | '
 }
 
 /** An approval as the API gives it. */
-export const approvalView = ({ open_key: _key, ...row }: ApprovalRow): ApprovalView => ({
+export const approvalView = ({ open_key: _key, argument_chars: _chars, ...row }: ApprovalRow): ApprovalView => ({
   ...row,
+  tool_says: row.tool_says === null ? null : { ...row.tool_says, annotations: { ...row.tool_says.annotations } },
   rule_ids: [...row.rule_ids],
   findings: row.findings.map((finding) => ({ ...finding })),
   created_at: iso(row.created_at),

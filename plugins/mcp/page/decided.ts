@@ -1,6 +1,7 @@
 import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
 import { type ApprovalRow, shownAs } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
+import { undoButton } from './notice.ts'
 import { spanLink } from './shown.ts'
 
 const LOOKED_AT = 30
@@ -30,9 +31,14 @@ export const decidedSection = async ({ gateway, approvals }: Mcp, ask: Ask): Pro
 ${over.slice(0, MOST_SHOWN).map((row) => decidedRow(ask, row))}</tbody></table></details>`
 }
 
-const decidedRow = ({ now }: Ask, row: ApprovalRow): Html => {
-  const { id, status, scope, tool, server_id, created_at, reason, decided_via, trace_id, span_id } = row
+/** How an approval stands, in a word. */
+export const wordOf = ({ status }: ApprovalRow): Html => {
   const [kind, word] = words[status] ?? ['quiet', status]
-  return html`<tr id="decided-${id}" data-ends="approval-${id}" data-end="${ends[status] ?? status}"><td>${instantMark(created_at, now)}</td><td><span class="${kind}">${word}</span>${scope === 'session' && ' for the session'}</td><td>${tool}</td><td>${server_id}</td><td>${reason}</td><td>${decided_via}</td><td>${spanLink(trace_id, span_id, 'Show')}</td></tr>
+  return html`<span class="${kind}">${word}</span>`
+}
+
+const decidedRow = ({ now, url }: Ask, row: ApprovalRow): Html => {
+  const { id, status, scope, tool, server_id, created_at, reason, decided_via, trace_id, span_id } = row
+  return html`<tr id="decided-${id}" data-ends="approval-${id}" data-end="${ends[status] ?? status}"><td>${instantMark(created_at, now)}</td><td>${wordOf(row)}${scope === 'session' && ' for the session'}${status === 'allowed' && html` ${undoButton(row, url)}`}</td><td>${tool}</td><td>${server_id}</td><td>${reason}</td><td>${decided_via}</td><td>${spanLink(trace_id, span_id, 'Show')}</td></tr>
 `
 }

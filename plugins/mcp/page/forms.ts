@@ -1,7 +1,8 @@
 import { type FieldFault, type Form, GuardError, html, type Posted, type Sent } from 'guard-gateway/core'
-import { type Decision, decideApproval } from '../approvals/index.ts'
+import { type Decision, decideApproval, type Shown, undoApproval } from '../approvals/index.ts'
 import { acceptPins } from '../trust.ts'
 import type { PageParts } from './index.ts'
+import { answeredNotice } from './notice.ts'
 
 /** The form that answers a question: allow or deny, once or for the session. */
 export const approvalForm = ({ mcp, approver }: PageParts): Form => ({
@@ -12,6 +13,7 @@ export const approvalForm = ({ mcp, approver }: PageParts): Form => ({
     'approval-allowed': 'Allowed. The agent may repeat the call.',
     'approval-denied': 'Denied. The agent is told when it repeats the call.',
   },
+  tell: (_code, about, ask) => answeredNotice(mcp, about, ask),
   submit: async ({ params, fields }: Posted) => {
     const answer = answerOf(fields)
     if ('field' in answer) return { faults: [answer] }
@@ -22,7 +24,24 @@ export const approvalForm = ({ mcp, approver }: PageParts): Form => ({
     } catch (error) {
       return tooLate(error)
     }
-    return { notice: answer.action === 'allow' ? 'approval-allowed' : 'approval-denied' }
+    return { notice: answer.action === 'allow' ? 'approval-allowed' : 'approval-denied', about: params.id ?? '' }
+  },
+})
+
+/** The form that takes an allowance back. It asks for no key: nothing passes by it that would not without. */
+export const undoForm = ({ mcp }: PageParts): Form => ({
+  id: 'mcp/undo',
+  path: '/ui/approvals/:id/undo',
+  page: '/mcp',
+  notices: { 'approval-undone': 'Taken back.' },
+  tell: (_code, about, ask) => answeredNotice(mcp, about, ask),
+  submit: async ({ params }: Posted) => {
+    try {
+      await undoApproval(mcp.gateway, mcp.approvals, params.id ?? '', 'ui')
+    } catch (error) {
+      return tooLate(error)
+    }
+    return { notice: 'approval-undone', about: params.id ?? '' }
   },
 })
 
@@ -34,7 +53,13 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
     return { field: 'action', message: 'Say whether the call is allowed or denied.' }
   if (scope !== 'once' && scope !== 'session')
     return { field: 'scope', message: 'A decision holds once or for the session.' }
-  return { action, scope, reason: fields.get('reason') || null }
+  return { action, scope, reason: fields.get('reason') || null, shown: shownBy(fields) }
+}
+
+/** What the page showed, as its form names it. */
+const shownBy = (fields: URLSearchParams): Shown => {
+  const [tool, argument_hash] = [fields.get('tool'), fields.get('argument_hash')]
+  return { ...(tool === null ? {} : { tool }), ...(argument_hash === null ? {} : { argument_hash }) }
 }
 
 /** The form that trusts definitions of tools as they stand. */
@@ -72,9 +97,14 @@ const shownIn = (fields: URLSearchParams, tools: readonly string[]): readonly st
 
 /** Somebody else was quicker, or the time is over: what is true now, and the way back. Rethrows everything else. */
 const tooLate = (error: unknown): Sent => {
-  if (!(error instanceof GuardError) || (error.code !== 'APPROVAL_DECIDED' && error.code !== 'APPROVAL_EXPIRED'))
-    throw error
-  const title = error.code === 'APPROVAL_EXPIRED' ? 'Too late' : 'Decided already'
+  const title = error instanceof GuardError ? titles[error.code] : undefined
+  if (!(error instanceof GuardError) || title === undefined) throw error
   const main = html`<h1>${title}</h1><p>${error.message}</p><p><a href="/mcp">Back to what waits now</a></p>`
   return { view: { title: `${title} · MCP`, main, status: 409 } }
+}
+
+const titles: Readonly<Record<string, string>> = {
+  APPROVAL_EXPIRED: 'Too late',
+  APPROVAL_DECIDED: 'Decided already',
+  VERSION_CONFLICT: 'Not what was shown',
 }

@@ -1,6 +1,7 @@
 import type { Approver } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
-import { approvalForm, pinsForm } from './forms.ts'
+import { approvalPage } from './approval-page.ts'
+import { approvalForm, pinsForm, undoForm } from './forms.ts'
 import { mcpPage } from './mcp-page.ts'
 import { approvalsPanel, refusedPanel } from './panels.ts'
 
@@ -14,8 +15,10 @@ export interface PageParts {
 export const addPages = (parts: PageParts): void => {
   const { gateway } = parts.mcp
   gateway.pages.add(mcpPage(parts))
+  gateway.pages.add(approvalPage(parts))
   gateway.panels.add(approvalsPanel(parts))
   gateway.panels.add(refusedPanel(parts))
   gateway.forms.add(approvalForm(parts))
+  gateway.forms.add(undoForm(parts))
   gateway.forms.add(pinsForm(parts))
 }

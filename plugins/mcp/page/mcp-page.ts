@@ -20,7 +20,7 @@ const mainOf = async (parts: PageParts, ask: Ask): Promise<Html> => {
   const unused = view.policy === null && waiting.length === 0
   return html`<div data-live="*"><h1>MCP</h1>
 ${faultList(ask.refused?.faults ?? [])}
-${unused ? unusedText(parts.mcp.gateway) : html`${policyLine(ask, view)}${pendingSection(parts, ask, waiting)}`}
+${unused ? unusedText(parts.mcp.gateway) : html`${policyLine(ask, view)}${await pendingSection(parts, ask, waiting)}`}
 ${await decidedSection(parts.mcp, ask)}
 ${await serversSection(parts, ask, view)}
 ${await decisionsSection(parts.mcp, ask, view)}</div>`

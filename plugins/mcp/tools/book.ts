@@ -9,6 +9,7 @@ import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './def
 import type { PinRows } from './pin-rows.ts'
 import { Pins } from './pins.ts'
 import { rewritePage } from './rewrite.ts'
+import { saysOf, type ToolSays } from './says.ts'
 
 const MAX_TOOLS = 10_000
 const MAX_PAGES = 1_000
@@ -25,6 +26,7 @@ interface Generation {
 export class ToolBook implements Tools {
   readonly #tools = new Map<string, Definition>()
   readonly #pins: Pins
+  readonly #gateway: Gateway
   readonly #server: McpServer
   #generation: Generation | undefined
   #facts: ServerFacts | undefined
@@ -33,6 +35,7 @@ export class ToolBook implements Tools {
 
   /** `pins`: where they are kept, if not in storage. */
   constructor(gateway: Gateway, server: McpServer, audit: Audit, pins?: PinRows) {
+    this.#gateway = gateway
     this.#server = server
     this.#pins = new Pins(gateway, audit, server.id, pins)
   }
@@ -119,6 +122,11 @@ export class ToolBook implements Tools {
 
   fingerprint(tool: string): string | null {
     return this.#tools.get(tool)?.fingerprint ?? null
+  }
+
+  says(tool: string): ToolSays | null {
+    const definition = this.#tools.get(tool)
+    return definition === undefined ? null : saysOf(definition.json, this.#gateway.redact)
   }
 
   pin(tool: string): PinState {

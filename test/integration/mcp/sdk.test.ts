@@ -15,7 +15,7 @@ rules:
 const said = ({ content }: Awaited<ReturnType<SdkClient['call']>>): string => content.map(({ text }) => text).join()
 
 /** What every client does at every server, one after the other in one session. */
-const works = async (client: SdkClient, { allow }: McpPlace): Promise<void> => {
+const works = async (client: SdkClient, { allow, deny }: McpPlace): Promise<void> => {
   const tools = await client.list()
   assert.ok(tools.includes('typed_output') && !tools.includes('send_email'))
   assert.equal(said(await client.call('echo', { n: 1.5 })), '{"n":1.5}')
@@ -28,6 +28,16 @@ const works = async (client: SdkClient, { allow }: McpPlace): Promise<void> => {
   assert.deepEqual(client.progress, [0, 50, 100])
   assert.equal(said(await client.call('test_sampling', { prompt: 'hello' })), 'LLM response: sampled')
   assert.match(said(await client.call('test_elicitation', { message: 'who?' })), /action=accept.*"username":"ann"/)
+
+  const refused = { path: 'etc', content: 'b' }
+  const asks = (await client.call('write_file', refused)).structuredContent
+  await deny(String(asks?.approval_id), 'Write below out/ instead.')
+  const answer = await client.call('write_file', refused)
+  assert.ok(answer.isError)
+  assert.equal(
+    said(answer),
+    `Denied by the user (${asks?.approval_id}): Write below out/ instead. Do not retry the same call.`,
+  )
 
   for (const [tool, args] of [
     ['write_file', { path: 'a', content: 'b' }],

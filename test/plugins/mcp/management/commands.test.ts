@@ -76,6 +76,21 @@ describe('guard mcp approvals', () => {
     assert.deepEqual([json.approvals.length, json.next_cursor], [1, null])
     assert.match((await guard('approvals', 'list', '--status', 'denied')).err, /no such approvals/)
   })
+  it('show prints arguments to their end, and the words of the server as such; undo takes back', async () => {
+    const tool_says = { title: null, description: 'Safe\u202e!', annotations: { readOnlyHint: true } }
+    const args = { content: `${'a'.repeat(3_000)}MIDDLE\u001b[2J${'b'.repeat(3_000)}` }
+    const { approval } = await callNeedingConsent(api, { args, question: { tool_says } })
+    const { out } = await guard('approvals', 'show', approval.id)
+    assert.ok(out.includes(`${'a'.repeat(3_000)}MIDDLE\\u001b[2J${'b'.repeat(3_000)}`))
+    assert.match(out, /the server says, unchecked: SafeU\+202E!\n {2}the server says, unchecked: readOnlyHint: true\n/)
+    assert.doesNotMatch((await guard('approvals', 'list')).out, /MIDDLE/)
+    await assert.rejects(guard('approvals', 'allow', approval.id, '--argument-hash', 'c45a'.repeat(4)), {
+      code: 'VERSION_CONFLICT',
+    })
+    await guard('approvals', 'allow', approval.id, '--argument-hash', approval.argument_hash)
+    assert.match((await guard('approvals', 'undo', approval.id)).out, /pending/)
+    await assert.rejects(guard('approvals', 'undo', approval.id), { code: 'APPROVAL_DECIDED' })
+  })
   it('allow and deny decide, and say how it stands where they cannot', async () => {
     const first = await callNeedingConsent(api)
     const { out } = await guard('approvals', 'allow', first.approval.id, '--scope', 'session', '--reason', 'fine')
@@ -102,6 +117,17 @@ describe('guard mcp approvals', () => {
     typed.write('a\n')
     await io.errHolds(`${first.approval.id} allowed`)
     assert.match(io.outText(), /write_file on fs/)
+    const long = await callNeedingConsent(api, { args: { text: `${'a'.repeat(900)}MIDDLE${'b'.repeat(900)}` } })
+    await io.errHolds('Not all of the arguments is shown. [r]ead all')
+    assert.doesNotMatch(io.outText(), /MIDDLE/)
+    typed.write('r\n')
+    while (!io.outText().includes('MIDDLE')) await new Promise(setImmediate)
+    await io.errHolds('[i]gnore? Not all')
+    typed.write('d\n')
+    await io.errHolds('Why?')
+    typed.write('not that one\n')
+    await io.errHolds(`${long.approval.id} denied`)
+    assert.equal((await api.gateway.storage.get('mcp_approvals', long.approval.id))?.reason, 'not that one')
     typed.end()
     assert.equal(await watching, 130)
   })

@@ -4,40 +4,10 @@ import { startGateway } from 'guard-gateway/test'
 import { Audit } from '../../../../plugins/mcp/audit/index.ts'
 import type { ServersView } from '../../../../plugins/mcp/management/server-schemas.ts'
 import { ToolBook } from '../../../../plugins/mcp/tools/index.ts'
-import { type McpClient, type McpService, resultOf, startMcp } from '../../../kit/mcp.ts'
+import { resultOf, startMcp } from '../../../kit/mcp.ts'
 import { sendJson, TOOLS } from '../../../kit/mcp-upstream.ts'
 import { server as LOCAL } from '../tools/book-kit.ts'
-
-const POLICY = `version: 1
-default: allow
-rules:
-  - { id: no-delete, tools: [delete_file], action: deny }
-  - { id: ask-before-writing, tools: [write_file], action: confirm, message: Writes to the disk. }
-`
-
-const accept = { accept: 'text/html' }
-
-const get = (service: McpService, path = '/mcp') => fetch(service.gateway.url + path, { headers: accept })
-
-const page = async (service: McpService, path = '/mcp'): Promise<string> => {
-  const answer = await get(service, path)
-  assert.equal(answer.status, 200, path)
-  return answer.text()
-}
-
-const send = (service: McpService, path: string, fields: Readonly<Record<string, string>>) =>
-  fetch(service.gateway.url + path, {
-    method: 'POST',
-    body: new URLSearchParams(fields),
-    headers: accept,
-    redirect: 'manual',
-  })
-
-/** Asks for a call that needs consent, and gives the id of the question. */
-const asking = async (client: McpClient, args: object): Promise<string> => {
-  const { structuredContent } = resultOf(await client.call('write_file', args))
-  return String((structuredContent as { readonly approval_id: unknown }).approval_id)
-}
+import { asking, get, POLICY, page, send } from './kit.ts'
 
 test('where there is no server the page gives a command that works as it stands', async () => {
   const started = await startGateway()
@@ -62,7 +32,7 @@ test('a question shows what would be done, to be allowed once: one retry passes'
   assert.match(text, /Any process on this machine can approve/)
   const answer = await send(service, `/ui/approvals/${id}`, { action: 'allow', reason: 'fine' })
   assert.equal(answer.status, 303)
-  assert.equal(answer.headers.get('location'), '/mcp?notice=approval-allowed')
+  assert.equal(answer.headers.get('location'), `/mcp?notice=approval-allowed&about=${id}`)
   assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
   assert.equal(resultOf(await client.call('write_file', args)).isError, true)
 })
@@ -74,8 +44,9 @@ test('for the session every retry passes; denied is denied', async () => {
   await send(service, `/ui/approvals/${await asking(client, args)}`, { action: 'allow:session' })
   for (let turn = 0; turn < 3; turn++) assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
   const other = { path: 'b' }
-  const answer = await send(service, `/ui/approvals/${await asking(client, other)}`, { action: 'deny' })
-  assert.equal(answer.headers.get('location'), '/mcp?notice=approval-denied')
+  const denied = await asking(client, other)
+  const answer = await send(service, `/ui/approvals/${denied}`, { action: 'deny' })
+  assert.equal(answer.headers.get('location'), `/mcp?notice=approval-denied&about=${denied}`)
   assert.match(await page(service), /Answered lately \(2\)[\s\S]*denied[\s\S]*for the session/)
 })
 

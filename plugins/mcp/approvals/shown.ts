@@ -1,0 +1,31 @@
+import { cutText, GuardError } from 'guard-gateway/core'
+import type { ApprovalRow } from './tables.ts'
+
+/** What somebody had before them who decides. */
+export interface Shown {
+  readonly tool?: string
+  /** The hash, or its first 16 digits and more. */
+  readonly argument_hash?: string
+}
+
+/** Throws VERSION_CONFLICT if the approval asks about something else than what was shown. */
+export const checkShown = (row: ApprovalRow, { tool, argument_hash }: Shown): void => {
+  const isOther =
+    (tool !== undefined && posted(tool) !== posted(row.tool)) ||
+    (argument_hash !== undefined && (argument_hash.length < 16 || !row.argument_hash.startsWith(argument_hash)))
+  if (!isOther) return
+  throw new GuardError(
+    'VERSION_CONFLICT',
+    `Approval ${row.id} asks about ${named(row)}, not about ${named({ ...row, ...defined({ tool, argument_hash }) })}, which was shown. Nothing is decided. Look at it anew.`,
+    { state: row.status },
+  )
+}
+
+/** A name as a form brings it: browsers write line breaks and lone surrogates otherwise. */
+const posted = (name: string): string => name.replaceAll(/\r\n?/g, '\n').toWellFormed()
+
+const defined = (shown: { readonly tool: string | undefined; readonly argument_hash: string | undefined }) =>
+  Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined))
+
+const named = ({ tool, argument_hash }: Pick<ApprovalRow, 'tool' | 'argument_hash'>): string =>
+  `${cutText(tool, 128)} with arguments ${argument_hash.slice(0, 16)}…`

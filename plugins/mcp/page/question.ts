@@ -1,0 +1,112 @@
+import {
+  type Approver,
+  type Ask,
+  approverField,
+  type Html,
+  html,
+  instantMark,
+  isShape,
+  pageUrl,
+  readJson,
+} from 'guard-gateway/core'
+import type { ApprovalRow } from '../approvals/index.ts'
+import type { ToolSays } from '../tools/says.ts'
+import { findingList, shortHash, spanLink } from './shown.ts'
+
+/** What would be done, as far as the page shows it, as JSON; null once it is no longer kept. */
+export interface ShownArguments {
+  readonly arguments: string | null
+  readonly sent_arguments: string | null
+  /** Characters of all of it where the middle is left out. */
+  readonly left_out?: number
+}
+
+/** One question as a card: what would be done, what is known of the tool, and the buttons that answer it while it waits. */
+export const questionCard = (ask: Ask, row: ApprovalRow, shown: ShownArguments, approver: Approver): Html => {
+  const { id, tool, server_id, session_id, client, created_at, expires_at, rule_ids, message, findings } = row
+  return html`<article class="question" id="approval-${id}" data-row data-expires data-gone="answered elsewhere" aria-labelledby="title-${id}">
+<div class="head"><h3 id="title-${id}">${tool} <span class="quiet">on</span> ${server_id}</h3>${row.status === 'pending' && html`<p>expires in <span data-until="${new Date(expires_at).toISOString()}">${leftText(expires_at - ask.now)}</span></p>`}<p class="quiet">asked ${instantMark(created_at, ask.now)}${client !== null && html` by ${client.name}`} · ${rule_ids.length === 0 ? 'policy default' : html`rule ${rule_ids.join(', ')}`}</p><p class="acts">${spanLink(row.trace_id, row.span_id, 'Replay')}</p></div>
+${message !== null && html`<p>${message}</p>`}
+${saidPart(row.tool_says)}
+${argumentTable(shown.arguments, 'Arguments')}
+${shown.sent_arguments !== null && argumentTable(shown.sent_arguments, 'As they would be sent')}
+${shown.left_out !== undefined && html`<p class="warning">Not all of the ${shown.left_out} characters is shown here. <a href="${approvalUrl(id)}">Read all of it</a></p>`}
+${findingList(findings)}
+<p class="quiet">Arguments ${shortHash(row.argument_hash)}${row.tool_fingerprint !== null && html` · definition ${shortHash(row.tool_fingerprint)}`} · <a href="${pageUrl('/mcp', { session_id })}#decisions">decisions of its session</a></p>
+${row.status === 'pending' && answers(ask, row, approver, shown.left_out !== undefined)}
+</article>
+`
+}
+
+/** Where one approval stands with its arguments to the end. */
+export const approvalUrl = (id: string): string => `/approvals/${encodeURIComponent(id)}`
+
+const leftText = (ms: number): string => {
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+const SAID = 'The server says of its tool, unchecked'
+
+/** The server's own words about its tool, marked as such. */
+const saidPart = (says: ToolSays | null): Html => {
+  if (says === null) return html``
+  const { title, description, annotations } = says
+  const hints = Object.entries(annotations).map(([name, value]) => html` <code>${name}: ${String(value)}</code>`)
+  if (title === null && description === null && hints.length === 0) return html``
+  const isLong = description !== null && isBlock(description)
+  return html`<p><span class="quiet">${SAID}:</span>${title !== null && html` <q>${title}</q>`}${description !== null && !isLong && html` <q>${description}</q>`}${hints}</p>${isLong && longText(SAID, description)}`
+}
+
+/** The members of the arguments, one a line; what is not an object as it stands. */
+const argumentTable = (json: string | null, label: string): Html => {
+  if (json === null) return html`<p class="quiet">${label}: no longer kept.</p>`
+  const args = parsed(json)
+  if (args === undefined) return longText(label, json)
+  const members = Object.entries(args)
+  if (members.length === 0) return html`<p class="quiet">${label}: none.</p>`
+  return html`<table class="attributes"><caption>${label} <span class="quiet">redacted</span></caption><tbody>${members.map(
+    ([name, value]) => html`<tr><th scope="row">${name}</th><td>${valueText(name, value)}</td></tr>`,
+  )}</tbody></table>`
+}
+
+const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = readJson(text)
+    return isShape(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const LONG_CHARS = 120
+const COUNTED_CHARS = 500
+
+const isBlock = (text: string): boolean => text.length > LONG_CHARS || text.includes('\n')
+
+const valueText = (name: string, value: unknown): Html => {
+  const text =
+    typeof value === 'string'
+      ? value
+      : JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part))
+  if (!isBlock(text)) return html`<code>${text}</code>`
+  return html`${longText(name, text)}${text.length > COUNTED_CHARS && html`<span class="quiet">(${text.length} characters)</span>`}`
+}
+
+/** A text that scrolls in its place, by keys too, so that the buttons below it stay near. */
+const longText = (label: string, text: string): Html =>
+  html`<pre tabindex="0" role="group" aria-label="${label}">${text}</pre>`
+
+/** What Enter in a field presses: who says why a call is denied must not allow it. */
+const pressesNothing = html`<button hidden disabled></button>`
+
+/** The form that answers; it names what is shown. What is not shown to its end cannot be allowed from here. */
+const answers = ({ refused, url }: Ask, row: ApprovalRow, approver: Approver, isCut: boolean): Html => {
+  const { id, tool, argument_hash } = row
+  const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined
+  const back = url.startsWith(approvalUrl(id)) ? '/mcp' : url
+  return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="tool" value="${tool}"><input type="hidden" name="argument_hash" value="${argument_hash}"><input type="hidden" name="return_to" value="${back}">${pressesNothing}
+<label>Reason<input name="reason" size="34" maxlength="500" placeholder="the agent reads why it is denied" value="${again?.fields.get('reason')}"></label>
+${approverField(approver, again?.faults)}
+${isCut ? html`<a class="button" href="${approvalUrl(id)}">Read all of it to allow it</a>` : html`<button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button>`} <button class="grave" name="action" value="deny">Deny this call</button></form>`
+}
