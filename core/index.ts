@@ -60,6 +60,8 @@ export {
   newsMark,
   pageUrl,
   priceMark,
+  shownField,
+  shownState,
   spellMark,
 } from './display/marks.ts'
 export { outputOf } from './display/output.ts'

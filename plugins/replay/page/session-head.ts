@@ -1,4 +1,13 @@
-import { type Ask, costUnit, type Gateway, type Html, html, type Reader, type SessionRow } from 'guard-gateway/core'
+import {
+  type Ask,
+  costUnit,
+  type Gateway,
+  type Html,
+  html,
+  type Reader,
+  type SessionRow,
+  shownField,
+} from 'guard-gateway/core'
 import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './shown.ts'
 
@@ -17,7 +26,7 @@ export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): P
     row.external_id !== null && html`<span class="quiet">${row.external_id}</span> `
   }${row.paused && html`<strong class="warning">paused</strong>`}</p>${
     gateway.forms.get(`sessions/${act}`) !== undefined &&
-    html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}"><button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
+    html`<form class="inline" method="post" action="${path}"><input type="hidden" name="return_to" value="${url}">${shownField(row)}<button>${row.paused ? 'Resume' : 'Pause'}</button></form>`
   }</div>
 <p class="sums">${durationMark(BigInt(row.last_seen_at - row.created_at) * NS_PER_MS)} from first to last request · ${countMark(row.requests)} requests · ${countMark(row.total_tokens)} tokens · ${costMark(BigInt(row.cost_micro))} ${costUnit(gateway)} · ${row.flagged} flagged · ${row.blocked} blocked · ${row.errors} errors · last seen ${timeMark(BigInt(row.last_seen_at) * NS_PER_MS, now)}</p>
 </section>`

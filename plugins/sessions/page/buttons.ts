@@ -1,13 +1,14 @@
-import { type Ask, approverField, type Gateway, type Html, html, tellingPart } from 'guard-gateway/core'
+import { type Ask, approverField, type Gateway, type Html, html, shownState, tellingPart } from 'guard-gateway/core'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (
   kind: 'sessions' | 'agents',
-  { id, paused }: { readonly id: string; readonly paused: boolean },
+  row: { readonly id: string } & Parameters<typeof shownState>[0],
 ): Html => {
+  const { id, paused } = row
   const act = paused ? 'resume' : 'pause'
   const [word, thing] = [paused ? 'Resume' : 'Pause', kind === 'sessions' ? 'session' : 'agent']
-  return html`<button class="plain" form="pause" formaction="/ui/${kind}/${encodeURIComponent(id)}/${act}" aria-label="${word} ${thing} ${id}">${word}</button>`
+  return html`<button class="plain" form="pause" formaction="/ui/${kind}/${encodeURIComponent(id)}/${act}" name="shown" value="${shownState(row)}" aria-label="${word} ${thing} ${id}">${word}</button>`
 }
 
 /** The one form of all these buttons, with the key for those that resume, where one is needed. */

@@ -13,6 +13,7 @@ import {
   priceMark,
   type Session,
   type SessionRow,
+  shownField,
   tightestFirst,
 } from 'guard-gateway/core'
 import { liveById } from '../find.ts'
@@ -71,7 +72,7 @@ const pauseForm = ({ approver }: Gateway, { refused, url }: Ask, row: SessionRow
     refused?.form === form
       ? html` value="${refused.fields.get(name)}" aria-invalid="true"`
       : known !== '' && html` value="${known}"`
-  const back = html`<input type="hidden" name="return_to" value="${url}">`
+  const back = html`<input type="hidden" name="return_to" value="${url}">${shownField(row)}`
   const key = approverField(approver, refused?.faults)
   const pause = row.paused
     ? html`<form class="filters" method="post" action="${path}/resume">${back}${key}<button class="main">Resume this session</button></form>${(row.ended_at ?? null) === null && html`<form class="filters" method="post" action="${path}/end">${back}<button class="grave">End this session</button></form>`}`

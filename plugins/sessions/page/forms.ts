@@ -3,6 +3,7 @@ import type { Agents } from '../agents.ts'
 import { liveById } from '../find.ts'
 import type { LiveSessions } from '../live.ts'
 import { changeSession, endSession, pauseSession, resumeSession } from '../pause.ts'
+import { staleForm } from './stale.ts'
 
 const MAX_CHARS = 200
 
@@ -25,11 +26,13 @@ export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly For
     path: `/ui/sessions/:id/${name}`,
     page: '/sessions/:id',
     notices,
-    submit: async ({ params, fields }: Posted) => {
+    submit: async ({ params, fields, now }: Posted) => {
       const text = field === undefined ? null : fields.get(field)?.trim() || null
-      const fault = tooLong(field ?? '', text) ?? resumeFault(gateway, name, fields)
+      const fault = tooLong(field, text) ?? resumeFault(gateway, name, fields)
       if (fault !== undefined) return { faults: [fault] }
       const session = await liveById(gateway, live, params.id ?? '')
+      const stale = staleForm(name, `Session ${session.row.id}`, session.row, fields, now)
+      if (stale !== undefined) return stale
       await act(session, text)
       return { notice, at: `session-${session.row.id}` }
     },
@@ -44,9 +47,9 @@ export const sessionForms = (gateway: Gateway, live: LiveSessions): readonly For
   ]
 }
 
-const tooLong = (field: string, text: string | null): FieldFault | undefined =>
+const tooLong = (field: string | undefined, text: string | null): FieldFault | undefined =>
   text !== null && text.length > MAX_CHARS
-    ? { field, message: `${text.length} characters are too many; ${MAX_CHARS} may be given.` }
+    ? { field: field ?? '', message: `${text.length} characters are too many; ${MAX_CHARS} may be given.` }
     : undefined
 
 /** To pause anybody may; to let go on takes the approver key, where one is set. */
@@ -63,10 +66,13 @@ export const agentForms = (gateway: Gateway, agents: Agents): readonly Form[] =>
       'agent-paused': 'Agent paused. Nothing of it is forwarded until it is resumed.',
       'agent-resumed': 'Agent resumed.',
     },
-    submit: async ({ params, fields }: Posted) => {
+    submit: async ({ params, fields, now }: Posted) => {
       const fault = resumeFault(gateway, act, fields)
       if (fault !== undefined) return { faults: [fault] }
-      await agents.setPaused(await agents.need(params.id ?? ''), act === 'pause')
+      const agent = await agents.need(params.id ?? '')
+      const stale = staleForm(act, `Agent ${agent.id}`, agent, fields, now)
+      if (stale !== undefined) return stale
+      await agents.setPaused(agent, act === 'pause')
       return { notice: `agent-${act}d`, at: `agent-${params.id}` }
     },
   }))

@@ -8,6 +8,7 @@ import {
   type Panel,
   type SessionRow,
   shortId,
+  shownField,
 } from 'guard-gateway/core'
 import { waitingSessions } from '../find.ts'
 import { nameMark } from './buttons.ts'
@@ -31,7 +32,7 @@ ${more && html`<p><a href="/sessions?paused=true">All paused sessions</a></p>`}`
 const question = ({ now, url }: Ask, row: SessionRow, approver: Approver): Html => {
   const { id, name, external_id, project_id, paused_at, pause_reason } = row
   const path = `/ui/sessions/${encodeURIComponent(id)}`
-  const back = html`<input type="hidden" name="return_to" value="${url}">`
+  const back = html`<input type="hidden" name="return_to" value="${url}">${shownField(row)}`
   const title = name ?? (external_id === null ? shortId(id) : nameMark(external_id))
   return html`<article class="question" id="waiting-${id}" data-row data-gone="let go or ended elsewhere" aria-labelledby="title-${id}">
 <div class="head"><h3 id="title-${id}"><a href="/sessions/${encodeURIComponent(id)}">${title}</a> <span class="quiet">of</span> ${nameMark(project_id)}</h3><p class="quiet">paused ${paused_at !== null && instantMark(paused_at, now)}</p></div>

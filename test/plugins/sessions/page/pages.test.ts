@@ -174,3 +174,52 @@ test('what waits for a person stands on the page of what is going on, with why a
   assert.equal((await post('resume')).status, 303)
   assert.equal((await service.session(id)).paused, false)
 })
+
+/** Two pauses of one millisecond are one. */
+const nextMillisecond = async (): Promise<void> => {
+  const now = Date.now()
+  while (Date.now() === now) await new Promise(setImmediate)
+}
+
+test('a form that shows another state than there is lets nothing go on; to pause twice harms nobody', async () => {
+  const { sessions } = (await (await fetch(`${started.url}/api/sessions`)).json()) as {
+    readonly sessions: readonly { readonly id: string }[]
+  }
+  const id = sessions[0]?.id ?? ''
+  const shown = async (form: string) => {
+    const [, rest = ''] = (await page(`/sessions/${id}`)).split(`action="/ui/sessions/${id}/${form}"`)
+    return /name="shown" value="([^"]+)"/.exec(rest)?.[1] ?? ''
+  }
+  const asOpen = { shown: await shown('pause') }
+  assert.equal(asOpen.shown, 'open')
+  assert.equal((await send(`/ui/sessions/${id}/pause`, asOpen)).status, 303)
+  assert.equal((await send(`/ui/sessions/${id}/pause`, asOpen)).status, 303)
+  // "Let loop rules begin anew" of a page that still shows it as open
+  const late = await send(`/ui/sessions/${id}/resume`, asOpen)
+  assert.equal(late.status, 409)
+  assert.match(
+    await late.text(),
+    /Session \S+ is paused since <time[^>]+>[^<]+<\/time>; the page showed it as open\. Nothing is changed/,
+  )
+  const first = { shown: await shown('resume') }
+  assert.match(first.shown, /^paused \d+$/)
+  assert.equal((await send(`/ui/sessions/${id}/resume`, first)).status, 303)
+  assert.equal((await send(`/ui/sessions/${id}/end`, first)).status, 409, 'it works again')
+  await nextMillisecond()
+  assert.equal((await send(`/ui/sessions/${id}/pause`)).status, 303)
+  assert.equal((await send(`/ui/sessions/${id}/resume`, first)).status, 409, 'that pause is another one')
+  assert.equal((await send(`/ui/sessions/${id}/end`, { shown: await shown('end') })).status, 303)
+  assert.equal((await send(`/ui/sessions/${id}/resume`, { shown: '<b>9' })).status, 409)
+  assert.equal((await send(`/ui/sessions/${id}/resume`, { shown: await shown('resume') })).status, 303)
+})
+
+test('a form that shows an agent as paused resumes no later pause of it', async () => {
+  await send('/ui/agents/playground/pause')
+  const value = /formaction="\/ui\/agents\/playground\/resume" name="shown" value="(paused \d+)"/
+  const shown = value.exec(await page('/sessions'))?.[1] ?? ''
+  assert.equal((await send('/ui/agents/playground/resume', { shown })).status, 303)
+  await nextMillisecond()
+  await send('/ui/agents/playground/pause')
+  assert.equal((await send('/ui/agents/playground/resume', { shown })).status, 409)
+  assert.equal((await send('/ui/agents/playground/resume')).status, 303)
+})

@@ -1,0 +1,24 @@
+import { html, instantMark, type Sent, shownState } from 'guard-gateway/core'
+
+/** A session or agent whose state a form has shown. */
+type Stateful = Parameters<typeof shownState>[0]
+
+/** What a form is answered that would let go on, or end, something that stands otherwise than it was shown; undefined: it stands so, or the form does not say. To pause what is paused harms nobody. */
+export const staleForm = (
+  act: string,
+  what: string,
+  row: Stateful,
+  fields: URLSearchParams,
+  now: number,
+): Sent | undefined => {
+  const shown = fields.get('shown')
+  if ((act !== 'resume' && act !== 'end') || shown === null || shown === shownState(row)) return undefined
+  const main = html`<h1>Not what was shown</h1><p>${what} is ${stateText(shownState(row), now)}; the page showed it as ${stateText(shown, now)}. Nothing is changed.</p><p><a href="/sessions">Look at the sessions as they are now</a></p>`
+  return { view: { title: 'Not what was shown · Sessions', main, status: 409 } }
+}
+
+const stateText = (state: string, now: number) => {
+  const [word, at] = state.split(' ', 2)
+  const since = Number(at)
+  return html`${word === 'paused' || word === 'ended' ? word : 'open'}${Number.isSafeInteger(since) && since > 0 && html` since ${instantMark(since, now)}`}`
+}
