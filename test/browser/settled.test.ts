@@ -94,4 +94,18 @@ describe('what has just moved or appeared', { skip: noBrowser }, () => {
     await page.locator('#told', { hasText: 'has just moved' }).waitFor()
     await visit.close()
   })
+
+  it('what the person scrolls has not moved', async () => {
+    for (let more = 0; more < 4; more++) await crowd.question()
+    const id = await crowd.question()
+    const visit = await crowd.open('/mcp')
+    const { page } = visit
+    await page.waitForTimeout(600)
+    await allow(page, id).evaluate((button) => button.scrollIntoView({ block: 'center' }))
+    assert.ok((await page.evaluate(() => scrollY)) > 0)
+    const at = await middleOf(allow(page, id))
+    await page.mouse.click(at.x, at.y)
+    await page.locator('.notice', { hasText: 'Allowed' }).waitFor()
+    await visit.close()
+  })
 })

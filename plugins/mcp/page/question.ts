@@ -80,7 +80,8 @@ const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => 
 }
 
 const LONG_CHARS = 120
-const COUNTED_CHARS = 500
+/** What is shortened is no longer than this. */
+const COUNTED_CHARS = 600
 
 const isBlock = (text: string): boolean => text.length > LONG_CHARS || text.includes('\n')
 

@@ -8,17 +8,21 @@ const pressable = 'main :is(button, [type="checkbox"])'
 /** By control: where it was seen last and what it did, and since when each is so. */
 const known = new WeakMap()
 
+const isNear = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]) < NEAR_PX
+
 const look = (control, now, since = now) => {
   const { form, name, value, textContent, attributes } = control
   const { left, top, width } = control.getBoundingClientRect()
-  const [x, y] = width ? [left + scrollX, top + scrollY] : [-1, -1]
+  const seen = width ? [left, top] : [-1, -1]
+  const placed = width ? [left + scrollX, top + scrollY] : [-1, -1]
   const what = [form?.action, attributes.formaction?.value, name, value, textContent].join()
   const was = known.get(control)
   const isSame = was?.what === what
-  if (isSame && Math.hypot(was.x - x, was.y - y) < NEAR_PX) return was
-  const seen = { x, y, what, moved: now, changed: isSame ? was.changed : since }
-  known.set(control, seen)
-  return seen
+  // by scrolling one changes, of what sticks to its place the other
+  const isStill = isSame && (isNear(was.seen, seen) || isNear(was.placed, placed))
+  const is = { seen, placed, what, moved: isStill ? was.moved : now, changed: isSame ? was.changed : since }
+  known.set(control, is)
+  return is
 }
 
 /** Looks where all that can be pressed is by now; what has moved, appeared or become something else says that it cannot be pressed yet. `since`: from when on keys know what has become something else. */
