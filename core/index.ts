@@ -60,12 +60,10 @@ export {
   newsMark,
   pageUrl,
   priceMark,
-  shownField,
-  shownState,
   spellMark,
 } from './display/marks.ts'
 export { outputOf } from './display/output.ts'
-export { type ListedSession, sessionLines } from './display/session-table.ts'
+export { type ListedSession, sessionLines, shownField, shownState } from './display/session-table.ts'
 export { type Code, catalogue } from './errors/catalogue.ts'
 export { errorEntry, isKnownCode } from './errors/entry.ts'
 export { errorIn } from './errors/error-answer.ts'

@@ -84,21 +84,3 @@ export const cursorLinks = ({ url, query }: Ask, next_cursor: string | null): Ht
 /** Where script says how many rows a list has before its first one: `seen` is that row's id, `first` the list's beginning, `what` one of its things. */
 export const newsMark = (first: string, seen: string, what: string): Html =>
   html`<p id="news" class="news" data-seen="${seen}" data-what="${what}" hidden><a href="${first}"></a></p>`
-
-/** How a session or agent stands, as a form says that it was shown: two pauses of it are two states. */
-export const shownState = ({
-  paused,
-  paused_at,
-  ended_at,
-}: {
-  readonly paused: boolean
-  readonly paused_at: number | null
-  readonly ended_at?: number | null
-}): string => {
-  if (!paused) return 'open'
-  return (ended_at ?? null) === null ? `paused ${paused_at ?? ''}`.trim() : `ended ${ended_at}`
-}
-
-/** The field that a form names it with. */
-export const shownField = (row: Parameters<typeof shownState>[0]): Html =>
-  html`<input type="hidden" name="shown" value="${shownState(row)}">`

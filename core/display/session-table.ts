@@ -1,3 +1,4 @@
+import { type Html, html } from '../html.ts'
 import { terminalLine } from '../text.ts'
 import { columnLines } from './columns.ts'
 import { costText, countText } from './figures.ts'
@@ -47,3 +48,21 @@ const stateOf = ({ paused, ended_at = null }: ListedSession): string => {
   if (!paused) return ''
   return ended_at === null ? 'paused' : 'ended'
 }
+
+/** How a session or agent stands, as a form says that it was shown: two pauses of it are two states. */
+export const shownState = ({
+  paused,
+  paused_at,
+  ended_at,
+}: {
+  readonly paused: boolean
+  readonly paused_at: number | null
+  readonly ended_at?: number | null
+}): string => {
+  if (!paused) return 'open'
+  return (ended_at ?? null) === null ? `paused ${paused_at ?? ''}`.trim() : `ended ${ended_at}`
+}
+
+/** The field that a form names it with. */
+export const shownField = (row: Parameters<typeof shownState>[0]): Html =>
+  html`<input type="hidden" name="shown" value="${shownState(row)}">`

@@ -107,6 +107,29 @@ describe('/mcp', { skip: noBrowser }, () => {
     await second.page.context().close()
   })
 
+  it('names what was allowed, takes it back, and says so where it was used meanwhile', async () => {
+    const args = { path: 'undone.md' }
+    const asked = await caller.call('write_file', args)
+    const id = `#approval-${asked.structuredContent?.approval_id}`
+    const visit = await world.open()
+    const { page } = visit
+    await visit.to('/mcp')
+    await page.locator(id).getByRole('button', { name: 'Allow once' }).click()
+    await page.locator('.notice', { hasText: 'Allowed write_file of server files, arguments' }).waitFor()
+    await page.locator('.notice').getByRole('button', { name: 'Undo' }).click()
+    await page.locator('.notice', { hasText: 'Taken back' }).waitFor()
+    assert.equal((await caller.call('write_file', args)).isError, true)
+    await page.locator(id).getByRole('button', { name: 'Allow once' }).click()
+    const undo = page.locator('.notice').getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    // the page must not learn of the use
+    await page.evaluate(() => dispatchEvent(new Event('pagehide')))
+    assert.notEqual((await caller.call('write_file', args)).isError, true)
+    await undo.click()
+    await page.getByText('cannot be taken back').waitFor()
+    await page.context().close()
+  })
+
   it('takes the buttons away when the time is over', async () => {
     const visit = await world.open()
     const { page } = visit

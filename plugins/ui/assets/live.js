@@ -1,6 +1,5 @@
 import { anchorIn, hold } from './hold.js'
 import { Idiomorph } from './idiomorph.js'
-import { lookAround } from './settled.js'
 
 const GATHER_MS = 250
 const AT_MOST_EVERY_MS = 1000
@@ -85,7 +84,6 @@ const refresh = async (renewed, all) => {
   tellWaiting(anchor ? morphBelow(...main, anchor) : [])
   if (!anchor) morph(...main, false)
   if (chosen) document.getElementById(chosen)?.classList.add('at')
-  lookAround()
 }
 
 /** What stands in a field before anybody types. */

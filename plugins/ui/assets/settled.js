@@ -26,7 +26,7 @@ const look = (control, now, since = now) => {
 }
 
 /** Looks where all that can be pressed is by now; what has moved, appeared or become something else says that it cannot be pressed yet. `since`: from when on keys know what has become something else. */
-export const lookAround = (since) => {
+const lookAround = (since) => {
   const now = performance.now()
   for (const control of document.querySelectorAll(pressable)) {
     const state = now - look(control, now, since).moved < SETTLES_MS ? 'true' : null
@@ -67,6 +67,8 @@ export const settle = () => {
   })
   document.addEventListener('pointerdown', down, true)
   document.addEventListener('click', click, true)
+  // what scripts change is looked at before anybody can press it, what moves otherwise soon
+  new MutationObserver(() => lookAround()).observe(document.body, { childList: true, subtree: true })
   setInterval(() => document.hidden || lookAround(), LOOK_MS)
   // a key has nothing before it that it could have been meant for
   lookAround(-SETTLES_MS)

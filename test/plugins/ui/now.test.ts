@@ -174,7 +174,7 @@ rules:
       headers: accept,
       redirect: 'manual',
     })
-    assert.equal(answer.headers.get('location'), '/?notice=approval-denied')
+    assert.match(answer.headers.get('location') ?? '', /^\/\?notice=approval-denied&about=apr_\w+$/)
     assert.doesNotMatch(await pageAt(service.gateway.url), /Pending approvals/)
   })
 })
