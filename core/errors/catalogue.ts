@@ -70,6 +70,10 @@ export const catalogue = {
       'The approver key is missing or wrong',
       'Send it as x-guard-approver-key; only a person should know it, never an agent.',
     ],
+    LOGIN_MISSING: [
+      'The upstream takes the login of the client, and the request brought none',
+      'Log the agent in at its provider, and show the gateway key as x-guard-key; "guard run" and "guard setup --passthrough" do that.',
+    ],
     UNAUTHORIZED: [
       'The gateway key is missing or wrong',
       'Send it as "Authorization: Bearer <key>", "x-api-key: <key>" or, beside a login of your own, "x-guard-key: <key>"; it is gateway_key in guard-config.yml, where another one takes a restart.',

@@ -2,9 +2,10 @@ import { type Client, type Gateway, logins, type ProxyRequest, type UpstreamResp
 import { bodyFor } from './body.ts'
 import type { Upstream } from './destination.ts'
 import { outboundHeaders } from './headers.ts'
+import { missingLogin } from './login.ts'
 import { send } from './request.ts'
 
-/** Sends an unguarded request to an upstream as it is, but for headers and the name of its model there. Throws NoReply. */
+/** Sends an unguarded request to an upstream as it is, but for headers and the name of its model there. Throws NoReply and LOGIN_MISSING. */
 export const ask = async (
   gateway: Gateway,
   upstream: Upstream,
@@ -12,8 +13,10 @@ export const ask = async (
   client: Client,
 ): Promise<UpstreamResponse> => {
   const { method, path, query, raw_headers: raw, styles } = request
-  const body = await sentBody(upstream, request)
+  const refused = missingLogin(gateway, upstream, request)
+  if (refused !== undefined) throw refused
   const login = logins.get(request) ?? []
+  const body = await sentBody(upstream, request)
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = outboundHeaders(upstream.rules, outbound, gateway.secrets)
   return send(upstream, { method, path: upstream.prefix + path + query, headers, body }, client, gateway.ownedBodies)

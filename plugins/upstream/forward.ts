@@ -15,6 +15,7 @@ import { bodyFor, type Sent } from './body.ts'
 import { guardedPath, type Upstream } from './destination.ts'
 import { inboundHeaders, outboundHeaders } from './headers.ts'
 import type { LiveUpstreams } from './live.ts'
+import { missingLogin, needsLogin } from './login.ts'
 import { NoReply, Sending } from './request.ts'
 import { UsageFilter } from './usage-filter.ts'
 import { discard } from './whole-body.ts'
@@ -29,15 +30,18 @@ export const forwarder =
     const upstreams = live.current
     const upstream = call.upstream === null ? undefined : upstreams.get(call.upstream)
     if (upstream === undefined) return undefined
-    const able = upstream.fallback.length === 0 ? [] : speaking(upstreams.fallbacks(upstream), call.style)
+    const able = upstream.fallback.length === 0 ? [] : standIns(upstreams.fallbacks(upstream), call.style)
+    const refused = missingLogin(gateway, upstream, call)
+    if (refused !== undefined) throw refused
     const first: Try = { gateway, upstream, call, client, login: logins.get(call) ?? [], isLast: able.length === 0 }
     const attempts: Attempt[] = []
     const reply = attempt(first, attempts)
     return able.length === 0 ? reply : orFallback(reply, able, first, attempts)
   }
 
-const speaking = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
-  upstreams.filter(({ styles }) => styles.includes(style))
+/** Those that can stand in: they speak the style, and need no login, which goes to the upstream that was chosen alone. */
+const standIns = (upstreams: readonly Upstream[], style: string): readonly Upstream[] =>
+  upstreams.filter((upstream) => upstream.styles.includes(style) && !needsLogin(upstream))
 
 const orFallback = async (
   reply: Promise<Reply | undefined>,

@@ -81,7 +81,7 @@ export const outboundHeaders = (rules: HeaderRules, outbound: Outbound, secrets:
   const passing = passingOf(rules, raw, secrets)
   const headers = rules.own.has('host') ? [...passing.headers] : ['host', rules.host, ...passing.headers]
   if (style === 'messages' && passing.version !== '') headers.push('anthropic-version', passing.version)
-  if (rules.auth === 'passthrough') headers.push(...passed(rules, outbound, namedByConnection(raw), secrets))
+  if (rules.auth === 'passthrough') headers.push(...loginFor(rules, outbound, secrets))
   finish(headers, rules, outbound)
   return headers
 }
@@ -140,14 +140,14 @@ const pushKey = (headers: string[], { auth, api_key, own }: HeaderRules, style: 
   if (!own.has(name)) headers.push(name, isBare ? api_key : `Bearer ${api_key}`)
 }
 
-/** The client's own login, without anything that is a key of ours, meant for this connection alone, or set by the upstream's options. */
-const passed = (
+/** The client's own login as it goes up, without anything that is a key of ours, meant for this connection alone, or set by the upstream's options. */
+export const loginFor = (
   { own }: HeaderRules,
-  { login }: Outbound,
-  named: ReadonlySet<string> | undefined,
+  { raw, login }: Pick<Outbound, 'raw' | 'login'>,
   secrets: Secrets,
 ): string[] => {
   const kept: string[] = []
+  const named = namedByConnection(raw)
   for (let index = 0; index + 1 < login.length; index += 2) {
     const name = login[index] ?? ''
     const value = login[index + 1] ?? ''

@@ -2,12 +2,14 @@ import {
   type Client,
   type Gateway,
   GuardError,
+  logins,
   type ProxyRequest,
   type Reply,
   readJsonStrict,
 } from 'guard-gateway/core'
 import { ask } from './ask.ts'
 import type { Upstream } from './destination.ts'
+import { missingLogin } from './login.ts'
 import { isListed, type Listed, type Merged, messagesList, openaiList } from './model-list.ts'
 import { wholeBody } from './whole-body.ts'
 
@@ -31,12 +33,9 @@ export const mergedModels = (gateway: Gateway) => {
     if (known !== undefined && known.until > gateway.clock.tick() && upstream.rules.auth !== 'passthrough')
       return known.models
     try {
-      const models = await read(
-        gateway,
-        hurried(upstream),
-        { ...request, query: isMessages(request) ? '?limit=1000' : '' },
-        client,
-      )
+      const asked = { ...request, query: isMessages(request) ? '?limit=1000' : '' }
+      logins.set(asked, logins.get(request) ?? [])
+      const models = await read(gateway, hurried(upstream), asked, client)
       remembered.set(key, { models, until: gateway.clock.tick() + FRESH_MS })
       return models
     } catch (error) {
@@ -45,7 +44,14 @@ export const mergedModels = (gateway: Gateway) => {
     }
   }
   return async (request: ProxyRequest, upstreams: readonly Upstream[], client: Client): Promise<Reply> => {
-    const lists = await Promise.all(upstreams.map((upstream) => listOf(upstream, request, client)))
+    // whoever brings no login sees the models of the other upstreams
+    const refused = upstreams.map((upstream) => missingLogin(gateway, upstream, request))
+    if (!refused.includes(undefined)) throw refused[0]
+    const lists = await Promise.all(
+      upstreams.map((upstream, index) =>
+        refused[index] === undefined ? listOf(upstream, request, client) : undefined,
+      ),
+    )
     if (lists.every((list) => list === undefined)) {
       const names = upstreams.map(({ name }) => name).join(', ')
       throw new GuardError(

@@ -113,9 +113,23 @@ export const configWarnings = (
     if (api_key === undefined && (auth === 'bearer' || auth === 'x-api-key'))
       warnings.push(`Upstream ${name} has auth: ${auth} but no api_key.`)
   }
+  warnings.push(...unaskedStandIns(config))
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     warnings.push('NODE_TLS_REJECT_UNAUTHORIZED=0: nothing checks whom the upstreams are.')
   return warnings
+}
+
+/** A login goes to the upstream that was chosen, so that one that lives on logins cannot stand in. */
+const unaskedStandIns = ({ upstreams }: Config): readonly string[] => {
+  const onLogins = new Set(upstreams.filter(({ auth }) => auth === 'passthrough').map(({ name }) => name))
+  return upstreams.flatMap(({ name, fallback }) =>
+    fallback
+      .filter((other) => onLogins.has(other))
+      .map(
+        (other) =>
+          `Upstream ${name} never falls back to ${other}: auth: passthrough takes a login, and no login goes to a stand-in.`,
+      ),
+  )
 }
 
 const unencrypted = ({ upstreams, replay }: Config): readonly string[] =>

@@ -199,18 +199,21 @@ overEachClient((start) => {
       await ask(running.port, { key: null, headers: login, body: messagesBody, path: '/v1/messages/count_tokens' })
       assert.equal(headerOf(running.provider.last.headers, 'authorization'), login.authorization)
     })
-    it('goes to no other upstream, and to no fallback', async () => {
+    it('goes to no other upstream, and to no fallback, which is not asked without one', async () => {
       await using second = await fakeProvider()
+      await using third = await fakeProvider()
       await using running = await start({
         upstreams: (url) => [
-          anUpstream('first', url, { auth: 'passthrough', fallback: ['second'] }),
+          anUpstream('first', url, { auth: 'passthrough', fallback: ['second', 'third'] }),
           anUpstream('second', second.url, { auth: 'passthrough' }),
+          anUpstream('third', third.url, { api_key: 'of-the-third-0123456789' }),
         ],
       })
       running.provider.script({ status: 503 })
       const got = await ask(running.port, { key: null, headers: login, body: chatBody })
       assert.equal(got.status, 200)
-      assert.equal(headerOf(second.last.headers, 'authorization'), undefined)
+      assert.equal(second.requests.length, 0)
+      assert.equal(headerOf(third.last.headers, 'authorization'), 'Bearer of-the-third-0123456789')
       await using other = await start()
       await ask(other.port, { key: null, headers: login, body: chatBody })
       assert.ok(!other.provider.last.headers.join().includes('user-login'))

@@ -18,6 +18,15 @@ describe('a configuration warns', () => {
     )
     assert.deepEqual(await warnings(key, { OPENAI_API_KEY: 'x' }), [])
   })
+  it('of a fallback that lives on logins, which no stand-in gets', async () => {
+    const upstream = (name: string, more: string) =>
+      `{ name: ${name}, base_url: "https://a.example", styles: [messages], ${more} }`
+    const text = `${key}upstreams: [${upstream('a', 'fallback: [b, c]')}, ${upstream('b', 'auth: passthrough')}, ${upstream('c', 'auth: none')}]\n`
+    const told = await warnings(text)
+    assert.deepEqual(told, [
+      'Upstream a never falls back to b: auth: passthrough takes a login, and no login goes to a stand-in.',
+    ])
+  })
   it('of no upstream, of one without encryption, of one without its key, of unchecked certificates', async () => {
     assert.match((await warnings(key)).join(), /^No upstream: set OPENAI_API_KEY/)
     const told = await warnings(

@@ -1,0 +1,30 @@
+import { type Gateway, GuardError, isCredentialName, logins } from 'guard-gateway/core'
+import type { Upstream } from './destination.ts'
+import { loginFor } from './headers.ts'
+
+/** A request that may bring a login: a call, or one that no rule judges. */
+interface Bringing {
+  readonly raw_headers: readonly string[]
+  /** With its question mark, or empty. */
+  readonly query: string
+}
+
+/** A scheme's name says nothing without what follows it. */
+const EMPTY = /^\s*(?:(?:bearer|basic|token)\s*)?$/i
+/** Providers that take a key in the address take it under these names. */
+const QUERY_KEY = /[?&](?:key|api[-_]?key|subscription-key|access_token)=[^&]/i
+
+/** The upstream has no credential but what clients bring: it passes their logins on, and its headers name none. */
+export const needsLogin = ({ rules }: Upstream): boolean =>
+  rules.auth === 'passthrough' && ![...rules.own].some(isCredentialName)
+
+/** Why an upstream is not asked: it would be without any credential. Undefined where there is one. */
+export const missingLogin = ({ secrets }: Gateway, upstream: Upstream, request: Bringing): GuardError | undefined => {
+  if (!needsLogin(upstream) || QUERY_KEY.test(request.query)) return undefined
+  const login = loginFor(upstream.rules, { raw: request.raw_headers, login: logins.get(request) ?? [] }, secrets)
+  if (login.some((text, index) => index % 2 === 1 && !EMPTY.test(text))) return undefined
+  return new GuardError(
+    'LOGIN_MISSING',
+    `Upstream "${upstream.name}" passes on the client's own login (auth: passthrough), and this request brought none, so the provider was not asked. Log the agent in at its provider, and show the gateway key as x-guard-key beside that login, as "guard run -- <agent>" and "guard setup <client> --passthrough" do. Or give the upstream an api_key and another auth in guard-config.yml.`,
+  )
+}
