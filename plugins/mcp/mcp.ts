@@ -15,8 +15,8 @@ import { type PinRows, ToolBook } from './tools/index.ts'
 const APPROVAL_SECONDS = 300
 const IDLE_SECONDS = 28_800
 const CHILD_IDLE_SECONDS = 300
-/** How often an idle gateway looks whether the policy has changed. */
-const LOOK_MS = 1_000
+/** How often the policy file is looked at while no call comes: a change is read and in force within a second. */
+const LOOK_MS = 500
 
 /** A server that sessions can be opened at, and what it said of itself last. */
 export interface Place {
@@ -124,13 +124,8 @@ export class Mcp {
     const policies = await this.#read()
     await this.#keepText(policies)
     policies.onChange((change) => this.#changed(policies, change))
-    if (file !== '') this.#looking = setInterval(() => void this.#look(policies), LOOK_MS).unref()
+    if (file !== '') this.#looking = setInterval(() => void policies.current(), LOOK_MS).unref()
     return policies
-  }
-
-  /** With sessions open, a change is seen also while no call comes. */
-  async #look(policies: Policies): Promise<void> {
-    if (this.sessions.size > 0) await policies.current()
   }
 
   async #keepText(policies: Policies): Promise<void> {

@@ -11,8 +11,8 @@ export const serversView = async (mcp: Mcp): Promise<ServersView> => {
   const waiting = (await waitingTools(mcp.gateway)).filter(({ server_id }) => mcp.place(server_id) === undefined)
   if (places.length === 0 && file === '' && waiting.length === 0) return { servers: [], policy: null }
   const policies = await mcp.policies()
-  const { loaded_at, ...state } = policies.state()
   const policy = await policies.current()
+  const { loaded_at, ...state } = policies.state()
   const servers = await Promise.all(places.map((place) => serverView(mcp, place, policy)))
   const elsewhere = [...Map.groupBy(waiting, ({ server_id }) => server_id)].map(([id, rows]) =>
     elsewhereView(mcp, id, rows, policy),

@@ -24,10 +24,12 @@ export interface ReloadOptions {
 /** What takes effect without a restart. */
 const liveKeys = ['default_mode', 'network', 'upstreams', 'passthrough'] as const
 const EVERY_MS = 1_000
+/** Often enough for a change to be read and in force within a second, whatever is asked. A watcher would hear nothing in network folders and bind mounts. */
+const LOOK_MS = 500
 /** More text than this would keep other requests waiting while it is read. */
 const MAX_BYTES = 65_536
 
-/** Watches the configuration file while requests come. A file that cannot be used changes nothing; health tells why. */
+/** Watches the configuration file. A request that comes a second after the last look waits for another one. A file that cannot be used changes nothing; health tells why. */
 export const reload = (options: ReloadOptions): Plugin => ({
   name: 'reload',
   apply(gateway) {
@@ -39,6 +41,7 @@ export const reload = (options: ReloadOptions): Plugin => ({
       return watch.health()
     })
     gateway.hooks.open.tapPromise('reload', () => watch.begin())
+    gateway.hooks.close.tap('reload', () => watch.end())
     gateway.hooks.request.tapPromise({ name: 'reload', stage: -200 }, current)
     gateway.hooks.proxy.tapPromise({ name: 'reload', stage: -200 }, current)
   },
@@ -51,6 +54,7 @@ class ConfigWatch {
   #seen = ''
   #checked = Number.NEGATIVE_INFINITY
   #checking: Promise<void> | undefined
+  #looking: NodeJS.Timeout | undefined
   #generation = 1
   #error: unknown
   #restart: readonly string[] = []
@@ -63,17 +67,22 @@ class ConfigWatch {
     this.#approver_key = options.started.mcp.approver_key
   }
 
-  /** Takes the file as it is for the one in force. */
+  /** Takes the file as it is for the one in force, and looks from now on whether it has changed. */
   async begin(): Promise<void> {
     this.#seen = await markOf(this.#options.file)
     this.#checked = this.#gateway.clock.tick()
+    this.#looking = setInterval(() => void this.check(), LOOK_MS).unref()
+  }
+
+  end(): void {
+    clearInterval(this.#looking)
   }
 
   due(): boolean {
     return this.#checking !== undefined || this.#gateway.clock.tick() - this.#checked >= EVERY_MS
   }
 
-  /** Reads the file if it has changed; requests that come meanwhile wait for the same reading. */
+  /** Reads the file if it has changed; requests that come meanwhile wait for the same reading. Never rejects. */
   check(): Promise<void> {
     this.#checking ??= this.#read().finally(() => {
       this.#checking = undefined
@@ -106,6 +115,8 @@ class ConfigWatch {
       this.#apply(await loadConfig(file, env))
       this.#error = undefined
     } catch (error) {
+      // it was halfway between two contents
+      if ((await markOf(file)) !== mark) return this.#read()
       this.#error = error
       notice(`The changed configuration is not used, the last good one stays in force. ${(error as Error).message}`)
     }

@@ -16,7 +16,8 @@ import type { SpanRow } from '../tables.ts'
 import { modelsOf, storedHalves, unpriced, usageOf } from './priced-span.ts'
 import { costOf, type Prices, readPrices } from './prices.ts'
 
-const EVERY_MS = 1_000
+/** Often enough for a change to be read and in force within a second. */
+const EVERY_MS = 500
 /** What a file that was never good means. */
 const NO_PRICES = 'Until it can be used every request costs 0, and rules about cost never match.'
 
@@ -45,7 +46,7 @@ export class Pricing {
     this.#file = file === '' ? undefined : file
   }
 
-  /** Reads the file, and looks once a second whether it has changed. */
+  /** Reads the file, and looks from now on whether it has changed. */
   async begin(): Promise<void> {
     await this.check()
     if (this.#file !== undefined) this.#looking = setInterval(() => void this.check(), EVERY_MS).unref()

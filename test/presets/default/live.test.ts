@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, mock } from 'node:test'
 import { serve } from 'guard-gateway/plugins/http'
 import { createGateway, loadConfig } from 'guard-gateway/presets/default'
 import { reload } from '../../../presets/default/reload.ts'
@@ -94,6 +94,39 @@ describe('a gateway whose configuration changes while it serves', () => {
     } finally {
       await server.close()
       for (const { close } of [red, blue]) close()
+    }
+  })
+
+  it('serves a path that is listed to pass through within a second, though nothing else was asked', async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    const file = join(folder, 'passthrough.yml')
+    const here = await provider('here')
+    const configure = (more: string) =>
+      writeFile(
+        file,
+        `gateway_key: ${key}\nserver: { port: 0 }\nstorage: { backend: memory }\nupstreams: [{ name: one, base_url: "${here.url}", styles: [chat_completions] }]\n${more}`,
+        { mode: 0o600 },
+      )
+    await configure('')
+    const started = (await loadConfig(file, {})).config
+    const live = { ...started }
+    const { promise: inForce, resolve: done } = Promise.withResolvers<string>()
+    const gateway = await createGateway(live, [reload({ file, env: {}, live, started, done, notice: done })])
+    const server = await serve(gateway, { port: 0, log: { write: () => {} } })
+    const ask = async () => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+      return (await fetch(`${server.url}/v1/embeddings`, { method: 'POST', headers, body: '{"model":"m"}' })).status
+    }
+    try {
+      assert.equal(await ask(), 404)
+      await configure('passthrough: [/v1/embeddings]\n')
+      mock.timers.tick(500)
+      assert.equal(await inForce, 'The changed configuration is in force.')
+      assert.equal(await ask(), 200)
+    } finally {
+      mock.timers.reset()
+      await server.close()
+      here.close()
     }
   })
 })

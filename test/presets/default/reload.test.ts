@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { EventEmitter, once } from 'node:events'
+import { mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, it } from 'node:test'
+import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { type Call, type Client, Gateway, type ProxyRequest } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { loadConfig } from '../../../presets/default/config.ts'
@@ -16,10 +17,14 @@ describe('a changed configuration file', () => {
   let folder = ''
   let file = ''
   beforeEach(async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
     folder = await mkdtemp(join(tmpdir(), 'guard-reload-'))
     file = join(folder, 'guard-config.yml')
   })
-  afterEach(() => rm(folder, { recursive: true, force: true }))
+  afterEach(() => {
+    mock.timers.reset()
+    return rm(folder, { recursive: true, force: true })
+  })
 
   const start = async (text: string) => {
     await writeFile(file, text)
@@ -27,12 +32,14 @@ describe('a changed configuration file', () => {
     const live = { ...started }
     const notices: string[] = []
     const done: string[] = []
+    const told = new EventEmitter()
+    const heard = (list: string[]) => (line: string) => {
+      list.push(line)
+      told.emit('told')
+    }
     const clock = fakeClock()
     const gateway = await new Gateway({ clock })
-      .use(
-        memory(),
-        reload({ file, env, live, started, done: (line) => done.push(line), notice: (line) => notices.push(line) }),
-      )
+      .use(memory(), reload({ file, env, live, started, done: heard(done), notice: heard(notices) }))
       .open()
     const request = () => gateway.hooks.request.promise({} as Call)
     return {
@@ -42,6 +49,12 @@ describe('a changed configuration file', () => {
       gateway,
       clock,
       request,
+      /** Lets half a second pass in which nobody asks for anything, until a change is told of. */
+      look: async () => {
+        const next = once(told, 'told')
+        mock.timers.tick(500)
+        await next
+      },
       health: () => gateway.health.get('config')?.(),
       /** Writes the file anew and lets a request come a second later. */
       change: async (changed: string) => {
@@ -100,7 +113,7 @@ describe('a changed configuration file', () => {
       approver.check('approver-0123456789')
     }
   })
-  it('is looked for at most once a second, and only when requests come', async () => {
+  it('is looked for by requests at most once a second', async () => {
     const { live, clock, request } = await start(key)
     await writeFile(file, `${key}default_mode: enforce\n`)
     clock.advance(999)
@@ -122,6 +135,27 @@ describe('a changed configuration file', () => {
     health()
     await gateway.hooks.request.promise({} as Call)
     assert.equal(live.default_mode, 'shadow')
+  })
+  it('is in force within a second, whatever is asked, or nothing at all', async () => {
+    const { live, look, health } = await start(key)
+    await writeFile(file, `${key}passthrough: [/v1/embeddings]\n`)
+    await look()
+    assert.deepEqual(live.passthrough, ['/v1/embeddings'])
+    await writeFile(file, `${key}passthrough: embeddings\n`)
+    await look()
+    assert.equal((health() as { status: string }).status, 'refused')
+    await writeFile(`${file}.new`, key)
+    await rename(`${file}.new`, file)
+    await look()
+    assert.deepEqual(live.passthrough, [])
+  })
+  it('is looked for no more by a gateway that is closed', async () => {
+    const { live, gateway, done } = await start(key)
+    await gateway.close()
+    await writeFile(file, `${key}passthrough: [/v1/embeddings]\n`)
+    mock.timers.tick(5_000)
+    await loadConfig(file, env)
+    assert.deepEqual([live.passthrough, done], [[], []])
   })
   it('is found by an older time too', async () => {
     const { live, clock, request } = await start(`${key}default_mode: shadow #\n`)

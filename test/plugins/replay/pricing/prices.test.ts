@@ -149,8 +149,8 @@ describe('pricing', () => {
 
     const read_again = async (text: string) => {
       await writeFile(file, text)
-      // a second goes by in which nobody asks for anything
-      test.mock.timers.tick(1_000)
+      // half a second goes by in which nobody asks for anything
+      test.mock.timers.tick(500)
       const health = () => bench.gateway.health.get('pricing')?.() as { status: string; version: string }
       const isRead = () => health().version === sha256(text).slice(0, 12)
       const giveUp = performance.now() + 20_000
