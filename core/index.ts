@@ -136,6 +136,7 @@ export {
   approverHeaders,
 } from './keys/approver.ts'
 export { argumentKey } from './keys/argument-key.ts'
+export { type ChildEnv, childEnv, type LeftToChild, withheldText } from './keys/child-env.ts'
 export { identities } from './keys/identities.ts'
 export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'

@@ -1,5 +1,6 @@
 import {
   type Command,
+  childEnv,
   type Gateway,
   GuardError,
   type Input,
@@ -7,8 +8,8 @@ import {
   onUncaught,
   terminalLine,
   thrownText,
+  withheldText,
 } from 'guard-gateway/core'
-import { childEnv } from './child-env.ts'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
 import type { PolicyChange } from './policy/index.ts'
@@ -30,7 +31,7 @@ export const runCommand = (gateway: Gateway): Command => ({
     '--project <id>': 'project of its records in Replay; "default" if absent',
     '--agent <id>': 'agent that its records name',
     '--session <id>': 'session of the client that its records belong to',
-    '--env <name...>': "gives the server a variable of the environment that is the gateway's own",
+    '--env <name...>': 'gives the server a variable of the environment that holds a key',
   },
   example: 'guard mcp run --server-id fs --policy filesystem.yml -- npx -y @modelcontextprotocol/server-filesystem .',
   run: (input, io) => run(gateway, input, io),
@@ -49,8 +50,8 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const stop = stopSignal()
   try {
     await checkConsent(mcp)
-    const given = [...[input.options.env ?? []].flat().map(String), ...meantFor(mcp, server_id, io)]
-    const { env, withheld } = childEnv(io.env, gateway.secrets, given)
+    const given = [input.options.env ?? []].flat().map(String)
+    const { env, withheld } = childEnv(io.env, gateway, { given, own: meantFor(mcp, server_id) })
     const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
     const running = await mcp.openSession(place, {
@@ -79,12 +80,9 @@ const hearFaults = (gateway: Gateway, io: Io): (() => void) => {
   })
 }
 
-/** Variables that the configuration gives this very server, with the values that they have here. */
-const meantFor = ({ options }: Mcp, server_id: string, { env }: Io): readonly string[] => {
-  const { server_env = {} } = options
-  const own = Object.hasOwn(server_env, server_id) ? (server_env[server_id] ?? {}) : {}
-  return Object.entries(own).flatMap(([name, value]) => (env[name] === value ? [name] : []))
-}
+/** Values that the configuration gives this very server, under whatever name they come here. */
+const meantFor = ({ options: { server_env = {} } }: Mcp, server_id: string): ReadonlySet<string> =>
+  new Set(Object.hasOwn(server_env, server_id) ? Object.values(server_env[server_id] ?? {}) : [])
 
 const say = (io: Io, text: string): void => void io.err.write(`[guard] ${terminalLine(text)}\n`)
 
@@ -128,7 +126,8 @@ const announce = async (
   const policy = file === null ? 'none, so everything asks' : `${file} (${version.slice(0, 12)})`
   const shown = mcp.gateway.redact.text(command.map((word) => JSON.stringify(word)).join(' '))
   say(io, `starting ${shown}  server ${server_id}  policy ${policy}  mode ${mode}`)
-  if (withheld.length > 0) say(io, `kept from the server's environment: ${withheld.join(', ')}; --env gives one back`)
+  const kept = withheldText("the server's", withheld, (name) => `"guard mcp run --env ${name} …"`)
+  if (kept !== '') say(io, kept)
 }
 
 /** As shells say that a command cannot be run, or is not there. */

@@ -59,7 +59,7 @@ export class Mcp {
   /** Makes everything ready; a policy or a server that cannot be used stops the start. */
   async open(): Promise<void> {
     const { servers = {}, policy = '', env = process.env } = this.options
-    for (const server of serversOf(servers, env)) this.add(server)
+    for (const server of serversOf(this.gateway, servers, env)) this.add(server)
     if (policy !== '' || this.#places.size > 0) await this.policies()
     this.audit.begin()
     this.approvals.begin()

@@ -1,4 +1,4 @@
-import type { McpServer } from 'guard-gateway/core'
+import { childEnv, type Gateway, type McpServer } from 'guard-gateway/core'
 import type { McpServerOptions } from './options.ts'
 
 const TIMEOUT_SECONDS = 300
@@ -23,13 +23,17 @@ const basics =
       ]
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
-/** The servers of a configuration. `env` is that of this process. */
+/** The servers of a configuration. `env` is that of this process; of it each gets the basics, and what its own entry names. */
 export const serversOf = (
+  known: Pick<Gateway, 'secrets' | 'approver'>,
   servers: Readonly<Record<string, McpServerOptions>>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly McpServer[] => {
-  const inherited = Object.fromEntries(basics.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
-  return Object.entries(servers).map(([id, options]) => serverOf(id, options, { ...inherited, ...options.env }))
+  const basic = Object.fromEntries(basics.map((name) => [name, env[name]]))
+  return Object.entries(servers).map(([id, options]) => {
+    const { env: inherited } = childEnv(basic, known)
+    return serverOf(id, options, { ...inherited, ...options.env })
+  })
 }
 
 /** One server; `env` is the whole environment of its child. */

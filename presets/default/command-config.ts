@@ -40,9 +40,13 @@ const absent = (file: string): GuardError =>
     `There is no ${file}. Go to the folder of your configuration, name it with --config, or write one with "guard gateway run".`,
   )
 
+/** Commands that show the credentials of a configuration to others, or tell whether they are there. */
+const serving: ReadonlySet<string> = new Set(['gateway run', 'mcp serve', 'doctor'])
+
 const read = async (file: string, io: Io, command: Command | undefined): Promise<CommandConfig> => {
   const { loadConfig } = await import('./config.ts')
-  const { warnings, ...loaded } = await loadConfig(file, io.env)
+  const use = serving.has(command?.id ?? '') ? 'serve' : 'ask'
+  const { warnings, ...loaded } = await loadConfig(file, io.env, use)
   return { ...loaded, builtIn: false, warnings: warnings.filter((text) => concerns(text, command)) }
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import type { ValidateFunction } from 'ajv'
 import { GuardError, inFile, isShape, readYamlApart } from 'guard-gateway/core'
 import { configFaults, configWarnings } from './config/checks.ts'
-import { type Environment, resolveReferences, upstreamsFrom } from './config/environment.ts'
+import { type Environment, resolveReferences, servesOnly, upstreamsFrom } from './config/environment.ts'
 import { type ConfigFault, type Refuse, refusal, schemaFaults } from './config/faults.ts'
 import { type Route, routed } from './config/network.ts'
 import { patternFaults } from './config/patterns.ts'
@@ -23,9 +23,12 @@ export interface LoadedConfig {
   readonly refuse: Refuse
 }
 
+/** What a configuration is read for: to serve by it, or to ask whoever does, without the credentials that takes. */
+export type ConfigUse = 'serve' | 'ask'
+
 /** Reads and checks a configuration file. Throws GuardError INVALID_CONFIG with one line a fault: file, line, column, key. */
-export const loadConfig = async (file: string, env: Environment): Promise<LoadedConfig> => {
-  const loaded = await parseConfig(await contentOf(file), file, env)
+export const loadConfig = async (file: string, env: Environment, use: ConfigUse = 'serve'): Promise<LoadedConfig> => {
+  const loaded = await parseConfig(await contentOf(file), file, env, use)
   const { mode } = await stat(file)
   const open = process.platform !== 'win32' && (mode & 0o077) !== 0
   const warning = `${file} can be read by others and holds a key; run: chmod 600 ${file}`
@@ -47,11 +50,16 @@ const unread: Readonly<Record<string, string>> = {
 }
 
 /** Checks the text of a configuration file. Relative paths in it are taken from the folder of `file`. */
-export const parseConfig = async (text: string, file: string, env: Environment): Promise<LoadedConfig> => {
+export const parseConfig = async (
+  text: string,
+  file: string,
+  env: Environment,
+  use: ConfigUse = 'serve',
+): Promise<LoadedConfig> => {
   const { value, locate } = await readText(text, file)
   const refuse = refusal({ name: basename(file), locate })
   const resolved = resolveReferences(value ?? {}, env)
-  refuse(resolved.faults)
+  refuse(use === 'serve' ? resolved.faults : resolved.faults.filter((fault) => !servesOnly(fault)))
   const checked = await complete(resolved.value, env)
   refuse(checked.faults)
   const folder = dirname(resolve(file))

@@ -1,4 +1,5 @@
 import { basename, relative } from 'node:path'
+import { childEnv, type Gateway, type Io } from 'guard-gateway/core'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 
@@ -25,6 +26,16 @@ export const nextSteps =
     '',
     'Stop with Ctrl-C.',
   ]
+
+/** Keys of this environment that MCP servers do not get, and how one gets one; empty where there are no such servers or keys. */
+export const keptFromServers = ({ mcp }: Config, gateway: Gateway, { env }: Io): string => {
+  const children = Object.values(mcp.servers).filter(({ transport }) => transport === 'stdio')
+  const { withheld } = childEnv(env, gateway)
+  const kept = withheld.filter((name) => children.some((server) => server.env[name] === undefined))
+  const [first] = kept
+  if (first === undefined) return ''
+  return `MCP servers get HOME, PATH and the like of this environment, and no keys: ${kept.join(', ')}. mcp.servers.<id>.env gives one back: { ${first}: "\${${first}}" }.`
+}
 
 /** The line printed at start tells these. */
 export const facts = (config: Config, cwd: string) => ({

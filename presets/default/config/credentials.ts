@@ -1,7 +1,7 @@
 import { type Gateway, proxyPassword } from 'guard-gateway/core'
 import type { Config } from './schema.ts'
 
-const credentialName = /(key|token|secret|password|authorization|cookie)$/i
+const credentialName = /(key|token|secret|password|passwd|passphrase|credentials?|(^|[-_])pat|authorization|cookie)$/i
 
 /** Makes everything secret in a configuration known as such, so that it is hidden and never forwarded. */
 export const addSecrets = (
@@ -24,9 +24,20 @@ export const addSecrets = (
 /** Headers that tell a receiver of OTLP where spans belong. Others, whatever they are called, let the gateway in. */
 const placeName = /(?:^|-)(?:dataset|environment|index|org(?:anization)?-?id|project|stream(?:-name)?|tenant(?:-id)?)$/i
 
-/** Adds the values whose names say that they are credentials. */
+/** Adds the values whose names say that they are credentials, and addresses with a password. */
 const addNamed = (secrets: Gateway['secrets'], values: Readonly<Record<string, string>>): void => {
-  for (const [name, value] of Object.entries(values)) if (credentialName.test(name)) secrets.add(behindScheme(value))
+  for (const [name, value] of Object.entries(values)) {
+    if (credentialName.test(name)) secrets.add(behindScheme(value))
+    addPassword(secrets, value)
+  }
+}
+
+/** An address with a password in it is a credential, and so is the password. */
+const addPassword = (secrets: Gateway['secrets'], value: string): void => {
+  const { password = '' } = URL.parse(value) ?? {}
+  if (password === '') return
+  secrets.add(value)
+  secrets.add(password)
 }
 
 /** The credential of an `authorization`-like value, without the word before it. */

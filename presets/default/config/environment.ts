@@ -27,6 +27,12 @@ export const resolveReferences = (
   return { value: walk(value, []), faults }
 }
 
+/** Credentials that only a gateway which serves shows to anybody: what merely asks one can do without. */
+export const servesOnly = ({ path }: ConfigFault): boolean => credentialPlace.test(path.join('\n'))
+
+const credentialPlace =
+  /^(?:upstreams\n\d+\n(?:api_key$|headers\n)|mcp\n(?:approver_key$|servers\n[^\n]+\n(?:env|headers)\n))/
+
 /** Upstreams as a configuration file would name them, for the public services whose key is in the environment. */
 export const upstreamsFrom = (env: Environment): readonly object[] =>
   services.flatMap(({ variable, ...upstream }) => (env[variable] ? [{ ...upstream, api_key: env[variable] }] : []))

@@ -207,26 +207,31 @@ describe('guard mcp run', () => {
       MINE: '1',
       GUARD_CONFIG_NOTE: 'x',
       GUARD_OTHER: 'y',
+      OPENAI_API_KEY: 'sk-of-the-user-0123456789',
       LEAK: 'guard_test_key_that_is_long_enough',
     }
     const run = await start({ env, flags: ['--env', 'GUARD_OTHER'] })
     run.send(request('1', 'x/env'))
     const { result } = JSON.parse(await run.next()) as { result: Record<string, string> }
     assert.deepEqual(
-      [result.MINE, result.GUARD_OTHER, result.GUARD_CONFIG_NOTE, result.LEAK],
-      ['1', 'y', undefined, undefined],
+      [result.MINE, result.GUARD_OTHER, result.GUARD_CONFIG_NOTE, result.LEAK, result.OPENAI_API_KEY],
+      ['1', 'y', undefined, undefined, undefined],
     )
-    assert.match(run.io.errText(), /kept from the server's environment: GUARD_CONFIG_NOTE, LEAK;/)
+    assert.match(
+      run.io.errText(),
+      /kept from the server's environment: GUARD_CONFIG_NOTE, OPENAI_API_KEY, LEAK; "guard mcp run --env GUARD_CONFIG_NOTE …" gives one back/,
+    )
   })
 
-  it('passes on a variable that the configuration gives the very same server', async () => {
+  it('passes on what the configuration gives the very same server, under any name, and nothing of another one', async () => {
     const token = 'xoxb-a-token-of-the-server'
-    const env = { PATH: process.env.PATH ?? '', SLACK_TOKEN: token, OTHER: token }
-    const config = `mcp: { servers: { child: { transport: stdio, command: x, env: { SLACK_TOKEN: "${token}" } } } }`
+    const env = { PATH: process.env.PATH ?? '', SLACK_TOKEN: token, OTHER: token, THEIRS: 'token-of-another-server' }
+    const server = (name: string, value: string) => `{ transport: stdio, command: x, env: { ${name}: "${value}" } }`
+    const config = `mcp: { servers: { child: ${server('SLACK_BOT_TOKEN', token)}, other: ${server('A_TOKEN', env.THEIRS)} } }`
     const run = await start({ env, config })
     run.send(request('1', 'x/env'))
     const { result } = JSON.parse(await run.next()) as { result: Record<string, string> }
-    assert.deepEqual([result.SLACK_TOKEN, result.OTHER], [token, undefined])
+    assert.deepEqual([result.SLACK_TOKEN, result.OTHER, result.THEIRS], [token, token, undefined])
   })
 
   it('refuses a policy that can ask where nobody could answer, with 78', async () => {

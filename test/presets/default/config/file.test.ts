@@ -40,6 +40,31 @@ describe('a configuration warns', () => {
   })
 })
 
+describe('a configuration whose keys are not in the environment', () => {
+  const text = [
+    key,
+    `upstreams:\n  - { name: a, base_url: "http://127.0.0.1:1", styles: [messages], api_key: "\${MY_KEY}", headers: { x-team: "\${TEAM}" } }\n`,
+    `mcp: { approver_key: "\${APPROVER}", servers: { s: { transport: stdio, command: x, env: { T: "\${TOKEN}" } } } }\n`,
+  ].join('')
+  it('serves nobody', async () => {
+    await assert.rejects(parseConfig(text, 'guard-config.yml', {}), /MY_KEY is not set.*TEAM.*APPROVER.*TOKEN/s)
+  })
+  it('is enough for what only asks a gateway, but for the key that it shows there and for addresses', async () => {
+    const { config } = await parseConfig(text, 'guard-config.yml', {}, 'ask')
+    assert.equal(config.upstreams[0]?.name, 'a')
+    const addressed = text.replace('http://127.0.0.1:1', `\${BASE}`)
+    await assert.rejects(
+      parseConfig(addressed, 'guard-config.yml', {}, 'ask'),
+      /base_url: the environment variable BASE/,
+    )
+    const keyless = text.replace(key, `gateway_key: "\${GATEWAY}"\n`)
+    await assert.rejects(
+      parseConfig(keyless, 'guard-config.yml', {}, 'ask'),
+      /gateway_key: the environment variable GATEWAY/,
+    )
+  })
+})
+
 describe('a configuration file', () => {
   let folder = ''
   before(async () => {

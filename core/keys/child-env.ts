@@ -1,0 +1,119 @@
+import type { Secrets } from '../secrets.ts'
+import type { Approver } from './approver.ts'
+
+/** What a gateway knows of keys. */
+export interface KeysKnown {
+  readonly secrets: Secrets
+  readonly approver: Approver
+}
+
+/** What goes to a child although it looks like a key. */
+export interface LeftToChild {
+  /** Names that a person gives it. */
+  readonly given?: readonly string[]
+  /** Values that are its own: the configuration names them for this very child. */
+  readonly own?: ReadonlySet<string>
+  /** Names of variables that hold its user's login at a provider, which is to reach that provider; a key of the gateway does not pass under them. */
+  readonly logins?: RegExp
+}
+
+/** The environment of a child, and the names that were kept from it. */
+export interface ChildEnv {
+  readonly env: Readonly<Record<string, string>>
+  readonly withheld: readonly string[]
+}
+
+/** Model providers as they begin the names of variables. */
+const PROVIDERS = [
+  'AI_GATEWAY',
+  'ANTHROPIC',
+  'AZURE',
+  'AZURE_AI',
+  'AZURE_OPENAI',
+  'CEREBRAS',
+  'CLAUDE',
+  'CLAUDE_CODE',
+  'CODEX',
+  'COHERE',
+  'DASHSCOPE',
+  'DEEPINFRA',
+  'DEEPSEEK',
+  'FIREWORKS',
+  'FIREWORKS_AI',
+  'GEMINI',
+  'GOOGLE',
+  'GOOGLE_AI',
+  'GOOGLE_GENAI',
+  'GOOGLE_GENERATIVE_AI',
+  'GROQ',
+  'LITELLM',
+  'MINIMAX',
+  'MISTRAL',
+  'MOONSHOT',
+  'NVIDIA',
+  'OLLAMA',
+  'OPENAI',
+  'OPENROUTER',
+  'PERPLEXITY',
+  'TOGETHER',
+  'TOGETHERAI',
+  'TOGETHER_AI',
+  'XAI',
+  'ZAI',
+  'ZHIPU',
+  'ZHIPUAI',
+]
+const PROVIDER_KEY = new RegExp(
+  `^(?:(?:${PROVIDERS.join('|')})_(?:API_KEY|ADMIN_KEY|AUTH_TOKEN|OAUTH_TOKEN|ACCESS_TOKEN)|AWS_BEARER_TOKEN_BEDROCK|OPENAI_KEY|ANTHROPIC_KEY)(?:_?\\d+)?$`,
+)
+const OURS = /^GUARD_/i
+
+/** A secret this short may be any word or figure: it counts under the name of a credential alone. */
+const SHORT = 8
+const CREDENTIAL = /(?:key|token|secret|password|passwd|auth|authorization|credentials?|cookie|pat)(?:_?\d+)?$/i
+
+/**
+ * The environment that a child of this process gets: without a key of the gateway, of an approver or of a provider.
+ * Withheld are `GUARD_…`, the usual variables for keys of model providers, and whatever holds a secret of the configuration under any name.
+ */
+export const childEnv = (
+  env: Readonly<Record<string, string | undefined>>,
+  known: KeysKnown,
+  { given = [], own, logins }: LeftToChild = {},
+): ChildEnv => {
+  const withheld: string[] = []
+  const kept: [string, string][] = []
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue
+    const isLeft = given.includes(name) || own?.has(value) === true
+    if (!isLeft && isKey(name, value, known, logins)) withheld.push(name)
+    else kept.push([name, value])
+  }
+  return { env: Object.fromEntries(kept), withheld }
+}
+
+const isKey = (name: string, value: string, known: KeysKnown, logins: RegExp | undefined): boolean => {
+  if (OURS.test(name)) return true
+  if (value === '') return false
+  if (PROVIDER_KEY.test(name) && logins?.test(name) !== true) return true
+  if (value.length < SHORT && !CREDENTIAL.test(name)) return false
+  return known.secrets.holds(value) || isApproverKey(value, known.approver)
+}
+
+/** The configuration may know the approver key by its digest alone, which no text holds. */
+const isApproverKey = (value: string, approver: Approver): boolean => {
+  if (!approver.needsKey) return false
+  try {
+    approver.check(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What was kept from a child, by name, and how it gets one all the same; empty if nothing was. */
+export const withheldText = (whose: string, withheld: readonly string[], back: (name: string) => string): string => {
+  const [first] = withheld
+  if (first === undefined) return ''
+  return `kept from ${whose} environment: ${withheld.join(', ')}; ${back(first)} gives one back`
+}
