@@ -68,6 +68,9 @@ const PROVIDER_KEY = new RegExp(
 )
 const OURS = /^GUARD_/i
 
+/** The way out of this machine is the user's, also where it takes a password that the configuration names. */
+const PROXY = /(?:^|_)(?:https?|all|no)_proxy$/i
+
 /** A secret this short may be any word or figure: it counts under the name of a credential alone. */
 const SHORT = 8
 const CREDENTIAL = /(?:key|token|secret|password|passwd|auth|authorization|credentials?|cookie|pat)(?:_?\d+)?$/i
@@ -94,7 +97,7 @@ export const childEnv = (
 
 const isKey = (name: string, value: string, known: KeysKnown, logins: RegExp | undefined): boolean => {
   if (OURS.test(name)) return true
-  if (value === '') return false
+  if (value === '' || PROXY.test(name)) return false
   if (PROVIDER_KEY.test(name) && logins?.test(name) !== true) return true
   if (value.length < SHORT && !CREDENTIAL.test(name)) return false
   return known.secrets.holds(value) || isApproverKey(value, known.approver)

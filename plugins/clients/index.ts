@@ -22,7 +22,7 @@ export const statuslineAlone = (options: Pick<ClientsOptions, 'address'>): Plugi
 export const clients = (options: ClientsOptions): Plugin => ({
   name: 'clients',
   apply: (gateway) => {
-    for (const command of [setup, runAgent, status, printKey, makeApproverKey, statusline])
-      gateway.commands.add(command(options))
+    for (const command of [setup, status, printKey, makeApproverKey, statusline]) gateway.commands.add(command(options))
+    gateway.commands.add(runAgent(gateway, options))
   },
 })

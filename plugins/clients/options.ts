@@ -1,4 +1,6 @@
 import type { AskJson } from 'guard-gateway/core'
+import type { LoginUpstream } from './own-login.ts'
+
 /** What the commands for clients know of the gateway. */
 export interface ClientsOptions {
   /** Where it listens: `http://127.0.0.1:8787`. */
@@ -6,6 +8,8 @@ export interface ClientsOptions {
   readonly gateway_key: string
   /** Absolute path of the configuration file. */
   readonly config: string
+  /** Where requests go, in the order in which one is chosen. */
+  readonly upstreams: readonly LoginUpstream[]
   /** Whether a request may choose its mode. */
   readonly allow_mode_header: boolean
   /** Words that start this program: node, its flags, the script. */

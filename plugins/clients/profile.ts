@@ -13,6 +13,12 @@ export interface Launch {
   readonly key_variables: readonly string[]
   /** Variables whose lines the client sends as headers. */
   readonly header_variables?: readonly string[]
+  /** Those of them that carry the key, too, beside the user's own login. */
+  readonly key_headers?: readonly string[]
+  /** Names of variables that hold that login. */
+  readonly logins?: RegExp
+  /** Every request of it says whose it is. */
+  readonly is_labelled?: true
   /** Inserted behind the command's name. */
   readonly flags: readonly string[]
 }
@@ -29,6 +35,8 @@ export interface Profile {
   readonly commands: readonly string[]
   /** It cannot be set up without a model's name. */
   readonly needs_model?: boolean
+  /** It can show the user's own login beside the gateway's key. */
+  readonly can_bring_login?: true
   /** Why nothing is written; the rest then says what does work. */
   readonly impossible?: string
   files(setting: Setting): readonly ProfileFile[]

@@ -1,17 +1,20 @@
 import { basename } from 'node:path'
-import { type Command, directTo, GuardError, type Input, type Io, newId } from 'guard-gateway/core'
+import { type Command, type Gateway, GuardError, type Input, type Io, newId, withheldText } from 'guard-gateway/core'
+import { agentEnv } from './agent-env.ts'
+import { type AgentRun, cameThrough, warningOf } from './came-through.ts'
 import { runChild } from './child.ts'
 import { modelFlag, nameFlag, sessionFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'
 import { startOwn } from './own-gateway.ts'
+import { bringsLogin } from './own-login.ts'
 import type { Launch, Profile } from './profile.ts'
 import { profileOf, profiles } from './profiles/index.ts'
 import { projectName } from './project-name.ts'
-import { headerLines, labels, type Setting } from './setting.ts'
-import { sessionsSince, summaryOf } from './summary.ts'
+import { labels, type Setting } from './setting.ts'
+import { summaryOf } from './summary.ts'
 
 /** `guard run`: starts one agent with what points it at the gateway; nothing is left behind. */
-export const runAgent = (options: ClientsOptions): Command => ({
+export const runAgent = (gateway: Gateway, options: ClientsOptions): Command => ({
   id: 'run',
   args: '[-- command...]',
   summary: 'start one agent through the gateway; nothing is left behind',
@@ -22,44 +25,39 @@ export const runAgent = (options: ClientsOptions): Command => ({
     '--mode <mode>': 'shadow or enforce, where server.allow_mode_header is on',
     '--model <id>': 'the model that it asks for',
     '--as <client>': 'treat the command as this client',
+    '--env <name...>': 'give it a variable of the environment that holds a key',
     '--start': 'start a gateway for as long as the agent runs, if none answers',
   },
   choices: { '--mode': ['shadow', 'enforce'], '--as': profiles.map(({ id }) => id) },
   example: 'guard run --project demo -- claude -p "fix the tests"',
-  run: (input, io) => run(options, input, io),
+  run: (input, io) => run(gateway, options, input, io),
 })
 
-const run = async (options: ClientsOptions, input: Input, io: Io): Promise<number> => {
+const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: Io): Promise<number> => {
   const [command, ...args] = input.rest
   if (!command)
     throw new GuardError('USAGE', '"guard run" needs a command behind "--", for example: guard run -- claude')
   const profile = profileFor(command, textFlag(input, 'as'))
-  const launch = launchOf(profile)
-  const wanted = await settingOf(options, profile, input, io)
+  const launchWith = launchOf(profile)
+  const wanted = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
   const { address, stop } = await gatewayFor(options, input)
   const setting = { ...wanted, address }
   const since = Date.now()
   try {
-    const { env, flags, key_variables, header_variables = [] } = launch(setting)
+    const launch = launchWith(setting)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
-    const keys = Object.fromEntries(key_variables.map((name) => [name, options.gateway_key]))
-    const ours = headerLines(labels(setting, profile.id))
-    const headers = header_variables.map((name) => [name, io.env[name] ? `${io.env[name]}\n${ours}` : ours])
-    const code = await runChild({
-      command,
-      args: [...flags, ...args],
-      // an agent that knew the approver key could free itself
-      env: {
-        ...io.env,
-        ...directTo(address, io.env),
-        ...env,
-        ...keys,
-        ...Object.fromEntries(headers),
-        GUARD_APPROVER_KEY: undefined,
-      },
-      cwd: io.cwd,
+    const { env, withheld } = agentEnv(io.env, gateway, {
+      address,
+      launch,
+      gateway_key: options.gateway_key,
+      labels: labels(setting, profile.id),
+      given: [input.options.env ?? []].flat().map(String),
     })
-    await tell(setting, profile, since, io)
+    const kept = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
+    if (kept !== '') io.err.write(`guard: ${kept}\n`)
+    const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
+    const { project, session, agent = profile.id } = setting
+    await tell({ address, agent, project, session, since, is_labelled: launch.is_labelled === true }, options, io)
     return code
   } finally {
     await stop?.()
@@ -82,7 +80,21 @@ const launchOf = (profile: Profile): ((setting: Setting) => Launch) => {
   throw new GuardError('USAGE', `${profile.title} cannot be started this way. ${why}${way}`)
 }
 
-const settingOf = async (options: ClientsOptions, profile: Profile, input: Input, io: Io): Promise<Setting> => {
+/** Which clients show a login of the user's own, as the upstreams are configured, and what they find of it. */
+const loginsOf = ({ secrets }: Gateway, { upstreams }: ClientsOptions, input: Input, { env }: Io) => {
+  const model = modelFlag(input)
+  return {
+    bringsLogin: (style: string) => bringsLogin(upstreams, style, model),
+    has: (name: string) => Boolean(env[name]) && !secrets.holds(env[name] ?? ''),
+  }
+}
+
+const settingOf = async (
+  options: ClientsOptions,
+  profile: Profile,
+  input: Input,
+  io: Io,
+): Promise<Omit<Setting, 'bringsLogin' | 'has'>> => {
   const session = sessionFlag(input)
   const mode = modeOf(options, input, io)
   return {
@@ -96,7 +108,7 @@ const settingOf = async (options: ClientsOptions, profile: Profile, input: Input
     config: options.config,
     folder: '',
     keyed: false,
-    passthrough: undefined,
+    shown_key: '',
     statusline: false,
   }
 }
@@ -125,10 +137,12 @@ const gatewayFor = async (
   }
 }
 
-/** On a terminal, what the agent did. */
-const tell = async ({ address, agent, session }: Setting, profile: Profile, since: number, io: Io): Promise<void> => {
-  if (!('isTTY' in io.err) || io.err.isTTY !== true) return
-  const where = session === undefined ? { agent_id: agent ?? profile.id } : { external_id: session }
-  const line = summaryOf(await sessionsSince(address, where, since).catch(() => []), address)
-  if (line !== '') io.err.write(`${line}\n`)
+/** What the agent did, on a terminal; that nothing of it came through, everywhere. */
+const tell = async (run: AgentRun, { calledAs }: ClientsOptions, io: Io): Promise<void> => {
+  const { address } = run
+  const came = await cameThrough(run)
+  const warning = warningOf(came, address, calledAs)
+  if (warning !== '') io.err.write(`${warning}\n`)
+  else if ('sessions' in came && 'isTTY' in io.err && io.err.isTTY === true)
+    io.err.write(`${summaryOf(came.sessions, address)}\n`)
 }

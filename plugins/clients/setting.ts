@@ -17,8 +17,12 @@ export interface Setting {
   readonly folder: string
   /** The agent whose own key is stored in the profiles' folder; undefined: the gateway's key. */
   readonly keyed: boolean
-  /** The user's own login goes on to the provider; the gateway's key stands in a header of its own. */
-  readonly passthrough: string | undefined
+  /** Whether clients of an API style show the user's own login, with the gateway's key in a header of its own. */
+  readonly bringsLogin: (style: string) => boolean
+  /** The key for clients that bring a login and take it from a file alone. */
+  readonly shown_key: string
+  /** Whether a variable is in the environment that the client gets. */
+  readonly has: (name: string) => boolean
   readonly statusline: boolean
 }
 
@@ -32,6 +36,11 @@ export const labels = (
   ...(session === undefined ? {} : { 'x-guard-session-id': session }),
   ...(mode === undefined ? {} : { 'x-guard-mode': mode }),
 })
+
+/** Header in which the gateway's key stands beside a login of the user's own. */
+export const KEY_HEADER = 'x-guard-key'
+/** Variable in which clients find the gateway's key. */
+export const KEY_VARIABLE = 'GUARD_GATEWAY_KEY'
 
 /** Headers as clients read them from a variable, one a line. */
 export const headerLines = (headers: Readonly<Record<string, string>>): string =>

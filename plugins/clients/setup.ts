@@ -21,7 +21,7 @@ export const setup = (options: ClientsOptions): Command => ({
     '--model <id>': 'model that they ask for, where a profile must name one',
     '--dir <folder>': 'where profiles are written; profiles if absent',
     '--enforce': 'tell what each client needs to stop well when a request is blocked',
-    '--passthrough': 'let Claude Code keep its own login; the gateway key then stands in the profile',
+    '--passthrough': 'let clients keep their own login, for upstreams with auth: passthrough',
     '--statusline': 'show what Guard sees in the status line of Claude Code',
     '--print': 'print the profiles and write nothing',
   },
@@ -37,7 +37,7 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
   const done: Done[] = []
   if (plain.keyed && !print)
     await options.asking((ask) => storeAgentKey(ask, plain.folder, plain.agent ?? '', plain.project))
-  const setting = { ...plain, passthrough: await shownKey(plain) }
+  const setting = { ...plain, shown_key: await shownKey(plain) }
   try {
     for (const profile of chosen) done.push(await prepare(profile, setting, print))
   } finally {
@@ -49,8 +49,8 @@ const run = async (options: ClientsOptions, input: Input, io: Io): Promise<numbe
 }
 
 /** The key that stands in a profile: the agent's own where it has one. */
-const shownKey = async ({ passthrough, keyed, folder, agent }: Setting): Promise<string | undefined> => {
-  if (passthrough === undefined || !keyed) return passthrough
+const shownKey = async ({ shown_key, keyed, folder, agent }: Setting): Promise<string> => {
+  if (!keyed) return shown_key
   const stored = await readFile(keyFile(folder, agent ?? ''), 'utf8').catch(() => `the key of ${agent}`)
   return stored.trim()
 }
@@ -96,7 +96,9 @@ const settingOf = (options: ClientsOptions, input: Input, io: Io): Setting => {
     config: options.config,
     folder: resolve(io.cwd, textFlag(input, 'dir') ?? 'profiles'),
     keyed: agent !== undefined,
-    passthrough: flags.passthrough === true ? options.gateway_key : undefined,
+    bringsLogin: () => flags.passthrough === true,
+    shown_key: options.gateway_key,
+    has: () => false,
     statusline: flags.statusline === true,
   }
 }
@@ -110,7 +112,7 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
     return { ...skipped, reason: 'Its profile names a model: run again with --model <id>.' }
   const mark = `${MARK}, tried with ${profile.tested_with}`
   const files = profile.files(setting).map(({ path, text }) => ({ path, text: text.replace(MARK, mark) }))
-  const note = profile.note?.(setting)
+  const note = noteOf(profile, setting)
   const usage = { use: profile.use(setting), undo: profile.undo(setting), ...(note === undefined ? {} : { note }) }
   if (print) return { ...about, ...usage, state: 'printed', files }
   try {
@@ -121,6 +123,13 @@ const prepare = async (profile: Profile, setting: Setting, print: boolean): Prom
     if (!(error instanceof GuardError) || error.code !== 'PROFILE_EXISTS') throw error
     return { ...about, ...usage, state: 'exists', reason: error.message, files: [] }
   }
+}
+
+const noteOf = (profile: Profile, setting: Setting): string | undefined => {
+  const isIgnored = setting.bringsLogin(profile.style) && profile.can_bring_login !== true
+  return isIgnored
+    ? '--passthrough changes nothing here: it shows one key, the gateway key, so its upstream needs an api_key and no auth: passthrough'
+    : profile.note?.(setting)
 }
 
 const told = (done: Done, enforce: boolean): string => {

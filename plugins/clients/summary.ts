@@ -13,14 +13,14 @@ export interface SessionFigures {
   readonly last_seen_at: string
 }
 
-/** The sessions that an agent has used since a time, in milliseconds since 1970. */
+/** The sessions that were used since a time, in milliseconds since 1970. Rejects where they cannot be asked for. */
 export const sessionsSince = async (
   address: string,
   where: Readonly<Record<string, string>>,
   since: number,
 ): Promise<readonly SessionFigures[]> => {
-  const answer = await fetch(`${address}/api/sessions?${new URLSearchParams({ limit: '50', ...where })}`)
-  if (!answer.ok) return []
+  const answer = await fetch(`${address}/api/sessions?${new URLSearchParams({ limit: '200', ...where })}`)
+  if (!answer.ok) throw new Error(`it answered ${answer.status}`)
   const { sessions } = (await answer.json()) as { readonly sessions: readonly SessionFigures[] }
   return sessions.filter(({ last_seen_at }) => Date.parse(last_seen_at) >= since)
 }

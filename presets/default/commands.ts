@@ -28,7 +28,7 @@ import { overridden } from './config/overrides.ts'
 import { doctor } from './doctor/index.ts'
 import { type FirstRun, writeFirstConfig } from './first-run.ts'
 import { type Config, createGateway } from './index.ts'
-import { facts, firstRunText, nextSteps } from './messages.ts'
+import { facts, firstRunText, keptFromServers, nextSteps } from './messages.ts'
 import { placeOf } from './place.ts'
 import { shippedPolicies, shippedRules } from './policies.ts'
 import { reload } from './reload.ts'
@@ -51,6 +51,8 @@ export const configured = async (options: Input['options'], command: Command | u
   for (const warning of loaded.warnings) printWarning(warning, options, io)
   const approver_key = options.approverKey === undefined ? undefined : String(options.approverKey)
   const gateway = await withRun({ ...loaded, config, file, named, command, first, approver_key }, io)
+  const kept = command?.id === 'gateway run' || command?.id === 'mcp serve' ? keptFromServers(config, gateway, io) : ''
+  if (kept !== '') printNotice(kept, options, io)
   if (command?.id !== 'gateway run') return gateway
   const done = (message: string) => printNotice(message, options, io)
   const notice = (message: string) => printWarning(message, options, io)
@@ -111,6 +113,7 @@ const withRun = async (
   return gateway.use(
     clients({
       ...place,
+      upstreams: config.upstreams,
       allow_mode_header: config.server.allow_mode_header,
       guard: ownCommand(),
       calledAs: called.here,

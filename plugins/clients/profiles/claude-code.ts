@@ -1,20 +1,30 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { guardCommand, headerLines, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import {
+  guardCommand,
+  headerLines,
+  KEY_HEADER,
+  KEY_VARIABLE,
+  keyCommand,
+  labels,
+  type Setting,
+  shellWord,
+} from '../setting.ts'
+
+const style = 'messages'
 
 /** What Claude Code takes with `--settings`, as a file or as text: it wins over the user's own settings. */
-const settings = (setting: Setting) => {
-  const headers = { ...labels(setting, 'claude-code') }
-  if (setting.passthrough !== undefined) headers['x-guard-key'] = setting.passthrough
+const settings = (setting: Setting, headers: Readonly<Record<string, string>>, key: string) => {
+  const isLoggedIn = setting.bringsLogin(style)
   return {
     env: {
       ANTHROPIC_BASE_URL: setting.address,
-      ANTHROPIC_CUSTOM_HEADERS: headerLines(headers),
+      ...(Object.keys(headers).length === 0 ? {} : { ANTHROPIC_CUSTOM_HEADERS: headerLines(headers) }),
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
       // a token of the user's own would take the place of the helper's
-      ...(setting.passthrough === undefined ? { ANTHROPIC_AUTH_TOKEN: '' } : {}),
+      ...(isLoggedIn ? {} : { ANTHROPIC_AUTH_TOKEN: '' }),
     },
-    ...(setting.passthrough === undefined ? { apiKeyHelper: keyCommand(setting, 'claude-code') } : {}),
+    ...(isLoggedIn ? {} : { apiKeyHelper: key }),
     ...(setting.statusline
       ? {
           statusLine: {
@@ -28,20 +38,44 @@ const settings = (setting: Setting) => {
 
 const file = 'claude-code/settings.json'
 
+const inFile = (setting: Setting) => {
+  const key = setting.bringsLogin(style) ? { [KEY_HEADER]: setting.shown_key } : {}
+  return settings(setting, { ...labels(setting, 'claude-code'), ...key }, keyCommand(setting, 'claude-code'))
+}
+
+/** The key is read from the environment: the configuration may hold references that the agent has not got. */
+const fromEnvironment = ({ guard: [node = process.execPath] }: Setting): string =>
+  `${shellWord(node)} -p process.env.${KEY_VARIABLE}`
+
 export const claudeCode: Profile = {
   id: 'claude-code',
   title: 'Claude Code',
   tested_with: '2.1.330',
-  style: 'messages',
+  style,
   commands: ['claude'],
-  files: (setting) => [{ path: file, text: `${JSON.stringify({ $comment: MARK, ...settings(setting) }, null, 2)}\n` }],
+  can_bring_login: true,
+  files: (setting) => [{ path: file, text: `${JSON.stringify({ $comment: MARK, ...inFile(setting) }, null, 2)}\n` }],
   use: ({ folder }) => [`claude --settings ${shellWord(join(folder, file))}`],
-  note: ({ passthrough }) =>
-    passthrough === undefined
-      ? undefined
-      : 'the key stands in this file, and the upstream needs auth: passthrough in guard-config.yml',
+  note: ({ bringsLogin }) =>
+    bringsLogin(style)
+      ? 'the key stands in this file, and the upstream needs auth: passthrough in guard-config.yml'
+      : undefined,
   undo: () => 'start claude without --settings',
   session: 'x-claude-code-session-id, kept by --continue',
   on_block: 'stops after one request and shows the message',
-  launch: (setting) => ({ key_variables: [], env: {}, flags: ['--settings', JSON.stringify(settings(setting))] }),
+  launch: (setting) => {
+    const isLoggedIn = setting.bringsLogin(style)
+    // what stands in an argument, every process of the machine can read: a key goes by the environment
+    const headers = isLoggedIn ? {} : labels(setting, 'claude-code')
+    const variables = isLoggedIn ? ['ANTHROPIC_CUSTOM_HEADERS'] : []
+    return {
+      key_variables: isLoggedIn ? [] : [KEY_VARIABLE],
+      header_variables: variables,
+      key_headers: variables,
+      ...(isLoggedIn ? { logins: /^(?:ANTHROPIC|CLAUDE)_/ } : {}),
+      is_labelled: true,
+      env: {},
+      flags: ['--settings', JSON.stringify(settings(setting, headers, fromEnvironment(setting)))],
+    }
+  },
 }

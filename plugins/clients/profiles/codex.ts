@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
 
 /** A TOML basic string; JSON escapes the same characters in the same way. */
 const quoted = (text: string): string => JSON.stringify(text)
+
+const style = 'responses'
 
 const provider = (setting: Setting): Readonly<Record<string, string>> => {
   const headers = Object.entries(labels(setting, 'codex')).map(([name, value]) => `${quoted(name)} = ${quoted(value)}`)
@@ -11,7 +13,10 @@ const provider = (setting: Setting): Readonly<Record<string, string>> => {
     name: quoted('Guard Gateway'),
     base_url: quoted(`${setting.address}/v1`),
     wire_api: quoted('responses'),
-    env_key: quoted('GUARD_GATEWAY_KEY'),
+    ...(setting.bringsLogin(style)
+      ? // its own login takes the place of a key
+        { requires_openai_auth: 'true', env_http_headers: `{ ${quoted(KEY_HEADER)} = ${quoted(KEY_VARIABLE)} }` }
+      : { env_key: quoted(KEY_VARIABLE) }),
     http_headers: `{ ${headers.join(', ')} }`,
   }
 }
@@ -22,8 +27,9 @@ export const codex: Profile = {
   id: 'codex',
   title: 'Codex CLI',
   tested_with: '0.169.0',
-  style: 'responses',
+  style,
   commands: ['codex'],
+  can_bring_login: true,
   files: (setting) => [
     {
       path: file,
@@ -42,12 +48,18 @@ export const codex: Profile = {
     `cp ${shellWord(join(setting.folder, file))} "\${CODEX_HOME:-$HOME/.codex}/guard.config.toml"`,
     `GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'codex')})" codex --profile guard`,
   ],
+  note: ({ bringsLogin }) =>
+    bringsLogin(style)
+      ? 'the upstream needs auth: passthrough in guard-config.yml; for a ChatGPT login also base_url: https://chatgpt.com/backend-api/codex and paths: { responses: /responses }'
+      : undefined,
   undo: () => `rm "\${CODEX_HOME:-$HOME/.codex}/guard.config.toml"`,
   session: 'session-id and thread-id headers, prompt_cache_key in the body',
   on_block: 'stops after one request; a 429 shows the request id and not the message',
   block_status: ['codex*', 400],
   launch: (setting) => ({
-    key_variables: ['GUARD_GATEWAY_KEY'],
+    key_variables: [KEY_VARIABLE],
+    ...(setting.bringsLogin(style) ? { logins: /^(?:OPENAI|CODEX)_/ } : {}),
+    is_labelled: true,
     env: {},
     flags: [
       '-c',

@@ -1,17 +1,29 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, labels, type Setting, shellWord } from '../setting.ts'
+import { KEY_HEADER, KEY_VARIABLE, keyCommand, labels, type Setting, shellWord } from '../setting.ts'
 
-const options = (setting: Setting) => ({
-  baseURL: `${setting.address}/v1`,
-  apiKey: '{env:GUARD_GATEWAY_KEY}',
-  headers: labels(setting, 'opencode'),
-})
+const own = `{env:${KEY_VARIABLE}}`
+
+/** `login`: where the provider's own key is found, empty for what OpenCode itself knows. */
+const options = (setting: Setting, style: string, login = '') => {
+  const isLoggedIn = setting.bringsLogin(style)
+  const apiKey = isLoggedIn ? login : own
+  return {
+    baseURL: `${setting.address}/v1`,
+    ...(apiKey === '' ? {} : { apiKey }),
+    headers: { ...labels(setting, 'opencode'), ...(isLoggedIn ? { [KEY_HEADER]: own } : {}) },
+  }
+}
 
 /** With a model, a provider of its own; without one, the providers that the user has configured are sent through the gateway. */
 const config = (setting: Setting) =>
   setting.model === undefined
-    ? { provider: { anthropic: { options: options(setting) }, openai: { options: options(setting) } } }
+    ? {
+        provider: {
+          anthropic: { options: options(setting, 'messages') },
+          openai: { options: options(setting, 'responses') },
+        },
+      }
     : {
         model: `guard/${setting.model}`,
         small_model: `guard/${setting.model}`,
@@ -19,20 +31,31 @@ const config = (setting: Setting) =>
           guard: {
             npm: '@ai-sdk/openai-compatible',
             name: 'Guard Gateway',
-            options: options(setting),
+            options: options(setting, style, '{env:OPENAI_API_KEY}'),
             models: { [setting.model]: {} },
           },
         },
       }
 
 const file = 'opencode.json'
+const style = 'chat_completions'
+
+/** Variables that hold the user's logins at the providers that pass them on. */
+const loginsOf = ({ bringsLogin }: Setting): { readonly logins?: RegExp } => {
+  const names = [
+    ...(bringsLogin('messages') ? ['ANTHROPIC'] : []),
+    ...(bringsLogin('responses') || bringsLogin(style) ? ['OPENAI'] : []),
+  ]
+  return names.length === 0 ? {} : { logins: new RegExp(`^(?:${names.join('|')})_`) }
+}
 
 export const opencode: Profile = {
   id: 'opencode',
   title: 'OpenCode',
   tested_with: '1.18.33',
-  style: 'chat_completions',
+  style,
   commands: ['opencode'],
+  can_bring_login: true,
   needs_model: true,
   files: (setting) => [
     {
@@ -43,11 +66,17 @@ export const opencode: Profile = {
   use: (setting) => [
     `GUARD_GATEWAY_KEY="$(${keyCommand(setting, 'opencode')})" OPENCODE_CONFIG=${shellWord(join(setting.folder, file))} opencode`,
   ],
+  note: ({ bringsLogin }) =>
+    bringsLogin(style)
+      ? 'the key for the provider is taken from OPENAI_API_KEY, and the upstream needs auth: passthrough in guard-config.yml'
+      : undefined,
   undo: () => 'start opencode without OPENCODE_CONFIG',
   session: 'x-session-id',
   on_block: 'stops after one request and shows the message, since it gets status 403; others it repeats without end',
   launch: (setting) => ({
-    key_variables: ['GUARD_GATEWAY_KEY'],
+    key_variables: [KEY_VARIABLE],
+    ...loginsOf(setting),
+    is_labelled: true,
     env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config(setting)) },
     flags: [],
   }),

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { MARK, type Profile } from '../profile.ts'
-import { keyCommand, type Setting, shellWord } from '../setting.ts'
+import { KEY_HEADER, KEY_VARIABLE, keyCommand, type Setting, shellWord } from '../setting.ts'
 
 const file = 'env'
 
@@ -10,6 +10,38 @@ const addresses = ({ address }: Setting) => ({
   ANTHROPIC_BASE_URL: address,
 })
 
+/** SDKs that share their variables. */
+interface Family {
+  readonly styles: readonly string[]
+  readonly key: string
+  readonly headers: string
+  /** Variables of which any holds the user's own login. */
+  readonly logins: readonly string[]
+}
+
+const families: readonly Family[] = [
+  {
+    styles: ['responses', 'chat_completions'],
+    key: 'OPENAI_API_KEY',
+    headers: 'OPENAI_CUSTOM_HEADERS',
+    logins: ['OPENAI_API_KEY'],
+  },
+  {
+    styles: ['messages'],
+    key: 'ANTHROPIC_AUTH_TOKEN',
+    headers: 'ANTHROPIC_CUSTOM_HEADERS',
+    logins: ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'],
+  },
+]
+
+const isLoggedIn = ({ bringsLogin }: Setting, { styles }: Family): boolean => styles.some(bringsLogin)
+
+/** Lines of the profile: the gateway's key in place of a provider's, or in a header beside the user's own. */
+const keyLine = (setting: Setting, family: Family): string =>
+  isLoggedIn(setting, family)
+    ? `${family.headers}="${KEY_HEADER}: $${KEY_VARIABLE}"`
+    : `${family.key}="$${KEY_VARIABLE}"`
+
 /** The SDKs, and whatever reads the same variables. */
 export const sdks: Profile = {
   id: 'sdks',
@@ -17,15 +49,15 @@ export const sdks: Profile = {
   tested_with: 'openai 7.55, @anthropic-ai/sdk 1.11',
   style: 'chat_completions',
   commands: [],
+  can_bring_login: true,
   files: (setting) => [
     {
       path: file,
       text: [
         `# ${MARK}`,
-        `GUARD_GATEWAY_KEY="\${GUARD_GATEWAY_KEY:-$(${keyCommand(setting, 'sdks')})}"`,
+        `${KEY_VARIABLE}="\${${KEY_VARIABLE}:-$(${keyCommand(setting, 'sdks')})}"`,
         ...Object.entries(addresses(setting)).map(([name, value]) => `${name}=${value}`),
-        'OPENAI_API_KEY="$GUARD_GATEWAY_KEY"',
-        'ANTHROPIC_AUTH_TOKEN="$GUARD_GATEWAY_KEY"',
+        ...families.map((family) => keyLine(setting, family)),
         '',
       ].join('\n'),
     },
@@ -35,12 +67,24 @@ export const sdks: Profile = {
     'npm start   # or whatever calls a model',
   ],
   undo: () => 'open a new shell',
+  note: (setting) =>
+    families.some((family) => isLoggedIn(setting, family))
+      ? 'OPENAI_API_KEY and ANTHROPIC_API_KEY stay your own, and their upstreams need auth: passthrough in guard-config.yml'
+      : undefined,
   session: 'nothing; send x-guard-session-id for each task',
   on_block: "openai and @anthropic-ai/sdk stop after one request, the message is the error's text",
-  launch: (setting) => ({
-    key_variables: ['GUARD_GATEWAY_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
-    header_variables: ['OPENAI_CUSTOM_HEADERS', 'ANTHROPIC_CUSTOM_HEADERS'],
-    env: addresses(setting),
-    flags: [],
-  }),
+  launch: (setting) => {
+    const own = families.filter((family) => isLoggedIn(setting, family))
+    const logins = own.flatMap((family) => family.logins)
+    // SDKs do not start without a key: where the user has none, the gateway says what is missing
+    const keyed = families.filter((family) => !own.includes(family) || !family.logins.some(setting.has))
+    return {
+      key_variables: [KEY_VARIABLE, ...keyed.map(({ key }) => key)],
+      header_variables: families.map(({ headers }) => headers),
+      key_headers: own.map(({ headers }) => headers),
+      ...(logins.length === 0 ? {} : { logins: new RegExp(`^(?:${logins.join('|')})$`) }),
+      env: addresses(setting),
+      flags: [],
+    }
+  },
 }

@@ -44,6 +44,7 @@ describe('the environment of a child', () => {
       GITHUB_TOKEN: 'ghp_of-the-user',
       AWS_SECRET_ACCESS_KEY: 'of-the-user',
       SHLVL: 'short',
+      HTTPS_PROXY: 'http://ann:team-token-0123456789@proxy.example:3128',
       OPENAI_API_KEY: '',
     }
     assert.deepEqual(childEnv({ ...kept, GONE: undefined }, known()), { env: kept, withheld: [] })

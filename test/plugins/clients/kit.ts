@@ -11,7 +11,12 @@ import { fakeIo } from '../../kit/io.ts'
 export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
 
 /** A folder of its own, and commands that work in it, on a terminal if `tty`; `outText` is what the last one has said. */
-export const workplace = async (context: TestContext, options: Partial<ClientsOptions> = {}, tty = false) => {
+export const workplace = async (
+  context: TestContext,
+  options: Partial<ClientsOptions> = {},
+  tty = false,
+  secrets = [KEY],
+) => {
   const cwd = await mkdtemp(join(tmpdir(), 'guard-clients-'))
   context.after(() => rm(cwd, { recursive: true, force: true }))
   const { address = 'http://127.0.0.1:8787' } = options
@@ -19,6 +24,7 @@ export const workplace = async (context: TestContext, options: Partial<ClientsOp
   const gateway = new Gateway().use(
     clients({
       ...place,
+      upstreams: [],
       allow_mode_header: false,
       guard: [process.execPath, '/opt/guard/bin.js'],
       calledAs: 'guard',
@@ -28,6 +34,7 @@ export const workplace = async (context: TestContext, options: Partial<ClientsOp
     }),
   )
   let out = () => ''
+  for (const secret of secrets) gateway.secrets.add(secret)
   const command = async (
     id: string,
     args: readonly string[],

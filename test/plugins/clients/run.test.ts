@@ -1,40 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { GuardError } from 'guard-gateway/core'
 import { startGateway } from 'guard-gateway/test'
 import { refusingPort } from '../../kit/refusing-port.ts'
+import { client, recording, seen } from './agent.ts'
 import { KEY, workplace } from './kit.ts'
 
-/** Something that answers as a gateway that is up. */
-const healthy = async (context: TestContext): Promise<string> => {
-  const server = createServer((_request, response) => response.end('{"plugins":[],"sessions":[]}')).listen(
-    0,
-    '127.0.0.1',
-  )
-  await new Promise((resolve) => server.once('listening', resolve))
-  context.after(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-const script = `require('fs').writeFileSync('seen.json', JSON.stringify({ args: process.argv.slice(2), env: process.env }))`
-
-/** A command of a client's name that writes down how it was started. */
-const client = async (cwd: string, name: string, text = script) => {
-  const folder = join(cwd, 'bin')
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, name), `#!${process.execPath}\n${text}\n`, { mode: 0o755 })
-  return join(folder, name)
-}
-
-const seen = async (cwd: string): Promise<{ args: string[]; env: Record<string, string> }> =>
-  JSON.parse(await readFile(join(cwd, 'seen.json'), 'utf8'))
-
 const setUp = async (context: TestContext) => {
-  const address = await healthy(context)
+  const address = await recording(context)
   return { address, ...(await workplace(context, { address })) }
 }
 
@@ -198,7 +175,7 @@ test('on a terminal, the last line sums up the agent’s sessions, or the one th
   const sessions = [{ ...figures, last_seen_at: '2999-01-01T00:00:00Z' }]
   const server = createServer(({ url = '' }, response) => {
     paths.push(url)
-    response.end(JSON.stringify({ plugins: [], sessions }))
+    response.end(JSON.stringify({ plugins: ['recorder'], sessions }))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   context.after(() => server.close())
@@ -213,7 +190,10 @@ test('on a terminal, the last line sums up the agent’s sessions, or the one th
   await command('run', [], { session: 'mine too' }, [quiet])
   assert.deepEqual(
     paths.filter((path) => path.startsWith('/api/sessions')),
-    ['/api/sessions?limit=50&agent_id=bob', '/api/sessions?limit=50&external_id=mine+too'],
+    [
+      `/api/sessions?limit=200&project_id=${basename(cwd)}&agent_id=bob`,
+      '/api/sessions?limit=200&external_id=mine+too',
+    ],
   )
 })
 

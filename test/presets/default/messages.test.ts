@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { firstRunText, nextSteps } from '../../../presets/default/messages.ts'
+import { Gateway } from 'guard-gateway/core'
+import { addSecrets } from '../../../presets/default/config/credentials.ts'
+import { parseConfig } from '../../../presets/default/config.ts'
+import { firstRunText, keptFromServers, nextSteps } from '../../../presets/default/messages.ts'
+import { fakeIo } from '../../kit/io.ts'
 
 const first = { file: '/home/ann/work/guard-config.yml', key_line: 3, git: 'ignored' } as const
 const cwd = '/home/ann/work'
@@ -20,4 +24,26 @@ test('a first start says where the key is, and that git leaves it alone', () => 
     firstRunText(first, cwd),
     'Wrote guard-config.yml with a new gateway key, readable by you only; the key is in line 3, gateway_key. Git ignores it already.',
   )
+})
+
+test('a start tells which keys of the environment MCP servers do not get, and how one does', async () => {
+  const server = (more: string) =>
+    `gateway_key: guard_0123456789abcdef\nmcp: { servers: { pg: { transport: stdio, command: x, env: { GITHUB_TOKEN: ghp-of-the-server, DSN: "postgres://ann:pass-0123456789@db/shop" }, ${more} } } }\n`
+  const gateway = new Gateway()
+  const { config } = await parseConfig(server(''), '/etc/guard-config.yml', {})
+  addSecrets(gateway.secrets, config)
+  const env = {
+    HOME: '/h',
+    OPENAI_API_KEY: 'sk-0123456789',
+    GITHUB_TOKEN: 'ghp-of-the-server',
+    COPY: 'ghp-of-the-server',
+    DATABASE: 'ann:pass-0123456789',
+  }
+  assert.equal(
+    keptFromServers(config, gateway, fakeIo({ env })),
+    `MCP servers get HOME, PATH and the like of this environment, and no keys: OPENAI_API_KEY, COPY, DATABASE. mcp.servers.<id>.env gives one back: { OPENAI_API_KEY: "\${OPENAI_API_KEY}" }.`,
+  )
+  assert.equal(keptFromServers(config, gateway, fakeIo({ env: { HOME: '/h' } })), '')
+  const { config: none } = await parseConfig('gateway_key: guard_0123456789abcdef\n', '/etc/guard-config.yml', {})
+  assert.equal(keptFromServers(none, gateway, fakeIo({ env })), '')
 })

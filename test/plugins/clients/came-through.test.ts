@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startGateway } from 'guard-gateway/test'
+import { client, recording } from './agent.ts'
+import { KEY, workplace } from './kit.ts'
+
+const NOTHING =
+  /^guard: No request came through the gateway, so nothing of this run was guarded\.\nguard: .*"guard setup".*\/v1 \(OpenAI style\)/m
+
+for (const tty of [true, false])
+  test(`a run of which no request came through says so, ${tty ? 'on a terminal' : 'without one'}, and keeps its exit status`, async (context) => {
+    const { cwd, command } = await workplace(context, { address: await recording(context, { sessions: [] }) }, tty)
+    for (const name of ['claude', 'gemini']) {
+      const { code, err } = await command('run', [], {}, [await client(cwd, name, 'process.exit(7)')])
+      assert.equal(code, 7)
+      assert.match(err, NOTHING)
+    }
+  })
+
+test('sessions from before the run do not count', async (context) => {
+  const before = { agent_id: null, last_seen_at: '2020-01-01T00:00:00Z' }
+  const { cwd, command } = await workplace(context, { address: await recording(context, { sessions: [before] }) })
+  assert.match((await command('run', [], {}, [await client(cwd, 'tool', '')])).err, NOTHING)
+})
+
+test('where the gateway cannot be asked or keeps no record, that is said, and not that nothing came', async (context) => {
+  const broken = await workplace(context, { address: await recording(context, { status: 500 }) })
+  const told = await broken.command('run', [], {}, [await client(broken.cwd, 'tool', '')])
+  assert.equal(
+    told.err,
+    'guard: cannot tell whether a request came through, since the gateway could not be asked: it answered 500.\n',
+  )
+  const minimal = await workplace(context, { address: await recording(context, { plugins: ['http'] }) })
+  const { err } = await minimal.command('run', [], {}, [await client(minimal.cwd, 'tool', '')])
+  assert.equal(err, 'guard: cannot tell whether a request came through, since the gateway keeps no record.\n')
+})
+
+test('a command that was never started has nothing to say of requests', async (context) => {
+  const { cwd, command } = await workplace(context, { address: await recording(context, { sessions: [] }) })
+  await assert.rejects(command('run', [], {}, [join(cwd, 'absent')]), { code: 'COMMAND_NOT_FOUND' })
+})
+
+test('a real gateway knows what came through: a request with the labels, one without a name, and none', async (context) => {
+  const gateway = await startGateway({ upstream: 'http://127.0.0.1:1' })
+  context.after(() => gateway.close())
+  const { cwd, command } = await workplace(context, {
+    address: gateway.url,
+    gateway_key: gateway.key,
+    running: async () => gateway.url,
+  })
+  const asks = (headers: string) => `
+    const headers = Object.assign({ 'content-type': 'application/json', authorization: 'Bearer ' + process.env.GUARD_GATEWAY_KEY }, ${headers})
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
+    fetch(process.env.OPENAI_BASE_URL + '/chat/completions', { method: 'POST', headers, body }).then((answer) => answer.text())`
+  const labels = `Object.fromEntries(process.env.OPENAI_CUSTOM_HEADERS.split('\\n').map((line) => line.split(': ')))`
+  for (const headers of [labels, '{}']) {
+    const { code, err } = await command('run', [], {}, [await client(cwd, 'tool', asks(headers))], {
+      PATH: process.env.PATH,
+    })
+    assert.deepEqual([code, err], [0, ''], headers)
+  }
+  const { err } = await command('run', [], { project: 'none' }, [await client(cwd, 'codex', '')], {
+    PATH: process.env.PATH,
+  })
+  assert.match(err, NOTHING)
+  assert.ok(!err.includes(KEY))
+})
