@@ -197,7 +197,9 @@ const unreachable = async (
     // that the client left is no error of the upstream
     ...(client.gone ? {} : { error: body }),
   })
-  if (!client.gone) answer(client, status, ['content-type', 'application/json', ...guardHeaders(call, decision)], bytes)
+  if (client.gone) return
+  const further = Object.entries(error.place.headers ?? {}).flat()
+  answer(client, status, ['content-type', 'application/json', ...further, ...guardHeaders(call, decision)], bytes)
 }
 
 const answer = (client: Client, status: number, headers: readonly string[], body: Uint8Array): void => {

@@ -15,7 +15,8 @@ import {
 import type { ClientsOptions } from './options.ts'
 import type { SessionFigures } from './summary.ts'
 
-const LIMIT_MS = 200
+/** The first request of a process takes a quarter of a second on a busy machine. */
+const LIMIT_MS = 1_000
 const LOOKED_BACK = 50
 
 /** `guard statusline`: one line about the session that a client tells of on standard input; nothing, rather than late. */

@@ -23,6 +23,7 @@ overEachClient((start) => {
           ['unreachable', 401, 'LOGIN_MISSING', 'main'],
         )
         assert.equal(got.headers['x-guard-decision'], 'allow')
+        assert.equal(got.headers['x-should-retry'], 'false')
       }
       assert.equal(running.provider.requests.length, 0)
       assert.deepEqual(running.faults, [])
