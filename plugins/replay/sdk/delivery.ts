@@ -20,6 +20,8 @@ export class Delivery {
   readonly #cleaner: Cleaner
   readonly #report: Report
   #stop = new AbortController()
+  /** Why the last try failed; undefined once one went well. */
+  #failure: Failure | undefined
 
   constructor(request: Omit<RequestOptions, 'signal'>, cleaner: Cleaner, report: Report) {
     this.#request = request
@@ -31,7 +33,7 @@ export class Delivery {
   abandon(unsent: number): void {
     this.#stop.abort()
     this.#stop = new AbortController()
-    if (unsent > 0) this.#failed(unsent, ABANDONED, NO_TIME)
+    if (unsent > 0) this.#abandoned(unsent)
   }
 
   /** Never rejects; what fails is reported. */
@@ -50,7 +52,7 @@ export class Delivery {
     const encoded = encode(batch, this.#cleaner)
     const answer = await this.#tries(encoded.body, signal)
     if (answer.taken) return { sent: entries.length, failed: 0 }
-    if (signal.aborted) return this.#failed(entries.length, ABANDONED, NO_TIME)
+    if (signal.aborted) return this.#abandoned(entries.length)
     if (answer.fault.status === 413 && entries.length > 1) return await this.#halves(batch, signal)
     const refused = immutableIn(answer, encoded)
     if (refused === undefined) return this.#failed(entries.length, answer.fault, answer.message, answer.cause)
@@ -66,14 +68,27 @@ export class Delivery {
   }
 
   async #tries(body: string, signal: AbortSignal): Promise<Answer> {
-    let answer = await post(body, { ...this.#request, signal })
+    let answer = await this.#try(body, signal)
     for (const wait of RETRY_MS) {
       if (answer.taken || !answer.retry || signal.aborted) return answer
       await pause(Math.max(wait * (0.75 + Math.random() / 2), answer.wait_ms), signal)
       if (signal.aborted) return answer
-      answer = await post(body, { ...this.#request, signal })
+      answer = await this.#try(body, signal)
     }
     return answer
+  }
+
+  async #try(body: string, signal: AbortSignal): Promise<Answer> {
+    const answer = await post(body, { ...this.#request, signal })
+    if (answer.taken) this.#failure = undefined
+    else if (!signal.aborted) this.#failure = answer
+    return answer
+  }
+
+  /** A gateway that nobody has started is the reason, and not that there was no time left to try it again. */
+  #abandoned(count: number): Outcome {
+    const { fault, message, cause } = this.#failure ?? { fault: ABANDONED, message: NO_TIME }
+    return this.#failed(count, fault, message, cause)
   }
 
   #failed(count: number, fault: IngestFault, why: string, cause?: unknown): Outcome {
@@ -82,6 +97,8 @@ export class Delivery {
     return { sent: 0, failed: count }
   }
 }
+
+type Failure = Pick<Extract<Answer, { taken: false }>, 'fault' | 'message' | 'cause'>
 
 const ABANDONED: IngestFault = { status: null, code: 'ABANDONED', path: null }
 const NO_TIME = 'There was no more time to send them.'

@@ -38,7 +38,7 @@ export const post = async (body: string, options: RequestOptions): Promise<Answe
   } catch (error) {
     const [code, message] = late
       ? ['TIMEOUT', `The gateway did not answer within ${options.timeout_ms} ms.`]
-      : ['NETWORK_ERROR', `The gateway at ${options.url} cannot be reached: ${reasonOf(error)}.`]
+      : ['NETWORK_ERROR', unreached(options.url, error)]
     return { taken: false, fault: { status: null, code, path: null }, message, retry: true, wait_ms: 0, cause: error }
   } finally {
     clearTimeout(timer)
@@ -62,6 +62,13 @@ const exchange = async (body: string, { url, fetch }: RequestOptions, signal: Ab
     wait_ms: waitOf(response.headers.get('retry-after')),
   }
 }
+
+const unreached = (url: string, error: unknown): string =>
+  codeOf(error) === 'ECONNREFUSED'
+    ? `Nobody answers at ${new URL(url).origin}. Start the gateway, or name its address.`
+    : `The gateway at ${url} cannot be reached: ${reasonOf(error)}.`
+
+const codeOf = (error: unknown): unknown => member(member(error, 'cause'), 'code')
 
 /** What fetch hides in the cause of its own error. */
 const reasonOf = (error: unknown): string => {

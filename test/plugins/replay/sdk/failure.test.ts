@@ -59,7 +59,10 @@ describe('a gateway that fails', () => {
     assert.equal(errors.length, 1)
     assert.equal(errors[0]?.name, 'GuardIngestError')
     assert.deepEqual([errors[0]?.status, errors[0]?.code], [null, 'NETWORK_ERROR'])
-    assert.match(errors[0]?.message ?? '', /^1 record was not stored\. .* cannot be reached: ECONNREFUSED\.$/)
+    assert.match(
+      errors[0]?.message ?? '',
+      /^1 record was not stored\. Nobody answers at http:\/\/127\.0\.0\.1:8787\. Start the gateway, or name its address\.$/,
+    )
     // the next trace goes as ever
     await guard.trace('next', () => {})
     test.mock.timers.tick(1_000)
@@ -231,6 +234,24 @@ describe('on the wire', () => {
     await guard.trace('closed', () => {})
     await guard.trace('closed', () => {})
     assert.deepEqual(codes(), ['ABANDONED', 'CLOSED'])
+  })
+
+  it('that nobody has started is the reason, where close() does not wait for the last try', async (test) => {
+    const { guard, errors } = answered(test, [down, down, down, down], { ingestTimeoutMs: 400 })
+    await guard.trace('job', () => {})
+    const closed = guard.close()
+    await settle()
+    test.mock.timers.tick(400)
+    await closed
+    assert.deepEqual(
+      errors.map(({ code, message }) => [code, message]),
+      [
+        [
+          'NETWORK_ERROR',
+          '1 record was not stored. Nobody answers at http://127.0.0.1:8787. Start the gateway, or name its address.',
+        ],
+      ],
+    )
   })
 
   it('is sent at 100 records without being told, one request at a time', async (test) => {
