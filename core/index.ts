@@ -127,14 +127,7 @@ export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from '.
 export { parseJson } from './json/parse.ts'
 export { pointerKeys, pointerPart } from './json/pointer.ts'
 export { readJson, readJsonStrict, writeJson } from './json.ts'
-export {
-  APPROVER_FLAG,
-  APPROVER_HEADER,
-  type Approver,
-  approver,
-  approverField,
-  approverHeaders,
-} from './keys/approver.ts'
+export * from './keys/approver.ts'
 export { argumentKey } from './keys/argument-key.ts'
 export { type ChildEnv, childEnv, type LeftToChild, withheldText } from './keys/child-env.ts'
 export { identities } from './keys/identities.ts'
