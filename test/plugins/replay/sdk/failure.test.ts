@@ -236,24 +236,6 @@ describe('on the wire', () => {
     assert.deepEqual(codes(), ['ABANDONED', 'CLOSED'])
   })
 
-  it('that nobody has started is the reason, where close() does not wait for the last try', async (test) => {
-    const { guard, errors } = answered(test, [down, down, down, down], { ingestTimeoutMs: 400 })
-    await guard.trace('job', () => {})
-    const closed = guard.close()
-    await settle()
-    test.mock.timers.tick(400)
-    await closed
-    assert.deepEqual(
-      errors.map(({ code, message }) => [code, message]),
-      [
-        [
-          'NETWORK_ERROR',
-          '1 record was not stored. Nobody answers at http://127.0.0.1:8787. Start the gateway, or name its address.',
-        ],
-      ],
-    )
-  })
-
   it('is sent at 100 records without being told, one request at a time', async (test) => {
     const { guard, server } = await guarded(test)
     for (let trace = 0; trace < 50; trace++) guard.span(`trace ${trace}`, () => {})
