@@ -13,12 +13,14 @@ export const mcpCommands = (asking: Asking): Plugin => ({
 
 type Work = (asked: Asked) => Promise<number>
 
+/** How many arguments a work takes, and in words which. */
+type Taking = readonly [work: Work, least: number, most: number, wants: string]
+
+const ofOne = (work: Work): Taking => [work, 1, 1, 'the id of one approval']
+
 /** Runs what the first argument names, with the arguments behind it; throws USAGE where it takes others. */
 const oneOf =
-  (
-    name: string,
-    works: Readonly<Record<string, readonly [work: Work, least: number, most: number, wants: string]>>,
-  ): Work =>
+  (name: string, works: Readonly<Record<string, Taking>>): Work =>
   (asked) => {
     const [what = '', ...args] = asked.input.args
     const known = Object.keys(works)
@@ -54,30 +56,10 @@ const commands: readonly (Omit<Command, 'run'> & { readonly run: Work })[] = [
     example: 'guard mcp approvals allow apr_0k3v9q0000000abcdefghijklm --scope session',
     run: oneOf('mcp approvals', {
       list: [async (asked) => (await import('./command-approvals.ts')).listApprovals(asked), 0, 0, 'no argument'],
-      show: [
-        async (asked) => (await import('./command-approvals.ts')).showApproval(asked),
-        1,
-        1,
-        'the id of one approval',
-      ],
-      undo: [
-        async (asked) => (await import('./command-approvals.ts')).undoApproval(asked),
-        1,
-        1,
-        'the id of one approval',
-      ],
-      allow: [
-        async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'allow'),
-        1,
-        1,
-        'the id of one approval',
-      ],
-      deny: [
-        async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'deny'),
-        1,
-        1,
-        'the id of one approval',
-      ],
+      show: ofOne(async (asked) => (await import('./command-approvals.ts')).showApproval(asked)),
+      allow: ofOne(async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'allow')),
+      deny: ofOne(async (asked) => (await import('./command-approvals.ts')).decideApproval(asked, 'deny')),
+      undo: ofOne(async (asked) => (await import('./command-approvals.ts')).undoApproval(asked)),
       watch: [async (asked) => (await import('./command-watch.ts')).watchApprovals(asked), 0, 0, 'no argument'],
     }),
   },
