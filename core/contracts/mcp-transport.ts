@@ -96,6 +96,8 @@ export interface McpLink {
   readonly lost: Promise<Lost>
   /** Lets go of what costs while nobody uses the session, such as a child; the next message brings it back. False: it is in use. */
   rest?(): boolean
+  /** Whether a process of this session's own runs now; absent where the server is none of ours to start. */
+  readonly runs?: boolean
   /** Ends the server's session, and the child if there is one. */
   end(): Promise<void>
 }

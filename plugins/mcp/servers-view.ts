@@ -36,7 +36,7 @@ const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<Serve
   // what waits for a person is shown with what else does
   if (policy.pinning !== 'off' && said !== 'known')
     listed.push({ name: INSTRUCTIONS, fingerprint: tools.saidFingerprint(), pin: said })
-  const sessions = [...mcp.sessions].filter(({ session }) => session.server.id === server.id).length
+  const sessions = [...mcp.sessions].map(({ session }) => session).filter((session) => session.server.id === server.id)
   return {
     id: server.id,
     name: server.name,
@@ -47,7 +47,8 @@ const serverView = async (mcp: Mcp, place: Place, policy: Policy): Promise<Serve
     server_info: infoOf(facts?.server_info),
     fingerprint: tools.serverFingerprint(),
     tools: await toolViews(mcp.gateway, server.id, policy, listed),
-    sessions,
+    sessions: sessions.length,
+    processes: server.transport === 'stdio' ? sessions.filter(({ link }) => link.runs === true).length : null,
     last_seen_at: seen_at === undefined ? null : new Date(seen_at).toISOString(),
     last_error: last_error ?? null,
   }
@@ -63,7 +64,7 @@ const elsewhereView = async (
   const listed = rows.map((row) => ({ name: row.tool, fingerprint: row.seen, pin: pinOf(row) }))
   return {
     ...{ id, name: id, transport: 'stdio', target: null, status: 'unknown' as const },
-    ...{ protocol_version: null, server_info: null, fingerprint: null, sessions: 0 },
+    ...{ protocol_version: null, server_info: null, fingerprint: null, sessions: 0, processes: null },
     tools: await toolViews(gateway, id, policy, listed),
     ...{ last_seen_at: null, last_error: null },
   }

@@ -83,6 +83,10 @@ class StdioLink implements McpLink {
     return true
   }
 
+  get runs(): boolean {
+    return this.#child !== undefined
+  }
+
   /** The child; another one, told how the session began, if there is none. */
   async #awake(): Promise<Child | undefined> {
     if (this.#child === undefined && !this.#over) {

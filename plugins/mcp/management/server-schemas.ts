@@ -29,6 +29,9 @@ export const server = Type.Object({
   fingerprint: textOrNull,
   tools: Type.Array(tool),
   sessions: count,
+  processes: Type.Union([count, Type.Null()], {
+    description: 'Processes of it that run for its sessions; null where it is not started here.',
+  }),
   last_seen_at: timeOrNull,
   last_error: textOrNull,
 })

@@ -30,14 +30,14 @@ const statuses = {
 
 const serverPart = (parts: PageParts, ask: Ask, server: ServerView, trusted: Trusted): Html => {
   const { now } = ask
-  const { id, name, transport, target, status, protocol_version, server_info, fingerprint, tools, sessions } = server
+  const { id, name, transport, target, status, protocol_version, server_info, fingerprint, tools } = server
   const [kind, word] = statuses[status]
   const waiting = tools.filter(needsTrust)
   const known = [
     transport,
     server_info !== null && `${server_info.name} ${server_info.version ?? ''}`.trim(),
     protocol_version,
-    `${sessions} open session${sessions === 1 ? '' : 's'}`,
+    usedBy(server),
   ].filter((part) => part !== false && part !== null)
   return html`<section class="server" id="server-${id}" aria-label="Server ${id}">
 <div class="head"><h3>${name}${name !== id && html` <span class="quiet">${id}</span>`}</h3><p class="${kind}">${word}</p><p>${known.map((part, at) => html`${at > 0 && ' · '}${part}`)}</p>${fingerprint !== null && html`<p>fingerprint ${shortHash(fingerprint)}</p>`}${server.last_seen_at !== null && html`<p class="quiet">last seen ${instantMark(Date.parse(server.last_seen_at), now)}</p>`}</div>
@@ -46,6 +46,12 @@ ${server.last_error !== null && html`<p class="error">${server.last_error}</p>`}
 ${waiting.length > 0 && pinForm(parts, ask, id, waiting, trusted)}
 ${tools.length === 0 ? html`<p class="quiet">Its tools are known once a client has listed them.</p>` : html`<details id="tools-${id}"><summary>${tools.length} tool${tools.length === 1 ? '' : 's'}: ${effectCounts(tools)}</summary>${toolTable(tools)}</details>`}
 </section>`
+}
+
+/** Sessions, and of a server that is started here the processes that run for them: one of an idle session is ended. */
+const usedBy = ({ sessions, processes }: ServerView): string => {
+  const open = `${sessions} open session${sessions === 1 ? '' : 's'}`
+  return processes === null ? open : `${open}, ${processes} running process${processes === 1 ? '' : 'es'}`
 }
 
 const effectCounts = (tools: readonly Tool[]): string => {

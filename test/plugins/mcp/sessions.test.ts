@@ -121,7 +121,14 @@ describe('sessions', () => {
         return false
       }
     }
+    const used = async () => {
+      const answer = await fetch(`${service.gateway.url}/api/v1/mcp/servers`)
+      const { servers } = (await answer.json()) as { servers: { id: string; sessions: number; processes: number }[] }
+      const found = servers.find(({ id }) => id === 'child')
+      return [found?.sessions, found?.processes]
+    }
     const first = await pid()
+    assert.deepEqual(await used(), [1, 1])
     idle(200_000)
     assert.equal(await pid(), first)
     const stream = await client.fetch('GET')
@@ -132,6 +139,7 @@ describe('sessions', () => {
     idle(400_000)
     while (isAlive(first)) await new Promise(setImmediate)
     assert.equal(sessions.size, 1)
+    assert.deepEqual(await used(), [1, 0])
     const [again, beside] = await Promise.all([pid(), pid()])
     assert.notEqual(again, first)
     assert.equal(beside, again)

@@ -41,6 +41,7 @@ export const aServer: ServerView = {
     },
   ],
   sessions: 1,
+  processes: 1,
   last_seen_at: '2026-01-01T00:00:00.000Z',
   last_error: null,
 }
