@@ -77,6 +77,8 @@ export interface ReplyWatch extends ReplyListener {
 export interface Row {
   readonly id: string
   readonly at: number
+  /** Arrival on the monotonic clock; absent in rows that were read from storage. */
+  readonly tick?: number
   ended_at: number | null
   readonly fingerprint: string
   readonly chain_tip: string

@@ -1,4 +1,5 @@
 import type { Call, Outcome } from './call.ts'
+import { timeSince } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Client, Reply } from './contracts/reply.ts'
 import { spent } from './conversation/spent.ts'
@@ -70,7 +71,7 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending
     upstream_request_id: reply?.upstream_request_id ?? null,
     forwarded_at: ending.forwarded_at ?? null,
     first_byte_at: relayed?.first_byte_at ?? null,
-    ended_at: gateway.clock.now(),
+    ended_at: timeSince(gateway.clock, call),
     bytes_out: relayed?.bytes ?? ending.bytes ?? 0,
     head: relayed?.head ?? EMPTY,
   }
@@ -135,7 +136,7 @@ const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: 
 }
 
 const exchange = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
-  const forwardedAt = gateway.clock.now()
+  const forwardedAt = timeSince(gateway.clock, call)
   let reply: Reply | undefined
   try {
     reply = await gateway.hooks.forward.promise(call, client)
@@ -156,7 +157,8 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   const listened = ending === undefined ? meter : heard(meter, ending.speech, stream, ending.listener)
   const tap = createTap(listened, headerOf(reply.headers, 'content-encoding'), (error) => gateway.fault(error, who))
   const keep = stream ? gateway.heads.stream : gateway.heads.whole
-  const passed = relay(reply, client, tap, gateway.clock, keep, stream && isOpenEnded(reply) ? ending : undefined)
+  const now = (): number => timeSince(gateway.clock, call)
+  const passed = relay(reply, client, tap, now, keep, stream && isOpenEnded(reply) ? ending : undefined)
   const relayed = passed instanceof Promise ? await passed : passed
   const read = tap.end()
   const reading = read instanceof Promise ? await read : read

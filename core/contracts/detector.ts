@@ -19,6 +19,8 @@ export interface Rule<Params = Readonly<Record<string, unknown>>> {
 export interface Ended {
   readonly id: string
   readonly ended_at: number
+  /** The same on the monotonic clock; not known of requests from before a restart. */
+  readonly ended_tick?: number | undefined
   readonly outcome: Outcome
   /** Null unless it ended in an error. */
   readonly error_fingerprint: string | null
@@ -59,6 +61,8 @@ export interface Start {
   readonly request_id: string
   /** When its first request arrived, milliseconds since 1970. */
   readonly at: number
+  /** The same on the monotonic clock; not known of requests from before a restart. */
+  readonly tick?: number | undefined
   /** When its last request so far ended, milliseconds since 1970; null: one is under way. */
   readonly ended_at: number | null
   readonly requests: number

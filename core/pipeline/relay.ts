@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import type { Clock } from '../clock.ts'
 import type { BodyReader, Client, PushedBody, Reply } from '../contracts/reply.ts'
 import type { Ending } from '../dialect/speech.ts'
 import { StreamEnd } from '../dialect/stream-end.ts'
@@ -24,26 +23,26 @@ export interface Relayed {
 /**
  * Passes a reply's chunks to the client as they come, never faster than it takes them, and shows each to the tap.
  * The end stays with the caller: `end()` is not called, and of a reply of known length the last chunk is held.
- * With `ending` a stream ends behind the event in which its listener has had enough.
+ * `now`: milliseconds since 1970. With `ending` a stream ends behind the event in which its listener has had enough.
  */
 export const relay = (
   reply: Reply,
   client: Client,
   tap: Tap,
-  clock: Clock,
+  now: () => number,
   keep: number,
   ending?: Ending,
 ): Relayed | Promise<Relayed> => {
   const { body, shown } = reply
   if (!(body instanceof Uint8Array))
-    return new Promise((resolve) => new Passage(reply, body, { client, tap, clock, keep, ending, resolve }).begin())
+    return new Promise((resolve) => new Passage(reply, body, { client, tap, now, keep, ending, resolve }).begin())
   tap.push(body)
   return {
     ended: client.gone ? 'gone' : 'whole',
     held: shown === undefined ? body : Buffer.concat([shown.push(body), shown.end()]),
     missed: client.gone,
     bytes: body.length,
-    first_byte_at: clock.now(),
+    first_byte_at: now(),
     head: body.subarray(0, keep),
   }
 }
@@ -52,7 +51,8 @@ export const relay = (
 interface Parties {
   readonly client: Client
   readonly tap: Tap
-  readonly clock: Clock
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   /** How many first bytes are kept. */
   readonly keep: number
   readonly ending: Ending | undefined
@@ -96,8 +96,8 @@ class Passage implements BodyReader {
   }
 
   data(chunk: Uint8Array): void {
-    const { client, tap, clock } = this.#parties
-    this.#firstByteAt ??= clock.now()
+    const { client, tap, now } = this.#parties
+    this.#firstByteAt ??= now()
     this.#bytes += chunk.length
     if (this.#wanted > 0) {
       this.#heads.push(chunk.subarray(0, this.#wanted))

@@ -29,8 +29,8 @@ export const startOwn = async ({ guard, config, running }: ClientsOptions): Prom
     child.kill('SIGTERM')
     await once(child, 'exit')
   }
-  const until = Date.now() + START_MS
-  while (!over && Date.now() < until) {
+  const until = performance.now() + START_MS
+  while (!over && performance.now() < until) {
     if (await isUp(running)) return stop
     await new Promise((resolve) => setTimeout(resolve, STEP_MS))
   }

@@ -1,4 +1,4 @@
-import { detector, type Ended, type Finding, requestPlaces } from 'guard-gateway/core'
+import { detector, type Ended, elapsed, type Finding, requestPlaces } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 const COOLDOWN_SECONDS = 60
@@ -30,7 +30,9 @@ export const errorRetry = detector({
     if (count === 0 || count < rule.threshold) return undefined
     const errors = session.outcomes.filter((ended) => !isNeutral(ended)).slice(-count)
     const cooldown = (rule.params?.cooldown_seconds ?? COOLDOWN_SECONDS) * 1000
-    const wait = (errors.at(-1)?.ended_at ?? 0) + cooldown - call.at
+    const last = errors.at(-1)
+    const since = last === undefined ? cooldown : elapsed({ at: last.ended_at, tick: last.ended_tick }, call)
+    const wait = cooldown - since
     const probe = !session.probe_open && wait <= 0
     return {
       message: `the same upstream error came ${count} times in a row; ${nextTry(wait, probe)}`,

@@ -2,6 +2,7 @@ import {
   bringsUserMessage,
   detector,
   type Evidence,
+  elapsed,
   type Finding,
   isPassedOver,
   type Row,
@@ -91,10 +92,11 @@ const counted = (
   reach: number,
 ): readonly Row[] => {
   const given = rule.params ?? {}
-  const since = given.within_seconds === undefined ? Number.NEGATIVE_INFINITY : call.at - given.within_seconds * SECOND
+  const within = given.within_seconds === undefined ? Number.POSITIVE_INFINITY : given.within_seconds * SECOND
   const window = given.reset_on_user_message === true ? sinceUser(row, past.slice(0, reach)) : past.slice(0, reach)
   const equal = window.filter(
-    (earlier) => earlier.fingerprint === row.fingerprint && earlier.at >= since && !isPassedOver(earlier, given),
+    (earlier) =>
+      earlier.fingerprint === row.fingerprint && elapsed(earlier, call) <= within && !isPassedOver(earlier, given),
   )
   return given.ignore_fresh_starts === true ? repeatsOfOne(row, call, past, equal, given) : equal
 }

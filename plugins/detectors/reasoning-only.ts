@@ -1,4 +1,4 @@
-import { detector, type Ended, type Finding, requestPlaces } from 'guard-gateway/core'
+import { detector, type Ended, elapsed, type Finding, requestPlaces } from 'guard-gateway/core'
 
 /** Who asks later than this has looked: a client that goes on by itself asks at once. */
 const PAUSE = 60_000
@@ -16,7 +16,8 @@ export const reasoningOnly = detector({
   detect({ rule, call, session }): Finding | undefined {
     const streak = streakOf(session.outcomes)
     const [newest] = streak
-    if (newest === undefined || streak.length < rule.threshold || call.at - newest.ended_at > PAUSE) return undefined
+    if (newest === undefined || streak.length < rule.threshold) return undefined
+    if (elapsed({ at: newest.ended_at, tick: newest.ended_tick }, call) > PAUSE) return undefined
     return {
       message: `${streak.length} replies in a row only reasoned: they ended without a word and without a call`,
       evidence: 'outcomes',

@@ -1,4 +1,4 @@
-import { type Call, detector, type Finding, requestPlaces, type Start } from 'guard-gateway/core'
+import { type Call, detector, elapsed, type Finding, requestPlaces, type Start } from 'guard-gateway/core'
 import { Type } from 'typebox'
 
 const MINUTES = 60
@@ -30,7 +30,7 @@ export const restartLoop = detector({
 
   detect({ rule, call, starts = [] }): Finding | undefined {
     const minutes = rule.params?.minutes ?? MINUTES
-    const idle = idleIn(starts, call.at - minutes * MINUTE_MS)
+    const idle = idleIn(starts, call, minutes * MINUTE_MS)
     if (idle.length < rule.threshold) return undefined
     return {
       message: `the same beginning came in ${idle.length} starts of the last ${minutes} minutes, of which none brought anything new`,
@@ -45,10 +45,10 @@ const isStart = ({ envelope: { tools }, conversation }: Call): boolean =>
   conversation.turns.length === 0 && (Array.isArray(tools) ? tools.length > 0 : tools !== undefined && tools !== null)
 
 /** The last starts, as far as each ended without new work; those under way say nothing yet. */
-const idleIn = (starts: readonly Start[], since: number): readonly Start[] => {
+const idleIn = (starts: readonly Start[], call: Call, reach: number): readonly Start[] => {
   const idle: Start[] = []
   for (const start of starts) {
-    if (start.at < since || start.fresh > 0) break
+    if (elapsed(start, call) > reach || start.fresh > 0) break
     if (start.ended_at !== null) idle.push(start)
   }
   return idle

@@ -1,4 +1,4 @@
-import { detector, type Finding, requestPlaces } from 'guard-gateway/core'
+import { detector, elapsed, type Finding, requestPlaces } from 'guard-gateway/core'
 import { Type } from 'typebox'
 import { type Beginning, beginningsIn, beginsLike, FIRST_TURNS } from './thread-respawn/beginnings.ts'
 
@@ -46,7 +46,7 @@ export const threadRespawn = detector({
     if (own === undefined || own.turns.length < FIRST_TURNS) return undefined
     const alike = chainOf(begun.slice(0, -1), own, (rule.params?.pause_seconds ?? PAUSE_SECONDS) * 1000)
     const within = (rule.params?.within_seconds ?? WITHIN_SECONDS) * 1000
-    const counted = alike.filter(({ at }) => own.at - at <= within)
+    const counted = alike.filter((one) => elapsed(one, own) <= within)
     if (counted.length < rule.threshold) return undefined
     return {
       message: `${counted.length} conversations of the session began with the same calls, one after another`,
@@ -64,8 +64,9 @@ const chainOf = (earlier: readonly Beginning[], own: Beginning, pause: number): 
   let next = own
   for (const one of earlier.toReversed()) {
     if (!beginsLike(one, own)) continue
-    if (one.ended > next.at) return chain
-    if (next.at - one.ended > pause) break
+    const waited = one.ended === null ? -1 : elapsed(one.ended, next)
+    if (waited < 0) return chain
+    if (waited > pause) break
     chain.push(one)
     next = one
   }

@@ -1,4 +1,4 @@
-import type { Attempt, Gateway, Settled } from 'guard-gateway/core'
+import type { Attempt, Clock, Gateway, Settled } from 'guard-gateway/core'
 import { Combinations } from './combinations.ts'
 import { LabelValues } from './label-values.ts'
 import { type Buckets, Counter, gauge, Histogram, type Metric } from './samples.ts'
@@ -14,6 +14,7 @@ const SERVED = ['gen_ai_request_model', 'upstream', 'style']
 /** Watches model requests from their arrival to their settlement. */
 export const callMetrics = (gateway: Gateway): readonly Metric[] => {
   const models = new LabelValues(MAX_MODELS, gateway.redact.text)
+  const since = sinceOn(gateway.clock)
   const m = {
     tokens: new Histogram('gen_ai_client_token_usage', 'Tokens of a reply, by type.', TOKENS, [
       ...SERVED,
@@ -113,6 +114,9 @@ interface Replies {
 /** An attempt that was given up because its client had left is no failure of the upstream. */
 const hasFailed = ({ status, error }: Attempt): boolean => (status === null ? error !== 'CLIENT_GONE' : status >= 400)
 
-const since = (tick: number): number => Math.max(0, performance.now() - tick) / 1_000
-/** Wall clocks jump; no duration is negative. */
+const sinceOn =
+  (clock: Clock) =>
+  (tick: number): number =>
+    Math.max(0, clock.tick() - tick) / 1_000
+/** Records of others may hold any times; no duration is negative. */
 const seconds = (from: number, to: number): number => Math.max(0, to - from) / 1_000

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { errorBody, type Gateway, GuardError } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, timeSince } from 'guard-gateway/core'
 import type { Administration } from './administration.ts'
 import { namesOf } from './names.ts'
 import { type Order, queuedRun, scenarioOf } from './order.ts'
@@ -16,6 +16,8 @@ const HOUR_MS = 3_600_000
 /** A run of this process that has not ended. */
 interface Live {
   readonly run: PlaygroundRun
+  /** When it was ordered, on the monotonic clock. */
+  readonly tick: number
   readonly scenario: Scenario
   readonly administration: Administration
   readonly stop: AbortController
@@ -66,7 +68,9 @@ export class Runs {
     const scenario = scenarioOf(this.#gateway, order.scenario)
     const run = queuedRun(this.#gateway, scenario, order)
     if (this.#live.size >= AT_ONCE + WAITING) throw new GuardError('PLAYGROUND_BUSY')
-    const live: Live = { run, scenario, administration, stop: new AbortController(), ended: Promise.withResolvers() }
+    const tick = this.#gateway.clock.tick()
+    const ends = { stop: new AbortController(), ended: Promise.withResolvers<void>() }
+    const live: Live = { run, tick, scenario, administration, ...ends }
     this.#live.set(run.id, live)
     try {
       await this.#gateway.storage.put('playground_runs', run)
@@ -138,7 +142,7 @@ export class Runs {
       stop.abort()
       stop.signal.throwIfAborted()
     }
-    await change({ status: 'running', started_at: this.#gateway.clock.now() }, 'queued')
+    await change({ status: 'running', started_at: this.#now(id) }, 'queued')
     const steps = await perform(
       { gateway: this.#gateway, send: this.#send, administration },
       {
@@ -157,9 +161,16 @@ export class Runs {
     return { status: 'completed', matched: steps.every(({ matched }) => matched), error: null }
   }
 
+  /** Wall time, of a run that is under way counted from when it was ordered. */
+  #now(id: string): number {
+    const { clock } = this.#gateway
+    const live = this.#live.get(id)
+    return live === undefined ? clock.now() : timeSince(clock, { at: live.run.created_at, tick: live.tick })
+  }
+
   /** Puts a run's end on record; false if it has ended before, or is not known. */
   #end(id: string, ending: Ending): Promise<boolean> {
-    const changes = { ...ending, ended_at: this.#gateway.clock.now() }
+    const changes = { ...ending, ended_at: this.#now(id) }
     return this.#gateway.storage.patch('playground_runs', id, changes, unfinished)
   }
 

@@ -131,9 +131,10 @@ export const reservedFor = (bytes: number, most: number | null): number =>
 const parentId = ({ parent, original }: Place): string | null =>
   (original === undefined && parent?.retry === true ? parent.parent : parent?.id) ?? null
 
-const draftOf = ({ id, at, body, conversation, envelope }: Call, placed: Place): Draft => ({
+const draftOf = ({ id, at, tick, body, conversation, envelope }: Call, placed: Place): Draft => ({
   id,
   at,
+  tick,
   ended_at: null,
   fingerprint: conversation.fingerprint,
   chain_tip: placed.chain_tip,

@@ -1,6 +1,7 @@
 import {
   type CallRecord,
   calledTool,
+  endedMoment,
   errorPrint,
   type Outcome,
   type Row,
@@ -48,7 +49,8 @@ export const settle = (
     history.noteUnpriced(row.thread)
     if (priced.length > 0) settled.call.notes.unpriced_rules = priced
   }
-  history.ended({ id: row.id, ended_at, outcome, error_fingerprint, ...wordlessIn(reading) })
+  const ended_tick = endedMoment(row, ended_at).tick
+  history.ended({ id: row.id, ended_at, ended_tick, outcome, error_fingerprint, ...wordlessIn(reading) })
   for (const { id, tool, args } of reading.calls) {
     if (id !== null) history.replies(id, calledTool(tool, args))
   }

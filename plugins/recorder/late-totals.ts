@@ -1,4 +1,4 @@
-import type { Change, Gateway, Session, SessionRow } from 'guard-gateway/core'
+import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
 import { sessionTotals } from './rows.ts'
 
 /** How long the stored totals of a session may be behind its records. */
@@ -43,8 +43,9 @@ export class LateTotals {
   }
 
   /** What is written of a session with the record of a request that has just ended; undefined where its totals are put off. */
-  with(session: Session, ended_at: number): Change | undefined {
-    const isAlone = session.open === 1 && this.#gateway.clock.now() - ended_at < PROMPT_MS
+  with(session: Session, { call, ended_at }: Pick<Settled, 'call' | 'ended_at'>): Change | undefined {
+    const waited = this.#gateway.clock.tick() - call.tick - (ended_at - call.at)
+    const isAlone = session.open === 1 && waited < PROMPT_MS
     if (isAlone && ended_at > this.#storedUntil(session)) {
       this.#putOff({ session, totals: sessionTotals(session.row) })
       return undefined

@@ -31,7 +31,7 @@ export const settler = (gateway: Gateway, totals: LateTotals, { full_content_log
     const batch: Change[] = [{ table: 'calls', put: record }]
     let change: Change | undefined
     const commit = (): Promise<boolean> => {
-      if (session !== null) change = attempt === 0 ? totals.with(session, settled.ended_at) : totals.now(session)
+      if (session !== null) change = attempt === 0 ? totals.with(session, settled) : totals.now(session)
       if (change !== undefined) batch.push(change)
       return gateway.storage.write(batch, { hold: true, onRefused: () => late(settled, record, attempt + 1) })
     }

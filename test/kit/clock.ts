@@ -8,9 +8,9 @@ export interface FakeClock extends Clock {
   jump(ms: number): void
 }
 
-export const fakeClock = (start = Date.UTC(2026, 0, 1)): FakeClock => {
+export const fakeClock = (start = Date.UTC(2026, 0, 1), ticks = 0): FakeClock => {
   let now = start
-  let tick = 0
+  let tick = ticks
   return {
     now: () => now,
     tick: () => tick,

@@ -37,11 +37,10 @@ export interface Said {
 /** A request with a fresh id whose conversation is made of the given items. */
 export const call = (said: Said = {}): Call => {
   const { at = NOON, envelope = {}, items = [], extra = '', subagent } = said
-  const plain = aCall()
+  const plain = aCall({ at })
   return {
     ...plain,
     id: newId('guardreq_', at),
-    at,
     headers: subagent === undefined ? {} : { 'x-claude-code-agent-id': subagent },
     envelope: { ...plain.envelope, ...envelope },
     conversation: said.conversation ?? build(items, `${extra}${envelope.previous_response_id ?? ''}`),

@@ -41,7 +41,8 @@ export const aSession = (over: Partial<SessionRow> = {}): Session => ({ row: aSe
 export const aCall = (over: Partial<Call> = {}, body: unknown = { model: 'm-1', messages: [] }): Call => ({
   id: 'guardreq_1',
   at: NOON,
-  tick: 0,
+  // a monotonic clock that began at noon
+  tick: (over.at ?? NOON) - NOON,
   style: 'messages',
   path: '/v1/messages',
   query: '',

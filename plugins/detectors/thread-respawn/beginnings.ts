@@ -1,4 +1,4 @@
-import type { Row, Turn } from 'guard-gateway/core'
+import { elapsed, endedMoment, type Moment, type Row, type Turn } from 'guard-gateway/core'
 
 /** Turns of a conversation by which it is known. */
 export const FIRST_TURNS = 3
@@ -7,10 +7,11 @@ export const FIRST_TURNS = 3
 export interface Beginning {
   readonly id: string
   readonly at: number
+  readonly tick: number | undefined
   /** Of the subagent whose conversation it is; empty of the main agent's. */
   readonly subagent: string
-  /** When its last request ended; infinite while one is under way. */
-  ended: number
+  /** When its last request ended; null while one is under way. */
+  ended: Moment | null
   readonly turns: Turn[]
 }
 
@@ -28,11 +29,11 @@ export const beginningsIn = (past: readonly Row[], row: Row): readonly Beginning
 }
 
 const note = (row: Row, begun: Beginning[], open: Map<string, Beginning>): void => {
-  const { id, at, thread, root, new_turns } = row
-  const ended = row.ended_at ?? Number.POSITIVE_INFINITY
+  const { id, at, tick, thread, root, new_turns } = row
+  const ended = row.ended_at === null ? null : endedMoment(row, row.ended_at)
   const known = root ? undefined : open.get(thread)
   if (known !== undefined) {
-    known.ended = Math.max(known.ended, ended)
+    known.ended = later(known.ended, ended)
     known.turns.push(...new_turns)
     return
   }
@@ -41,6 +42,7 @@ const note = (row: Row, begun: Beginning[], open: Map<string, Beginning>): void 
   const beginning = {
     id,
     at,
+    tick,
     subagent: thread.slice(thread.indexOf('~') + 1 || thread.length),
     ended,
     turns: [...new_turns],
@@ -48,6 +50,9 @@ const note = (row: Row, begun: Beginning[], open: Map<string, Beginning>): void 
   begun.push(beginning)
   open.set(thread, beginning)
 }
+
+const later = (one: Moment | null, other: Moment | null): Moment | null =>
+  one === null || other === null ? null : elapsed(one, other) > 0 ? other : one
 
 /**
  * Whether one conversation made the calls of the other, turn by turn, as far as the other has come. Subagents may well be sent to do the

@@ -41,7 +41,7 @@ export const proxied =
     const reply = await gateway.hooks.proxy.promise(asked, client)
     if (reply === undefined) throw new GuardError('NO_UPSTREAM')
     client.head(reply.status, [...reply.headers, 'x-guard-request-id', id], true)
-    const relayed = await relay(reply, client, unwatched, gateway.clock, 0)
+    const relayed = await relay(reply, client, unwatched, () => gateway.clock.now(), 0)
     if (relayed.ended === 'whole') client.end(relayed.held)
     else client.cut()
   }

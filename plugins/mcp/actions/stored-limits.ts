@@ -22,7 +22,7 @@ export class StoredLimits implements Limits {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
-    this.#sessions = new MemoryLimits(() => gateway.clock.now())
+    this.#sessions = new MemoryLimits(() => Math.floor(gateway.clock.tick()))
   }
 
   async exceeded(uses: readonly LimitUse[]): Promise<readonly Exceeded[]> {

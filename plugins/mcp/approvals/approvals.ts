@@ -143,6 +143,7 @@ export class Approvals {
     await changeApproval(this.#gateway, this.#audit, row, allowed ? patch : { ...patch, ...this.hidden() }, {
       name: `approval.${patch.status ?? row.status}`,
       waited: allowed ? 'ok' : 'error',
+      waited_until: this.#deadlines.waitedUntil(row),
       reason,
     })
   }
@@ -155,7 +156,8 @@ export class Approvals {
         ? { status: 'pending', scope: 'once', decided_at: null, decided_via: null, reason: null, expires_at }
         : { status: 'expired', reason: 'taken_back', ...this.#over() }
     const reason = `Taken back through ${via}.`
-    const told = { name: 'approval.undone', waited: undefined, reason } as const
+    const waited_until = this.#deadlines.waitedUntil(row)
+    const told = { name: 'approval.undone', waited: undefined, waited_until, reason } as const
     await changeApproval(this.#gateway, this.#audit, row, patch, told)
     this.#deadlines.forget(row.id)
   }
@@ -218,11 +220,13 @@ export class Approvals {
 
   /** Ends an open approval; somebody else may have been quicker. */
   async #expire(row: ApprovalRow, reason: string): Promise<void> {
+    const waited_until = this.#deadlines.waitedUntil(row)
     this.#deadlines.forget(row.id)
     const waited = row.status === 'pending' ? 'cancelled' : undefined
     try {
       const patch = { status: 'expired', reason: row.reason ?? reason, ...this.#over() } as const
-      await changeApproval(this.#gateway, this.#audit, row, patch, { name: 'approval.expired', waited, reason })
+      const told = { name: 'approval.expired', waited, waited_until, reason } as const
+      await changeApproval(this.#gateway, this.#audit, row, patch, told)
     } catch (error) {
       if (!(error instanceof GuardError) || error.code !== 'STORAGE_BUSY') throw error
     }

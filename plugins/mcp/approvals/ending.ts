@@ -8,6 +8,8 @@ export interface Told {
   readonly name: string
   /** Status of the span that shows the waiting; undefined where it has ended before. */
   readonly waited: 'ok' | 'error' | 'cancelled' | undefined
+  /** When the waiting ended, milliseconds since 1970, not before it began. */
+  readonly waited_until: number
   readonly reason: string | null
 }
 
@@ -25,7 +27,7 @@ export const changeApproval = (
   audit: Audit,
   row: ApprovalRow,
   patch: Partial<ApprovalRow>,
-  { name, waited, reason }: Told,
+  { name, waited, waited_until, reason }: Told,
 ): Promise<void> => {
   const now = gateway.clock.now()
   const spans: readonly SpanDraft[] =
@@ -37,7 +39,7 @@ export const changeApproval = (
             name: 'approval.wait',
             status: waited,
             status_message: reason,
-            end_ns: BigInt(Math.max(now, row.created_at)) * 1_000_000n,
+            end_ns: BigInt(waited_until) * 1_000_000n,
           },
         ]
   const { status, used_count, expires_at } = row

@@ -101,6 +101,7 @@ const requestOf = (call: Call, session_id: string, measure: unknown): StartReque
   style: call.style,
   session_id,
   at: call.at,
+  tick: call.tick,
   print: printOf(measure),
 })
 

@@ -17,6 +17,8 @@ export interface StartRequest {
   readonly session_id: string
   /** When it arrived, milliseconds since 1970. */
   readonly at: number
+  /** The same on the monotonic clock; not known of requests from before a restart. */
+  readonly tick?: number | undefined
   /** What its start is known by; empty: it is none. */
   readonly print: string
 }
@@ -74,7 +76,7 @@ export class Starts {
   }
 
   #begin(request: StartRequest): Run {
-    const { id: request_id, session_id, at, print } = request
+    const { id: request_id, session_id, at, tick, print } = request
     const name = groupName(request)
     const group = this.#groups.get(name) ?? { seen: new RecentHashes(), starts: [] }
     touch(this.#groups, name, group, GROUPS)
@@ -82,6 +84,7 @@ export class Starts {
       session_id,
       request_id,
       at,
+      tick,
       ended_at: null,
       requests: 0,
       failed: 0,

@@ -61,7 +61,7 @@ export class OpenRuns {
     const before = this.#runs.get(trace_id)
     if (before !== undefined) this.#close(before)
     run.isOpen = true
-    run.touched_at = this.#gateway.clock.now()
+    run.touched_at = this.#gateway.clock.tick()
     this.#runs.set(trace_id, run)
     this.#trim()
   }
@@ -86,7 +86,7 @@ export class OpenRuns {
 
   /** A run that is in memory is used. */
   touch(run: OpenRun): void {
-    const now = this.#gateway.clock.now()
+    const now = this.#gateway.clock.tick()
     if (now - run.touched_at < TOUCH_MS) return
     run.touched_at = now
     this.#runs.delete(run.row.trace_id)
@@ -99,7 +99,7 @@ export class OpenRuns {
   }
 
   #trim(): void {
-    const oldest = this.#gateway.clock.now() - IDLE_MS
+    const oldest = this.#gateway.clock.tick() - IDLE_MS
     let spans = 0
     if (this.#runs.size % 16 === 0) for (const run of this.#runs.values()) spans += run.size
     for (const run of this.#runs.values()) {

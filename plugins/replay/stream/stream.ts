@@ -57,7 +57,7 @@ export class Stream {
   get wantsEvents(): boolean {
     if (!this.isHeard) return false
     for (const kind of this.#listeners.values()) if (kind === 'events') return true
-    return this.#gateway.clock.now() < this.#events_until
+    return this.#gateway.clock.tick() < this.#events_until
   }
 
   /**
@@ -84,7 +84,7 @@ export class Stream {
     if (kind === undefined) return
     this.#listeners.delete(stream)
     stream.destroy()
-    if (kind === 'events') this.#events_until = this.#gateway.clock.now() + LINGER_MS
+    if (kind === 'events') this.#events_until = this.#gateway.clock.tick() + LINGER_MS
     if (this.#listeners.size === 0) this.#lingering = setTimeout(() => this.#pause(), LINGER_MS).unref()
   }
 

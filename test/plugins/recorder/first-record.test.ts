@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { fakeClock } from '../../kit/clock.ts'
 import { aCall, aSession, aSessionRow, blocked, NOON, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'
 
 describe('recorder: the session of a settled call', () => {
   let bench: Bench
   beforeEach(async () => {
-    bench = await startBench()
+    // an hour after the requests, so that their totals are not put off
+    bench = await startBench({ clock: fakeClock(NOON + 3_600_000, 3_600_000) })
   })
   afterEach(() => bench.close())
 

@@ -16,13 +16,15 @@ const use = (more: Partial<LimitUse> = {}): LimitUse => ({
   per_ms: 1000,
   ...more,
 })
-const clock = fakeClock(0)
+let time = 0
+/** Both clocks are set at once. */
+const clock = { now: () => time, tick: () => time }
 const takeAt = (limits: Limits, uses: readonly LimitUse[], at: number) => {
-  clock.jump(at - clock.now())
+  time = at
   return limits.take(uses)
 }
 const exceededAt = (limits: Limits, uses: readonly LimitUse[], at: number) => {
-  clock.jump(at - clock.now())
+  time = at
   return limits.exceeded(uses)
 }
 let made = 0
@@ -106,6 +108,20 @@ describe('limits', () => {
       assert.equal(taken.filter((lost) => lost === undefined).length, 7)
     })
   }
+  it('of a session last as long as they say, however the wall clock is set', async () => {
+    const set = fakeClock()
+    const limits = new StoredLimits(new Gateway({ clock: set }))
+    const one = [use({ kind: 'session', key: fresh(), calls: 1 })]
+    assert.equal(await limits.take(one), undefined)
+    for (const jump of [40 * 86_400_000, -80 * 86_400_000]) {
+      set.jump(jump)
+      assert.equal((await limits.take(one))?.wait_ms, 1000)
+    }
+    set.advance(999)
+    assert.equal((await limits.take(one))?.wait_ms, 1)
+    set.advance(1)
+    assert.equal(await limits.take(one), undefined)
+  })
   it('of servers hold between processes that share the storage', async () => {
     const one = [use({ key: fresh(), calls: 4 })]
     const processes = [new StoredLimits(gateway), new StoredLimits(gateway), new StoredLimits(gateway)]

@@ -110,3 +110,26 @@ describe('expiry', () => {
     assert.equal(await statusOf(other.approval.id), 'expired')
   })
 })
+
+describe('the waiting for an answer', () => {
+  beforeEach(start)
+  afterEach(stop)
+
+  for (const [name, jump] of [
+    ['on', 40 * 86_400_000],
+    ['back', -3_600_000],
+  ] as const)
+    it(`is as long as it was where the wall clock is set ${name} meanwhile`, async () => {
+      const { approval, entry } = await ask()
+      kit.clock.advance(1_000)
+      kit.clock.jump(jump)
+      kit.clock.advance(500)
+      // time that is over by the wall clock is over, and the waiting ends there all the same
+      if (jump < 0) await decide(approval.id, 'allow')
+      else await kit.approvals.sweep()
+      await kit.audit.flush()
+      const [span] = await spansOf(kit, entry.trace_id, 'approval.wait')
+      assert.ok(span && span.end_ns !== null)
+      assert.equal(span.end_ns - span.start_ns, 1_500_000_000n)
+    })
+})
