@@ -24,7 +24,7 @@ export const endedMoment = ({ at, tick }: Moment, ended_at: number): Moment =>
 
 /** Wall time now, counted from a beginning by the monotonic clock: an end is never before it, and the difference is how long it took. Integer. */
 export const timeSince = (clock: Clock, begun: Required<Moment>): number =>
-  begun.at + Math.max(0, Math.round(clock.tick() - (begun.tick ?? 0)))
+  begun.at + Math.max(0, Math.floor(clock.tick() - (begun.tick ?? 0)))
 
 export const systemClock: Clock = { now: () => Date.now(), tick: () => performance.now() }
 
