@@ -160,6 +160,12 @@ export const createStore = (
 
   const store = {
     capabilities: driver.capabilities,
+    get notes() {
+      return driver.notes ?? []
+    },
+    get journal_bytes() {
+      return driver.journal_bytes
+    },
     get state() {
       return driver.state
     },

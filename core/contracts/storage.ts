@@ -120,6 +120,10 @@ export interface Storage extends Reader {
   beforeReads<N extends TableName>(table: N, putOff: PutOff): void
   readonly capabilities: Capabilities
   readonly state: StorageState
+  /** What whoever runs it has to know beside the state, in sentences; mostly nothing. */
+  readonly notes: readonly string[]
+  /** Length of the journal; undefined where there is none. */
+  readonly journal_bytes: number | undefined
   /**
    * Adds up columns of all rows that meet the tests, in steps that keep no write waiting; groups come in no order.
    * A row that is written or removed meanwhile may be in it or not.
@@ -202,6 +206,10 @@ export interface DriverWriteOptions {
 export interface Driver {
   readonly capabilities: Capabilities
   readonly state: StorageState
+  /** Absent: nothing to tell. */
+  readonly notes?: readonly string[]
+  /** Absent: no journal. */
+  readonly journal_bytes?: number
   onState(listener: (state: StorageState) => void): () => void
   get(table: Table, key: readonly string[]): Promise<AnyRow | undefined>
   find(table: Table, query: DriverQuery): Promise<DriverPage>

@@ -57,12 +57,19 @@ const sectionsOf = (gateway: Gateway): Record<string, unknown> => {
       sections[name] = { status: 'unknown' }
     }
   }
-  return { storage: { status: gateway.storage.state }, ...sections }
+  return { storage: storageOf(gateway), ...sections }
 }
 
+const storageOf = ({ storage: { state, notes, journal_bytes } }: Gateway): Record<string, unknown> => ({
+  status: state,
+  ...(journal_bytes === undefined ? {} : { journal_bytes }),
+  ...(notes.length === 0 ? {} : { notes }),
+})
+
 const isWell = (section: unknown): boolean => {
-  const status = typeof section === 'object' && section !== null ? Reflect.get(section, 'status') : undefined
-  return status === undefined || status === 'ok'
+  if (typeof section !== 'object' || section === null) return true
+  const { status, notes } = section as { readonly status?: unknown; readonly notes?: unknown }
+  return (status === undefined || status === 'ok') && notes === undefined
 }
 
 let known: string | undefined

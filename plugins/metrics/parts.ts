@@ -45,6 +45,9 @@ export const partMetrics = (gateway: Gateway): readonly Metric[] => {
     gauge('guard_storage_state', '1 for the state that the storage is in.', ['state'], () =>
       STATES.map((state) => [[state], gateway.storage.state === state ? 1 : 0] as const),
     ),
+    gauge('guard_storage_journal_bytes', 'Length of the journal of the database.', [], () =>
+      gateway.storage.journal_bytes === undefined ? [] : [[[], gateway.storage.journal_bytes]],
+    ),
     gauge('guard_sessions_open', 'Sessions in memory.', [], () =>
       [...fills(gateway)]
         .filter(([[part, what]]) => part === 'sessions' && what === 'in_memory')

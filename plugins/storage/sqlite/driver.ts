@@ -8,6 +8,7 @@ import { Encoder } from './encoding/encode.ts'
 import { isLarge } from './file/file.ts'
 import { KnownKeys } from './keys/known.ts'
 import { Link } from './link.ts'
+import { Notes } from './notes.ts'
 import { type BatchValues, type FromWorker, type RawPage, type RawPosition, rawEnd, type Start } from './protocol.ts'
 import { Questions } from './questions.ts'
 import { State } from './state.ts'
@@ -38,6 +39,9 @@ const checked = (state: State, fault: DriverContext['fault']): Parameters<typeof
   onFault: (error) => fault(error, 'storage:check'),
 })
 
+const removedNote = (file: string): string =>
+  `The database ${file} was removed or replaced while it was in use, at ${new Date().toISOString()}: history before that time was removed with it, unless a backup took its place. This is said until the next start.`
+
 /** Opens the file in a worker thread of its own and speaks to it. */
 export const openDriver = async (
   tables: readonly Table[],
@@ -45,11 +49,14 @@ export const openDriver = async (
   { slow_ms, retry_ms, ...start }: DriverOptions,
 ): Promise<Driver> => {
   const state = new State()
+  const notes = new Notes(start.max_journal_bytes)
   const faulty = (error: unknown): void => fault(error, 'storage:sqlite')
   const onMessage = (message: FromWorker): void => {
     if (message.kind === 'wrote') writes.answered(message)
     else if (message.kind === 'answer') questions.answered(message.id, message.value)
     else if (message.kind === 'failed') questions.failed(message)
+    else if (message.kind === 'journal') notes.journal_bytes = message.bytes
+    else if (message.kind === 'superseded') superseded(message.message)
   }
   const link = new Link(
     { ...start, tables },
@@ -59,7 +66,10 @@ export const openDriver = async (
         beginLog(place)
         encoder.announceAll()
         // of another file nobody knows what is there, nor which of the keys that wait are
-        if (place?.database !== before?.database) keys.end()
+        if (place?.database !== before?.database) {
+          keys.end()
+          if (before !== undefined) notes.add(removedNote(start.file))
+        }
         writes.resend()
         questions.resend()
       },
@@ -83,6 +93,12 @@ export const openDriver = async (
     if (place === undefined || start.synchronous === 'full') return
     log.begin(place.database)
   }
+  const superseded = (message: string): void => {
+    notes.add(message)
+    state.fail()
+    log.leave()
+    fault(new Error(message), 'storage:sqlite')
+  }
   const keys = new KnownKeys()
   /** Where others write to the file as well, nobody knows what is there. */
   const beginKeys = (): void => {
@@ -102,6 +118,12 @@ export const openDriver = async (
       return state.now
     },
     onState: (listener) => state.listen(listener),
+    get notes() {
+      return notes.all
+    },
+    get journal_bytes() {
+      return notes.journal_bytes
+    },
     async get(table, key) {
       if (!keys.mayHave(table, key)) return undefined
       const values = (await questions.ask({ kind: 'get', shape: encoder.get(table), values: key })) as

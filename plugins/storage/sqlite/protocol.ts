@@ -15,6 +15,8 @@ export interface Start {
   readonly busy_ms: number
   /** Pages the file may have; 0: as many as SQLite allows. */
   readonly max_pages: number
+  /** Length of the journal from which on nothing is written; 0 or absent: as long as the disk lets it. */
+  readonly max_journal_bytes?: number
   /** Files up to this size are read through before they are opened for writing, larger ones behind it; 64 MiB if absent. */
   readonly checked_bytes?: number
   /** Milliseconds between two looks whether the file still bears its name; a second if absent. */
@@ -87,6 +89,10 @@ export interface Failure {
 export type FromWorker =
   | { readonly kind: 'open'; readonly place: Place | undefined }
   | { readonly kind: 'warning'; readonly message: string }
+  /** Another process has taken the database; nothing is written any more. */
+  | { readonly kind: 'superseded'; readonly message: string }
+  /** Length of the journal, told when it has changed by much. */
+  | { readonly kind: 'journal'; readonly bytes: number }
   | { readonly kind: 'refused'; readonly code: Code; readonly message: string }
   /** `done` is flat: id, 1 for written or 0 for a failed condition. `applied`: all batches up to this number are answered for good. */
   | {

@@ -25,6 +25,7 @@ export const emptyConfig = () => ({
     backend: 'sqlite',
     file: 'guard.db',
     synchronous: 'normal' as const,
+    max_journal_bytes: null as number | null,
     full_content_logging: false,
     on_failure: 'refuse' as const,
   },

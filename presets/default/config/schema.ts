@@ -68,6 +68,10 @@ const storageSchema = Type.Object(
       storage.synchronous,
       'normal survives the death of the process, full a power cut too',
     ),
+    max_journal_bytes: Type.Union([Type.Integer({ minimum: 134_217_728 }), Type.Null()], {
+      default: storage.max_journal_bytes,
+      description: 'sqlite: a longer journal counts as a full disk; null: no limit',
+    }),
     full_content_logging: flag(storage.full_content_logging, 'keep redacted previews of at most 500 characters'),
     on_failure: oneOf(
       ['refuse', 'forward'],

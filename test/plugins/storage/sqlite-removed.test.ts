@@ -59,6 +59,11 @@ describe('sqlite: files that are removed while they are in use', () => {
       await store.put('conformance_items', item('g', 'last'))
       assert.match(faults.join(), /was removed or replaced while it was in use/)
       assert.equal(store.state, 'ok')
+      // a journal alone takes no history with it that was moved
+      assert.equal(
+        store.notes.some((note) => /history before that time was removed/.test(note)),
+        !kept,
+      )
       await store.close()
       const db = new Sqlite(file, { readonly: true })
       const ids = db.prepare('select id from conformance_items order by recorded').pluck().all()

@@ -65,6 +65,11 @@ export class AheadLog {
     }
   }
 
+  /** Ends without touching the files: they are another process's now. */
+  leave(): void {
+    this.#close()
+  }
+
   /** Ends; the files go unless they hold batches that are not in the database. */
   end(committed: number): void {
     if (this.#logs.length === 0) return

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Start } from '../protocol.ts'
 import { logFiles } from './format.ts'
+import { noteOwnership, takeOwnership } from './ownership.ts'
 
 /** How far a database is: up to which batch of the process that has it open. */
 export interface Place {
@@ -29,11 +30,17 @@ export const hasLogs = (file: string): boolean => logFiles(file).some((name) => 
 /** Where the database is; for a process that has just got it for itself, at the beginning, with everything written that the one before has left in its logs. */
 export const takePlace = async (db: Database, start: Start): Promise<Place> => {
   db.exec(TABLES)
-  const before = placeIn(db)
-  if (before !== undefined && start.resumes === before.database) return before
-  const recover = before !== undefined && hasLogs(start.file) ? (await import('./recover.ts')).recover : undefined
+  const found = placeIn(db)
+  if (found !== undefined && start.resumes === found.database) {
+    noteOwnership(db, start.file, found.database)
+    return found
+  }
+  const recover = found !== undefined && hasLogs(start.file) ? (await import('./recover.ts')).recover : undefined
   const place = { database: randomUUID(), applied: 0, left: new Set<number>() }
   db.transaction(() => {
+    // read anew: another process may have come first
+    const before = placeIn(db)
+    takeOwnership(db, start.file, place.database)
     if (before !== undefined) recover?.(db, start, before)
     db.exec('delete from guard_place; delete from guard_left')
     db.prepare('insert into guard_place values (?, ?)').run(place.database, place.applied)

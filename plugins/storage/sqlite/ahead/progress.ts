@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { BatchValues } from '../protocol.ts'
+import { Superseded } from './ownership.ts'
 import type { Place } from './place.ts'
 
 const numberOf = (batch: BatchValues): number => Number(batch[0])
@@ -16,10 +17,12 @@ export class Progress {
   #highest: number
 
   constructor(db: Database, start: Place) {
-    const applied = db.prepare('update guard_place set applied = ?')
+    const applied = db.prepare('update guard_place set applied = ? where database = ?')
     const empty = db.prepare('delete from guard_left')
     const add = db.prepare('insert into guard_left values (?)')
-    this.#noteApplied = (number) => void applied.run(number)
+    this.#noteApplied = (number) => {
+      if (applied.run(number, start.database).changes === 0) throw new Superseded(db.name)
+    }
     this.#noteLeft = (left) => {
       empty.run()
       for (const number of left) add.run(number)

@@ -33,6 +33,7 @@ export interface Mover {
 export class Checkpoints {
   readonly #look: Statement
   readonly #move: Statement
+  readonly #cut: { get(): void }
   readonly #mover: Mover
   /** Pages of the journal when the last try to move them had ended; 0 once it has begun anew. */
   #tried = 0
@@ -43,6 +44,20 @@ export class Checkpoints {
   constructor(db: Database, mover: Mover) {
     this.#look = db.prepare('pragma wal_checkpoint(noop)').raw()
     this.#move = db.prepare('pragma wal_checkpoint(passive)').raw()
+    const patience = (ms: number) => db.pragma(`busy_timeout = ${ms}`)
+    const cut = db.prepare('pragma wal_checkpoint(truncate)').raw()
+    this.#cut = {
+      // nobody waits for a reader
+      get: () => {
+        const before = Number(db.pragma('busy_timeout', { simple: true }))
+        patience(0)
+        try {
+          cut.get()
+        } finally {
+          patience(before)
+        }
+      },
+    }
     this.#mover = mover
   }
 
@@ -57,6 +72,21 @@ export class Checkpoints {
     const fresh = pages - Math.max(moved, this.#tried)
     if (this.#isTrying) this.#tryEnded(pages, pages - moved)
     else if (fresh >= (busy ? PAGES.busy : PAGES.quiet)) this.#try(pages)
+  }
+
+  /** Called from time to time while the journal is long: moves what a reader has let go of, and cuts the journal back once all is moved and nobody reads it. */
+  shorten(): void {
+    if (this.#isTrying) {
+      if (this.#mover.isMoving) return
+      this.#isTrying = false
+    }
+    try {
+      const [, pages, moved] = this.#look.get() as Row
+      if (pages > moved) this.#try(pages)
+      else this.#cut.get()
+    } catch {
+      // as with a move
+    }
   }
 
   #try(pages: number): void {

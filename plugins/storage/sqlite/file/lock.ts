@@ -30,10 +30,22 @@ export const holderOf = (file: string): Holder | undefined => {
   }
 }
 
-const told = (file: string): string => {
-  const { pid, address } = notedHolder(file) ?? {}
-  if (pid === undefined) return 'another gateway'
-  return `process ${pid}${address === '' ? '' : ` at ${address}`}`
+/** That a process has the database; which, and where it answers, is what was noted of it. */
+export const lockedBy = (file: string, pid = notedHolder(file)?.pid): Refusal => {
+  const noted = notedHolder(file)
+  const address = noted?.pid === pid ? (noted?.address ?? '') : ''
+  const who = pid === undefined ? 'another gateway' : `process ${pid}${address === '' ? '' : ` at ${address}`}`
+  return new Refusal(
+    'DATABASE_LOCKED',
+    `The database ${file} is in use by ${who}. Stop it, or name another file in storage.file.`,
+  )
+}
+
+/** A lock that is held. */
+export interface Lock {
+  /** Notes that this process has the database, which it knows when it is open. */
+  note(): void
+  close(): void
 }
 
 /**
@@ -41,28 +53,28 @@ const told = (file: string): string => {
  * The lock is a write transaction that stays open.
  * Throws DATABASE_LOCKED, and DATABASE_UNWRITABLE where the lock file is of no use.
  */
-export const holdLock = (file: string): { close(): void } => {
+export const holdLock = (file: string): Lock => {
   const name = nameOf(file)
   createFile(name)
   let lock: Database | undefined
   try {
     lock = openLock(name, 200)
     lock.exec('begin immediate')
-    // a thread that takes the place of one that died finds what its process has noted
-    if (notedHolder(file)?.pid !== process.pid) noteHolder(file, '')
   } catch (error) {
     lock?.close()
-    if (isBusy(error))
-      throw new Refusal(
-        'DATABASE_LOCKED',
-        `The database ${file} is in use by ${told(file)}. Stop it, or name another file in storage.file.`,
-      )
+    if (isBusy(error)) throw lockedBy(file)
     throw new Refusal('DATABASE_UNWRITABLE', `The lock file ${name} cannot be used: ${String(error)}.`)
   }
   const held = lock
+  let isNoted = false
   return {
+    note: () => {
+      // a thread that takes the place of one that died finds what its process has noted
+      if (notedHolder(file)?.pid !== process.pid) noteHolder(file, '')
+      isNoted = true
+    },
     close: () => {
-      forgetHolder(file)
+      if (isNoted && notedHolder(file)?.pid === process.pid) forgetHolder(file)
       held.close()
     },
   }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { Ownership } from '../ahead/ownership.ts'
 import type { Progress } from '../ahead/progress.ts'
 import { isBusy, isTaken, messageOf, reasonOf } from '../failure.ts'
 import type { BatchValues, Failure, Start } from '../protocol.ts'
@@ -28,15 +29,23 @@ export class Group {
   readonly #start: Start
   readonly #changeOf: (shape: number) => ReadyChange
   readonly #progress: Progress | undefined
+  readonly #ownership: Ownership | undefined
   readonly #run: Record<'begin' | 'commit' | 'rollback' | 'save' | 'release' | 'back', () => void>
   #impatient = false
 
-  /** `progress` is told of every batch; undefined: nobody keeps count. */
-  constructor(db: Database, start: Start, changeOf: (shape: number) => ReadyChange, progress?: Progress) {
+  /** `progress` is told of every batch; undefined: nobody keeps count. `ownership` is confirmed in every transaction. */
+  constructor(
+    db: Database,
+    start: Start,
+    changeOf: (shape: number) => ReadyChange,
+    progress?: Progress,
+    ownership?: Ownership,
+  ) {
     this.#db = db
     this.#start = start
     this.#changeOf = changeOf
     this.#progress = progress
+    this.#ownership = ownership
     const statement = (text: string) => {
       const prepared = db.prepare(text)
       return () => void prepared.run()
@@ -69,6 +78,12 @@ export class Group {
     return { done: each.flatMap(({ done }) => done), failed: each.flatMap(({ failed }) => failed) }
   }
 
+  /** Writes none of the batches, as if the disk were full. */
+  refuse(batches: readonly BatchValues[], message: string): Outcome {
+    this.#progress?.failed(batches)
+    return { done: [], failed: batches.map((batch) => ({ id: idOf(batch), reason: 'full', message })) }
+  }
+
   /** Runs `work` in a transaction of its own; the error, with nothing written, if it or the commit throws. */
   transact<T>(sync: boolean, work: () => T): T | Error {
     // one commit under FULL also makes all commits before it safe
@@ -76,6 +91,7 @@ export class Group {
     if (full) this.#db.exec('pragma synchronous = full')
     try {
       this.#run.begin()
+      this.#ownership?.confirm()
       const result = work()
       this.#run.commit()
       this.#wait(true)

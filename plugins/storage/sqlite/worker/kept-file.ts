@@ -1,7 +1,9 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { ANSWER_MS, Superseded } from '../ahead/ownership.ts'
 import { Progress } from '../ahead/progress.ts'
 import { CheckpointBehind } from '../checkpoints/behind.ts'
 import { Checkpoints } from '../checkpoints/checkpoints.ts'
+import { Journal } from '../checkpoints/journal.ts'
 import { messageOf, reasonOf } from '../failure.ts'
 import { modeWarning } from '../file/file.ts'
 import { Refusal } from '../file/refusal.ts'
@@ -37,6 +39,10 @@ class KeptFile {
   readonly #checkpoints: Checkpoints
   readonly #asks: Asks
   readonly #isThere: () => boolean
+  readonly #journal: Journal
+  #looked_at = 0
+  #looking: NodeJS.Timeout | undefined
+  #isSuperseded = false
   #batches: BatchValues[] = []
   #bytes = 0
   readonly #waiting: Ask[] = []
@@ -44,18 +50,19 @@ class KeptFile {
   #isClosing = false
 
   constructor(port: MessagePort, start: Start, opened: Opened) {
-    const { db, place } = opened
+    const { db, place, ownership } = opened
     this.#port = port
     this.#start = start
     this.#opened = opened
     const statements = new Statements(db)
     this.#shapes = new ToldShapes(start.tables, statements)
     this.#progress = place && new Progress(db, place)
-    this.#group = new Group(db, start, (number) => this.#shapes.change(number), this.#progress)
+    this.#group = new Group(db, start, (number) => this.#shapes.change(number), this.#progress, ownership)
     this.#behind = new CheckpointBehind(start, (message) => this.#say({ kind: 'warning', message }))
     this.#checkpoints = new Checkpoints(db, this.#behind)
     this.#asks = new Asks(db, this.#group, statements, (number) => this.#shapes.shape(number))
     this.#isThere = stillThere(start)
+    this.#journal = new Journal(start, (bytes) => this.#say({ kind: 'journal', bytes }))
   }
 
   begin(): void {
@@ -63,6 +70,27 @@ class KeptFile {
     const message = modeWarning(this.#start.file)
     if (message !== undefined) this.#say({ kind: 'warning', message })
     this.#port.on('message', this.#hear)
+    this.#lookAround()
+    this.#looking = setInterval(() => this.#lookAround(), ANSWER_MS).unref()
+  }
+
+  /** What others have done to the database meanwhile; who writes without a pause looks between two groups. */
+  #lookAround(): void {
+    this.#looked_at = performance.now()
+    this.#journal.look()
+    if (this.#journal.isLong) this.#checkpoints.shorten()
+    try {
+      if (!this.#isSuperseded) this.#opened.ownership?.answer()
+    } catch (error) {
+      if (error instanceof Superseded) this.#superseded(error)
+      // else a lock or a disk that fails the next commit as well
+    }
+  }
+
+  #superseded({ message }: Error): void {
+    if (this.#isSuperseded) return
+    this.#isSuperseded = true
+    this.#say({ kind: 'superseded', message })
   }
 
   #say(message: FromWorker): void {
@@ -117,9 +145,15 @@ class KeptFile {
       throw new Error(
         `The database ${this.#start.file} or its journal was removed or replaced while it was in use. What bears the name now is opened; what a removed database held is not on record any more.`,
       )
+    if (performance.now() - this.#looked_at >= ANSWER_MS) this.#lookAround()
+    else this.#journal.grown(this.#bytes)
     const batches = this.#batches
     this.#batches = []
-    this.#say({ kind: 'wrote', ...this.#group.commit(batches), applied: this.#progress?.applied ?? 0 })
+    const { refusal } = this.#journal
+    const outcome = refusal === undefined ? this.#group.commit(batches) : this.#group.refuse(batches, refusal)
+    this.#say({ kind: 'wrote', ...outcome, applied: this.#progress?.applied ?? 0 })
+    // it stays that way
+    if (outcome.failed.length > 0) this.#lookAround()
     this.#checkpoints.committed(batches.length > 1, this.#bytes)
     this.#bytes = 0
   }
@@ -130,7 +164,8 @@ class KeptFile {
     const { db } = this.#opened
     const make = () =>
       db.exec('create table guard_probe (filler blob); insert into guard_probe values (zeroblob(65536))')
-    const failed = this.#group.transact(false, make) ?? undefined
+    this.#lookAround()
+    const failed = this.#probed(make)
     const done = failed instanceof Error ? failed : this.#group.transact(false, () => db.exec('drop table guard_probe'))
     this.#say({
       kind: 'wrote',
@@ -138,6 +173,12 @@ class KeptFile {
       applied: this.#progress?.applied ?? 0,
       failed: done instanceof Error ? [{ id: 0, reason: reasonOf(done), message: messageOf(done) }] : [],
     })
+  }
+
+  #probed(make: () => void): unknown {
+    const { refusal } = this.#journal
+    if (refusal !== undefined) return Object.assign(new Error(refusal), { code: 'SQLITE_FULL' })
+    return this.#group.transact(false, make)
   }
 
   #answer(ask: Ask): void {
@@ -152,11 +193,22 @@ class KeptFile {
   }
 
   async #close(): Promise<void> {
+    clearInterval(this.#looking)
     if (this.#progress?.isBehind === true) this.#group.commit([])
     await this.#behind.close()
+    this.#release()
     this.#opened.close()
     // what comes now is for the next file
     this.#port.off('message', this.#hear)
     this.#say({ kind: 'closed' })
+  }
+
+  /** Who opens the file next need not ask whether this process is still there. */
+  #release(): void {
+    try {
+      if (!this.#isSuperseded) this.#opened.ownership?.release()
+    } catch {
+      // it is found out by the number of the process
+    }
   }
 }

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
+import { KEPT_BYTES } from '../checkpoints/journal.ts'
 import { Refusal } from '../file/refusal.ts'
 import type { Start } from '../protocol.ts'
 
-const JOURNAL_LIMIT = 64 * 1024 * 1024
 const CACHE_KIB = 4_096
 
 /** Every setting that matters, by name: what is set and what then must be read back. */
@@ -21,7 +21,7 @@ const wanted = ({
   // an I/O error then stays an error code and does not become a signal
   ['mmap_size', '0', 0],
   ['secure_delete', 'FAST', 2],
-  ['journal_size_limit', String(JOURNAL_LIMIT), JOURNAL_LIMIT],
+  ['journal_size_limit', String(KEPT_BYTES), KEPT_BYTES],
   // checkpoints run beside commits, not inside them
   ['wal_autocheckpoint', '0', 0],
 ]
