@@ -1,17 +1,6 @@
 export * from './budget/index.ts'
 export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn, TurnContent } from './call.ts'
-export {
-  type Clock,
-  elapsed,
-  endedMoment,
-  instantOf,
-  isTimeZone,
-  type Moment,
-  systemClock,
-  systemZone,
-  timeOf,
-  timeSince,
-} from './clock.ts'
+export * from './clock.ts'
 export type * from './contracts/index.ts'
 export { originalOf } from './conversation/attempts.ts'
 export { endIn } from './conversation/beginnings.ts'

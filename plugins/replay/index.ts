@@ -10,7 +10,7 @@ import { Pricing } from './pricing/pricing.ts'
 import { RunCache } from './read/run-cache.ts'
 import { decisionOf, eventV1 } from './stream/events.ts'
 import { Stream } from './stream/stream.ts'
-import { tables } from './tables.ts'
+import { type RunRow, tables } from './tables.ts'
 import { Retention } from './upkeep/retention.ts'
 import { Upkeep } from './upkeep/upkeep.ts'
 
@@ -27,10 +27,11 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
   requires: ['sessions', 'recorder', 'export-format/json'],
   apply(gateway: Gateway) {
     const stream = new Stream(gateway)
-    const keeper = new Keeper(gateway, (row) => {
+    const written = (row: RunRow): void => {
       if (row.revision === 1) retention.added()
       stream.runWritten(row)
-    })
+    }
+    const keeper = new Keeper(gateway, written, options.max_open_bytes)
     const retention = new Retention(gateway, keeper, options.retention)
     const idle_ms = (options.idle_timeout_minutes ?? 30) * MINUTE_MS
     const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.isHeard)
@@ -43,7 +44,11 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)
-    gateway.health.set('replay', () => ({ open_runs: keeper.runs.size, listeners: stream.size }))
+    gateway.health.set('replay', () => ({
+      open_runs: keeper.runs.size,
+      open_run_bytes: keeper.runs.bytes,
+      listeners: stream.size,
+    }))
     gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await argumentKey(gateway.storage)

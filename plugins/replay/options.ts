@@ -3,6 +3,8 @@ export interface ReplayOptions {
   readonly max_body_bytes?: number
   /** Bytes of an import file, also inflated; 64 MiB if absent. */
   readonly max_import_bytes?: number
+  /** Bytes that runs which are written to may take in memory, about; 32 MiB if absent. Longest unused ones are read from storage again. */
+  readonly max_open_bytes?: number
   /** Path of the price file; without one, or with an empty one, everything costs 0. */
   readonly pricing?: string
   /** Minutes without a request after which a session's next one begins a new run; 30 if absent. */

@@ -176,7 +176,8 @@ export class Automatic {
   #goesOn(call: Call, run: OpenRun): boolean {
     // what lies as far ahead is of before the clock was set back
     const isLate = Math.abs(call.at - run.active_at) >= this.#idle_ms
-    return isOfProject(call, run) && run.size < MAX_SPANS && !isLate
+    if (run.size >= MAX_SPANS) run.isFull = true
+    return isOfProject(call, run) && !run.isFull && !isLate
   }
 
   #begin(call: Call, trace_id: string): OpenRun {

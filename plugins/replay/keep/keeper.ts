@@ -48,10 +48,11 @@ export class Keeper {
   /** Told of each run that was written. */
   readonly written: Written
 
-  constructor(gateway: Gateway, written: Written) {
+  /** `open_bytes`: what open runs may take in memory. */
+  constructor(gateway: Gateway, written: Written, open_bytes?: number) {
     this.#gateway = gateway
     this.written = written
-    this.runs = new OpenRuns(gateway)
+    this.runs = new OpenRuns(gateway, open_bytes)
     this.late = new LateRuns(gateway, this.runs)
     this.staging = new Staging(gateway)
   }

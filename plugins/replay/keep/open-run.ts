@@ -3,6 +3,7 @@ import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState 
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
 import { PlainCalls } from './plain-calls.ts'
+import { runBytes } from './run-bytes.ts'
 import { isGuarded } from './run-row.ts'
 import { RunSpans } from './run-spans.ts'
 import { type Summary, summedUp } from './summary.ts'
@@ -35,8 +36,10 @@ export class OpenRun {
   isOpen = false
   /** Requests that were added and moved nothing but sums, so that the row was not written with their records. */
   readonly lateRecords: LateRecord[] = []
-  /** Last use, milliseconds since 1970. */
+  /** Last use, on the monotonic clock. */
   touched_at = 0
+  /** No more requests join: a newer run of its session has begun. */
+  isFull = false
   /** Arrival of the newest model request that joined. */
   joined_at = 0
   /** When its row or its spans end, milliseconds since 1970; undefined until somebody asks. */
@@ -65,6 +68,12 @@ export class OpenRun {
   /** How many spans it has. */
   get size(): number {
     return this.#spans.size + this.#plain.size
+  }
+
+  /** What it takes in memory, about. */
+  get bytes(): number {
+    const records = Math.max(this.#plain.size, this.lateRecords.length)
+    return runBytes({ spans: this.#spans.bytes, records, words: this.words.size })
   }
 
   /** When something was last heard of it, milliseconds since 1970. */

@@ -4,9 +4,13 @@ import { type LateRecord, OpenRun } from './open-run.ts'
 import { storedRecords } from './stored-records.ts'
 
 const MAX_RUNS = 500
-/** Spans of all open runs together. */
-const MAX_SPANS = 500_000
+/** What all open runs may take in memory together, about. */
+const MAX_BYTES = 32 * 1024 * 1024
 const IDLE_MS = 30 * 60_000
+/** The same of runs that nothing is added to any more, but by requests that are under way. */
+const FULL_IDLE_MS = 10_000
+/** How often what they take is looked up while none comes. */
+const LOOK_MS = 1_000
 /** Uses that follow one another faster count as one. */
 const TOUCH_MS = 1_000
 /** Dropped runs of which something is remembered. */
@@ -15,17 +19,28 @@ const MAX_LEFT = 100
 /** The runs that were written to lately, least recently used first out; any other is read from storage. */
 export class OpenRuns {
   readonly #gateway: Gateway
+  readonly #most: number
+  #looked_at = 0
   readonly #runs = new Map<string, OpenRun>()
   readonly #loading = new Map<string, Promise<OpenRun | undefined>>()
   /** Of runs that were dropped: what may not have been stored when they are read again. */
   readonly #left = new Map<string, readonly LateRecord[]>()
 
-  constructor(gateway: Gateway) {
+  /** `most`: bytes that they may take together. */
+  constructor(gateway: Gateway, most = MAX_BYTES) {
     this.#gateway = gateway
+    this.#most = most
   }
 
   get size(): number {
     return this.#runs.size
+  }
+
+  /** What they take in memory, about. */
+  get bytes(): number {
+    let bytes = 0
+    for (const run of this.#runs.values()) bytes += run.bytes
+    return bytes
   }
 
   /** A run that is in memory. */
@@ -91,6 +106,7 @@ export class OpenRuns {
     run.touched_at = now
     this.#runs.delete(run.row.trace_id)
     this.#runs.set(run.row.trace_id, run)
+    if (now - this.#looked_at >= LOOK_MS) this.#trim()
   }
 
   #close(run: OpenRun): void {
@@ -98,14 +114,18 @@ export class OpenRuns {
     this.#runs.delete(run.row.trace_id)
   }
 
+  /** Lets go of runs, least recently used first; whose row is behind its records stays until it is written, which takes seconds. */
   #trim(): void {
-    const oldest = this.#gateway.clock.tick() - IDLE_MS
-    let spans = 0
-    if (this.#runs.size % 16 === 0) for (const run of this.#runs.values()) spans += run.size
+    const now = this.#gateway.clock.tick()
+    this.#looked_at = now
+    let { bytes } = this
+    let newest = this.#runs.size
     for (const run of this.#runs.values()) {
-      const fits = this.#runs.size <= MAX_RUNS && spans <= MAX_SPANS && run.touched_at >= oldest
-      if (fits || this.#runs.size === 1) return
-      spans -= run.size
+      if (--newest === 0) return
+      const fits = this.#runs.size <= MAX_RUNS && bytes <= this.#most
+      const isIdle = now - run.touched_at > (run.isFull ? FULL_IDLE_MS : IDLE_MS)
+      if ((fits && !isIdle) || run.lateRecords.length > 0) continue
+      bytes -= run.bytes
       this.#close(run)
     }
   }

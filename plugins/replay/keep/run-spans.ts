@@ -1,3 +1,8 @@
+import { Marks, SpanTable } from './span-table.ts'
+
+/** Of one parent that has not come, about. */
+const AWAITED_BYTES = 100
+
 /** What one model span used. */
 export interface Use {
   readonly input: bigint
@@ -45,11 +50,7 @@ const noSums = (): Sums => ({
 
 /** The spans of one run, and sums over them that are kept up as spans come. */
 export class RunSpans {
-  readonly #spans = new Map<string, SummedSpan>()
-  /** Model spans whose use counts: those with no model span of known use below them. */
-  readonly #counted = new Set<string>()
-  /** Spans with some span of known use below them, up to the root or to a parent that has not come. */
-  readonly #above = new Set<string>()
+  readonly #spans = new SpanTable()
   /** Parents that were named and have not come. */
   readonly #awaited = new Set<string>()
   #sums: Sums = noSums()
@@ -65,8 +66,14 @@ export class RunSpans {
     return this.#spans.size
   }
 
+  /** What they take in memory, about. */
+  get bytes(): number {
+    return this.#spans.bytes + this.#awaited.size * AWAITED_BYTES
+  }
+
   get(id: string): SummedSpan | undefined {
-    return this.#spans.get(id)
+    const place = this.#spans.placeOf(id)
+    return place === undefined ? undefined : this.#spans.at(place)
   }
 
   /** Some span names this one as its parent, which has not come. */
@@ -76,14 +83,17 @@ export class RunSpans {
 
   /** Adds a span, or puts it in the place of the one with its id. */
   set(span: SummedSpan): void {
-    const old = this.#spans.get(span.id)
+    const old = this.get(span.id)
     const simple = old === undefined && !this.#awaited.has(span.id)
-    this.#spans.set(span.id, span)
+    const isEnd = old !== undefined && this.#onlyEnds(old, span)
+    const isAbove = isEnd && this.#spans.isMarked(this.#spans.placeOf(span.id) ?? 0, Marks.above)
+    const place = this.#spans.set(span)
+    if (isAbove) this.#spans.mark(place, Marks.above)
     if (span.parent !== null && !this.#spans.has(span.parent)) this.#awaited.add(span.parent)
     this.#awaited.delete(span.id)
     if (this.#stale) return
-    if (simple) this.#add(span)
-    else if (old !== undefined && this.#onlyEnds(old, span)) this.#end(old, span)
+    if (simple) this.#add(place, span, span.use)
+    else if (old !== undefined && isEnd) this.#end(place, old, span)
     else this.#stale = true
   }
 
@@ -94,13 +104,14 @@ export class RunSpans {
     return ended && use === null && span.use === null && parent === span.parent && start_ns === span.start_ns
   }
 
-  #end(old: SummedSpan, span: SummedSpan): void {
+  #end(place: number, old: SummedSpan, span: SummedSpan): void {
     this.#sums.running--
     if (old.status === 'error') this.#sums.failed--
-    this.#add(span)
+    this.#add(place, span, null)
   }
 
-  #add(span: SummedSpan): void {
+  /** `use`: what is counted of its use. */
+  #add(place: number, span: SummedSpan, use: Use | null): void {
     const sums = this.#sums
     if (sums.start_ns === null || span.start_ns < sums.start_ns) sums.start_ns = span.start_ns
     const reached = span.end_ns ?? span.start_ns
@@ -108,24 +119,23 @@ export class RunSpans {
     if (span.end_ns === null) sums.running++
     if (span.status === 'error') sums.failed++
     if (this.#isTop(span) && span.end_ns !== null && (sums.last?.end_ns ?? -1n) <= span.end_ns) sums.last = span
-    if (span.use !== null) this.#count(span, span.use)
+    if (use !== null) this.#count(place, use)
   }
 
   #isTop({ parent }: SummedSpan): boolean {
     return parent === null || !this.#spans.has(parent)
   }
 
-  /** Counts a span and no longer those above it, which tell of the same use. No span is passed twice, however deep the tree. */
-  #count(span: SummedSpan, use: Use): void {
-    this.#counted.add(span.id)
+  /** Counts a span and no longer those above it, which tell of the same use. */
+  #count(place: number, use: Use): void {
+    this.#spans.mark(place, Marks.counted)
     this.#sum(use, 1n)
-    for (let at = span.parent; at !== null && !this.#above.has(at) && at !== span.id; ) {
-      const above = this.#spans.get(at)
-      if (above === undefined) return
-      this.#above.add(at)
-      if (above.use !== null && this.#counted.delete(at)) this.#sum(above.use, -1n)
-      at = above.parent
-    }
+    this.#passUp(place, (above) => {
+      const told = this.#spans.useAt(above)
+      if (told === null || !this.#spans.isMarked(above, Marks.counted)) return
+      this.#spans.unmark(above, Marks.counted)
+      this.#sum(told, -1n)
+    })
   }
 
   #sum(use: Use, sign: bigint): void {
@@ -137,18 +147,23 @@ export class RunSpans {
   #recount(): void {
     this.#stale = false
     this.#sums = noSums()
-    this.#counted.clear()
-    this.#above.clear()
-    for (const span of this.#spans.values()) if (span.use !== null) this.#passUp(span)
-    for (const span of this.#spans.values()) this.#add(this.#above.has(span.id) ? { ...span, use: null } : span)
+    const spans = this.#spans
+    for (let place = 0; place < spans.size; place++) spans.unmark(place, Marks.counted | Marks.above)
+    for (let place = 0; place < spans.size; place++) if (spans.useAt(place) !== null) this.#passUp(place, () => {})
+    for (let place = 0; place < spans.size; place++)
+      this.#add(place, spans.at(place), spans.isMarked(place, Marks.above) ? null : spans.useAt(place))
   }
 
-  #passUp(span: SummedSpan): void {
-    for (let at = span.parent; at !== null && !this.#above.has(at) && at !== span.id; ) {
-      const above = this.#spans.get(at)
-      if (above === undefined) return
-      this.#above.add(at)
-      at = above.parent
+  /** Marks the spans above one, up to the root or to a parent that has not come, and tells of each. No span is passed twice, however deep the tree. */
+  #passUp(from: number, tell: (place: number) => void): void {
+    const spans = this.#spans
+    for (let at = from; ; ) {
+      const parent = spans.parentAt(at)
+      const above = parent === null ? undefined : spans.placeOf(parent)
+      if (above === undefined || above === from || spans.isMarked(above, Marks.above)) return
+      spans.mark(above, Marks.above)
+      tell(above)
+      at = above
     }
   }
 }
