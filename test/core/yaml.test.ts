@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as yaml from 'yaml'
 import { GuardError } from '../../core/errors.ts'
-import { readYamlApart } from '../../core/yaml/apart.ts'
+import { APART_CHARS, readYamlApart } from '../../core/yaml/apart.ts'
 import { readYaml } from '../../core/yaml.ts'
 
 const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
@@ -126,6 +126,17 @@ describe('a long text, read in a thread of its own', () => {
         return true
       })
     }
+  })
+  it('is every text of more than 4,096 characters, of whatever kind: none is read where requests are served', async () => {
+    // the package, which tells where it is loaded
+    const source = `import { isMainThread } from 'node:worker_threads'\nif (isMainThread) throw new Error('on the event loop')\nexport * from ${JSON.stringify(address)}`
+    const elsewhere = `data:text/javascript,${encodeURIComponent(source)}`
+    const reading = (text: string) => readYamlApart(elsewhere, text, {}, 60_000)
+    assert.equal(APART_CHARS, 4_096)
+    await assert.rejects(reading('x'.repeat(APART_CHARS)), /on the event loop/)
+    assert.equal((await reading('x'.repeat(APART_CHARS + 1))).value, 'x'.repeat(APART_CHARS + 1))
+    for (const piece of ['}\n', '] ', '& ', ',', 'a: 1\n', '- ', '? ', '*a ', '%a\n', '[a,', '"\\q"\n'])
+      await assert.rejects(reading(piece.repeat(APART_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
   })
   it('ends when its time is over, and the event loop goes on meanwhile', async (test) => {
     let turns = 0

@@ -1,4 +1,4 @@
-import { GuardError, isShape, readYaml, sha256, type Usage, type Yaml, type YamlModule } from 'guard-gateway/core'
+import { GuardError, isShape, readYamlApart, sha256, type Usage, type Yaml } from 'guard-gateway/core'
 
 /** Prices of one model in millionths of the currency per million tokens. */
 export interface Price {
@@ -27,9 +27,11 @@ const MEMBERS: readonly string[] = ['version', 'currency', 'models']
 
 type Fault = (path: readonly (string | number)[], message: string) => GuardError
 
-/** Reads a price file. Throws INVALID_PRICING, or INVALID_YAML, line and column in its place. */
-export const readPrices = (yaml: YamlModule, text: string): Prices => {
-  const file: Yaml = readYaml(yaml, text, { max_bytes: MAX_BYTES })
+/** Reads a price file. Rejects with INVALID_PRICING, or INVALID_YAML, line and column in its place. */
+export const readPrices = async (text: string): Promise<Prices> =>
+  pricesIn(await readYamlApart(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
+
+const pricesIn = (file: Yaml, text: string): Prices => {
   const fault: Fault = (path, message) => new GuardError('INVALID_PRICING', message, file.locate(path))
   const { version, currency, models } = membersOf(file.value, fault)
   if (version !== 1) throw fault(['version'], '"version" must be 1.')

@@ -71,8 +71,7 @@ export class Pricing {
       const seen = `${size}:${mtimeNs}:${ino}`
       if (seen === this.#seen) return
       this.#seen = seen
-      const [yaml, text] = await Promise.all([import('yaml'), readFile(this.#file, 'utf8')])
-      this.#prices = readPrices(yaml, text)
+      this.#prices = await readPrices(await readFile(this.#file, 'utf8'))
       this.#error = undefined
     } catch (error) {
       this.#refuse(this.#file, error)

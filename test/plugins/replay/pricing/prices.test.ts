@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { noUsage, sha256, type Usage } from 'guard-gateway/core'
-import yaml from 'yaml'
 import { costOf, type Price, readPrices } from '../../../../plugins/replay/pricing/prices.ts'
 import { aCall, aDecision, aReading, aSession, settled } from '../../../kit/settled.ts'
 import { type Bundle, expecting, startReplay } from '../kit.ts'
@@ -18,7 +17,7 @@ models:
   "example-large-*": { same_as: example-large }
   "example-*": { input: 1, output: 2 }
 `
-const prices = readPrices(yaml, FILE)
+const prices = await readPrices(FILE)
 const usage = (counts: Partial<Usage>): Usage => ({ ...noUsage, ...counts })
 const cost = (model: string, counts: Partial<Usage>): bigint | undefined => {
   const price = prices.of(model)
@@ -36,8 +35,7 @@ describe('a price file', () => {
   })
 
   it('is like the example, and costs what its words say', async () => {
-    const example = readPrices(
-      yaml,
+    const example = await readPrices(
       await readFile(join(import.meta.dirname, '../../../../examples/prices.yml'), 'utf8'),
     )
     const { of } = example
@@ -79,7 +77,7 @@ describe('a price file', () => {
     assert.equal(costOf({ ...price, input: 1n }, usage({ input_tokens: 500_000 })), 1n)
   })
 
-  it('is refused with the line that is wrong', () => {
+  it('is refused with the line that is wrong', async () => {
     const cases: readonly (readonly [text: string, line: number])[] = [
       ['version: 2\ncurrency: USD\nmodels: {}', 1],
       ['version: 1\ncurrency: dollars\nmodels: {}', 2],
@@ -94,13 +92,13 @@ describe('a price file', () => {
       ['version: 1\ncurrency: USD\nmodels:\n  "a*b": 1', 4],
     ]
     for (const [text, line] of cases)
-      assert.throws(
-        () => readPrices(yaml, text),
+      await assert.rejects(
+        readPrices(text),
         (error: { code?: string; place?: { line?: number } }) =>
           error.code === 'INVALID_PRICING' && error.place?.line === line,
         text,
       )
-    assert.throws(() => readPrices(yaml, 'a: [1'), { code: 'INVALID_YAML' })
+    await assert.rejects(readPrices('a: [1'), { code: 'INVALID_YAML' })
   })
 })
 
