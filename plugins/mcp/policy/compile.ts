@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
-import { canonicalJson, GuardError, glob, type McpCheck, sha256 } from 'guard-gateway/core'
+import { canonicalJson, GuardError, glob, type McpCheck, Pace, sha256 } from 'guard-gateway/core'
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
 import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'
@@ -12,9 +11,6 @@ import { namedBy } from './named.ts'
 /** Finds a check by its id. */
 export type Checks = { get(id: string): McpCheck | undefined }
 
-/** Rules made ready between two looks at what else there is to do. */
-const RULES_AT_ONCE = 32
-
 const NO_FILES: readonly string[] = []
 
 /** Makes a policy ready to judge calls: its patterns, conditions, changes, and the checks it uses with what they need. */
@@ -25,9 +21,10 @@ export const compilePolicy = async (
 ): Promise<{ readonly policy: CompiledPolicy; readonly faults: readonly PolicyFault[] }> => {
   const faults: PolicyFault[] = []
   const rules: CompiledRule[] = []
+  const pace = new Pace()
   for (const [index, rule] of document.rules.entries()) {
     // Calls by the policy in force go on meanwhile.
-    if (index % RULES_AT_ONCE === RULES_AT_ONCE - 1) await setImmediate()
+    if (pace.due) await pace.rest()
     const compiled = await compileRule(rule, index, checks, faults)
     if (rule.enabled !== false) rules.push(compiled)
   }

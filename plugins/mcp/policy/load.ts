@@ -1,14 +1,13 @@
-import type { ErrorObject, ValidateFunction } from 'ajv'
-import { type Gateway, GuardError, type McpCheck, type YamlPlace } from 'guard-gateway/core'
+import { type Gateway, GuardError, type YamlPlace } from 'guard-gateway/core'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Placed, type PolicyFault, type PolicyPath, placed } from './fault.ts'
 import { readPolicy } from './read.ts'
-import { policySchema } from './schema.ts'
 import { semanticFaults } from './semantics.ts'
 import { shapeFaults } from './shape.ts'
 import { runTests, type TestResult } from './tests.ts'
+import { schemaErrors } from './validator.ts'
 import { type Environment, resolveVars } from './vars.ts'
 
 /** The text of a policy, or its value; `checked`: the value is known to have the form of a policy. */
@@ -107,34 +106,5 @@ const isTooDeep = (value: unknown): boolean => {
   return false
 }
 
-let known: { readonly checks: readonly McpCheck[]; readonly validate: ValidateFunction } | undefined
-
-/** The schema follows the registered checks, which gateways of one process mostly have in common, and compiling it takes longer than everything else here. */
-const validatorFor = async (gateway: Gateway): Promise<ValidateFunction> => {
-  const registered: Iterable<McpCheck> = gateway.mcpChecks
-  const checks = [...registered]
-  if (known?.checks.length === checks.length && known.checks.every((check, index) => check === checks[index]))
-    return known.validate
-  const { Ajv2020 } = await import('ajv/dist/2020.js')
-  const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    strict: false,
-    validateFormats: false,
-    ownProperties: true,
-    // ours and the checks', held to be schemas by their types; reading the schema of schemas takes longer than all else here
-    validateSchema: false,
-    meta: false,
-    // tidying the code takes longer than the one policy that it reads
-    code: { optimize: false },
-  })
-  const validate = ajv.compile(policySchema(checks))
-  known = { checks, validate }
-  return validate
-}
-
-const schemaFaults = async (value: unknown, gateway: Gateway): Promise<readonly PolicyFault[]> => {
-  const validate = await validatorFor(gateway)
-  const errors: readonly ErrorObject[] = validate(value) ? [] : (validate.errors ?? [])
-  return shapeFaults(errors)
-}
+const schemaFaults = async (value: unknown, gateway: Gateway): Promise<readonly PolicyFault[]> =>
+  shapeFaults(await schemaErrors(value, gateway))

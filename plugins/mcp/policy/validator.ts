@@ -1,0 +1,55 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { Gateway, McpCheck } from 'guard-gateway/core'
+import { policySchema } from './schema.ts'
+
+/** Keys and values up to which a policy is told all that is wrong with it at once: the work grows with the square of the faults. */
+export const TOLD_PARTS = 5_000
+
+interface Known {
+  readonly checks: readonly McpCheck[]
+  readonly all?: ValidateFunction
+  readonly first?: ValidateFunction
+}
+let known: Known | undefined
+
+/** The schema follows the registered checks, which gateways of one process mostly have in common, and compiling it takes longer than everything else here. */
+const validatorFor = async (gateway: Gateway, kind: 'all' | 'first'): Promise<ValidateFunction> => {
+  const registered: Iterable<McpCheck> = gateway.mcpChecks
+  const checks = [...registered]
+  const isSame = known?.checks.length === checks.length && known.checks.every((check, index) => check === checks[index])
+  const ready = isSame ? known?.[kind] : undefined
+  if (ready !== undefined) return ready
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  const ajv = new Ajv2020({
+    allErrors: kind === 'all',
+    verbose: true,
+    strict: false,
+    validateFormats: false,
+    ownProperties: true,
+    // ours and the checks', held to be schemas by their types; reading the schema of schemas takes longer than all else here
+    validateSchema: false,
+    meta: false,
+    // tidying the code takes longer than the one policy that it reads
+    code: { optimize: false },
+  })
+  const validate = ajv.compile(policySchema(checks))
+  known = { ...(isSame ? known : {}), checks, [kind]: validate }
+  return validate
+}
+
+/** What the schema has against a policy: everything, or of a large one the first thing. */
+export const schemaErrors = async (value: unknown, gateway: Gateway): Promise<readonly ErrorObject[]> => {
+  const validate = await validatorFor(gateway, hasMoreParts(value, TOLD_PARTS) ? 'first' : 'all')
+  return validate(value) ? [] : (validate.errors ?? [])
+}
+
+/** Whether a value, whose depth is bounded, is made of more parts than so many; looks at no more. */
+export const hasMoreParts = (value: unknown, most: number): boolean => {
+  let left = most
+  const spend = (part: unknown): boolean => {
+    left--
+    if (typeof part !== 'object' || part === null || left < 0) return left < 0
+    return (Array.isArray(part) ? part : Object.values(part)).some(spend)
+  }
+  return spend(value)
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Gateway } from 'guard-gateway/core'
+import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
+import { hasMoreParts, schemaErrors, TOLD_PARTS } from '../../../../plugins/mcp/policy/validator.ts'
+
+const gateway = new Gateway()
+
+describe('a policy that is wrong in thousands of places', () => {
+  it('is told everything while it is small, and the first thing else: no more errors are made than told', async () => {
+    const wrong = (count: number) => ({ version: 1, rules: new Array(count).fill(1) })
+    assert.equal((await schemaErrors(wrong(1000), gateway)).length, 1000)
+    for (const count of [TOLD_PARTS, 500_000]) assert.equal((await schemaErrors(wrong(count), gateway)).length, 1)
+    const keys = {
+      version: 1,
+      rules: [],
+      ...Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n])),
+    }
+    assert.equal((await schemaErrors(keys, gateway)).length, 1)
+    const { valid, errors } = await validatePolicy(gateway, { value: wrong(500_000) })
+    assert.deepEqual([valid, errors.length], [false, 1])
+  })
+  it('may be valid, whatever its size', async () => {
+    const rules = Array.from({ length: 1000 }, (_, n) => ({ id: `r${n}`, tools: [`t${n}`, 'x', 'y'], action: 'allow' }))
+    assert.ok(hasMoreParts(rules, TOLD_PARTS))
+    assert.deepEqual(await schemaErrors({ version: 1, rules }, gateway), [])
+  })
+  it('is counted no further than it has to be', () => {
+    assert.equal(hasMoreParts([1, [2, { a: 3 }]], 6), false)
+    assert.equal(hasMoreParts([1, [2, { a: 3 }]], 5), true)
+    assert.equal(hasMoreParts('text', 1), false)
+    let looked = 0
+    const list = Array.from({ length: 10 }, () =>
+      Object.defineProperty({}, 'a', { enumerable: true, get: () => ++looked }),
+    )
+    assert.equal(hasMoreParts(list, 12), true)
+    assert.ok(looked < 10)
+  })
+})
