@@ -2,23 +2,21 @@ import {
   cancelledKey,
   type Frame,
   type FrameFault,
-  type JsonValue,
   keyOfId,
   type Lost,
   type McpLink,
   type McpReply,
   type McpServer,
   type McpSession,
-  memberIn,
   readFrame,
   roundedKey,
   type StreamEvent,
-  sourceOf,
 } from 'guard-gateway/core'
 import { answeredBy } from './answered.ts'
 import { Begun } from './begun.ts'
 import { Child } from './child.ts'
 import { Exchange } from './exchange.ts'
+import { Exchanges, tokenOf } from './exchanges.ts'
 import { Queue } from './queue.ts'
 
 /** How many messages wait for somebody who listens. */
@@ -41,8 +39,7 @@ class StdioLink implements McpLink {
   #resting: Promise<void> | undefined
   #waking: Promise<void> | undefined
   #over = false
-  readonly #exchanges = new Map<string, Exchange>()
-  readonly #tokens = new Map<string, Exchange>()
+  readonly #exchanges = new Exchanges()
   readonly #unasked: Queue<StreamEvent>
   #noisy = false
   #listening = false
@@ -114,12 +111,11 @@ class StdioLink implements McpLink {
     this.#begun.note(frame)
     if (frame.kind !== 'request' || this.#session.merged) {
       await child.send(frame.raw)
-      this.#take(cancelledKey(frame) ?? '')?.cancel()
+      this.#exchanges.take(cancelledKey(frame) ?? '')?.cancel()
       return { form: 'none', status: 202 }
     }
     const exchange = new Exchange(frame.key ?? '', tokenOf(frame), this.#queue())
-    this.#exchanges.set(exchange.key, exchange)
-    if (exchange.token !== undefined) this.#tokens.set(exchange.token, exchange)
+    this.#exchanges.add(exchange)
     await child.send(frame.raw)
     return exchange.reply
   }
@@ -174,42 +170,22 @@ class StdioLink implements McpLink {
   /** Something is wrong with a message: who waits for it learns so, as far as that can be told. */
   #unplaced(fault: FrameFault): void {
     const { id } = fault
-    const meant = this.#take(id === undefined ? (this.#only()?.key ?? '') : keyOfId(id))
+    const meant = this.#exchanges.take(id === undefined ? (this.#exchanges.only()?.key ?? '') : keyOfId(id))
     if (meant === undefined) this.#give(this.#unasked, { fault })
     else meant.answer({ fault })
   }
 
   #route(event: StreamEvent, frame: Frame): void {
     if (frame.kind === 'response' && !this.#session.merged) this.#answered(event, frame.key ?? '')
-    else this.#give(this.#related(frame)?.stream() ?? this.#unasked, event)
+    else this.#give(this.#exchanges.related(frame)?.stream() ?? this.#unasked, event)
   }
 
   /** No stream but that of its request may bring an answer. */
   #answered(event: StreamEvent, key: string): void {
     if (!this.#exchanges.has(key) && this.#begun.takes(event.frame)) return
-    const exchange = this.#take(key) ?? this.#take(roundedKey(this.#exchanges.keys(), key) ?? '')
+    const exchange = this.#exchanges.take(key) ?? this.#exchanges.take(roundedKey(this.#exchanges.keys(), key) ?? '')
     if (exchange === undefined) this.#session.dropped('unknown_id')
     else exchange.answer(event)
-  }
-
-  /** The exchange of a request, which is over with that. */
-  #take(key: string): Exchange | undefined {
-    const exchange = this.#exchanges.get(key)
-    this.#exchanges.delete(key)
-    if (exchange?.token !== undefined) this.#tokens.delete(exchange.token)
-    return exchange
-  }
-
-  /** The call that a message belongs to, as far as that can be told. */
-  #related(frame: Frame): Exchange | undefined {
-    if (frame.method === 'notifications/progress')
-      return this.#tokens.get(textOf(frame, frame.params, 'progressToken') ?? '')
-    return frame.kind === 'request' ? this.#only() : undefined
-  }
-
-  #only(): Exchange | undefined {
-    const [only] = this.#exchanges.size === 1 ? this.#exchanges.values() : []
-    return only
   }
 
   #give(queue: Queue<StreamEvent>, event: StreamEvent): void {
@@ -224,9 +200,7 @@ class StdioLink implements McpLink {
   #ended(lost: Lost): void {
     if (this.#over) return
     this.#over = true
-    for (const exchange of this.#exchanges.values()) exchange.fail(failed(lost))
-    this.#exchanges.clear()
-    this.#tokens.clear()
+    for (const exchange of this.#exchanges.takeAll()) exchange.fail(failed(lost))
     this.#unasked.end()
     this.#lose(lost)
   }
@@ -243,11 +217,3 @@ const failed = ({ reason }: Lost): McpReply & { form: 'failed' } => ({
   code: 'UPSTREAM_UNREACHABLE',
   message: `${reason}.`,
 })
-
-const textOf = ({ text }: Frame, value: JsonValue | undefined, name: string): string | undefined => {
-  const member = memberIn(value, name)
-  return member === undefined ? undefined : sourceOf(text, member.value)
-}
-
-const tokenOf = (frame: Frame): string | undefined =>
-  textOf(frame, memberIn(frame.params, '_meta')?.value, 'progressToken')
