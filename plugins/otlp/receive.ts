@@ -11,6 +11,7 @@ import {
   namedSession,
   type OtlpReading,
   type OtlpRun,
+  Pace,
   pointerOf,
   type RunDraft,
   type Shape,
@@ -34,13 +35,19 @@ export interface Receiving {
 /** Keeps OTLP trace data as far as it can be used, and says what could not. Throws what is wrong with the data as a whole, and why nothing could be stored. */
 export const receive = async (receiving: Receiving, body: unknown): Promise<PartialSuccess | undefined> => {
   const { gateway, keepsContent } = receiving
+  // other requests have their turn between the steps, each of which goes through all of up to 32 MiB
+  const pace = new Pace()
+  await pace.rest()
   const { data, sent, notes: passedOver } = formed(body)
+  await pace.rest()
   const { runs, rejected } = readData(data, keepsContent)
   const notes = [...passedOver, ...rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)]
   const names = new MetadataOnly()
   const wanted: Fragment[] = []
   let lost = sent - runs.reduce((sum, { spans }) => sum + spans.length, 0)
+  await pace.rest()
   for (const found of runs) {
+    if (pace.due) await pace.rest()
     const cut = withinLimits(keepsContent ? withPreviews(found, gateway.redact, names) : found, names)
     const made = fragmentOf(cut.run, await runOf(receiving, cut.run), gateway.redact)
     notes.push(...cut.notes, ...made.notes)

@@ -7,7 +7,7 @@ import { readPolicy } from './read.ts'
 import { semanticFaults } from './semantics.ts'
 import { shapeFaults } from './shape.ts'
 import { runTests, type TestResult } from './tests.ts'
-import { schemaErrors } from './validator.ts'
+import { hasMoreParts, schemaErrors } from './validator.ts'
 import { type Environment, resolveVars } from './vars.ts'
 
 /** The text of a policy, or its value; `checked`: the value is known to have the form of a policy. */
@@ -42,6 +42,7 @@ export const loadPolicy = async (
   const read = await readSource(source)
   if ('errors' in read) return { valid: false, errors: read.errors, tests: [], locate: undefined }
   const { value, locate } = read
+  if (hasMoreParts(value, MAX_PARTS)) return { valid: false, errors: [tooLarge], tests: [], locate: undefined }
   const refused = (faults: readonly PolicyFault[]): LoadedPolicy => {
     const errors = faults.slice(0, MAX_FAULTS).map((fault) => placed('INVALID_POLICY', fault, locate))
     return { valid: false, errors: errors.toSorted(byPlace), tests: [], locate }
@@ -67,9 +68,19 @@ type Read =
   | { readonly value: unknown; readonly locate: LoadedPolicy['locate'] }
   | { readonly errors: readonly Placed[] }
 
+/** Keys and values: forty for each of a thousand rules. What goes through more of them holds the event loop. */
+const MAX_PARTS = 40_000
+const tooLarge: Placed = {
+  code: 'INVALID_POLICY',
+  path: '',
+  line: null,
+  column: null,
+  message: `has more than ${MAX_PARTS} keys and values`,
+}
+
 const readSource = async (source: PolicySource): Promise<Read> => {
   if (!('text' in source))
-    return isTooDeep(source.value) ? { errors: [tooDeep] } : { value: withNumbers(source.value), locate: undefined }
+    return isTooDeep(source.value) ? { errors: [tooDeep] } : { value: numbered(source.value), locate: undefined }
   try {
     return await readPolicy(source.text)
   } catch (error) {
@@ -87,6 +98,9 @@ const tooDeep: Placed = {
   column: null,
   message: `nests deeper than ${MAX_DEPTH} levels`,
 }
+
+/** What is too large anyhow is left as it is. */
+const numbered = (value: unknown): unknown => (hasMoreParts(value, MAX_PARTS) ? value : withNumbers(value))
 
 /** As texts are read: an integer that was kept with every digit is a number like any other. */
 const withNumbers = (value: unknown): unknown => {
