@@ -77,8 +77,8 @@ const sourceOf = (body: unknown): PolicySource => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new GuardError('INVALID_REQUEST', 'Send a policy: {"yaml": text}, {"policy": object} or the policy itself.')
   }
-  const { yaml, policy, ...others } = body as Readonly<Record<string, unknown>>
-  const alone = Object.keys(others).length === 0
+  const { yaml, policy } = body as Readonly<Record<string, unknown>>
+  const alone = Object.keys(body).length === 1
   if (yaml !== undefined && policy === undefined && alone) {
     if (typeof yaml === 'string') return { text: yaml }
     throw new GuardError('INVALID_REQUEST', 'The member yaml must be text.', { path: '/yaml' })
