@@ -51,7 +51,7 @@ export const sendError = (
 
 /** The client left, or was too slow, while its body was read: that is no fault of ours. */
 const brokeOff = ({ raw }: FastifyRequest, thrown: unknown): boolean =>
-  thrown === raw.errored && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET'
+  thrown instanceof Error && thrown === raw.errored && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET'
 
 /** A browser asks for a document, not a program for an answer. */
 const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
@@ -69,7 +69,7 @@ const pageOf = (face: HttpFace, error: GuardError, request_id: string, request: 
 /** What went wrong, as one of our own errors; what is none says nothing of its inside. */
 export const guardErrorOf = (error: unknown): GuardError => {
   if (error instanceof GuardError) return error
-  const { code, validation, validationContext } = error as Partial<FastifyError>
+  const { code, validation, validationContext } = (error ?? {}) as Partial<FastifyError>
   if (validation !== undefined) return schemaFault(validation, validationContext ?? 'body')
   const known = typeof code === 'string' ? fastifyErrors.get(code) : undefined
   return new GuardError(known ?? 'INTERNAL', undefined, { cause: error })

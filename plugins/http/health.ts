@@ -51,7 +51,7 @@ const sectionsOf = (gateway: Gateway): Record<string, unknown> => {
   const sections: Record<string, unknown> = {}
   for (const [name, tell] of gateway.health) {
     try {
-      sections[name] = tell()
+      sections[name] = plain(tell())
     } catch (error) {
       gateway.fault(error, `health:${name}`)
       sections[name] = { status: 'unknown' }
@@ -65,6 +65,12 @@ const storageOf = ({ storage: { state, notes, journal_bytes } }: Gateway): Recor
   ...(journal_bytes === undefined ? {} : { journal_bytes }),
   ...(notes.length === 0 ? {} : { notes }),
 })
+
+/** What a section tells as JSON has it; throws for what has no such form. */
+const plain = (section: unknown): unknown => {
+  const text = JSON.stringify(section)
+  return text === undefined ? undefined : JSON.parse(text)
+}
 
 const isWell = (section: unknown): boolean => {
   if (typeof section !== 'object' || section === null) return true

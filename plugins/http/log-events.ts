@@ -1,5 +1,5 @@
 import type { onRequestHookHandler } from 'fastify'
-import { GuardError, isFault, refusals, type Settled, thrownText } from 'guard-gateway/core'
+import { GuardError, isFault, refusals, type Settled, thrownStack, thrownText } from 'guard-gateway/core'
 import type { HttpFace } from './face.ts'
 import type { LogFields } from './log.ts'
 
@@ -22,10 +22,10 @@ export const logEvents = (face: HttpFace): void => {
 }
 
 const MAX_PLACES = 5
-const placesIn = (error: unknown): readonly string[] => {
-  const { stack = '' } = error instanceof Error ? error : {}
-  return stack.split(/\n +at /).slice(1, 1 + MAX_PLACES)
-}
+const placesIn = (error: unknown): readonly string[] =>
+  thrownStack(error)
+    .split(/\n +at /)
+    .slice(1, 1 + MAX_PLACES)
 
 /** What a request was refused with, and of what is none of our own errors what it says itself. */
 export const refusal = ({ gateway }: HttpFace, error: GuardError): Pick<LogFields, 'code' | 'message'> =>

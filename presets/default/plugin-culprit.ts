@@ -1,5 +1,6 @@
 import { dirname, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { thrownStack } from 'guard-gateway/core'
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
 /** Folders of our own sources, or of what they are compiled to. */
@@ -7,15 +8,15 @@ const own = ['core', 'plugins', 'presets'].map((folder) => `${home}${folder}${se
 
 /**
  * Finds out which of the user's plugin files an error comes from: the one in whose folder the innermost line lies that is not of Node or of a package.
- * Undefined where that line is ours. What has no such line, as a thrown text has none, is put down to the plugins, since we throw errors.
+ * Undefined where that line is ours. What has no such line is put down to the plugins: a thrown text, what a system call ends with, an error inside of a package.
  */
 export const culpritIn =
   (files: readonly string[]) =>
   (error: unknown): string | undefined => {
     if (files.length === 0) return undefined
-    if (!(error instanceof Error)) return `one of ${files.join(', ')}`
-    const line = linesOf(error.stack ?? '').find((line) => isOwn(line) || fileOf(line, files) !== undefined)
-    return line === undefined || isOwn(line) ? undefined : fileOf(line, files)
+    const line = linesOf(thrownStack(error)).find((line) => isOwn(line) || fileOf(line, files) !== undefined)
+    if (line === undefined) return `one of ${files.join(', ')}`
+    return isOwn(line) ? undefined : fileOf(line, files)
   }
 
 const isOwn = (line: string): boolean => own.some((folder) => line.startsWith(folder))

@@ -12,6 +12,8 @@ import { type FakeProvider, fakeProvider } from '../kit/provider.ts'
 
 /** What plugins do that no compiler has looked at, by the model that a request names. */
 const source = `
+import { createReadStream } from 'node:fs'
+import { connect } from 'node:net'
 import { GuardError } from '${import.meta.resolve('guard-gateway/core')}'
 const refuse = (...place) => { throw new GuardError(...place) }
 const thrown = {
@@ -26,6 +28,10 @@ const thrown = {
   timer: () => { setTimeout(() => refuse('TIMER_CODE')) },
   floating: () => { Promise.reject(new Error('floating')) },
   floating_nothing: () => { Promise.reject() },
+  file: () => { createReadStream('/no/such/file') },
+  socket: () => { connect(1, '127.0.0.1') },
+  fetch: () => { fetch('http://127.0.0.1:1/') },
+  unshowable: () => { setTimeout(() => { throw Object.defineProperty(new Error('x'), 'message', { get() { throw 1 } }) }) },
 }
 const decided = {
   reason: { decision: 'block', reason: 'a\\nb' },
@@ -40,7 +46,8 @@ const tapped = (hook, act) => (first, call) => {
 }
 export const broken = {
   name: 'broken',
-  apply({ hooks }) {
+  apply({ hooks, health }) {
+    health.set('broken', () => ({ status: 'ok', count: 1n }))
     hooks.request.tapPromise('broken', async (call) => tapped('request', (what) => thrown[what]())(call))
     hooks.decision.tapPromise({ name: 'broken', stage: 100 }, async (decision, call) =>
       tapped('decision', (what) => (what in decided ? decided[what] && { ...decision, ...decided[what] } : thrown[what]()))(decision, call))
@@ -49,6 +56,8 @@ export const broken = {
     hooks.http.tap('broken', (app) => {
       app.get('/api/broken', () => refuse('ROUTE_CODE', 'A route said so.'))
       app.get('/api/broken-bare', () => { throw Object.create(null) })
+      app.get('/api/broken-undefined', () => { throw undefined })
+      app.get('/api/broken-null', async () => { throw null })
     })
   },
 }
@@ -133,8 +142,34 @@ describe('a plugin that no compiler has looked at', () => {
       code: 'ROUTE_CODE',
       message: 'A route said so.',
     })
-    const bare = await fetch(`${gateway.url}/api/broken-bare`)
-    assert.deepEqual([bare.status, ((await bare.json()) as { error: { code: string } }).error.code], [500, 'INTERNAL'])
+    for (const what of ['bare', 'undefined', 'null']) {
+      const bare = await fetch(`${gateway.url}/api/broken-${what}`)
+      const { error } = (await bare.json()) as { error?: { code?: string } }
+      assert.deepEqual([bare.status, error?.code], [500, 'INTERNAL'], what)
+    }
+  })
+  it('that ends a stream or a connection with an error nobody hears is told, and the gateway goes on', async () => {
+    for (const [what, said] of [
+      ['file', 'ENOENT'],
+      ['socket', 'ECONNREFUSED'],
+      ['fetch', 'fetch failed'],
+      ['unshowable', 'something that cannot be shown'],
+    ] as const) {
+      assert.equal((await ask(`request-${what}`)).status, 200, what)
+      while (
+        !gateway
+          .said()
+          .split('\n')
+          .some((line) => /"fault":"[^"]*broken\.mjs"/.test(line) && line.includes(said))
+      )
+        assert.equal((await ask('calm')).status, 200, what)
+    }
+  })
+  it('is named in health where what it tells there has no JSON form', async () => {
+    const health = await fetch(`${gateway.url}/api/health`)
+    const { status, broken } = (await health.json()) as { status: string; broken: unknown }
+    assert.deepEqual([health.status, status, broken], [200, 'degraded', { status: 'unknown' }])
+    assert.match(gateway.said(), /"fault":"health:broken"/)
   })
   it('leaves the gateway able to end as it should', async () => {
     assert.equal((await fetch(`${gateway.url}/api/health`)).status, 200)

@@ -1,4 +1,4 @@
-import { type Gateway, GuardError, type Io, onUncaught, thrownText } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Io, onUncaught, thrownStack, thrownText } from 'guard-gateway/core'
 
 /** How long a gateway in an unknown state may drain, in milliseconds. */
 const FAULT_DRAIN_MS = 10_000
@@ -81,5 +81,5 @@ const faultLine = (error: unknown, gateway: Gateway): string =>
     level: 'fatal',
     code: error instanceof GuardError ? error.code : 'INTERNAL',
     message: gateway.redact.text(thrownText(error)),
-    stack: gateway.redact.text(error instanceof Error ? (error.stack ?? '') : ''),
+    stack: gateway.redact.text(thrownStack(error)),
   })

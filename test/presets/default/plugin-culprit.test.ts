@@ -22,15 +22,28 @@ describe('the plugin that an error nobody caught comes from', () => {
       mine,
     )
   })
-  it("is none where the line is the gateway's own, or of nobody known", () => {
+  it("is none where the line is the gateway's own, or where there is no plugin", () => {
     assert.equal(culprit(at(`handle (file://${root}/core/pipeline.ts:30:5)`, `file://${mine}:1:1`)), undefined)
-    assert.equal(culprit(at('f (/home/me/app/node_modules/fastify/a.js:1:1)')), undefined)
-    assert.equal(culprit(at()), undefined)
+    assert.equal(culprit(at(`handle (file://${root}/core/pipeline.ts:30:5)`)), undefined)
+    assert.equal(culpritIn([])(at()), undefined)
     assert.equal(culpritIn([])('text'), undefined)
   })
   it('may be an example in the folder of the gateway itself', () => {
     const example = join(root, 'examples/custom-detector.ts')
     assert.equal(culpritIn([example])(at(`detect (file://${example}:9:1)`)), example)
+  })
+  it('is one of the plugins where no line tells whose it is', () => {
+    const lost = [at(), at('f (/home/me/app/node_modules/pg/a.js:1:1)'), at('Socket.emit (node:events:500:1)')]
+    for (const thrown of lost) assert.equal(culprit(thrown), `one of ${mine}, ${packed}`)
+  })
+  it('is one of the plugins where what was thrown cannot be looked at', () => {
+    const fail = () => assert.fail('looked at')
+    const odd = [
+      Object.defineProperty(new Error('x'), 'stack', { get: fail }),
+      Object.defineProperty(new Error('x'), 'stack', { value: 42 }),
+      new Proxy({}, { get: fail, getPrototypeOf: fail }),
+    ]
+    for (const thrown of odd) assert.equal(culprit(thrown), `one of ${mine}, ${packed}`)
   })
   it('is one of the plugins where what was thrown is no error', () => {
     for (const thrown of ['text', undefined, Object.create(null)])
