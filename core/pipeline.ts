@@ -5,14 +5,14 @@ import type { Client, Reply } from './contracts/reply.ts'
 import { spent } from './conversation/spent.ts'
 import { type Decision, undecided } from './decision.ts'
 import { metered } from './dialect/metering.ts'
-import { endingOf, heard } from './dialect/speech.ts'
-import { thrownBy } from './errors/thrower.ts'
-import { errorBody, GuardError, isFault, statusOf } from './errors.ts'
+import { refusalText } from './dialect/refusal-text.ts'
+import { type ErrorBody, errorBody, GuardError, isFault, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import { within } from './pipeline/deadline.ts'
+import { gone, type Passed, passOn } from './pipeline/pass-on.ts'
 import { recordable } from './pipeline/recording.ts'
-import { headerOf, isEventStream, type Relayed, relay } from './pipeline/relay.ts'
-import { createTap, noReading, unread } from './pipeline/tap.ts'
+import type { Relayed } from './pipeline/relay.ts'
+import { noReading } from './pipeline/tap.ts'
 import type { Attempt, Reading, Settled } from './settled.ts'
 
 const TAP_LIMIT_MS = 10_000
@@ -110,17 +110,13 @@ const EMPTY = new Uint8Array(0)
 const refuse = async (gateway: Gateway, call: Call, decision: Decision, client: Client): Promise<void> => {
   const wire = decision.status ?? 429
   const status = client.blockStatus?.(wire) ?? wire
-  const body = styleOf(gateway, call).refusal(
-    {
-      type: 'guard_block',
-      code: decision.reason ?? '',
-      message: decision.message,
-      session_id: call.session?.row.id ?? '',
-      rule_id: decision.rule_id ?? '',
-    },
-    call.id,
-  )
-  const bytes = Buffer.from(JSON.stringify(body))
+  const bytes = refusalIn(gateway, call, {
+    type: 'guard_block',
+    code: decision.reason ?? '',
+    message: decision.message,
+    session_id: call.session?.row.id ?? '',
+    rule_id: decision.rule_id ?? '',
+  })
   await settle(gateway, call, decision, { outcome: 'blocked', status, bytes: bytes.length })
   const headers = [
     'content-type',
@@ -144,34 +140,26 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
   } catch (error) {
     return unreachable(gateway, call, decision, client, forwardedAt, error)
   }
-  client.head(
-    reply.status,
-    guardHeaders(call, decision, [...reply.headers]),
-    headerOf(reply.headers, 'content-length') === undefined,
-  )
-  const style = styleOf(gateway, call)
-  const stream = isEventStream(reply, call.envelope.stream)
-  const who = `meter:${style.id}`
-  const meter = thrownBy(who, () => style.meter({ status: reply.status, stream }))
-  const ending = endingOf(style, decision.watch)
-  const listened = ending === undefined ? meter : heard(meter, ending.speech, stream, ending.listener)
-  const tap = createTap(listened, headerOf(reply.headers, 'content-encoding'), (error) => gateway.fault(error, who))
-  const keep = stream ? gateway.heads.stream : gateway.heads.whole
-  const now = (): number => timeSince(gateway.clock, call)
-  const passed = relay(reply, client, tap, now, keep, stream && isOpenEnded(reply) ? ending : undefined)
-  const relayed = passed instanceof Promise ? await passed : passed
-  const read = tap.end()
-  const reading = read instanceof Promise ? await read : read
-  const outcome = outcomeOf(reply.status, stream, relayed, reading, client)
-  await settle(gateway, call, decision, {
-    outcome,
-    status: reply.status,
-    reading,
-    reply,
-    relayed,
-    forwarded_at: forwardedAt,
-  })
-  if (relayed.ended === 'whole' || relayed.ended === 'stopped') client.end(relayed.held)
+  let passed: Passed
+  try {
+    const headers = guardHeaders(call, decision, [...reply.headers])
+    passed = await passOn(gateway, { call, decision, client, reply, headers })
+  } catch (error) {
+    // it cannot be sent, as a plugin may have spoilt it
+    if (!(reply.body instanceof Uint8Array)) reply.body.destroy()
+    const [status, told] = [statusOf(error), errorBody(error)]
+    await settle(gateway, call, decision, {
+      outcome: 'truncated',
+      status,
+      reply,
+      error: { type: told.type, code: told.code, message: told.message },
+      forwarded_at: forwardedAt,
+    })
+    throw error
+  }
+  await settle(gateway, call, decision, { ...passed, status: reply.status, reply, forwarded_at: forwardedAt })
+  const { ended, held } = passed.relayed
+  if (ended === 'whole' || ended === 'stopped') client.end(held)
   else client.cut()
 }
 
@@ -188,7 +176,7 @@ const unreachable = async (
   if (isFault(cause)) gateway.fault(cause, 'forward')
   const body = errorBody(error)
   const outcome = client.gone ? gone(client) : 'unreachable'
-  const bytes = Buffer.from(JSON.stringify(styleOf(gateway, call).refusal(body, call.id)))
+  const bytes = refusalIn(gateway, call, body)
   const status = client.gone ? 0 : statusOf(error)
   await settle(gateway, call, decision, {
     outcome,
@@ -209,23 +197,6 @@ const answer = (client: Client, status: number, headers: readonly string[], body
   client.end(body)
 }
 
-const gone = (client: Client): Outcome => (client.interrupted ? 'interrupted' : 'client_aborted')
-
-const outcomeOf = (status: number, stream: boolean, relayed: Relayed, reading: Reading, client: Client): Outcome => {
-  // many clients leave at the last event, before the end of the reply that stands behind it
-  const hasAll = stream && reading.complete && !relayed.missed && !client.interrupted
-  if (relayed.ended === 'gone' && !hasAll) return gone(client)
-  if (relayed.ended === 'cut') return 'truncated'
-  if (relayed.ended === 'stopped') return 'interrupted'
-  if (status >= 400 || reading.error !== null) return 'upstream_error'
-  return stream && !reading.complete && reading !== unread ? 'truncated' : 'ok'
-}
-
-/** Plain text of no announced length: it may end anywhere between events. */
-const isOpenEnded = ({ headers }: Reply): boolean =>
-  headerOf(headers, 'content-length') === undefined &&
-  (headerOf(headers, 'content-encoding') ?? 'identity') === 'identity'
-
 /** Our own headers, behind those that are there. */
 const guardHeaders = (call: Call, decision: Decision, headers: string[] = []): string[] => {
   headers.push('x-guard-request-id', call.id, 'x-guard-decision', decision.decision)
@@ -235,5 +206,9 @@ const guardHeaders = (call: Call, decision: Decision, headers: string[] = []): s
   if (call.notes.recorded === false) headers.push('x-guard-recorded', 'false')
   return headers
 }
+
+/** One of our own errors in the call's dialect. */
+const refusalIn = (gateway: Gateway, call: Call, body: ErrorBody): Buffer =>
+  Buffer.from(refusalText(styleOf(gateway, call), body, call.id, gateway.fault))
 
 const styleOf = (gateway: Gateway, call: Call): ApiStyle => gateway.apiStyles.need(call.style)

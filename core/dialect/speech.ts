@@ -8,16 +8,35 @@ export interface ReplyListener extends Listener {
   readonly over: boolean
 }
 
-/** A meter that lets a listener hear what the reply says, before the dialect's own meter reads it. */
-export const heard = (meter: Meter, speech: Speech, stream: boolean, listener: Listener): Meter => {
+/** A meter that lets a listener hear what the reply says, before the dialect's own meter reads it; `fault` is told once if that fails, and the meter goes on. */
+export const heard = (
+  meter: Meter,
+  speech: Speech,
+  stream: boolean,
+  listener: Listener,
+  fault: (error: unknown) => void,
+): Meter => {
   const ear = stream ? streamEar(speech, listener) : bodyEar(speech, listener)
+  let isDeaf = false
+  const deafened = (error: unknown): void => {
+    isDeaf = true
+    fault(error)
+  }
   return {
     push: (chunk) => {
-      ear.push(chunk)
+      try {
+        if (!isDeaf) ear.push(chunk)
+      } catch (error) {
+        deafened(error)
+      }
       meter.push(chunk)
     },
     end: () => {
-      ear.end()
+      try {
+        if (!isDeaf) ear.end()
+      } catch (error) {
+        deafened(error)
+      }
       return meter.end()
     },
   }

@@ -2,6 +2,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, 
 import type { Meter } from '../contracts/api-style.ts'
 import { isPlain } from '../request-body/inflate.ts'
 import type { Reading } from '../settled.ts'
+import { checkedReading } from './reading.ts'
 
 /** A meter beside a reply: it sees every chunk, decoded if need be, and can neither delay nor break what it watches. */
 export interface Tap {
@@ -86,7 +87,7 @@ const guarded = (meter: Meter, fault: Fault): Tap => {
     end: () => {
       if (failed) return unread
       try {
-        return meter.end()
+        return checkedReading(meter.end())
       } catch (error) {
         fault(error)
         return unread

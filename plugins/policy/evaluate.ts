@@ -125,15 +125,16 @@ const NOWHERE: NonNullable<Finding['where']> = Object.freeze([])
 
 /** A finding as a rule's match; what it leaves open about results and places is told as such. */
 export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match => ({
+  where: NOWHERE,
+  results_equal: null,
+  ...finding,
+  // what the rule says is no matter of the detector's
   rule_id: rule.id,
   rule_type: rule.rule_type,
   code: detector.code,
   action: rule.action,
   threshold: rule.threshold,
   window_size: rule.window_size,
-  where: NOWHERE,
-  results_equal: null,
-  ...finding,
   message: cutText(finding.message, MESSAGE_CHARS),
 })
 
@@ -141,5 +142,5 @@ export const matched = ({ rule, detector }: ActiveRule, finding: Finding): Match
 const inherited = (active: ActiveRule, original: Row, history: History): Match | undefined => {
   const { rule } = active
   const match = original.matches.find(({ rule_id, rule_type }) => rule_id === rule.id && rule_type === rule.rule_type)
-  return match !== undefined && history.window.includes(original) ? matched(active, match) : undefined
+  return match !== undefined && history.window.includes(original) ? { ...matched(active, match), ...match } : undefined
 }

@@ -23,10 +23,18 @@ class RuleWatch implements ReplyWatch {
   readonly #fault: Fault
 
   constructor(rules: readonly ActiveRule[], call: Call, row: Row, fault: Fault) {
-    this.#observed = rules.map((active) => ({ active, watch: active.detector.stream?.(active.rule) }))
+    this.#observed = rules.map((active) => ({ active, watch: undefined }))
     this.#call = call
     this.#row = row
     this.#fault = fault
+    for (const observed of this.#observed) {
+      const { detector, rule } = observed.active
+      try {
+        observed.watch = detector.stream?.(rule)
+      } catch (error) {
+        this.#failed(observed, error)
+      }
+    }
   }
 
   text(piece: string): void {
@@ -36,14 +44,25 @@ class RuleWatch implements ReplyWatch {
         const finding = observed.watch.push(piece)
         if (finding !== undefined) this.#found(observed, finding)
       } catch (error) {
-        observed.watch = undefined
-        this.#fault(error, `detector:${observed.active.detector.id}`)
+        this.#failed(observed, error)
       }
     }
   }
 
   gap(): void {
-    for (const { watch } of this.#observed) watch?.gap?.()
+    for (const observed of this.#observed) {
+      try {
+        observed.watch?.gap?.()
+      } catch (error) {
+        this.#failed(observed, error)
+      }
+    }
+  }
+
+  /** A detector that fails is not asked again for this reply. */
+  #failed(observed: Observed, error: unknown): void {
+    observed.watch = undefined
+    this.#fault(error, `detector:${observed.active.detector.id}`)
   }
 
   #found(observed: Observed, finding: Finding): void {

@@ -6,7 +6,8 @@ import { messages } from '../../../plugins/api-styles/messages.ts'
 const said = (text: string): string => {
   const pieces: string[] = []
   const listener = { text: (piece: string) => void pieces.push(piece), gap: () => void pieces.push('|') }
-  const meter = heard(messages.meter({ status: 200, stream: false }), messages.speech(), false, listener)
+  const failed = () => assert.fail()
+  const meter = heard(messages.meter({ status: 200, stream: false }), messages.speech(), false, listener, failed)
   for (const byte of Buffer.from(text)) meter.push(Buffer.of(byte))
   meter.end()
   return pieces.join('')

@@ -1,0 +1,19 @@
+import type { ApiStyle } from '../contracts/api-style.ts'
+import type { ErrorBody } from '../errors.ts'
+
+/** One of our own errors as JSON in a dialect; in our own form, and `fault` told, where the style fails at it. */
+export const refusalText = (
+  style: ApiStyle,
+  body: ErrorBody,
+  requestId: string,
+  fault: (error: unknown, where: string) => void,
+): string => {
+  try {
+    const text = JSON.stringify(style.refusal(body, requestId))
+    if (text !== undefined) return text
+    throw new TypeError(`a refusal is an object; that of style "${style.id}" has no JSON form`)
+  } catch (error) {
+    fault(error, `refusal:${style.id}`)
+    return JSON.stringify({ error: body })
+  }
+}
