@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
 
 /** Whether a host and port of a URL are reached without the proxy. */
 export type NoProxy = (hostname: string, port: number) => boolean
@@ -39,7 +40,6 @@ const bare = (hostname: string): string =>
     .replace(/\.$/, '')
 
 const matcherOf = (entry: string): NoProxy => {
-  if (entry === '*') return () => true
   const { host, port: wanted } = parted(entry)
   const matches = hostMatcher(host)
   return (hostname, port) => (wanted === undefined || wanted === port) && matches(hostname)
@@ -52,10 +52,13 @@ const parted = (entry: string): { readonly host: string; readonly port?: number 
 }
 
 const hostMatcher = (host: string): ((hostname: string) => boolean) => {
+  if (host === '*') return () => true
   const [address = '', bits] = host.split('/', 2)
   const ip = bare(address)
   if (isIP(ip) !== 0) return addressMatcher(ip, bits)
-  const name = bare(host).replace(/^\*?\./, '')
+  const written = bare(host).replace(/^\*?\./, '')
+  // as it stands in a URL
+  const name = domainToASCII(written) || written
   if (name === '') return () => false
   return (hostname) => hostname === name || hostname.endsWith(`.${name}`)
 }

@@ -21,7 +21,7 @@ export interface ProxyChoice {
 
 /**
  * Which proxy an address is reached by. `own` is what is said of this address alone; an address there holds whatever else is said.
- * Of variables, lower case goes before upper case and an empty one is none; this machine is always reached directly.
+ * Of variables, lower case goes before upper case and an empty or blank one is none; this machine is always reached directly.
  */
 export const proxyChoice = (
   url: URL,
@@ -49,7 +49,9 @@ const directBecause = (url: URL, { no_proxy }: ProxySettings, env: Environment):
 
 const inEnvironment = (protocol: string, env: Environment): ProxyChoice => {
   const scheme = protocol === 'https:' ? 'https' : 'http'
-  const from = [`${scheme}_proxy`, `${scheme}_proxy`.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((name) => env[name])
+  const from = [`${scheme}_proxy`, `${scheme}_proxy`.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((name) =>
+    env[name]?.trim(),
+  )
   return from === undefined ? { proxy: undefined, from: 'no proxy is set' } : { proxy: env[from], from }
 }
 

@@ -12,6 +12,7 @@ describe('the proxy of an address', () => {
       [https, { HTTPS_PROXY: 'a' }, 'a', 'HTTPS_PROXY'],
       [https, { HTTPS_PROXY: 'a', https_proxy: 'b' }, 'b', 'https_proxy'],
       [https, { HTTPS_PROXY: 'a', https_proxy: '' }, 'a', 'HTTPS_PROXY'],
+      [https, { HTTPS_PROXY: 'a', https_proxy: ' ' }, 'a', 'HTTPS_PROXY'],
       [https, { HTTP_PROXY: 'a' }, undefined, 'no proxy is set'],
       [http, { HTTP_PROXY: 'a', HTTPS_PROXY: 'b' }, 'a', 'HTTP_PROXY'],
       [http, { http_proxy: 'c', HTTP_PROXY: 'a' }, 'c', 'http_proxy'],
@@ -74,6 +75,8 @@ describe('NO_PROXY', () => {
     ['[2001:db8::1]:443', ['[2001:db8::1]:443'], ['[2001:db8::1]:80']],
     ['fd00::/8', ['[fd12::1]'], ['[fe80::1]', '10.0.0.1']],
     ['10.0.0.0/33, 10.0.0.0/x, ., ,,[, :80', [], ['10.0.0.1', 'a.example', 'a.example:80']],
+    ['*:443', ['a.example:443', '10.0.0.1:443'], ['a.example:80']],
+    ['bücher.example', ['x.bücher.example', 'xn--bcher-kva.example'], ['b.example']],
     ['', [], ['a.example']],
   ] as const)
     it(`${JSON.stringify(list)} is read as curl reads it`, () => {
@@ -99,6 +102,7 @@ describe('the address of a proxy', () => {
       shown: 'http://proxy.example:80',
     })
     assert.deepEqual(proxyAddress('proxy.example:3128').port, 3128)
+    assert.deepEqual(proxyAddress(' http://proxy.example:3128\n').shown, 'http://proxy.example:3128')
     assert.deepEqual(proxyAddress('HTTPS://Proxy.example/'), {
       secure: true,
       hostname: 'proxy.example',
@@ -125,6 +129,12 @@ describe('the address of a proxy', () => {
       ['http://bob:100%secret@proxy.example', /%25/],
       ['http://', /no address/],
       ['http://bob:secret@', /no address/],
+      ['http://bob:123/secret@proxy.example', /%2F/],
+      ['http://bob:secret#1@proxy.example:3128', /%23/],
+      ['bob:123?secret@proxy.example:3128', /%3F/],
+      ['"http://proxy.example:3128"', /no address/],
+      ['http:/proxy.example:3128', /no address/],
+      ['http://proxy.example:0', /no address/],
     ] as const)
       assert.throws(
         () => proxyAddress(text),
