@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { GuardError } from 'guard-gateway/core'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/
@@ -29,5 +30,6 @@ export const hostJudge = (listenHost: string, further: readonly string[]): ((hos
 /** A configured host as a `Host` header names it. */
 export const asName = (host: string): string => {
   const lower = host.toLowerCase()
-  return lower.includes(':') && !lower.startsWith('[') ? `[${lower}]` : lower
+  if (lower.includes(':')) return lower.startsWith('[') ? lower : `[${lower}]`
+  return domainToASCII(lower) || lower
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { GuardError } from 'guard-gateway/core'
 import { asName } from './hosts.ts'
@@ -58,7 +59,11 @@ const howToList = (kind: RouteClass): string => {
 const loopbackOrigins = (port: number): readonly string[] =>
   ['127.0.0.1', 'localhost', '[::1]'].map((name) => `http://${name}:${port}`)
 
-const ownOrigin = ({ socket, headers }: IncomingMessage): string =>
+/** Where the proxy in front says that it was asked by TLS, a page without it is another one. */
+const ownOrigin = ({ socket, headers }: IncomingMessage): string | undefined =>
+  headers['x-forwarded-proto'] === 'https' ? undefined : directOrigin(socket, headers)
+
+const directOrigin = (socket: Socket, headers: IncomingHttpHeaders): string =>
   `${(socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http'}://${headers.host?.toLowerCase() ?? ''}`
 
 /** The origin is the host that the request names, and that a proxy may serve by TLS. A page of another host never has it. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { ConfigFault, Path } from './faults.ts'
 
 const BLOCK = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g
+const BEGIN = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/g
 
 /** The certificates in files that are named from a folder, each as PEM, and what is wrong with files that cannot be used. */
 export const certificatesIn = async (
@@ -30,6 +31,10 @@ const certificatesOf = async (file: string): Promise<readonly string[] | string>
     return `${file} ${unread[code] ?? `cannot be read (${code})`}`
   }
   const blocks = text.match(BLOCK) ?? []
+  const begun = text.match(BEGIN)?.length ?? 0
+  if (begun > blocks.length) return `${file}: a certificate in it begins and does not end; copy it whole`
+  if (blocks.length === 0 && text.includes('PRIVATE KEY-----'))
+    return `${file} holds a private key and no certificate; name the file of the authority's certificate`
   if (blocks.length === 0)
     return `${file} holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----; "openssl x509 -inform der -in <file>" writes one out of DER`
   const broken = blocks.findIndex((block) => !isCertificate(block))

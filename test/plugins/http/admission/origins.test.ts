@@ -110,6 +110,10 @@ describe('pages behind a proxy that ends TLS', () => {
     assert.equal(await status(named, { host, origin: 'https://guard.example:8443' }, '/api/v1/mcp/servers'), 200)
     assert.equal(await status(named, { host, origin: 'https://guard.example:8443' }, '/replay'), 200)
   })
+  it('may be named in letters beyond ASCII', async () => {
+    const host = 'xn--bcher-kva.example'
+    assert.equal(await status({ allowed_hosts: ['Bücher.example'] }, { host, origin: `https://${host}` }), 200)
+  })
   for (const [name, headers] of [
     ['another origin', { host: 'guard.example', origin: 'https://evil.example' }],
     ['another port', { host: 'guard.example', origin: 'https://guard.example:8443' }],
@@ -117,6 +121,7 @@ describe('pages behind a proxy that ends TLS', () => {
     ['a host that is this machine', { host: '127.0.0.1', origin: 'https://127.0.0.1' }],
     ['a host that is not the origin', { host: 'localhost', origin: 'https://guard.example' }],
     ['no origin', { host: 'guard.example', origin: 'null' }],
+    ['itself without TLS', { host: 'guard.example', origin: 'http://guard.example', 'x-forwarded-proto': 'https' }],
     ['a foreign site', { host: 'guard.example', origin: 'https://guard.example', 'sec-fetch-site': 'cross-site' }],
     ['a listed host that is attacked by rebinding', { host: 'guard.example', origin: 'http://evil.example' }],
   ] as const)

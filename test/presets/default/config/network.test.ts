@@ -7,7 +7,7 @@ import { Gateway } from 'guard-gateway/core'
 import { addSecrets } from '../../../../presets/default/config/credentials.ts'
 import { overridden } from '../../../../presets/default/config/overrides.ts'
 import { parseConfig } from '../../../../presets/default/config.ts'
-import { certificate } from '../../../plugins/upstream/localhost-certificate.ts'
+import { certificate, privateKey } from '../../../plugins/upstream/localhost-certificate.ts'
 
 const PROXY = 'http://bob:p%40ss-of-bob@proxy.example:3128'
 const UPSTREAM = '{ name: a, base_url: "https://a.example", styles: [messages], api_key: k'
@@ -19,6 +19,8 @@ describe('how a configuration reaches its addresses', () => {
     await writeFile(join(folder, 'one.pem'), `Subject: somebody\n${certificate}`)
     await writeFile(join(folder, 'two.pem'), certificate + certificate)
     await writeFile(join(folder, 'none.pem'), 'nothing')
+    await writeFile(join(folder, 'key.pem'), privateKey)
+    await writeFile(join(folder, 'cut.pem'), certificate + certificate.slice(0, 200))
     await writeFile(join(folder, 'broken.pem'), certificate + certificate.replace('MIIB', 'AAAA'))
   })
   after(() => rm(folder, { recursive: true }))
@@ -130,6 +132,8 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
     ['absent.pem', /ca\[0\]: \/.*absent\.pem does not exist$/],
     ['.', /is a folder; name the file in it$/],
     ['none.pem', /holds no certificate in PEM/],
+    ['key.pem', /key\.pem holds a private key and no certificate/],
+    ['cut.pem', /cut\.pem: a certificate in it begins and does not end/],
     ['broken.pem', /broken\.pem: certificate 2 of 2 is damaged$/],
   ] as const)
     it(`refuses ${file} in the place of certificates, with its place`, async () => {
