@@ -50,15 +50,26 @@ type Found = readonly CheckFinding[]
 
 const start = ({ check, options }: CompiledCheck, args: Arguments, at: CheckContext): Found | Promise<Found> => {
   try {
-    return check.find(args, options as never, at)
+    const found: unknown = check.find(args, options as never, at)
+    return isPromise(found) ? found.then(sound) : sound(found)
   } catch {
     return FAILED
   }
 }
 
+/** What a check found, if it is a list of findings: nothing else may count as none. */
+const sound = (found: unknown): Found => (Array.isArray(found) && found.every(isFinding) ? found : FAILED)
+
+const isFinding = (finding: unknown): boolean =>
+  typeof finding === 'object' &&
+  finding !== null &&
+  typeof Reflect.get(finding, 'pointer') === 'string' &&
+  typeof Reflect.get(finding, 'reason') === 'string'
+
 const FAILED: Found = [cannotTell('cannot be judged: the check failed')]
 
-const isPromise = (found: Found | Promise<Found>): found is Promise<Found> => 'then' in found
+const isPromise = <T>(found: T | Promise<T>): found is Promise<T> =>
+  typeof (found as Partial<Promise<T>> | null | undefined)?.then === 'function'
 
 const named = ({ id, checks }: CompiledRule, all: readonly Found[]): readonly RuleFinding[] =>
   all.flatMap((found, index) =>

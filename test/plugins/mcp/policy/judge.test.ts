@@ -18,6 +18,17 @@ const failing = mcpCheck({
   },
 })
 const rejecting = mcpCheck({ id: 'rejecting', schema, find: () => Promise.reject(new Error('secret inside')) })
+/** What checks give that no compiler has looked at. */
+const nonsense = {
+  nothing: undefined,
+  no: false,
+  number: 5,
+  object: {},
+  list_of_nothing: [undefined],
+  no_findings: [{ pointer: 7 }],
+  nothing_later: Promise.resolve(undefined),
+}
+const odd = Object.entries(nonsense).map(([id, found]) => mcpCheck({ id, schema, find: () => found as never }))
 const endless = mcpCheck({ id: 'endless', schema, find: () => new Promise<readonly CheckFinding[]>(() => undefined) })
 
 describe('a limit', () => {
@@ -50,7 +61,7 @@ describe('a limit', () => {
 describe('judging a call', () => {
   let gateway: Gateway
   before(async () => {
-    gateway = await openGateway(failing, rejecting, endless)
+    gateway = await openGateway(failing, rejecting, endless, ...odd)
   })
   after(() => gateway.close())
 
@@ -170,7 +181,7 @@ describe('judging a call', () => {
         ['hard words', 'hard size', 'soft words'],
       )
     })
-    for (const id of ['failing', 'rejecting']) {
+    for (const id of ['failing', 'rejecting', ...Object.keys(nonsense)]) {
       it(`that fail (${id}) cannot tell, which counts, and say nothing of why`, async () => {
         const { action, findings } = await judged([rule('a', 'allow', { checks: [{ [id]: {} }] })], aCall('t'))
         assert.equal(action, 'deny')
