@@ -146,7 +146,8 @@ const exchange = async (gateway: Gateway, call: Call, decision: Decision, client
     passed = await passOn(gateway, { call, decision, client, reply, headers })
   } catch (error) {
     // it cannot be sent, as a plugin may have spoilt it
-    if (!(reply.body instanceof Uint8Array)) reply.body.destroy()
+    const { body } = reply as { readonly body?: { destroy?(): void } }
+    body?.destroy?.()
     const [status, told] = [statusOf(error), errorBody(error)]
     await settle(gateway, call, decision, {
       outcome: 'truncated',

@@ -144,4 +144,27 @@ describe('a reply that a plugin has spoilt', () => {
     assert.deepEqual([status, settled.map(({ outcome }) => outcome)], [500, ['truncated']])
     await (await came).closed
   })
+  it('is settled once, where its body is none', async () => {
+    for (const body of [undefined, null, 'text', {}]) {
+      const settled: Settled[] = []
+      const odd_body: Plugin = {
+        name: 'spoilt',
+        apply({ hooks }) {
+          hooks.settle.tap('spoilt', (one) => void settled.push(one))
+          hooks.forward.tap({ name: 'spoilt', stage: -100 }, () =>
+            odd({ status: 200, headers: [], body, upstream: 'p', attempts: [] }),
+          )
+        },
+      }
+      await using service = await startService({ plugins: [odd_body] })
+      const asked = service.request('POST', '/v1/chat/completions', { model: 'm', messages: [] })
+      // the head may be on its way already
+      await asked.catch(() => {})
+      assert.deepEqual(
+        settled.map(({ outcome }) => outcome),
+        ['truncated'],
+        String(body),
+      )
+    }
+  })
 })
