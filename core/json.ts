@@ -19,6 +19,20 @@ const exact: Reviver = (_key, value, { source }) =>
     ? BigInt(source)
     : value
 
+/** Digits of an integer that is taken from outside: making one takes the square of their number, a million of them a tenth of a second. */
+const MAX_DIGITS = 1_000
+/** Members at the top level of an object that may have each but once: each is looked at by itself. */
+const MAX_MEMBERS = 1_000
+
+/** An integer of more digits than are taken, as it is written. */
+class LongInteger extends Error {}
+
+const bounded: Reviver = (key, value, context) => {
+  const { source = '' } = context
+  if (typeof value === 'number' && source.length > MAX_DIGITS && /^-?\d+$/.test(source)) throw new LongInteger(source)
+  return exact(key, value, context)
+}
+
 /** Parses JSON; an integer beyond 2^53 becomes a bigint with every digit. Throws SyntaxError; check the depth of outside text first. */
 export const readJson = (text: string): unknown => parseJson(text, LONG_NUMBER.test(text) ? exact : undefined)
 
@@ -72,7 +86,7 @@ export interface StrictJson {
 }
 
 /**
- * Parses bytes from outside as JSON: valid UTF-8, no byte order mark, bounded depth, integers exact as in `readJson`.
+ * Parses bytes from outside as JSON: valid UTF-8, no byte order mark, bounded depth, integers of up to 1,000 digits, exact as in `readJson`.
  * Throws GuardError naming line and column, and nothing of the text.
  */
 export const readJsonStrict = (
@@ -93,6 +107,7 @@ export const readJsonStrict = (
       place,
     )
   }
+  if (unique) refuseMany(bytes, text, code)
   const value = parse(text, code)
   if (unique) refuseDoubled(bytes, text, code)
   return value
@@ -100,8 +115,9 @@ export const readJsonStrict = (
 
 const parse = (text: string, code: Code): unknown => {
   try {
-    return readJson(text)
+    return parseJson(text, LONG_NUMBER.test(text) ? bounded : undefined)
   } catch (error) {
+    if (error instanceof LongInteger) throw tooLong(text, error.message, code)
     if (!(error instanceof SyntaxError)) throw error
     const { at, wanted } = syntaxErrorAt(text) ?? { at: 0, wanted: 'JSON' }
     const place = lineAndColumn(text, at)
@@ -110,7 +126,14 @@ const parse = (text: string, code: Code): unknown => {
   }
 }
 
-/** The offsets of the names at the top level of a text that is valid JSON; none if it is no object. */
+const tooLong = (text: string, source: string, code: Code): GuardError => {
+  const place = lineAndColumn(text, text.indexOf(source))
+  const where = `at line ${place.line}, column ${place.column}`
+  const message = `The integer ${where} has ${source.length} characters, and at most ${MAX_DIGITS} are taken. Send it as a string.`
+  return new GuardError(code, message, place)
+}
+
+/** The offsets of the names at the top level of an object; of other text, anything. */
 function* topLevelNames(bytes: Buffer): Generator<number> {
   let depth = 0
   let before = 0
@@ -127,6 +150,21 @@ function* topLevelNames(bytes: Buffer): Generator<number> {
 
 const nameAt = (bytes: Buffer, open: number): unknown =>
   JSON.parse(bytes.toString('utf8', open, stringEnd(bytes, open) + 1))
+
+/** Text that is no JSON may be refused as well. */
+const refuseMany = (bytes: Buffer, text: string, code: Code): void => {
+  if (text.trimStart()[0] !== '{') return
+  let left = MAX_MEMBERS
+  for (const at of topLevelNames(bytes)) {
+    if (left-- > 0) continue
+    const place = lineAndColumn(text, bytes.toString('utf8', 0, at).length)
+    throw new GuardError(
+      code,
+      `The object has more than ${MAX_MEMBERS} members at its top level, from line ${place.line}, column ${place.column} on. Send fewer.`,
+      place,
+    )
+  }
+}
 
 const refuseDoubled = (bytes: Buffer, text: string, code: Code): void => {
   if (text.trimStart()[0] !== '{') return

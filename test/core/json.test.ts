@@ -179,3 +179,36 @@ describe('the place of a syntax error', () => {
     )
   })
 })
+
+describe('text that would take long to read', () => {
+  const refused = (text: string, unique: boolean): GuardError => {
+    try {
+      readJsonStrict(Buffer.from(text), { max_depth: 8, unique })
+    } catch (error) {
+      if (error instanceof GuardError) return error
+      throw error
+    }
+    throw new Error('it was taken')
+  }
+  it('an integer of a million digits is refused with its place, one of a thousand is kept', () => {
+    for (const sign of ['', '-']) {
+      const { code, place, message } = refused(`{"b":[\n1,${sign}${'9'.repeat(1_000_000)}]}`, false)
+      assert.equal(code, 'INVALID_JSON')
+      assert.deepEqual([place.line, place.column], [2, 3])
+      assert.ok(message.length < 200, message)
+    }
+    const kept = '9'.repeat(1_000)
+    assert.equal(readJsonStrict(Buffer.from(kept), { max_depth: 8 }), BigInt(kept))
+    assert.equal(readJsonStrict(Buffer.from(`"${'9'.repeat(2_000)}"`), { max_depth: 8 }), '9'.repeat(2_000))
+  })
+  it('an object of more than a thousand members is refused before it is read', () => {
+    const object = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":${at}`).join()}}`
+    assert.equal(refused(object(1_001), true).place.line, 1)
+    assert.match(refused(`${object(90_000)} no JSON`, true).message, /more than 1000 members/)
+    assert.equal(
+      Object.keys(readJsonStrict(Buffer.from(object(1_000)), { max_depth: 8, unique: true }) as object).length,
+      1_000,
+    )
+    assert.equal(Object.keys(readJsonStrict(Buffer.from(object(1_001)), { max_depth: 8 }) as object).length, 1_001)
+  })
+})
