@@ -217,7 +217,10 @@ export const catalogue = {
     SHUTTING_DOWN: ['The gateway is shutting down', 'Try again when it is up.'],
     STREAM_FULL: ['As many pages listen as may', 'Close one of them.'],
     STORAGE_BUSY: ['The record changed too often at the same time', 'Try again.'],
-    STORAGE_FULL: ['The disk of the trace store is full', 'Free disk space; the gateway recovers by itself.'],
+    STORAGE_FULL: [
+      'The trace store is full: its disk, or the journal that it may have',
+      'See storage in /api/health; the gateway recovers by itself.',
+    ],
     STORAGE_UNAVAILABLE: ['The trace store does not answer', 'See /api/health and the log.'],
   }),
   ...group(504, 'timeout_error', {
