@@ -1,5 +1,6 @@
 import type { Secrets } from '../secrets.ts'
 import type { Approver } from './approver.ts'
+import { isAdminKey, isProviderKey } from './provider-keys.ts'
 
 /** What a gateway knows of keys. */
 export interface KeysKnown {
@@ -23,49 +24,6 @@ export interface ChildEnv {
   readonly withheld: readonly string[]
 }
 
-/** Model providers as they begin the names of variables. */
-const PROVIDERS = [
-  'AI_GATEWAY',
-  'ANTHROPIC',
-  'AZURE',
-  'AZURE_AI',
-  'AZURE_OPENAI',
-  'CEREBRAS',
-  'CLAUDE',
-  'CLAUDE_CODE',
-  'CODEX',
-  'COHERE',
-  'DASHSCOPE',
-  'DEEPINFRA',
-  'DEEPSEEK',
-  'FIREWORKS',
-  'FIREWORKS_AI',
-  'GEMINI',
-  'GOOGLE',
-  'GOOGLE_AI',
-  'GOOGLE_GENAI',
-  'GOOGLE_GENERATIVE_AI',
-  'GROQ',
-  'LITELLM',
-  'MINIMAX',
-  'MISTRAL',
-  'MOONSHOT',
-  'NVIDIA',
-  'OLLAMA',
-  'OPENAI',
-  'OPENROUTER',
-  'PERPLEXITY',
-  'TOGETHER',
-  'TOGETHERAI',
-  'TOGETHER_AI',
-  'XAI',
-  'ZAI',
-  'ZHIPU',
-  'ZHIPUAI',
-]
-const PROVIDER_KEY = new RegExp(
-  `^(?:(?:${PROVIDERS.join('|')})_(?:API_KEY|ADMIN_KEY|AUTH_TOKEN|OAUTH_TOKEN|ACCESS_TOKEN)|AWS_BEARER_TOKEN_BEDROCK|OPENAI_KEY|ANTHROPIC_KEY)(?:_?\\d+)?$`,
-)
 const OURS = /^GUARD_/i
 
 /** The way out of this machine is the user's, also where it takes a password that the configuration names. */
@@ -77,7 +35,7 @@ const CREDENTIAL = /(?:key|token|secret|password|passwd|auth|authorization|crede
 
 /**
  * The environment that a child of this process gets: without a key of the gateway, of an approver or of a provider.
- * Withheld are `GUARD_…`, the usual variables for keys of model providers, and whatever holds a secret of the configuration under any name.
+ * Withheld are `GUARD_…`, keys of model providers by their usual names or beginnings, and whatever holds a secret of the configuration under any name.
  */
 export const childEnv = (
   env: Readonly<Record<string, string | undefined>>,
@@ -98,16 +56,32 @@ export const childEnv = (
 const isKey = (name: string, value: string, known: KeysKnown, logins: RegExp | undefined): boolean => {
   if (OURS.test(name)) return true
   if (value === '' || PROXY.test(name)) return false
-  if (PROVIDER_KEY.test(name) && logins?.test(name) !== true) return true
+  if (isProviderKey(name, value) && !isLogin(name, value, logins)) return true
   if (value.length < SHORT && !CREDENTIAL.test(name)) return false
   return known.secrets.holds(value) || isApproverKey(value, known.approver)
 }
 
-/** The configuration may know the approver key by its digest alone, which no text holds. */
+const isLogin = (name: string, value: string, logins: RegExp | undefined): boolean =>
+  logins?.test(name) === true && !isAdminKey(name, value)
+
+/** What keys consist of, as this program makes them and as people do; around them stand quotes, schemes and addresses. */
+const WORDS = [/[\w-]{8,}/g, /[\w+/=.~-]{8,}/g]
+
+/** The configuration may know the approver key by its digest alone, which no text holds: each word is tried, and the whole. */
 const isApproverKey = (value: string, approver: Approver): boolean => {
   if (!approver.needsKey) return false
+  const words = new Set(WORDS.flatMap((word) => value.match(word) ?? []))
+  return [value, value.trim(), ...words, ...[...words].map(decoded)].some((word) => opens(word, approver))
+}
+
+const decoded = (word: string): string => {
+  const text = Buffer.from(word, 'base64').toString()
+  return text.slice(text.indexOf(':') + 1).trim()
+}
+
+const opens = (key: string, approver: Approver): boolean => {
   try {
-    approver.check(value)
+    approver.check(key)
     return true
   } catch {
     return false

@@ -27,6 +27,35 @@ describe('the environment of a child', () => {
     assert.deepEqual(env, { HOME: '/h' })
     assert.deepEqual(withheld, [...names(ours), ...names(providers)])
   })
+  it('has no key of a provider under a name of one’s own, in small letters, or by how it begins', () => {
+    const providers = {
+      openai_api_key: 'a-key',
+      NEXT_PUBLIC_ANTHROPIC_API_KEY: 'a-key',
+      MY_GEMINI_API_KEY: 'a-key',
+      OPENAI_API_KEYS: 'a-key,another',
+      OPENAI_API_KEY_BACKUP: 'a-key',
+      OPENAI_APIKEY: 'a-key',
+      OPENAI_TOKEN: 'a-key',
+      REPLICATE_API_TOKEN: 'a-key',
+      AZURE_OPENAI_KEY: 'a-key',
+      HUGGINGFACEHUB_API_TOKEN: 'a-key',
+      LLM: 'sk-ant-api03-0123456789abcdefghij',
+      TEAM_JSON: '{"key":"sk-proj-0123456789abcdefghij"}',
+      DSN: 'https://x:sk-or-v1-0123456789abcdefghij@host',
+    }
+    const { env, withheld } = childEnv(providers, known())
+    assert.deepEqual([env, withheld], [{}, names(providers)])
+    const kept = {
+      OPENAI_API_KEY_FILE: '/run/secrets/openai',
+      CLAUDE_CODE_API_KEY_HELPER_TTL_MS: '1000',
+      DISABLE_OPENAI_API_KEY: '1',
+      HF_TOKEN: 'of-the-user',
+      GOOGLE_CLOUD_PROJECT: 'demo',
+      SSH_AUTH_SOCK: '/run/agent',
+      RISK: 'a task-proj-0123456789abcdefghij',
+    }
+    assert.deepEqual(childEnv(kept, known()), { env: kept, withheld: [] })
+  })
   it('has no secret of the configuration, under any name and inside of any value', () => {
     const holding = {
       MY_PROVIDER: 'upstream-key-0123456789',
@@ -52,8 +81,19 @@ describe('the environment of a child', () => {
   it('has no approver key, of which only the digest is known', () => {
     const gateway = known()
     gateway.approver.demand(`sha256:${sha256('approver-0123456789')}`)
-    const { withheld } = childEnv({ NOTE: 'approver-0123456789', OTHER: 'nothing' }, gateway)
-    assert.deepEqual(withheld, ['NOTE'])
+    const key = 'approver-0123456789'
+    const holding = {
+      NOTE: key,
+      PADDED: ` ${key}\n`,
+      QUOTED: `"${key}"`,
+      SCHEME: `Bearer ${key}`,
+      JSON: `{"key":"${key}"}`,
+      ADDRESS: `https://ann:${key}@host/path`,
+      QUERY: `https://host/a?key=${key}&b=1`,
+      BASIC: `Basic ${Buffer.from(`ann:${key}`).toString('base64')}`,
+    }
+    const { withheld } = childEnv({ ...holding, OTHER: 'nothing', PATH: '/usr/bin:/bin' }, gateway)
+    assert.deepEqual(withheld, names(holding))
   })
   it('has what a person gives it, what is its own, and its user’s login, but none of our keys as that', () => {
     const env = {
@@ -61,12 +101,13 @@ describe('the environment of a child', () => {
       SLACK: 'team-token-0123456789',
       ANTHROPIC_API_KEY: 'sk-of-the-user',
       ANTHROPIC_AUTH_TOKEN: 'upstream-key-0123456789',
+      ANTHROPIC_ADMIN_KEY: 'sk-ant-admin01-of-the-user',
       OPENAI_API_KEY: 'sk-another',
     }
     const own = new Set(['team-token-0123456789'])
     const left = childEnv(env, known(), { given: ['GUARD_MODE'], own, logins: /^ANTHROPIC_/ })
     assert.deepEqual(names(left.env), ['GUARD_MODE', 'SLACK', 'ANTHROPIC_API_KEY'])
-    assert.deepEqual(left.withheld, ['ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY'])
+    assert.deepEqual(left.withheld, ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_ADMIN_KEY', 'OPENAI_API_KEY'])
   })
   it('is told of by names, with the way back', () => {
     assert.equal(withheldText('its', [], String), '')
