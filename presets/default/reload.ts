@@ -58,12 +58,15 @@ class ConfigWatch {
   #generation = 1
   #error: unknown
   #restart: readonly string[] = []
+  /** The configuration in force, as the file said it. */
+  #last: Config
   /** The approver key in force; empty where none is. */
   #approver_key: string
 
   constructor(gateway: Gateway, options: ReloadOptions) {
     this.#gateway = gateway
     this.#options = options
+    this.#last = options.started
     this.#approver_key = options.started.mcp.approver_key
   }
 
@@ -112,7 +115,12 @@ class ConfigWatch {
           `${file} is larger than ${MAX_BYTES} bytes; restart the gateway to use it.`,
         )
       }
-      this.#apply(await loadConfig(file, env))
+      const loaded = await loadConfig(file, env)
+      // it may have been halfway between two contents, also where that half is good by itself
+      if ((await markOf(file)) !== mark) return this.#read()
+      if (this.#error === undefined && isDeepStrictEqual(loaded.config, this.#last)) return
+      this.#apply(loaded)
+      this.#last = loaded.config
       this.#error = undefined
     } catch (error) {
       // it was halfway between two contents
@@ -146,11 +154,12 @@ class ConfigWatch {
   }
 }
 
-/** Size, time and identity of a file; another text if there is none. */
+/** Size, times and identity of a file; another text if there is none. */
 const markOf = async (file: string): Promise<string> => {
   try {
-    const { size, mtimeNs, ino } = await stat(file, { bigint: true })
-    return `${size}:${mtimeNs}:${ino}`
+    // whoever copies a file sets its time, but not when that was done
+    const { size, mtimeNs, ctimeNs, ino } = await stat(file, { bigint: true })
+    return `${size}:${mtimeNs}:${ctimeNs}:${ino}`
   } catch {
     return 'absent'
   }

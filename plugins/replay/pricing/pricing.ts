@@ -67,8 +67,8 @@ export class Pricing {
   async #read(): Promise<void> {
     if (this.#file === undefined) return
     try {
-      const { size, mtimeNs, ino } = await stat(this.#file, { bigint: true })
-      const seen = `${size}:${mtimeNs}:${ino}`
+      const { size, mtimeNs, ctimeNs, ino } = await stat(this.#file, { bigint: true })
+      const seen = `${size}:${mtimeNs}:${ctimeNs}:${ino}`
       if (seen === this.#seen) return
       this.#seen = seen
       this.#prices = await readPrices(await readFile(this.#file, 'utf8'))

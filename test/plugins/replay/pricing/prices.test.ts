@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -147,6 +147,8 @@ describe('pricing', () => {
 
     const read_again = async (text: string) => {
       await writeFile(file, text)
+      // as a copy that keeps times leaves it
+      await utimes(file, 1, 1)
       // half a second goes by in which nobody asks for anything
       test.mock.timers.tick(500)
       const health = () => bench.gateway.health.get('pricing')?.() as { status: string; version: string }
@@ -158,6 +160,9 @@ describe('pricing', () => {
     const cheaper = FILE.replace('400000', '200000')
     assert.equal((await read_again(cheaper)).version, sha256(cheaper).slice(0, 12))
     assert.deepEqual((await ended('example-small')).slice(0, 1), [200_000])
+    const dearer = FILE.replace('400000', '600000')
+    assert.equal((await read_again(dearer)).version, sha256(dearer).slice(0, 12))
+    await read_again(cheaper)
     const broken = await read_again('version: 7')
     assert.deepEqual([broken.status, broken.version], ['error', sha256(cheaper).slice(0, 12)])
     const [fault] = bench.faults as { code?: string; message?: string }[]
