@@ -94,3 +94,9 @@ export const withheldText = (whose: string, withheld: readonly string[], back: (
   if (first === undefined) return ''
   return `kept from ${whose} environment: ${withheld.join(', ')}; ${back(first)} gives one back`
 }
+
+/** Which of the names that a person gives a child are not there to be given; empty if all are. */
+export const absentText = (given: readonly string[], env: Readonly<Record<string, string | undefined>>): string => {
+  const absent = given.filter((name) => env[name] === undefined)
+  return absent.length === 0 ? '' : `--env gives nothing for ${absent.join(', ')}: not in this environment`
+}

@@ -23,8 +23,8 @@ export const agentEnv = (
   const { env, key_variables, header_variables = [], key_headers = [], logins } = launch
   const child = childEnv(own, gateway, { given, ...(logins === undefined ? {} : { logins }) })
   const linesFor = (name: string): string => {
-    const lines = headerLines(key_headers.includes(name) ? { ...labels, [KEY_HEADER]: gateway_key } : labels)
-    return child.env[name] ? `${child.env[name]}\n${lines}` : lines
+    const headers = key_headers.includes(name) ? { ...labels, [KEY_HEADER]: gateway_key } : labels
+    return [...ownLines(child.env[name] ?? '', headers), headerLines(headers)].join('\n')
   }
   const set = {
     ...directTo(address, child.env),
@@ -41,3 +41,10 @@ export const agentEnv = (
     withheld: child.withheld.filter((name) => !Object.hasOwn(set, name)),
   }
 }
+
+/** Lines of the user's own; where one run stands inside another, those of the outer one make way: a request may name itself once. */
+const ownLines = (text: string, headers: Readonly<Record<string, string>>): readonly string[] =>
+  text.split('\n').filter((line) => {
+    const name = line.split(':', 1)[0]?.trim().toLowerCase() ?? ''
+    return line.trim() !== '' && !Object.hasOwn(headers, name) && !name.startsWith('x-guard-')
+  })

@@ -1,10 +1,12 @@
 import { isShape, shapeOf } from 'guard-gateway/core'
-import { type SessionFigures, sessionsSince } from './summary.ts'
+import { ask, type SessionFigures, sessionsSince } from './summary.ts'
 
 /** An agent's run, as its requests say whose they are. */
 export interface AgentRun {
   /** Of the gateway. */
   readonly address: string
+  /** What its requests name in `x-guard-run-id`. */
+  readonly id: string
   readonly agent: string
   readonly project: string | undefined
   /** The one session that all its requests name. */
@@ -15,20 +17,20 @@ export interface AgentRun {
   readonly is_labelled: boolean
 }
 
-/** What the gateway saw of a run: its sessions, none; or that it cannot be told, and why. */
-export type CameThrough = { readonly sessions: readonly SessionFigures[] } | { readonly unknown: string }
+/** What the gateway saw of a run: how many requests, or sessions where it counts no runs, and sessions that may be of it; or that it cannot be told, and why. */
+export type CameThrough =
+  | { readonly seen: number; readonly sessions: readonly SessionFigures[] }
+  | { readonly unknown: string }
 
 /** Asks the gateway what came of a run. Never rejects. */
 export const cameThrough = async (run: AgentRun): Promise<CameThrough> => {
-  const { address, agent, project, session, since, is_labelled } = run
-  const about = project === undefined ? {} : { project_id: project }
-  const where = session === undefined ? { ...about, agent_id: agent } : { external_id: session }
   try {
-    if (!(await keepsRecord(address))) return { unknown: 'the gateway keeps no record' }
-    const sessions = await sessionsSince(address, where, since)
-    if (sessions.length > 0 || is_labelled) return { sessions }
-    const nameless = (await sessionsSince(address, {}, since)).filter(({ agent_id }) => agent_id === null)
-    return { sessions: nameless }
+    const gateway = await gatewayAt(run.address)
+    const counted = await requestsOf(run)
+    if (counted === 0 && run.is_labelled && gateway.started < run.since) return { seen: 0, sessions: [] }
+    const sessions = gateway.keepsRecord ? await sessionsOf(run, run.since + gateway.ahead) : []
+    if (counted) return { seen: counted, sessions }
+    return gateway.keepsRecord ? { seen: sessions.length, sessions } : { unknown: 'the gateway keeps no record' }
   } catch (error) {
     const { cause, message } = error as Error
     const code = isShape(cause) && typeof cause.code === 'string' ? ` (${cause.code})` : ''
@@ -36,16 +38,53 @@ export const cameThrough = async (run: AgentRun): Promise<CameThrough> => {
   }
 }
 
-/** Sessions are listed by what is recorded of them. */
-const keepsRecord = async (address: string): Promise<boolean> => {
-  const { plugins } = shapeOf(await (await fetch(`${address}/api/health`)).json())
-  return Array.isArray(plugins) && plugins.includes('recorder')
+/** Header fields give times in whole seconds; clocks that differ by less than this many milliseconds agree. */
+const CLOCK_MS = 2_000
+
+/** What matters of a gateway; times in milliseconds. */
+interface Asked {
+  /** Sessions are listed by what is recorded of them. */
+  readonly keepsRecord: boolean
+  /** When it came up, by our clock. */
+  readonly started: number
+  /** How far its clock is ahead of ours. */
+  readonly ahead: number
+}
+
+const gatewayAt = async (address: string): Promise<Asked> => {
+  const answer = await ask(`${address}/api/health`)
+  const now = Date.now()
+  const { plugins, uptime_seconds } = shapeOf(await answer.json())
+  const ahead = Date.parse(answer.headers.get('date') ?? '') - now
+  return {
+    keepsRecord: Array.isArray(plugins) && plugins.includes('recorder'),
+    started: typeof uptime_seconds === 'number' ? now - uptime_seconds * 1000 : now,
+    ahead: Math.abs(ahead) > CLOCK_MS ? ahead - CLOCK_MS : 0,
+  }
+}
+
+/** How many requests name the run; undefined where the gateway does not count them. */
+const requestsOf = async ({ address, id }: AgentRun): Promise<number | undefined> => {
+  const answer = await ask(`${address}/api/agent-runs/${id}`)
+  if (!answer.ok) return undefined
+  const { requests } = shapeOf(await answer.json())
+  return typeof requests === 'number' ? requests : undefined
+}
+
+/** Sessions by the labels of a run; where its client may send none, those without a name. */
+const sessionsOf = async (run: AgentRun, since: number): Promise<readonly SessionFigures[]> => {
+  const { address, agent, project, session, is_labelled } = run
+  const about = project === undefined ? {} : { project_id: project }
+  const where = session === undefined ? { ...about, agent_id: agent } : { external_id: session }
+  const sessions = await sessionsSince(address, where, since)
+  if (sessions.length > 0 || is_labelled) return sessions
+  return (await sessionsSince(address, {}, since)).filter(({ agent_id }) => agent_id === null)
 }
 
 /** What a person should know where nothing came through, or where that cannot be told; empty where something did. */
 export const warningOf = (came: CameThrough, address: string, calledAs: string): string => {
   if ('unknown' in came) return `guard: cannot tell whether a request came through, since ${came.unknown}.`
-  if (came.sessions.length > 0) return ''
+  if (came.seen > 0) return ''
   return [
     'guard: No request came through the gateway, so nothing of this run was guarded.',
     `guard: If it asked a model, it used a base URL or a login of its own. See "${calledAs} setup", or give it the base URL ${address}/v1 (OpenAI style) or ${address} (Anthropic style).`,

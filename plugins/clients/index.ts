@@ -1,4 +1,5 @@
 import type { Plugin } from 'guard-gateway/core'
+import { countRuns } from './agent-runs.ts'
 import { makeApproverKey } from './key-approver.ts'
 import { printKey } from './key-print.ts'
 import type { ClientsOptions } from './options.ts'
@@ -24,5 +25,6 @@ export const clients = (options: ClientsOptions): Plugin => ({
   apply: (gateway) => {
     for (const command of [setup, status, printKey, makeApproverKey, statusline]) gateway.commands.add(command(options))
     gateway.commands.add(runAgent(gateway, options))
+    countRuns(gateway)
   },
 })

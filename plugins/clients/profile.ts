@@ -17,6 +17,8 @@ export interface Launch {
   readonly key_headers?: readonly string[]
   /** Names of variables that hold that login. */
   readonly logins?: RegExp
+  /** Variables that would lead it around the gateway, and that it is told to forget. */
+  readonly around?: readonly string[]
   /** Every request of it says whose it is. */
   readonly is_labelled?: true
   /** Inserted behind the command's name. */

@@ -1,5 +1,14 @@
 import { basename } from 'node:path'
-import { type Command, type Gateway, GuardError, type Input, type Io, newId, withheldText } from 'guard-gateway/core'
+import {
+  absentText,
+  type Command,
+  type Gateway,
+  GuardError,
+  type Input,
+  type Io,
+  newId,
+  withheldText,
+} from 'guard-gateway/core'
 import { agentEnv } from './agent-env.ts'
 import { type AgentRun, cameThrough, warningOf } from './came-through.ts'
 import { runChild } from './child.ts'
@@ -41,27 +50,36 @@ const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: 
   const launchWith = launchOf(profile)
   const wanted = { ...(await settingOf(options, profile, input, io)), ...loginsOf(gateway, options, input, io) }
   const { address, stop } = await gatewayFor(options, input)
-  const setting = { ...wanted, address }
+  const setting = { ...wanted, address, run_id: newId('run_', Date.now()) }
   const since = Date.now()
   try {
     const launch = launchWith(setting)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
+    const given = [input.options.env ?? []].flat().map(String)
     const { env, withheld } = agentEnv(io.env, gateway, {
       address,
       launch,
       gateway_key: options.gateway_key,
       labels: labels(setting, profile.id),
-      given: [input.options.env ?? []].flat().map(String),
+      given,
     })
     const kept = withheldText('its', withheld, (name) => `"${options.calledAs} run --env ${name} …"`)
-    if (kept !== '') io.err.write(`guard: ${kept}\n`)
+    for (const line of [absentText(given, io.env), kept, aroundText(launch, io.env)])
+      if (line !== '') io.err.write(`guard: ${line}\n`)
     const code = await runChild({ command, args: [...launch.flags, ...args], env, cwd: io.cwd })
     const { project, session, agent = profile.id } = setting
-    await tell({ address, agent, project, session, since, is_labelled: launch.is_labelled === true }, options, io)
+    const is_labelled = launch.is_labelled === true
+    await tell({ address, id: setting.run_id, agent, project, session, since, is_labelled }, options, io)
     return code
   } finally {
     await stop?.()
   }
+}
+
+/** Which variables of the user's would have led the agent around the gateway; empty for none. */
+const aroundText = ({ around = [] }: Launch, env: Io['env']): string => {
+  const set = around.filter((name) => env[name])
+  return set.length === 0 ? '' : `${set.join(', ')} is off in this run: with it, requests would go around the gateway`
 }
 
 /** Throws USAGE where a client is named that nobody knows. */
@@ -94,7 +112,7 @@ const settingOf = async (
   profile: Profile,
   input: Input,
   io: Io,
-): Promise<Omit<Setting, 'bringsLogin' | 'has'>> => {
+): Promise<Omit<Setting, 'bringsLogin' | 'has' | 'run_id'>> => {
   const session = sessionFlag(input)
   const mode = modeOf(options, input, io)
   return {

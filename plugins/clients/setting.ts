@@ -1,3 +1,5 @@
+import { RUN_HEADER } from './agent-runs.ts'
+
 /** What profiles are made of: where the gateway is, and how requests are labelled. */
 export interface Setting {
   /** `http://127.0.0.1:8787`, without a slash at the end. */
@@ -7,6 +9,8 @@ export interface Setting {
   readonly model: string | undefined
   /** Own session id of everything that the client sends; undefined: its own way of telling sessions apart. */
   readonly session?: string
+  /** The `guard run` that the client is started with. */
+  readonly run_id?: string
   /** `shadow` or `enforce` for everything that the client sends. */
   readonly mode?: string
   /** Words that start this program: node, its flags, the script. */
@@ -28,12 +32,13 @@ export interface Setting {
 
 /** Labels that a client is to send with every request, by header name. */
 export const labels = (
-  { project, agent, session, mode }: Setting,
+  { project, agent, session, run_id, mode }: Setting,
   client: string,
 ): Readonly<Record<string, string>> => ({
   ...(project === undefined ? {} : { 'x-guard-project-id': project }),
   'x-guard-agent-id': agent ?? client,
   ...(session === undefined ? {} : { 'x-guard-session-id': session }),
+  ...(run_id === undefined ? {} : { [RUN_HEADER]: run_id }),
   ...(mode === undefined ? {} : { 'x-guard-mode': mode }),
 })
 

@@ -1,4 +1,5 @@
 import {
+  absentText,
   type Command,
   childEnv,
   type Gateway,
@@ -54,6 +55,8 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
     const { env, withheld } = childEnv(io.env, gateway, { given, own: meantFor(mcp, server_id) })
     const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)
+    const absent = absentText(given, io.env)
+    if (absent !== '') say(io, absent)
     const running = await mcp.openSession(place, {
       door: 'stdio',
       merged: true,

@@ -13,6 +13,9 @@ import {
 
 const style = 'messages'
 
+/** What sends its requests to a provider by another way than the base URL, when set to anything. */
+const around = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
+
 /** What Claude Code takes with `--settings`, as a file or as text: it wins over the user's own settings. */
 const settings = (setting: Setting, headers: Readonly<Record<string, string>>, key: string) => {
   const isLoggedIn = setting.bringsLogin(style)
@@ -21,6 +24,7 @@ const settings = (setting: Setting, headers: Readonly<Record<string, string>>, k
       ANTHROPIC_BASE_URL: setting.address,
       ...(Object.keys(headers).length === 0 ? {} : { ANTHROPIC_CUSTOM_HEADERS: headerLines(headers) }),
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
+      ...Object.fromEntries(around.map((name) => [name, ''])),
       // a token of the user's own would take the place of the helper's
       ...(isLoggedIn ? {} : { ANTHROPIC_AUTH_TOKEN: '' }),
     },
@@ -74,6 +78,7 @@ export const claudeCode: Profile = {
       key_headers: variables,
       ...(isLoggedIn ? { logins: /^(?:ANTHROPIC|CLAUDE)_/ } : {}),
       is_labelled: true,
+      around,
       env: {},
       flags: ['--settings', JSON.stringify(settings(setting, headers, fromEnvironment(setting)))],
     }

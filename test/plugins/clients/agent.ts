@@ -7,18 +7,21 @@ import type { TestContext } from 'node:test'
 /** A session that was used just now, by somebody without a name. */
 const SESSION = { agent_id: null, last_seen_at: '2999-01-01T00:00:00Z' }
 
-/** Answers as a gateway that is up and keeps a record; `sessions` are found by every question, `status` answers them. */
+/** Answers as a gateway that is up and keeps a record; `sessions` are found by every question, `status` answers them. Its clock is ahead by `clock` milliseconds. */
 export const recording = async (
   context: TestContext,
   {
     sessions = [SESSION],
     plugins = ['recorder'],
     status = 200,
-  }: { sessions?: object[]; plugins?: string[]; status?: number } = {},
+    clock = 0,
+    more = {},
+  }: { sessions?: object[]; plugins?: string[]; status?: number; clock?: number; more?: object } = {},
 ): Promise<string> => {
   const server = createServer(({ url = '' }, response) => {
     if (url.startsWith('/api/sessions')) response.statusCode = status
-    response.end(JSON.stringify({ plugins, sessions }))
+    response.setHeader('date', new Date(Date.now() + clock).toUTCString())
+    response.end(JSON.stringify({ plugins, sessions, ...more }))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   context.after(() => server.close())

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGateway } from 'guard-gateway/test'
@@ -65,4 +68,40 @@ test('a real gateway knows what came through: a request with the labels, one wit
   })
   assert.match(err, NOTHING)
   assert.ok(!err.includes(KEY))
+})
+
+test('sessions count by the clock of the gateway, where that is another one than ours', async (context) => {
+  for (const minutes of [-10, 10]) {
+    const clock = minutes * 60_000
+    const at = (ms: number) => [{ agent_id: null, last_seen_at: new Date(Date.now() + clock + ms).toISOString() }]
+    const during = await workplace(context, { address: await recording(context, { clock, sessions: at(5_000) }) })
+    assert.equal((await during.command('run', [], {}, [await client(during.cwd, 'tool', '')])).err, '', `${minutes}`)
+    const before = await workplace(context, { address: await recording(context, { clock, sessions: at(-60_000) }) })
+    assert.match((await before.command('run', [], {}, [await client(before.cwd, 'tool', '')])).err, NOTHING)
+  }
+})
+
+test('requests count by the run that they name, also where no record is kept, and not by those of another run', async (context) => {
+  const counted = (requests: number, more = {}) =>
+    recording(context, { more: { requests, uptime_seconds: 60, ...more } })
+  const other = await workplace(context, { address: await counted(0) })
+  assert.match((await other.command('run', [], {}, [await client(other.cwd, 'claude', '')])).err, NOTHING)
+  const unkept = await workplace(context, { address: await counted(1, { plugins: ['http'] }) })
+  assert.equal((await unkept.command('run', [], {}, [await client(unkept.cwd, 'claude', '')])).err, '')
+  // what counted before it was started anew is forgotten: the record tells
+  const anew = await workplace(context, { address: await counted(0, { uptime_seconds: 0 }) })
+  assert.equal((await anew.command('run', [], {}, [await client(anew.cwd, 'claude', '')])).err, '')
+})
+
+test('a gateway that no longer answers holds nobody up', { timeout: 60_000 }, async (context) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  context.after(() => {
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const { cwd, command } = await workplace(context, { address, running: async () => address })
+  const { err } = await command('run', [], {}, [await client(cwd, 'tool', '')])
+  assert.match(err, /^guard: cannot tell whether a request came through, since the gateway could not be asked: /)
 })

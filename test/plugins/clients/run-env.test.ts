@@ -80,7 +80,7 @@ test('Claude Code keeps its own login before an upstream that passes it on; the 
     ['oauth-of-the-user', undefined, undefined],
   )
   assert.equal(
-    env.ANTHROPIC_CUSTOM_HEADERS,
+    env.ANTHROPIC_CUSTOM_HEADERS?.replace(/\nx-guard-run-id: run_\w+/, ''),
     `x-own: 1\nx-guard-project-id: demo\nx-guard-agent-id: claude-code\nx-guard-key: ${KEY}`,
   )
   assert.ok(!args.join(' ').includes(KEY))
@@ -143,4 +143,33 @@ test('an SDK keeps the login that the user has, and shows the key in a header; o
   assert.doesNotMatch(env.OPENAI_CUSTOM_HEADERS ?? '', /x-guard-key/)
   await command('run', [], {}, [tool], {})
   assert.equal((await seen(cwd)).env.ANTHROPIC_AUTH_TOKEN, KEY)
+})
+
+test('a run inside of another one names its own requests, once, and keeps headers of the user', async (context) => {
+  const { cwd, command } = await workplace(context, { address: await recording(context) })
+  const tool = await client(cwd, 'tool')
+  await command('run', [], { project: 'outer' }, [tool], { OPENAI_CUSTOM_HEADERS: 'x-own: 1' })
+  const { env } = await seen(cwd)
+  await command('run', [], { project: 'inner' }, [tool], env)
+  const lines = (await seen(cwd)).env.OPENAI_CUSTOM_HEADERS?.split('\n') ?? []
+  const names = lines.map((line) => line.split(':', 1)[0])
+  assert.deepEqual(names, ['x-own', 'x-guard-project-id', 'x-guard-agent-id', 'x-guard-run-id'])
+  assert.equal(lines[1], 'x-guard-project-id: inner')
+})
+
+test('what would lead Claude Code around the gateway is off, and that is said', async (context) => {
+  const { cwd, command } = await workplace(context, { address: await recording(context) })
+  const { err } = await command('run', [], {}, [await client(cwd, 'claude')], { CLAUDE_CODE_USE_BEDROCK: '1' })
+  assert.equal(
+    err,
+    'guard: CLAUDE_CODE_USE_BEDROCK is off in this run: with it, requests would go around the gateway\n',
+  )
+  const { env } = JSON.parse((await seen(cwd)).args[1] ?? '')
+  assert.deepEqual([env.CLAUDE_CODE_USE_BEDROCK, env.CLAUDE_CODE_USE_VERTEX, env.CLAUDE_CODE_USE_FOUNDRY], ['', '', ''])
+})
+
+test('a name for --env that is in no environment is told of', async (context) => {
+  const { cwd, command } = await workplace(context, { address: await recording(context) })
+  const { err } = await command('run', [], { env: ['MINE', 'MIEN'] }, [await client(cwd, 'tool')], { MINE: '1' })
+  assert.equal(err, 'guard: --env gives nothing for MIEN: not in this environment\n')
 })

@@ -25,9 +25,9 @@ test('Claude Code gets settings as text in front of its own arguments, and no ke
   assert.deepEqual(args.slice(2), ['-p', 'fix it', '--x'])
   const settings = JSON.parse(args[1] ?? '')
   assert.equal(settings.env.ANTHROPIC_BASE_URL, address)
-  assert.equal(
+  assert.match(
     settings.env.ANTHROPIC_CUSTOM_HEADERS,
-    'x-guard-project-id: demo\nx-guard-agent-id: claude-code\nx-guard-session-id: ses_mine',
+    /^x-guard-project-id: demo\nx-guard-agent-id: claude-code\nx-guard-session-id: ses_mine\nx-guard-run-id: run_\w{26}$/,
   )
   assert.ok(!args.join(' ').includes(KEY))
 })
@@ -65,7 +65,10 @@ test('any other command gets what SDKs read; --as treats it as a client', async 
   assert.equal(env.ANTHROPIC_BASE_URL, address)
   assert.deepEqual([env.OPENAI_API_KEY, env.ANTHROPIC_AUTH_TOKEN, env.OTHER], [KEY, KEY, 'kept'])
   const told = 'x-guard-project-id: demo\nx-guard-agent-id: sdks\nx-guard-session-id: s 1'
-  assert.deepEqual([env.OPENAI_CUSTOM_HEADERS, env.ANTHROPIC_CUSTOM_HEADERS], [`x-own: 1\n${told}`, told])
+  const lines = [env.OPENAI_CUSTOM_HEADERS, env.ANTHROPIC_CUSTOM_HEADERS].map((text) =>
+    text?.replace(/\nx-guard-run-id: run_\w+$/, ''),
+  )
+  assert.deepEqual(lines, [`x-own: 1\n${told}`, told])
   await command('run', [], { as: 'claude-code' }, [tool])
   assert.equal((await seen(cwd)).args[0], '--settings')
 })
