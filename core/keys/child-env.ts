@@ -1,3 +1,4 @@
+import { GuardError } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Approver } from './approver.ts'
 import { isAdminKey, isProviderKey } from './provider-keys.ts'
@@ -93,6 +94,16 @@ export const withheldText = (whose: string, withheld: readonly string[], back: (
   const [first] = withheld
   if (first === undefined) return ''
   return `kept from ${whose} environment: ${withheld.join(', ')}; ${back(first)} gives one back`
+}
+
+/** The names behind `--env`. Throws USAGE for what cannot be one; a value is not repeated, since it may be a key. */
+export const givenNames = (flag: unknown): readonly string[] => {
+  const names = [flag ?? []].flat().map(String)
+  const odd = names.find((name) => !/^[^=\s]+$/.test(name))
+  if (odd === undefined) return names
+  const name = odd.split('=', 1)[0]?.trim() ?? ''
+  const how = name === '' ? '' : ` Set it in your own environment: ${name}=… guard …`
+  throw new GuardError('USAGE', `--env takes the name of a variable, and no value.${how}`)
 }
 
 /** Which of the names that a person gives a child are not there to be given; empty if all are. */

@@ -4,6 +4,7 @@ import {
   type Command,
   type Gateway,
   GuardError,
+  givenNames,
   type Input,
   type Io,
   newId,
@@ -55,7 +56,7 @@ const run = async (gateway: Gateway, options: ClientsOptions, input: Input, io: 
   try {
     const launch = launchWith(setting)
     if (setting.session !== undefined) io.err.write(`guard: session ${setting.session}\n`)
-    const given = [input.options.env ?? []].flat().map(String)
+    const given = givenNames(input.options.env)
     const { env, withheld } = agentEnv(io.env, gateway, {
       address,
       launch,

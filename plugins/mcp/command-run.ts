@@ -4,6 +4,7 @@ import {
   childEnv,
   type Gateway,
   GuardError,
+  givenNames,
   type Input,
   type Io,
   onUncaught,
@@ -51,7 +52,7 @@ const run = async (gateway: Gateway, input: Input, io: Io): Promise<number> => {
   const stop = stopSignal()
   try {
     await checkConsent(mcp)
-    const given = [input.options.env ?? []].flat().map(String)
+    const given = givenNames(input.options.env)
     const { env, withheld } = childEnv(io.env, gateway, { given, own: meantFor(mcp, server_id) })
     const place = mcp.add(serverOf(server_id, { transport: 'stdio', command, args, cwd: io.cwd }, env))
     await announce(mcp, server_id, input.rest, withheld, io)

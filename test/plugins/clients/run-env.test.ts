@@ -172,4 +172,9 @@ test('a name for --env that is in no environment is told of', async (context) =>
   const { cwd, command } = await workplace(context, { address: await recording(context) })
   const { err } = await command('run', [], { env: ['MINE', 'MIEN'] }, [await client(cwd, 'tool')], { MINE: '1' })
   assert.equal(err, 'guard: --env gives nothing for MIEN: not in this environment\n')
+  const valued = command('run', [], { env: 'OPENAI_API_KEY=sk-of-the-user' }, [await client(cwd, 'tool')])
+  await assert.rejects(
+    valued,
+    ({ code, message }) => code === 'USAGE' && /OPENAI_API_KEY=…/.test(message) && !/sk-of/.test(message),
+  )
 })
