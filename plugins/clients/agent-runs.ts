@@ -1,5 +1,4 @@
 import type { Gateway } from 'guard-gateway/core'
-import { Type } from 'typebox'
 
 /** Header by which each request names the `guard run` that its agent was started with. */
 export const RUN_HEADER = 'x-guard-run-id'
@@ -22,15 +21,8 @@ export const countRuns = (gateway: Gateway): void => {
   // ahead of whatever may refuse it
   gateway.hooks.request.tap({ name: 'clients', stage: -300 }, ({ headers }) => count(headers[RUN_HEADER]))
   gateway.hooks.proxy.tap({ name: 'clients', stage: -300 }, ({ headers }) => count(headers[RUN_HEADER]))
-  gateway.hooks.http.tap('clients', (app) => {
-    app.get<{ Params: { id: string } }>('/api/agent-runs/:id', { schema: described }, ({ params }, reply) =>
-      reply.send({ requests: counts.get(params.id) ?? 0 }),
-    )
+  gateway.hooks.http.tapPromise('clients', async (app) => {
+    const { agentRunRoutes } = await import('./agent-run-routes.ts')
+    await app.register(agentRunRoutes(counts), { prefix: '/api' })
   })
-}
-
-const described = {
-  summary: 'How many requests came of one guard run, since the gateway was started',
-  params: Type.Object({ id: Type.String({ maxLength: 64 }) }),
-  response: { 200: Type.Object({ requests: Type.Integer({ minimum: 0 }) }) },
 }

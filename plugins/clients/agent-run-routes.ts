@@ -1,0 +1,17 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+
+const described = {
+  summary: 'How many requests came of one guard run, since the gateway was started',
+  params: Type.Object({ id: Type.String({ maxLength: 64 }) }),
+  response: { 200: Type.Object({ requests: Type.Integer({ minimum: 0 }) }) },
+}
+
+/** What is counted of runs, below `/api`; zero for one that nobody has heard of. */
+export const agentRunRoutes =
+  (counts: ReadonlyMap<string, number>): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get('/agent-runs/:id', { schema: described }, ({ params }) =>
+      Promise.resolve({ requests: counts.get(params.id) ?? 0 }),
+    )
+  }
