@@ -76,6 +76,10 @@ const toolTable = (tools: readonly Tool[]): Html =>
 `,
   )}</tbody></table>`
 
+/** By it a choice stays with the definition that was looked at, whatever comes or goes beside it or in its place. */
+const definitionId = (server_id: string, { name, fingerprint }: Tool): string =>
+  `definition-${server_id}-${fingerprint ?? name.toWellFormed()}`
+
 /** The definitions that nobody has trusted yet, each to be chosen, and the button that trusts the chosen. */
 const pinForm = (
   { approver }: PageParts,
@@ -86,12 +90,14 @@ const pinForm = (
 ): Html => {
   const again = refused?.form === 'mcp/pins' && params.id === id ? refused : undefined
   const chosen = again?.fields.getAll('tools') ?? []
-  return html`<form class="pins" method="post" action="/ui/mcp/servers/${encodeURIComponent(id)}/pins"><input type="hidden" name="return_to" value="/mcp">
+  const seen = again?.fields.getAll('seen') ?? []
+  return html`<form class="pins" method="post" autocomplete="off" action="/ui/mcp/servers/${encodeURIComponent(id)}/pins"><input type="hidden" name="return_to" value="/mcp">
 <p class="warning"><span aria-hidden="true">⚠</span> ${tools.length === 1 ? 'One tool is' : `${tools.length} tools are`} not as trusted. Calls wait until a person has looked at what the server says of them.</p>
-<ul class="findings"${again !== undefined && html` id="field-tools" tabindex="-1"`}>${tools.map(
-    ({ name, pin, fingerprint, difference }) =>
-      html`<li><label><input type="checkbox" name="tools" value="${name}"${chosen.includes(name) ? raw` checked` : ''}> ${name}</label>${fingerprint !== null && html`<input type="hidden" name="seen" value="${fingerprint} ${name}">`} ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`,
-  )}</ul>
+<ul class="findings"${again !== undefined && html` id="field-tools" tabindex="-1"`}>${tools.map((tool) => {
+    const { name, pin, fingerprint, difference } = tool
+    const isChosen = chosen.includes(name) && (fingerprint === null || seen.includes(`${fingerprint} ${name}`))
+    return html`<li id="${definitionId(id, tool)}" data-gone="not what waits by now"><label><input type="checkbox" name="tools" value="${name}"${isChosen ? raw` checked` : ''}> ${name}</label>${fingerprint !== null && html`<input type="hidden" name="seen" value="${fingerprint} ${name}">`} ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`
+  })}</ul>
 <p class="filters">${approverField(approver, again?.faults)}<button>Trust the chosen definitions</button></p></form>`
 }
 

@@ -91,7 +91,7 @@ ${'runs' in found && bodyOf(gateway, ask, found)}`
 
 const bodyOf = (gateway: Gateway, ask: Ask, page: ListPage): Html => {
   if (page.runs.length === 0) return html`<div${live(ask)}>${emptyText(gateway, ask)}</div>`
-  return html`${pinForm(ask.url)}<form id="compare" action="/replay/compare"></form>
+  return html`${pinForm(ask.url)}<form id="compare" action="/replay/compare" autocomplete="off"></form>
 <div${live(ask)}>
 ${listTable(gateway, ask, page)}
 <div class="below"><button form="compare" data-key="c">Compare selected</button>${pageLinks(ask, page.next_cursor)}</div>

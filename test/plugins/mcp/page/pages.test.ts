@@ -146,6 +146,7 @@ test('a server shows its tools with what the policy does to them, and a changed 
   const anew = await late.text()
   assert.match(anew, /Changed again since it was shown: read_file\. Look at it anew\./)
   assert.match(anew, /\+ description: Now writes all\./)
+  assert.doesNotMatch(anew, /checked/, 'nobody has looked at what it is now')
   const answer = await send(service, '/ui/mcp/servers/up/pins', { tools: 'read_file', seen: seen(anew) })
   assert.equal(answer.headers.get('location'), '/mcp?notice=pins-accepted')
   assert.doesNotMatch(await page(service), /not as trusted/)
