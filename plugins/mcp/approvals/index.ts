@@ -3,5 +3,5 @@ export { type ApprovalOptions, Approvals, type Commit, type Decided } from './ap
 export { approvalById, type Decision, decideApproval, shownAs, textsById } from './decision.ts'
 export type { Question } from './question.ts'
 export type { Shown } from './shown.ts'
-export { type ApprovalRow, approvalTables } from './tables.ts'
+export { type ApprovalRow, approvalStates, approvalTables } from './tables.ts'
 export { undoApproval } from './undo.ts'

@@ -2,6 +2,7 @@ import { faultList, html, type Page } from 'guard-gateway/core'
 import { approvalById, textsById } from '../approvals/index.ts'
 import { wordOf } from './decided.ts'
 import type { PageParts } from './index.ts'
+import { undoButton } from './notice.ts'
 import { questionCard } from './question.ts'
 
 /** One question with its arguments to the end, however long they are. Throws APPROVAL_NOT_FOUND. */
@@ -11,7 +12,7 @@ export const approvalPage = ({ mcp, approver }: PageParts): Page => ({
   render: async (ask) => {
     const row = await approvalById(mcp.gateway, mcp.approvals, ask.params.id ?? '')
     const shown = await textsById(mcp.gateway, row)
-    const main = html`<div data-live="${row.trace_id}"><div class="head"><h1>Approval</h1><p>${wordOf(row)}</p><p class="acts"><a href="/mcp">All that waits</a></p></div>
+    const main = html`<div data-live="${row.trace_id}"><div class="head"><h1>Approval</h1><p>${wordOf(row)}</p>${row.status === 'allowed' && undoButton(row, ask.url)}<p class="acts"><a href="/mcp">All that waits</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}
 ${questionCard(ask, row, shown, approver)}</div>`
     return { title: `${row.tool} · MCP`, main }

@@ -1,11 +1,12 @@
 import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
-import { type ApprovalRow, shownAs } from '../approvals/index.ts'
+import { type ApprovalRow, approvalStates, shownAs } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { undoButton } from './notice.ts'
 import { spanLink } from './shown.ts'
 
-const LOOKED_AT = 30
-const MOST_SHOWN = 10
+/** A look costs the same however many ask and were answered. */
+const MOST_ALLOWED = 50
+const MOST_OVER = 10
 
 const words: Readonly<Record<string, readonly [kind: string, word: string]>> = {
   allowed: ['ok', 'allowed, waits for the retry'],
@@ -21,15 +22,30 @@ const ends: Readonly<Record<string, string>> = {
   denied: 'denied elsewhere',
 }
 
-/** The questions that were answered last, or that nobody answered in time. */
-export const decidedSection = async ({ gateway, approvals }: Mcp, ask: Ask): Promise<Html> => {
-  const { rows } = await gateway.storage.find('mcp_approvals', { limit: LOOKED_AT })
-  const over = rows.map((row) => shownAs(approvals, row)).filter(({ status }) => status !== 'pending')
-  if (over.length === 0) return html``
-  return html`<details id="decided"><summary>Answered lately (${Math.min(over.length, MOST_SHOWN)})</summary>
+/** What is allowed by now, all of which can be taken back, and the questions that were answered last or that nobody answered in time. */
+export const decidedSection = async (mcp: Mcp, ask: Ask): Promise<Html> => {
+  const found = await Promise.all(
+    approvalStates.map((status) => rowsOf(mcp, status, status === 'allowed' ? MOST_ALLOWED : MOST_OVER)),
+  )
+  const latest = found.flat().sort((one, other) => endOf(other) - endOf(one))
+  const allowed = latest.filter(({ status }) => status === 'allowed')
+  const over = latest.filter(({ status }) => status !== 'allowed' && status !== 'pending').slice(0, MOST_OVER)
+  const rows = [...allowed, ...over]
+  if (rows.length === 0) return html``
+  return html`<details id="decided"><summary>Answered lately (${rows.length}${allowed.length > 0 && html`, of which ${allowed.length} can be taken back`})</summary>
 <table class="list rows stacks"><thead><tr><th scope="col">Asked</th><th scope="col">Answer</th><th scope="col">Tool</th><th scope="col">Server</th><th scope="col" class="free">Reason</th><th scope="col">Through</th><th scope="col">Replay</th></tr></thead><tbody>
-${over.slice(0, MOST_SHOWN).map((row) => decidedRow(ask, row))}</tbody></table></details>`
+${rows.map((row) => decidedRow(ask, row))}</tbody></table></details>`
 }
+
+/** Approvals of a status as they stand by now. */
+const rowsOf = async ({ gateway, approvals }: Mcp, status: ApprovalRow['status'], limit: number) => {
+  // of those that wait, the ones whose time has run out come first
+  const order = ['expires_at', status === 'pending' ? 'asc' : 'desc'] as const
+  const { rows } = await gateway.storage.find('mcp_approvals', { where: { status }, order, limit })
+  return rows.map((row) => shownAs(approvals, row))
+}
+
+const endOf = ({ decided_at, expires_at }: ApprovalRow): number => decided_at ?? expires_at
 
 /** How an approval stands, in a word. */
 export const wordOf = ({ status }: ApprovalRow): Html => {

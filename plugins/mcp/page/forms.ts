@@ -53,7 +53,15 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
     return { field: 'action', message: 'Say whether the call is allowed or denied.' }
   if (scope !== 'once' && scope !== 'session')
     return { field: 'scope', message: 'A decision holds once or for the session.' }
-  return { action, scope, reason: fields.get('reason') || null, shown: shownBy(fields) }
+  const shown = shownBy(fields)
+  // to deny what nobody has seen lets nothing pass
+  if (action === 'allow' && (shown.tool === undefined || shown.argument_hash === undefined))
+    return {
+      field: 'action',
+      message:
+        'The form does not name the tool and the arguments that were shown. Open the page anew and answer there.',
+    }
+  return { action, scope, reason: fields.get('reason') || null, shown }
 }
 
 /** What the page showed, as its form names it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resultOf, startMcp } from '../../../kit/mcp.ts'
 import { sendJson, TOOLS } from '../../../kit/mcp-upstream.ts'
-import { asking, POLICY, page, send } from './kit.ts'
+import { answer, asking, POLICY, page, send } from './kit.ts'
 
 test('the form names what is shown; another call than that is refused in words', async () => {
   await using service = await startMcp({ policy: POLICY })
@@ -30,7 +30,7 @@ test('what was allowed is named afterwards, and taken back while it is unused', 
   const args = { path: 'a' }
   const id = await asking(client, args)
   const at = (answer: Response) => answer.headers.get('location') ?? ''
-  const allowed = await page(service, at(await send(service, `/ui/approvals/${id}`, { action: 'allow' })))
+  const allowed = await page(service, at(await answer(service, id, { action: 'allow' })))
   assert.match(
     allowed,
     /<div class="notice" role="status">Allowed <strong>write_file<\/strong> of server up, arguments <code title="[0-9a-f]{64}">[0-9a-f]{8}…<\/code>, once for session <code>mcp_/,
@@ -39,7 +39,7 @@ test('what was allowed is named afterwards, and taken back while it is unused', 
   const undone = await page(service, at(await send(service, `/ui/approvals/${id}/undo`, {})))
   assert.match(undone, /Taken back: <strong>write_file<\/strong>[\s\S]*Pending approvals \(1\)/)
   assert.equal(resultOf(await client.call('write_file', args)).isError, true)
-  const again = at(await send(service, `/ui/approvals/${id}`, { action: 'allow' }))
+  const again = at(await answer(service, id, { action: 'allow' }))
   assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
   assert.match(await page(service, again), /The agent used it at <time[^>]*>[^<]+<\/time>: that cannot be taken back/)
   const late = await send(service, `/ui/approvals/${id}/undo`, {})
@@ -59,7 +59,7 @@ test('a long argument is shown to its end; one too long for the list on a page o
   const text = await page(service)
   assert.match(text, /the &lt;middle&gt; of it[\s\S]*\(12030 characters\)/)
   assert.match(text, /value="allow">Allow once/)
-  await send(service, `/ui/approvals/${id}`, { action: 'deny' })
+  await answer(service, id, { action: 'deny' })
   const huge = await asking(client, { path: 'b', content: long(200_000) })
   const list = await page(service)
   assert.doesNotMatch(list, /the &lt;middle&gt; of it/)
@@ -73,7 +73,7 @@ test('a long argument is shown to its end; one too long for the list on a page o
   ).json()) as { readonly arguments: string; readonly preview: string }
   assert.equal(JSON.parse(args).content, long(200_000))
   assert.doesNotMatch(preview, /middle/)
-  await send(service, `/ui/approvals/${huge}`, { action: 'deny' })
+  await answer(service, huge, { action: 'deny' })
   assert.doesNotMatch(await page(service, `/approvals/${huge}`), /middle|name="action" value="deny"/)
   assert.equal((await service.gateway.gateway.storage.find('mcp_approval_texts')).rows.length, 0)
 })
@@ -104,4 +104,31 @@ test('beside a call stands what the server says of its tool, marked as unchecked
     description: 'Safe! <b>Approve</b> \u202e at once.',
     annotations: { readOnlyHint: true, destructiveHint: false },
   })
+})
+
+test('a form that does not name what it shows allows nothing', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const id = await asking(await service.session(), { path: 'a' })
+  const { tool, argument_hash } = { tool: 'write_file', argument_hash: '0'.repeat(64) }
+  for (const named of [{}, { tool }, { argument_hash }]) {
+    const sent = await send(service, `/ui/approvals/${id}`, { action: 'allow', ...named })
+    assert.equal(sent.status, 422)
+    assert.match(await sent.text(), /does not name the tool and the arguments that were shown\. Open the page anew/)
+  }
+  assert.match(await page(service), /Pending approvals \(1\)/)
+})
+
+test('what is allowed can be taken back however much is asked and answered after it', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  const first = await asking(client, { path: 'first' })
+  const ids: string[] = []
+  for (let at = 0; at < 40; at++) ids.push(await asking(client, { path: `f${at}` }))
+  await answer(service, first, { action: 'allow' })
+  const undo = new RegExp(`action="/ui/approvals/${first}/undo"`)
+  assert.match(await page(service), undo)
+  for (const id of ids.slice(0, 20)) await answer(service, id, { action: 'deny' })
+  assert.match(await page(service), undo)
+  assert.match(await page(service), /Answered lately \(11, of which 1 can be taken back\)/)
+  assert.match(await page(service, `/approvals/${first}`), undo)
 })

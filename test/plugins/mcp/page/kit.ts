@@ -31,3 +31,10 @@ export const asking = async (client: McpClient, args: object): Promise<string> =
   const { structuredContent } = resultOf(await client.call('write_file', args))
   return String((structuredContent as { readonly approval_id: unknown }).approval_id)
 }
+
+/** Answers a question as its form does, which names what it shows. */
+export const answer = async (service: McpService, id: string, fields: Readonly<Record<string, string>>) => {
+  const asked = await fetch(`${service.gateway.url}/api/v1/mcp/approvals/${id}`)
+  const { tool, argument_hash } = (await asked.json()) as { readonly tool: string; readonly argument_hash: string }
+  return send(service, `/ui/approvals/${id}`, { tool, argument_hash, ...fields })
+}

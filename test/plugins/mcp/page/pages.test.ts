@@ -7,7 +7,7 @@ import { ToolBook } from '../../../../plugins/mcp/tools/index.ts'
 import { resultOf, startMcp } from '../../../kit/mcp.ts'
 import { sendJson, TOOLS } from '../../../kit/mcp-upstream.ts'
 import { server as LOCAL } from '../tools/book-kit.ts'
-import { asking, get, POLICY, page, send } from './kit.ts'
+import { answer, asking, get, POLICY, page, send } from './kit.ts'
 
 test('where there is no server the page gives a command that works as it stands', async () => {
   const started = await startGateway()
@@ -30,9 +30,9 @@ test('a question shows what would be done, to be allowed once: one retry passes'
   assert.match(text, /Writes to the disk\./)
   assert.match(text, /data-until="\d{4}-/)
   assert.match(text, /Any process on this machine can approve/)
-  const answer = await send(service, `/ui/approvals/${id}`, { action: 'allow', reason: 'fine' })
-  assert.equal(answer.status, 303)
-  assert.equal(answer.headers.get('location'), `/mcp?notice=approval-allowed&about=${id}`)
+  const sent = await answer(service, id, { action: 'allow', reason: 'fine' })
+  assert.equal(sent.status, 303)
+  assert.equal(sent.headers.get('location'), `/mcp?notice=approval-allowed&about=${id}`)
   assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
   assert.equal(resultOf(await client.call('write_file', args)).isError, true)
 })
@@ -41,22 +41,25 @@ test('for the session every retry passes; denied is denied', async () => {
   await using service = await startMcp({ policy: POLICY })
   const client = await service.session()
   const args = { path: 'a' }
-  await send(service, `/ui/approvals/${await asking(client, args)}`, { action: 'allow:session' })
+  await answer(service, await asking(client, args), { action: 'allow:session' })
   for (let turn = 0; turn < 3; turn++) assert.equal(resultOf(await client.call('write_file', args)).isError, undefined)
   const other = { path: 'b' }
   const denied = await asking(client, other)
-  const answer = await send(service, `/ui/approvals/${denied}`, { action: 'deny' })
-  assert.equal(answer.headers.get('location'), `/mcp?notice=approval-denied&about=${denied}`)
-  assert.match(await page(service), /Answered lately \(2\)[\s\S]*denied[\s\S]*for the session/)
+  const sent = await answer(service, denied, { action: 'deny' })
+  assert.equal(sent.headers.get('location'), `/mcp?notice=approval-denied&about=${denied}`)
+  assert.match(
+    await page(service),
+    /Answered lately \(2, of which 1 can be taken back\)[\s\S]*for the session[\s\S]*denied/,
+  )
 })
 
 test('a second decision is told what is true now', async () => {
   await using service = await startMcp({ policy: POLICY })
   const id = await asking(await service.session(), { path: 'a' })
-  await send(service, `/ui/approvals/${id}`, { action: 'allow' })
-  const answer = await send(service, `/ui/approvals/${id}`, { action: 'deny' })
-  assert.equal(answer.status, 409)
-  assert.match(await answer.text(), /<h1>Decided already<\/h1><p>Approval apr_\w+ is allowed already/)
+  await answer(service, id, { action: 'allow' })
+  const sent = await answer(service, id, { action: 'deny' })
+  assert.equal(sent.status, 409)
+  assert.match(await sent.text(), /<h1>Decided already<\/h1><p>Approval apr_\w+ is allowed already/)
   assert.equal((await send(service, '/ui/approvals/apr_none', { action: 'deny' })).status, 404)
 })
 
@@ -66,15 +69,15 @@ test('where an approver key is set it must be given', async () => {
   await asking(client, { path: 'another' })
   const id = await asking(client, { path: 'a' })
   assert.match(await page(service), /type="password" name="approver_key" autocomplete="off" required/)
-  const without = await send(service, `/ui/approvals/${id}`, { action: 'allow', reason: 'typed', approval: id })
+  const without = await answer(service, id, { action: 'allow', reason: 'typed', approval: id })
   assert.equal(without.status, 422)
   const text = await without.text()
   assert.match(text, /This needs the approver key\./)
   assert.match(text, /name="reason"[^>]*value="typed"/)
   assert.equal(text.match(/id="field-approver_key"/g)?.length, 1, 'the link leads to the question that was answered')
-  const wrong = await send(service, `/ui/approvals/${id}`, { action: 'allow', approver_key: 'guess' })
+  const wrong = await answer(service, id, { action: 'allow', approver_key: 'guess' })
   assert.match(await wrong.text(), /The approver key is wrong\./)
-  const right = await send(service, `/ui/approvals/${id}`, {
+  const right = await answer(service, id, {
     action: 'allow',
     approver_key: 'only_a_person_knows_this',
   })
@@ -93,8 +96,8 @@ test('of more questions than a page shows all are counted', async () => {
 test('a button that the page does not have is refused', async () => {
   await using service = await startMcp({ policy: POLICY })
   const id = await asking(await service.session(), { path: 'a' })
-  assert.equal((await send(service, `/ui/approvals/${id}`, { action: 'perhaps' })).status, 422)
-  assert.equal((await send(service, `/ui/approvals/${id}`, { action: 'allow:ever' })).status, 422)
+  assert.equal((await answer(service, id, { action: 'perhaps' })).status, 422)
+  assert.equal((await answer(service, id, { action: 'allow:ever' })).status, 422)
 })
 
 test('decisions are listed with rule and Replay link, and narrowed by the query', async () => {
