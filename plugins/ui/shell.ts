@@ -48,6 +48,7 @@ export class Shell {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · Guard</title>
+<script src="${this.#url('settled.js')}"></script>
 ${[...this.#assets.values()]
   .filter(({ name }) => name.endsWith('.css'))
   .map(({ url }) => html`<link rel="stylesheet" href="${url}">`)}

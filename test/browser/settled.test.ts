@@ -56,6 +56,29 @@ describe('what has just moved or appeared', { skip: noBrowser }, () => {
       await visit.close()
     })
 
+  it('nothing can be pressed before that is known, however slowly scripts come', async () => {
+    const ids = await crowd.three()
+    const visit = await crowd.open('/mcp')
+    const { page } = visit
+    const at = await middleOf(allow(page, ids[0]))
+    await page.route(/\/(?:app|settled)\.js$/, async (route) => {
+      await page.waitForTimeout(1_000)
+      await route.continue()
+    })
+    await page.goto('/docs')
+    const gone = page.goto('/mcp')
+    await page.waitForURL('**/mcp', { waitUntil: 'commit' })
+    for (let click = 0; click < 6; click++) {
+      await page.mouse.click(at.x, at.y)
+      await page.waitForTimeout(50)
+    }
+    await gone
+    await page.mouse.click(at.x, at.y)
+    assert.deepEqual(await crowd.statuses(ids), ['pending', 'pending', 'pending'])
+    await page.unrouteAll()
+    await visit.close()
+  })
+
   it('a tap on what has just come below the finger does nothing, nor does a click at the moment of it', async () => {
     const ids = await crowd.three()
     const visit = await crowd.open('/mcp', { hasTouch: true })

@@ -25,6 +25,24 @@ describe('what the pointer or the focus is on', { skip: noBrowser }, () => {
       await visit.close()
     })
 
+  it('a pointer that has not moved since the page before rests on what is below it', async () => {
+    const ids = [...(await crowd.three()), await crowd.question(), await crowd.question()]
+    const visit = await crowd.open('/mcp')
+    const { page } = visit
+    const at = await restOn(page, allow(page, ids[1]))
+    await page.mouse.click(at.x, at.y)
+    await page.locator('.notice', { hasText: 'Allowed' }).waitFor()
+    await page.locator('#live', { hasText: 'live' }).waitFor()
+    const below = () =>
+      page.evaluate(([x, y]) => document.elementFromPoint(x ?? 0, y ?? 0)?.closest('article')?.id, [at.x, at.y])
+    const before = await below()
+    assert.ok(before)
+    await crowd.answer(ids[0])
+    await counted(page, 3)
+    assert.equal(await below(), before)
+    await visit.close()
+  })
+
   it('/sessions: new sessions put no other session below the pointer', async () => {
     const visit = await crowd.open('/sessions')
     const { page } = visit

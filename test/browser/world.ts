@@ -94,11 +94,12 @@ export class World {
     await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null })
     if (viewport !== null) await page.setViewportSize(viewport)
     await page.context().clearCookies()
-    // its stream ends here; its document stays until the next visit goes elsewhere
+    // its stream ends here; its document stays until the next visit goes elsewhere, which has a pointer of its own
     await page.evaluate(() => {
+      document.documentElement.dispatchEvent(new Event('pointerleave'))
+      dispatchEvent(new Event('pagehide'))
       sessionStorage.clear()
       localStorage.clear()
-      dispatchEvent(new Event('pagehide'))
     })
     visit.faults.length = 0
     this.#left.set(wanted, visit)

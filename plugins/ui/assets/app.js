@@ -1,6 +1,5 @@
 import { keys } from './keys.js'
 import { live } from './live.js'
-import { settle } from './settled.js'
 import { timeline } from './timeline.js'
 
 /** Shows the times of a part of the page in the reader's own zone; the exact text stays in the attribute. */
@@ -46,7 +45,6 @@ document.addEventListener('change', (event) => {
 localTimes(document)
 countDown()
 setInterval(countDown, 1000)
-settle()
 keys()
 if (document.getElementById('timeline')) timeline()
 live(localTimes)

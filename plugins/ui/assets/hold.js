@@ -1,8 +1,31 @@
-/** Where the pointer rests; none once it has left the window, or where there is none. */
-let pointer
+const KEPT = 'pointer'
 
-addEventListener('pointermove', ({ pointerType, clientX: x, clientY: y }) => {
+/** Where the pointer was when the page before this one in the same tab went: it says nothing of itself until it moves. */
+const kept = () => {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT)) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the pointer rests; none once it has left the window, or where there is none. */
+let pointer = kept()
+
+/** @param {PointerEvent} event */
+const follow = ({ pointerType, clientX: x, clientY: y }) => {
   pointer = pointerType === 'touch' ? undefined : { x, y }
+}
+addEventListener('pointermove', follow)
+addEventListener('pointerover', follow)
+addEventListener('pointerdown', follow)
+addEventListener('pagehide', () => {
+  try {
+    if (pointer) sessionStorage.setItem(KEPT, JSON.stringify(pointer))
+    else sessionStorage.removeItem(KEPT)
+  } catch {
+    // where nothing may be kept, the next page waits for the pointer to move
+  }
 })
 document.documentElement.addEventListener('pointerleave', () => {
   pointer = undefined

@@ -1,3 +1,5 @@
+// Not a module: it is there before anything of the page is shown, so nothing can be pressed that it has not seen.
+
 const SETTLES_MS = 500
 const LOOK_MS = 100
 /** Nothing else comes below a pointer by so little. */
@@ -34,42 +36,48 @@ const lookAround = (since) => {
   }
 }
 
+let focused = 0
+let isTooSoon = false
+
+const isNew = (control, isKey) => {
+  const now = performance.now()
+  const { moved, changed } = look(control, now)
+  const near = control.closest('[data-row]') ?? control.form ?? control
+  const isChosen = isKey && focused > changed && near.contains(document.activeElement)
+  return !isChosen && now - (isKey ? changed : moved) < SETTLES_MS
+}
+
+const controlOf = ({ target }) => {
+  const found = target.closest?.('label, button, input')
+  const control = found?.control ?? found
+  return control?.matches(pressable) && control
+}
+
+const down = (event) => {
+  const control = controlOf(event)
+  isTooSoon = control && isNew(control, false)
+}
+
 /** What has just moved or appeared ignores the pointer for half a second, and the keyboard if it has become something else since it got the focus. */
-export const settle = () => {
-  let focused = 0
-  let isTooSoon = false
-  const isNew = (control, isKey) => {
-    const now = performance.now()
-    const { moved, changed } = look(control, now)
-    const near = control.closest('[data-row]') ?? control.form ?? control
-    const isChosen = isKey && focused > changed && near.contains(document.activeElement)
-    return !isChosen && now - (isKey ? changed : moved) < SETTLES_MS
-  }
-  const controlOf = ({ target }) => {
-    const found = target.closest?.('label, button, input')
-    const control = found?.control ?? found
-    return control?.matches(pressable) && control
-  }
-  const down = (event) => {
-    const control = controlOf(event)
-    isTooSoon = control && isNew(control, false)
-  }
-  const click = (event) => {
-    const control = controlOf(event)
-    const isKey = event.detail === 0
-    if (!control || !(isNew(control, isKey) || (isTooSoon && !isKey))) return
-    event.preventDefault()
-    event.stopImmediatePropagation()
-    document.getElementById('told').textContent = 'This has just moved. Press it once more.'
-  }
-  document.addEventListener('focusin', () => {
-    focused = performance.now()
-  })
-  document.addEventListener('pointerdown', down, true)
-  document.addEventListener('click', click, true)
+const click = (event) => {
+  const control = controlOf(event)
+  const isKey = event.detail === 0
+  if (!control || !(isNew(control, isKey) || (isTooSoon && !isKey))) return
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  const told = document.getElementById('told')
+  if (told) told.textContent = 'This has just moved. Press it once more.'
+}
+
+document.addEventListener('focusin', () => {
+  focused = performance.now()
+})
+document.addEventListener('pointerdown', down, true)
+document.addEventListener('click', click, true)
+document.addEventListener('DOMContentLoaded', () => {
   // what scripts change is looked at before anybody can press it, what moves otherwise soon
   new MutationObserver(() => lookAround()).observe(document.body, { childList: true, subtree: true })
   setInterval(() => document.hidden || lookAround(), LOOK_MS)
   // a key has nothing before it that it could have been meant for
   lookAround(-SETTLES_MS)
-}
+})
