@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { seriousFindings } from './axe.ts'
 import { noBrowser } from './chromium.ts'
 import { allow, type Crowd, card, counted, restOn, startCrowd } from './crowd.ts'
 import { threeSteps } from './data.ts'
@@ -92,6 +93,28 @@ describe('what the pointer or the focus is on', { skip: noBrowser }, () => {
     assert.equal(await card(page, ids[0]).isVisible(), true)
     await page.mouse.move(0, 0)
     await card(page, ids[0]).waitFor({ state: 'detached' })
+    await visit.close()
+  })
+
+  it('what says so covers no words on a narrow screen, and axe finds nothing', async () => {
+    const ids = await crowd.three()
+    const visit = await crowd.open('/mcp', { viewport: { width: 390, height: 844 } })
+    const { page } = visit
+    await restOn(page, allow(page, ids[1]))
+    await crowd.answer(ids[1])
+    await counted(page, 2)
+    await page.locator('.gone').waitFor()
+    const { above, label, below } = await card(page, ids[1]).evaluate((gone) => {
+      const style = getComputedStyle(gone, '::after')
+      const top = gone.getBoundingClientRect().top + Number.parseFloat(style.top)
+      return {
+        above: gone.previousElementSibling?.lastElementChild?.getBoundingClientRect().bottom ?? 0,
+        label: { top, bottom: top + Number.parseFloat(style.height) },
+        below: gone.firstElementChild?.getBoundingClientRect().top ?? 0,
+      }
+    })
+    assert.ok(above <= label.top && label.bottom <= below, JSON.stringify({ above, label, below }))
+    assert.deepEqual(await seriousFindings(page), [])
     await visit.close()
   })
 

@@ -96,7 +96,7 @@ const pinForm = (
 <ul class="findings"${again !== undefined && html` id="field-tools" tabindex="-1"`}>${tools.map((tool) => {
     const { name, pin, fingerprint, difference } = tool
     const isChosen = chosen.includes(name) && (fingerprint === null || seen.includes(`${fingerprint} ${name}`))
-    return html`<li id="${definitionId(id, tool)}" data-gone="not what waits by now"><label><input type="checkbox" name="tools" value="${name}"${isChosen ? raw` checked` : ''}> ${name}</label>${fingerprint !== null && html`<input type="hidden" name="seen" value="${fingerprint} ${name}">`} ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`
+    return html`<li id="${definitionId(id, tool)}" data-gone="changed or trusted elsewhere"><label><input type="checkbox" name="tools" value="${name}"${isChosen ? raw` checked` : ''}> ${name}</label>${fingerprint !== null && html`<input type="hidden" name="seen" value="${fingerprint} ${name}">`} ${pin === 'new' ? 'is new' : html`has changed: trusted ${hashOr(trusted.get(`${id}\0${name}`))}`}, is now ${hashOr(fingerprint)}${difference !== null && html`<details><summary>What is other</summary><pre>${difference.join('\n')}</pre></details>`}</li>`
   })}</ul>
 <p class="filters">${approverField(approver, again?.faults)}<button>Trust the chosen definitions</button></p></form>`
 }
