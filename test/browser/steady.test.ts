@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { seriousFindings } from './axe.ts'
 import { noBrowser } from './chromium.ts'
-import { allow, type Crowd, card, counted, restOn, startCrowd } from './crowd.ts'
+import { allow, type Crowd, card, counted, middleOf, restOn, startCrowd } from './crowd.ts'
 import { threeSteps } from './data.ts'
 
 describe('what the pointer or the focus is on', { skip: noBrowser }, () => {
@@ -115,6 +115,45 @@ describe('what the pointer or the focus is on', { skip: noBrowser }, () => {
     })
     assert.ok(above <= label.top && label.bottom <= below, JSON.stringify({ above, label, below }))
     assert.deepEqual(await seriousFindings(page), [])
+    await visit.close()
+  })
+
+  it('a page that becomes shorter below the pointer does not move', async () => {
+    const [first, ...below] = [...(await crowd.three()), await crowd.question(), await crowd.question()]
+    const visit = await crowd.open('/mcp?tool=nothing', { viewport: { width: 1280, height: 500 } })
+    const { page } = visit
+    await allow(page, first).evaluate((button) => button.scrollIntoView({ block: 'start' }))
+    const at = await restOn(page, allow(page, first))
+    for (const id of below) await crowd.answer(id)
+    await counted(page, 1)
+    await card(page, below.at(-1)).waitFor({ state: 'detached' })
+    assert.deepEqual(await middleOf(allow(page, first)), at)
+    await visit.close()
+  })
+
+  it('a question that has its place further down by now is shown once', async () => {
+    const ids = await crowd.three()
+    const visit = await crowd.open('/mcp')
+    const { page } = visit
+    const at = await restOn(page, allow(page, ids[1]))
+    await crowd.answer(ids[0], 'allow')
+    await crowd.world.api('POST', `/api/v1/mcp/approvals/${ids[0]}/undo`)
+    await crowd.answer(ids[2])
+    await counted(page, 2)
+    await card(page, ids[2]).waitFor({ state: 'detached' })
+    assert.equal(await card(page, ids[0]).count(), 1)
+    assert.deepEqual(await middleOf(allow(page, ids[1])), at)
+    await visit.close()
+  })
+
+  it('/playground: columns stay as wide as they are, to a part of a pixel', async () => {
+    const visit = await crowd.open('/playground')
+    const { page } = visit
+    const run = page.locator('main table button').nth(3)
+    const at = await restOn(page, run)
+    await crowd.request('one')
+    await page.locator('main table[style]').waitFor()
+    assert.deepEqual(await middleOf(run), at)
     await visit.close()
   })
 

@@ -64,7 +64,7 @@ const twinOf = (element, parent) => {
 
 /** Columns stay as wide as they are, whatever comes into their cells. */
 const freeze = (table) => {
-  const heads = [...(table.rows[0]?.cells ?? [])].map((cell) => [cell, cell.offsetWidth])
+  const heads = [...(table.rows[0]?.cells ?? [])].map((cell) => [cell, cell.getBoundingClientRect().width])
   if (!heads.every(([, width]) => width)) return
   for (const [cell, width] of heads) cell.style.width = `${width}px`
   table.style.tableLayout = 'fixed'
@@ -108,15 +108,18 @@ const lastTwin = (element, parent) => {
  * Gives the rows that wait therefore, and what goes back to what is shown where the newer state of kept rows would move the anchor.
  */
 export const hold = (from, to, anchor) => {
-  const there = new Set([...to.querySelectorAll('[id]')].map(({ id }) => id))
+  const there = new Map([...to.querySelectorAll('[id]')].map((element) => [element.id, element]))
   const ends = new Map([...to.querySelectorAll('[data-ends]')].map(({ dataset }) => [dataset.ends, dataset.end]))
   const endOf = ({ id, dataset }) => ends.get(id) ?? dataset.gone
   const renewed = []
   const waiting = []
   const keep = (node, taken) => {
     const kept = keptAs(node, there, endOf)
-    const fresh = kept.id && taken.find(({ id }) => id === kept.id)
-    const holdsRows = !kept.matches?.('[data-row]') && kept.querySelector?.('[data-row]')
+    const isRow = kept.matches?.('[data-row]')
+    const holdsRows = !isRow && kept.querySelector?.('[data-row]')
+    // no row is shown twice: what has its place further down by now stays above until that may change
+    const fresh = kept.id && (isRow ? there.get(kept.id) : taken.find(({ id }) => id === kept.id))
+    if (holdsRows) for (const { id } of partsOf(kept, '[data-row][id]')) there.get(id)?.remove()
     if (!fresh || holdsRows) return kept
     renewed.push([fresh, kept])
     return fresh

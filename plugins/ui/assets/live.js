@@ -52,6 +52,8 @@ const morph = (from, to, isHeld) =>
 const morphBelow = (from, to, anchor) => {
   const place = () => anchor.getBoundingClientRect()
   const { waiting, back } = hold(from, to, anchor)
+  // a page that became shorter than it is scrolled would move, too
+  from.style.minHeight = `${from.offsetHeight}px`
   const { top, left } = place()
   morph(from, to, true)
   if (place().top !== top || place().left !== left) {
@@ -162,7 +164,8 @@ export const live = (renewed) => {
   // not every step of what is under way is an event of the stream, nor is that the pointer has gone
   setInterval(() => {
     if (document.hidden || waiting) return
-    const isFree = document.querySelector('#waits:not(:empty), .gone') && !anchorIn(document.getElementById('main'))
+    const isFree =
+      document.querySelector('#waits:not(:empty), .gone, main[style]') && !anchorIn(document.getElementById('main'))
     if (isFree || document.querySelector('[data-unfinished]')) update()
   }, AT_MOST_EVERY_MS)
   open()
