@@ -122,7 +122,8 @@ const approvals = table<'mcp_approvals'>({
 const texts = table<'mcp_approval_texts'>({
   id: 'mcp_approval_texts',
   columns: { id: 'text', arguments: 'text', sent_arguments: 'text' },
-  exact: ['id'],
+  // redacted value by value before: as one text they may be longer than what is looked through, and would be hidden whole
+  exact: ['id', 'arguments', 'sent_arguments'],
 })
 
 /** What approvals are kept in. */

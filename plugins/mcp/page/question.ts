@@ -33,7 +33,7 @@ ${shown.sent_arguments !== null && argumentTable(shown.sent_arguments, 'As they 
 ${shown.left_out !== undefined && html`<p class="warning">Not all of the ${shown.left_out} characters is shown here. <a href="${approvalUrl(id)}">Read all of it</a></p>`}
 ${findingList(findings)}
 <p class="quiet">Arguments ${shortHash(row.argument_hash)}${row.tool_fingerprint !== null && html` · definition ${shortHash(row.tool_fingerprint)}`} · <a href="${pageUrl('/mcp', { session_id })}#decisions">decisions of its session</a></p>
-${row.status === 'pending' && answers(ask, row, approver, shown.left_out !== undefined)}
+${row.status === 'pending' && answers(ask, row, approver, shown)}
 </article>
 `
 }
@@ -102,12 +102,22 @@ const longText = (label: string, text: string): Html =>
 const pressesNothing = html`<button hidden disabled></button>`
 
 /** The form that answers; it names what is shown. What is not shown to its end cannot be allowed from here. */
-const answers = ({ refused, url }: Ask, row: ApprovalRow, approver: Approver, isCut: boolean): Html => {
+const answers = ({ refused, url }: Ask, row: ApprovalRow, approver: Approver, shown: ShownArguments): Html => {
   const { id, tool, argument_hash } = row
   const again = refused?.form === 'mcp/approval' && refused.fields.get('approval') === id ? refused : undefined
   const back = url.startsWith(approvalUrl(id)) ? '/mcp' : url
   return html`<form class="filters" method="post" action="/ui/approvals/${id}"><input type="hidden" name="approval" value="${id}"><input type="hidden" name="tool" value="${tool}"><input type="hidden" name="argument_hash" value="${argument_hash}"><input type="hidden" name="return_to" value="${back}">${pressesNothing}
 <label>Reason<input name="reason" size="34" maxlength="500" placeholder="the agent reads why it is denied" value="${again?.fields.get('reason')}"></label>
 ${approverField(approver, again?.faults)}
-${isCut ? html`<a class="button" href="${approvalUrl(id)}">Read all of it to allow it</a>` : html`<button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button>`} <button class="grave" name="action" value="deny">Deny this call</button></form>`
+${allowPart(id, shown)} <button class="grave" name="action" value="deny">Deny this call</button></form>`
 }
+
+const allowPart = (id: string, { arguments: args, sent_arguments, left_out }: ShownArguments): Html => {
+  if (left_out !== undefined) return html`<a class="button" href="${approvalUrl(id)}">Read all of it to allow it</a>`
+  if ([args, sent_arguments].some((text) => text !== null && HIDDEN.test(text)))
+    return html`<span class="warning">Part of it is too long to be looked through for secrets and cannot be shown, so it is not allowed from here.</span>`
+  return html`<button class="main" name="action" value="allow">Allow once</button> <button name="action" value="allow:session">Allow for the session</button>`
+}
+
+/** What stands for a value that nobody can read here, however harmless it is. */
+const HIDDEN = /\[REDACTED:(?:limit|fault)\]/

@@ -132,3 +132,25 @@ test('what is allowed can be taken back however much is asked and answered after
   assert.match(await page(service), /Answered lately \(11, of which 1 can be taken back\)/)
   assert.match(await page(service, `/approvals/${first}`), undo)
 })
+
+test('more than a million characters are shown to their end; what cannot be shown is not allowed from a page', async () => {
+  await using service = await startMcp({ policy: POLICY })
+  const client = await service.session()
+  const lines = await asking(client, { path: 'a', content: `${'x <y> \n'.repeat(140_000)}the end` })
+  const own = await page(service, `/approvals/${lines}`)
+  assert.match(own, /the end<\/pre>[\s\S]*value="allow">Allow once/)
+  const items = Array.from({ length: 60_000 }, (_, at) => `${'item'.repeat(4)}${at}`)
+  const many = await asking(client, { list: items })
+  const one = await asking(client, { path: 'b', content: 'z'.repeat(1_100_000) })
+  for (const [id, path] of [
+    [many, `/approvals/${many}`],
+    [one, `/approvals/${one}`],
+    [one, '/mcp'],
+  ] as const) {
+    const text = await page(service, path)
+    const card = text.slice(text.indexOf(`id="approval-${id}"`)).split('</article>')[0] ?? ''
+    assert.match(card, /\[REDACTED:limit\][\s\S]*cannot be shown, so it is not allowed from here/)
+    assert.doesNotMatch(card, /value="allow/)
+    assert.match(card, /value="deny"/)
+  }
+})
