@@ -15,7 +15,7 @@ export const callOf = (
   return {
     id: newId('guardreq_', at),
     at,
-    tick: performance.now(),
+    tick: at,
     style: style.id,
     path: style.paths[0] ?? '',
     query: '',

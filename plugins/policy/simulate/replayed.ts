@@ -83,7 +83,7 @@ const nobody = { agent_id: null, key_id: null }
 const callOf = (record: CallRecord, turns: readonly Turn[], session: Session): Call => ({
   id: record.id,
   at: record.received_at,
-  tick: 0,
+  tick: record.received_at,
   style: record.style,
   path: record.path,
   query: '',

@@ -31,6 +31,19 @@ describe('stored requests that pass the rules again', () => {
     assert.equal(first.size, 3)
     assert.deepEqual(new Map(body.flagged.map((one) => [one.session_id, one.first_request_id])), first)
   })
+  it('lets the pause of a rule pass as it passed then', async () => {
+    const { live, post } = await start()
+    await live(
+      'ses_slow',
+      growing(8, (number) => step('read', { number })),
+      busy,
+    )
+    const flagged = async (cooldown_seconds: number) => {
+      const { body } = await post({ rules: [{ rule_type: 'error_retry', params: { cooldown_seconds } }] })
+      return body.flagged.length
+    }
+    assert.deepEqual([await flagged(5), await flagged(60)], [0, 1])
+  })
   it('finds what they found where users speak between calls, alone or together with the next one', async () => {
     const params = { reset_on_user_message: true }
     const aware = { ...params, result_aware: true }

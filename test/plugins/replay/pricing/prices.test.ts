@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { noUsage, sha256, type Usage } from 'guard-gateway/core'
 import { costOf, type Price, readPrices } from '../../../../plugins/replay/pricing/prices.ts'
@@ -17,7 +17,10 @@ models:
   "example-large-*": { same_as: example-large }
   "example-*": { input: 1, output: 2 }
 `
-const prices = await readPrices(FILE)
+let prices: Awaited<ReturnType<typeof readPrices>>
+before(async () => {
+  prices = await readPrices(FILE)
+})
 const usage = (counts: Partial<Usage>): Usage => ({ ...noUsage, ...counts })
 const cost = (model: string, counts: Partial<Usage>): bigint | undefined => {
   const price = prices.of(model)
