@@ -210,7 +210,7 @@ describe('guard mcp run', () => {
       OPENAI_API_KEY: 'sk-of-the-user-0123456789',
       LEAK: 'guard_test_key_that_is_long_enough',
     }
-    const run = await start({ env, flags: ['--env', 'GUARD_OTHER'] })
+    const run = await start({ env, flags: ['--env', 'GUARD_OTHER', '--env', 'ABSENT'] })
     run.send(request('1', 'x/env'))
     const { result } = JSON.parse(await run.next()) as { result: Record<string, string> }
     assert.deepEqual([result.MINE, result.GUARD_OTHER], ['1', 'y'])
@@ -219,6 +219,7 @@ describe('guard mcp run', () => {
       run.io.errText(),
       /kept from the server's environment: GUARD_CONFIG_NOTE, OPENAI_API_KEY, LEAK; "guard mcp run --env GUARD_CONFIG_NOTE …" gives one back/,
     )
+    assert.match(run.io.errText(), /--env gives nothing for ABSENT: not in this environment/)
   })
 
   it('passes on what the configuration gives the very same server, under any name, and nothing of another one', async () => {
