@@ -107,9 +107,10 @@ export const readJsonStrict = (
       place,
     )
   }
-  if (unique) refuseMany(bytes, text, code)
+  const names = unique ? namesWithin(bytes, text, code) : 0
   const value = parse(text, code)
-  if (unique) refuseDoubled(bytes, text, code)
+  // Of what stands twice the value has it once; names are read only where that is so.
+  if (names > 0 && names > Object.keys(value as object).length) refuseDoubled(bytes, text, code)
   return value
 }
 
@@ -151,12 +152,12 @@ function* topLevelNames(bytes: Buffer): Generator<number> {
 const nameAt = (bytes: Buffer, open: number): unknown =>
   JSON.parse(bytes.toString('utf8', open, stringEnd(bytes, open) + 1))
 
-/** Text that is no JSON may be refused as well. */
-const refuseMany = (bytes: Buffer, text: string, code: Code): void => {
-  if (text.trimStart()[0] !== '{') return
-  let left = MAX_MEMBERS
+/** How many names an object has at its top level, doubled ones counted twice; 0 for other values. Text that is no JSON may be refused as well. */
+const namesWithin = (bytes: Buffer, text: string, code: Code): number => {
+  if (text.trimStart()[0] !== '{') return 0
+  let names = 0
   for (const at of topLevelNames(bytes)) {
-    if (left-- > 0) continue
+    if (++names <= MAX_MEMBERS) continue
     const place = lineAndColumn(text, bytes.toString('utf8', 0, at).length)
     throw new GuardError(
       code,
@@ -164,10 +165,10 @@ const refuseMany = (bytes: Buffer, text: string, code: Code): void => {
       place,
     )
   }
+  return names
 }
 
 const refuseDoubled = (bytes: Buffer, text: string, code: Code): void => {
-  if (text.trimStart()[0] !== '{') return
   const seen = new Set<unknown>()
   for (const at of topLevelNames(bytes)) {
     const name = nameAt(bytes, at)

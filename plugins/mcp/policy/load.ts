@@ -1,13 +1,15 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Gateway, GuardError, type YamlPlace } from 'guard-gateway/core'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Placed, type PolicyFault, type PolicyPath, placed } from './fault.ts'
+import { partsOf } from './parts.ts'
 import { readPolicy } from './read.ts'
 import { semanticFaults } from './semantics.ts'
 import { shapeFaults } from './shape.ts'
 import { runTests, type TestResult } from './tests.ts'
-import { hasMoreParts, schemaErrors } from './validator.ts'
+import { schemaErrors, TOLD_PARTS } from './validator.ts'
 import { type Environment, resolveVars } from './vars.ts'
 
 /** The text of a policy, or its value; `checked`: the value is known to have the form of a policy. */
@@ -42,7 +44,6 @@ export const loadPolicy = async (
   const read = await readSource(source)
   if ('errors' in read) return { valid: false, errors: read.errors, tests: [], locate: undefined }
   const { value, locate } = read
-  if (hasMoreParts(value, MAX_PARTS)) return { valid: false, errors: [tooLarge], tests: [], locate: undefined }
   const refused = (faults: readonly PolicyFault[]): LoadedPolicy => {
     const errors = faults.slice(0, MAX_FAULTS).map((fault) => placed('INVALID_POLICY', fault, locate))
     return { valid: false, errors: errors.toSorted(byPlace), tests: [], locate }
@@ -79,10 +80,10 @@ const tooLarge: Placed = {
 }
 
 const readSource = async (source: PolicySource): Promise<Read> => {
-  if (!('text' in source))
-    return isTooDeep(source.value) ? { errors: [tooDeep] } : { value: numbered(source.value), locate: undefined }
+  if (!('text' in source)) return measured(source.value, undefined)
   try {
-    return await readPolicy(source.text)
+    const { value, locate } = await readPolicy(source.text)
+    return measured(value, locate)
   } catch (error) {
     if (!(error instanceof GuardError)) throw error
     const { code, message, place } = error
@@ -99,8 +100,15 @@ const tooDeep: Placed = {
   message: `nests deeper than ${MAX_DEPTH} levels`,
 }
 
-/** What is too large anyhow is left as it is. */
-const numbered = (value: unknown): unknown => (hasMoreParts(value, MAX_PARTS) ? value : withNumbers(value))
+/** Texts are no deeper, and hold no integers with every digit. */
+const measured = async (value: unknown, locate: LoadedPolicy['locate']): Promise<Read> => {
+  const { count, tooDeep: isTooDeep, bigints } = partsOf(value, MAX_PARTS, MAX_DEPTH)
+  if (isTooDeep) return { errors: [tooDeep] }
+  if (count > MAX_PARTS) return { errors: [tooLarge] }
+  // Reading and counting have held the event loop for long enough.
+  if (count > TOLD_PARTS) await setImmediate()
+  return { value: bigints ? withNumbers(value) : value, locate }
+}
 
 /** As texts are read: an integer that was kept with every digit is a number like any other. */
 const withNumbers = (value: unknown): unknown => {
@@ -108,16 +116,6 @@ const withNumbers = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withNumbers)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withNumbers(part)]))
-}
-
-/** Texts have been measured by their reader. */
-const isTooDeep = (value: unknown): boolean => {
-  let level: readonly unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true
-    level = level.flatMap((part) => (typeof part === 'object' && part !== null ? Object.values(part) : []))
-  }
-  return false
 }
 
 const schemaFaults = async (value: unknown, gateway: Gateway): Promise<readonly PolicyFault[]> =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { partsOf } from '../../../../plugins/mcp/policy/parts.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { hasMoreParts, schemaErrors, TOLD_PARTS } from '../../../../plugins/mcp/policy/validator.ts'
 
@@ -37,5 +38,31 @@ describe('a policy that is wrong in thousands of places', () => {
     )
     assert.equal(hasMoreParts(list, 12), true)
     assert.ok(looked < 10)
+  })
+  it('is gone through once before it is checked: parts, depth, integers with every digit', () => {
+    const none = { tooDeep: false, bigints: false }
+    assert.deepEqual(partsOf([1, [2, { a: 3 }]], 10, 3), { ...none, count: 6 })
+    assert.deepEqual(partsOf([1, [2, { a: 3n }]], 10, 3), { ...none, count: 6, bigints: true })
+    assert.equal(partsOf([[[[1]]]], 10, 2).tooDeep, true)
+    assert.equal(partsOf([[[1]]], 10, 2).tooDeep, false)
+    let looked = 0
+    const list = Array.from({ length: 10 }, () =>
+      Object.defineProperty({}, 'a', { enumerable: true, get: () => ++looked }),
+    )
+    assert.equal(partsOf(list, 5, 3).count, 6)
+    assert.equal(looked, 2)
+  })
+  it('gives others their turn before it is checked', async () => {
+    await schemaErrors({}, gateway)
+    const turnsOf = async (value: unknown) => {
+      let turns = 0
+      setImmediate(() => turns++)
+      await validatePolicy(gateway, { value })
+      return turns
+    }
+    const listOf = (count: number) => ({ version: 1, rules: new Array(count).fill(1) })
+    await turnsOf(listOf(TOLD_PARTS))
+    assert.equal(await turnsOf(listOf(2)), 0)
+    assert.equal(await turnsOf(listOf(TOLD_PARTS)), 1)
   })
 })

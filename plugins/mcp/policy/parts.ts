@@ -1,0 +1,23 @@
+/** What a policy that came as data is made of. */
+export interface Parts {
+  /** Keys and values; one more than `most` where there are more. */
+  readonly count: number
+  /** Something lies deeper than `max_depth`. */
+  readonly tooDeep: boolean
+  /** An integer was kept with every digit. */
+  readonly bigints: boolean
+}
+
+/** Goes through a value once, and no further than to one part more than `most`, or deeper than `max_depth`. */
+export const partsOf = (value: unknown, most: number, max_depth: number): Parts => {
+  const found = { count: 0, tooDeep: false, bigints: false }
+  const isOver = (part: unknown, depth: number): boolean => {
+    if (++found.count > most) return true
+    if (typeof part === 'bigint') found.bigints = true
+    if (typeof part !== 'object' || part === null) return false
+    if (depth > max_depth) found.tooDeep = true
+    return found.tooDeep || (Array.isArray(part) ? part : Object.values(part)).some((inner) => isOver(inner, depth + 1))
+  }
+  isOver(value, 0)
+  return found
+}
