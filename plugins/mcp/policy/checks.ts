@@ -1,4 +1,4 @@
-import type { Arguments, CheckContext, CheckFinding } from 'guard-gateway/core'
+import { type Arguments, type CheckContext, type CheckFinding, Pace } from 'guard-gateway/core'
 import type { RuleFinding } from '../verdict.ts'
 import type { CompiledCheck, CompiledRule } from './compiled.ts'
 
@@ -6,6 +6,8 @@ import type { CompiledCheck, CompiledRule } from './compiled.ts'
 export interface Patience {
   /** Resolves once the call has waited long enough; the same promise however often it is asked. */
   readonly over: () => Promise<'over'>
+  /** Lets others have their turn between rules and between checks, which may each take a while. */
+  readonly pace: Pace
   /** Lets go of the timer. */
   readonly end: () => void
 }
@@ -14,7 +16,7 @@ export interface Patience {
 const MAX_WAIT_MS = 250
 
 /** Starts to count when a check is first waited for: most answer at once. */
-export const patience = (ms: number = MAX_WAIT_MS): Patience => {
+export const patience = (ms: number = MAX_WAIT_MS, pace: Pace = new Pace()): Patience => {
   let timer: NodeJS.Timeout | undefined
   let over: Promise<'over'> | undefined
   return {
@@ -24,6 +26,7 @@ export const patience = (ms: number = MAX_WAIT_MS): Patience => {
       })
       return over
     },
+    pace,
     end: () => clearTimeout(timer),
   }
 }
@@ -37,21 +40,42 @@ export const findingsOf = (
   at: CheckContext,
   wait: Patience,
 ): readonly RuleFinding[] | Promise<readonly RuleFinding[]> => {
-  const started = rule.checks.map((check) => start(check, args, at))
-  const waiting = started.some(isPromise)
-  return waiting
-    ? Promise.all(started.map((found) => (isPromise(found) ? inTime(found, wait) : found))).then((all) =>
-        named(rule, all),
-      )
-    : named(rule, started as readonly Found[])
+  const started: (Found | Promise<Found>)[] = []
+  for (const check of rule.checks) {
+    if (started.length > 0 && wait.pace.due) return startedInTurns(rule, started, args, at, wait)
+    started.push(start(check, args, at))
+  }
+  return started.some(isPromise) ? allNamed(rule, started, wait) : named(rule, started as readonly Found[])
 }
+
+/** Starts the checks behind those that have been started. */
+const startedInTurns = async (
+  rule: CompiledRule,
+  started: (Found | Promise<Found>)[],
+  args: Arguments,
+  at: CheckContext,
+  wait: Patience,
+): Promise<readonly RuleFinding[]> => {
+  for (const check of rule.checks.slice(started.length)) {
+    if (wait.pace.due) await wait.pace.rest()
+    started.push(start(check, args, at))
+  }
+  return allNamed(rule, started, wait)
+}
+
+const allNamed = async (
+  rule: CompiledRule,
+  started: readonly (Found | Promise<Found>)[],
+  wait: Patience,
+): Promise<readonly RuleFinding[]> =>
+  named(rule, await Promise.all(started.map((found) => (isPromise(found) ? inTime(found, wait) : found))))
 
 type Found = readonly CheckFinding[]
 
 const start = ({ check, options }: CompiledCheck, args: Arguments, at: CheckContext): Found | Promise<Found> => {
   try {
     const found: unknown = check.find(args, options as never, at)
-    return isPromise(found) ? found.then(sound) : sound(found)
+    return isPromise(found) ? found.then(sound).catch(() => FAILED) : sound(found)
   } catch {
     return FAILED
   }
@@ -77,6 +101,6 @@ const named = ({ id, checks }: CompiledRule, all: readonly Found[]): readonly Ru
   )
 
 const inTime = async (found: Promise<Found>, wait: Patience): Promise<Found> => {
-  const first = await Promise.race([found.catch(() => FAILED), wait.over()])
+  const first = await Promise.race([found, wait.over()])
   return first === 'over' ? [cannotTell('cannot be judged: the check took too long')] : first
 }

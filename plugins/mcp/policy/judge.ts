@@ -67,6 +67,7 @@ const heard = async (
 ): Promise<readonly Voice[]> => {
   const voices: Voice[] = []
   for (const rule of rules) {
+    if (rule !== rules[0] && wait.pace.due) await wait.pace.rest()
     const spoken = speak(rule, call, at, wait)
     const voice = spoken instanceof Promise ? await spoken : spoken
     if (voice !== undefined) voices.push(voice)

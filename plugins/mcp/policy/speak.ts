@@ -80,6 +80,7 @@ export const objections = async (
 ): Promise<readonly Voice[]> => {
   const against: Voice[] = []
   for (const { rule, opinion } of voices) {
+    if (wait.pace.due) await wait.pace.rest()
     const heard = new Set(opinion.findings?.map(placeOf))
     const findings = (await findingsOf(rule, args, at, wait)).filter((finding) => !heard.has(placeOf(finding)))
     if (findings.length > 0) against.push({ rule, opinion: objecting(rule, 'deny', findings) })

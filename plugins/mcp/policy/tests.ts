@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { type Arguments, cutText, type Redactor } from 'guard-gateway/core'
+import { type Arguments, cutText, Pace, type Redactor } from 'guard-gateway/core'
 import { MemoryLimits } from '../actions/limits.ts'
 import type { ToolCall } from '../tool-call.ts'
 import type { Verdict } from '../verdict.ts'
@@ -21,8 +20,6 @@ export interface TestResult {
 
 /** The server of tests that name none. */
 const ANY_SERVER = 'test'
-/** Calls between two looks at what else there is to do. */
-const CALLS_AT_ONCE = 256
 /** Midnight at the beginning of 2026; every call of a test comes at this time. */
 const AT = Date.UTC(2026, 0, 1)
 
@@ -30,20 +27,26 @@ const AT = Date.UTC(2026, 0, 1)
 export const runTests = async (policy: CompiledPolicy, redact: Redactor): Promise<readonly TestResult[]> => {
   const enforced: CompiledPolicy = { ...policy, mode: 'enforce' }
   const results: TestResult[] = []
+  const pace = new Pace()
   for (const test of policy.document.tests ?? []) {
-    await setImmediate()
-    results.push(await runTest(enforced, test, redact))
+    if (pace.due) await pace.rest()
+    results.push(await runTest(enforced, test, redact, pace))
   }
   return results
 }
 
-const runTest = async (policy: CompiledPolicy, test: TestDocument, redact: Redactor): Promise<TestResult> => {
+const runTest = async (
+  policy: CompiledPolicy,
+  test: TestDocument,
+  redact: Redactor,
+  pace: Pace,
+): Promise<TestResult> => {
   const call = callOf(test)
   const rules = policy.rules.filter((rule) => rule.names(call.server_id, call.tool))
   const context = { rules, limits: new MemoryLimits(() => AT), redact }
   let verdict = await judge(policy, call, [], context)
   for (let again = 1; again < (test.repeat ?? 1); again++) {
-    if (again % CALLS_AT_ONCE === 0) await setImmediate()
+    if (pace.due) await pace.rest()
     verdict = await judge(policy, call, [], context)
   }
   return resultOf(test, verdict, call)
