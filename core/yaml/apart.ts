@@ -18,10 +18,10 @@ export type ApartAnswer =
 
 /** Longer texts are read apart: of the worst, which are errors from end to end, 65,536 characters take half a second, and these a tenth of what a request may wait. */
 export const APART_CHARS = 4_096
-const LIMIT_MS = 2_000
+const LIMIT_MS = 10_000
 
 /**
- * Reads YAML as `readYaml` does, long texts in a thread of their own, which gets 2 s for it. `yaml` is the address of the package.
+ * Reads YAML as `readYaml` does, long texts in a thread of their own, which gets 10 s for it, since a busy machine is no fault of a text. `yaml` is the address of the package.
  * Throws GuardError INVALID_YAML.
  */
 export const readYamlApart = async (

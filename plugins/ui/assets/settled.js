@@ -76,7 +76,8 @@ document.addEventListener('pointerdown', down, true)
 document.addEventListener('click', click, true)
 document.addEventListener('DOMContentLoaded', () => {
   // what scripts change is looked at before anybody can press it, what moves otherwise soon
-  new MutationObserver(() => lookAround()).observe(document.body, { childList: true, subtree: true })
+  const changes = { childList: true, subtree: true, attributeFilter: ['aria-disabled'] }
+  new MutationObserver(() => lookAround()).observe(document.body, changes)
   setInterval(() => document.hidden || lookAround(), LOOK_MS)
   // a key has nothing before it that it could have been meant for
   lookAround(-SETTLES_MS)
