@@ -79,6 +79,36 @@ describe('what has just moved or appeared', { skip: noBrowser }, () => {
     await visit.close()
   })
 
+  it('what cannot be pressed yet says so until it can, whatever the page is told meanwhile', async () => {
+    const [id] = await crowd.three()
+    const visit = await crowd.open('/mcp')
+    const { page } = visit
+    const lasted = allow(page, id).evaluate(
+      (button) =>
+        new Promise<number>((done) => {
+          let since: number | undefined
+          new MutationObserver(() => {
+            if (button.ariaDisabled === 'true') since ??= performance.now()
+            else if (since !== undefined) done(performance.now() - since)
+          }).observe(button, { attributes: true })
+        }),
+    )
+    // an update that changes nothing, while the button has just moved
+    const path = await page.evaluate(() => location.href)
+    await page.route(path, async (route) => {
+      const response = await route.fetch()
+      await page.locator('.bar').evaluate((bar) => {
+        bar.style.paddingTop = '90px'
+      })
+      await allow(page, id).and(page.locator('[aria-disabled]')).waitFor()
+      await route.fulfill({ response })
+    })
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    assert.ok((await lasted) >= 490, `${await lasted} ms`)
+    await page.unrouteAll()
+    await visit.close()
+  })
+
   it('a tap on what has just come below the finger does nothing, nor does a click at the moment of it', async () => {
     const ids = await crowd.three()
     const visit = await crowd.open('/mcp', { hasTouch: true })

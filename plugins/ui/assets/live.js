@@ -91,10 +91,11 @@ const refresh = async (renewed, all) => {
 /** What stands in a field before anybody types. */
 const initial = { checked: 'defaultChecked', selected: 'defaultSelected', value: 'defaultValue' }
 
-/** What the reader has done to an element outlives the server's idea of it. */
+/** What the reader has done to an element outlives the server's idea of it, and so does that it cannot be pressed yet. */
 const beforeAttributeUpdated = (name, element) =>
   !(
     name === 'open' ||
+    name === 'aria-disabled' ||
     (initial[name] in element && element[name] !== element[initial[name]]) ||
     (name === 'class' && element.matches('.at'))
   )
