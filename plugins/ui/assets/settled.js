@@ -76,8 +76,7 @@ document.addEventListener('pointerdown', down, true)
 document.addEventListener('click', click, true)
 document.addEventListener('DOMContentLoaded', () => {
   // what scripts change is looked at before anybody can press it, what moves otherwise soon
-  const changes = { childList: true, subtree: true, attributeFilter: ['aria-disabled'] }
-  new MutationObserver(() => lookAround()).observe(document.body, changes)
+  new MutationObserver(() => lookAround()).observe(document.body, { childList: true, subtree: true })
   setInterval(() => document.hidden || lookAround(), LOOK_MS)
   // a key has nothing before it that it could have been meant for
   lookAround(-SETTLES_MS)
