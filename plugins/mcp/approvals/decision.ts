@@ -1,7 +1,7 @@
 import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
 import { REASON_CHARS } from '../audit/bounds.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
-import { checkShown, type Shown } from './shown.ts'
+import { checkExpectedCall, type ExpectedCall } from './expected-call.ts'
 import type { ApprovalRow, ApprovalStatus, ApprovalTexts } from './tables.ts'
 
 /** What a person decides about a question. */
@@ -11,7 +11,7 @@ export interface Decision {
   readonly scope?: 'once' | 'session'
   readonly reason?: string | null
   /** What the person had before them: if the approval asks about something else, nothing is decided. */
-  readonly shown?: Shown
+  readonly shown?: ExpectedCall
 }
 
 /** An approval as it stands now: one whose time is over counts as expired before that is written down. Throws APPROVAL_NOT_FOUND. */
@@ -50,7 +50,7 @@ export const decideApproval = async (
 ): Promise<ApprovalRow> => {
   for (let attempt = 1; ; attempt++) {
     const row = await approvalById(gateway, approvals, id)
-    checkShown(row, decision.shown ?? {})
+    checkExpectedCall(row, decision.shown ?? {})
     if (row.status !== 'pending') throw notPending(row)
     const patch = { ...patchOf(gateway, approvals, decision), decided_via }
     try {

@@ -1,7 +1,7 @@
 export { APPROVER_HEADER, type Approver, approver } from 'guard-gateway/core'
 export { type ApprovalOptions, Approvals, type Commit, type Decided } from './approvals.ts'
 export { approvalById, type Decision, decideApproval, shownAs, textsById } from './decision.ts'
+export type { ExpectedCall } from './expected-call.ts'
 export type { Question } from './question.ts'
-export type { Shown } from './shown.ts'
 export { type ApprovalRow, approvalStates, approvalTables } from './tables.ts'
 export { undoApproval } from './undo.ts'

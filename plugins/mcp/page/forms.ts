@@ -1,5 +1,5 @@
 import { type FieldFault, type Form, GuardError, html, type Posted, type Sent } from 'guard-gateway/core'
-import { type Decision, decideApproval, type Shown, undoApproval } from '../approvals/index.ts'
+import { type Decision, decideApproval, type ExpectedCall, undoApproval } from '../approvals/index.ts'
 import { acceptPins } from '../trust.ts'
 import type { PageParts } from './index.ts'
 import { answeredNotice } from './notice.ts'
@@ -65,7 +65,7 @@ const answerOf = (fields: URLSearchParams): Decision | FieldFault => {
 }
 
 /** What the page showed, as its form names it. */
-const shownBy = (fields: URLSearchParams): Shown => {
+const shownBy = (fields: URLSearchParams): ExpectedCall => {
   const [tool, argument_hash] = [fields.get('tool'), fields.get('argument_hash')]
   return { ...(tool === null ? {} : { tool }), ...(argument_hash === null ? {} : { argument_hash }) }
 }

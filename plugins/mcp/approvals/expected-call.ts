@@ -1,15 +1,15 @@
 import { cutText, GuardError } from 'guard-gateway/core'
 import type { ApprovalRow } from './tables.ts'
 
-/** What somebody had before them who decides. */
-export interface Shown {
+/** The call that whoever decides has seen. */
+export interface ExpectedCall {
   readonly tool?: string
   /** The hash, or its first 16 digits and more. */
   readonly argument_hash?: string
 }
 
 /** Throws VERSION_CONFLICT if the approval asks about something else than what was shown. */
-export const checkShown = (row: ApprovalRow, { tool, argument_hash }: Shown): void => {
+export const checkExpectedCall = (row: ApprovalRow, { tool, argument_hash }: ExpectedCall): void => {
   const isOther =
     (tool !== undefined && posted(tool) !== posted(row.tool)) ||
     (argument_hash !== undefined && (argument_hash.length < 16 || !row.argument_hash.startsWith(argument_hash)))
