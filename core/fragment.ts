@@ -61,3 +61,15 @@ export interface Kept {
   readonly fragment: Fragment
   readonly warnings: readonly FragmentWarning[]
 }
+
+/** What the attributes of one record may hold. Lengths are UTF-16 units. */
+export const attributeLimits = Object.freeze({
+  keys: 256,
+  key_chars: 256,
+  /** Levels of nesting. */
+  depth: 32,
+  /** Of one text. */
+  value_chars: 8_192,
+  /** Of all values. */
+  all_chars: 65_536,
+})

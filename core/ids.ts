@@ -75,3 +75,8 @@ export const sha256 = (data: string | Uint8Array): string => hash('sha256', data
 
 /** The first 128 bits of SHA-256, as 32 hex digits: enough to tell the contents of histories apart. */
 export const shortSha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex').slice(0, 32)
+
+const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
+
+/** The text has the form of an id. */
+export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)

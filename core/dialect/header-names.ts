@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GuardError } from '../errors.ts'
-import { isId } from '../import/fields.ts'
+import { isId } from '../ids.ts'
 import type { Redactor } from '../redact.ts'
 
 const MAX_SPELLINGS = 1_024

@@ -1,18 +1,9 @@
 import { isShape } from '../dialect/shape.ts'
 import { GuardError } from '../errors.ts'
+import { attributeLimits } from '../fragment.ts'
 import { pointerPart } from '../json/pointer.ts'
 import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
-
-/** Attributes of one record. */
-export const MAX_KEYS = 256
-/** UTF-16 units of a name. */
-export const KEY_CHARS = 256
-/** Levels of nesting. */
-export const MAX_DEPTH = 32
-/** UTF-16 units of one text, and of all attributes of a record. */
-export const VALUE_CHARS = 8_192
-export const ALL_CHARS = 65_536
 
 /** The value with every text passed through `map`, after `enter` had each part; itself where nothing changed. */
 const mapped = (
@@ -39,9 +30,10 @@ const mapped = (
 /** Attributes that may be looked at further: few enough, each named, not too deep, every number finite, every text well-formed. */
 export const checkedAttributes = (attributes: Attributes, path: string): Attributes => {
   const keys = Object.keys(attributes)
-  if (keys.length > MAX_KEYS) throw tooMany(`${keys.length} attributes; a record may have ${MAX_KEYS}`, path)
-  if (keys.some((key) => key.length > KEY_CHARS))
-    throw tooMany(`an attribute's name is longer than ${KEY_CHARS} characters`, path)
+  if (keys.length > attributeLimits.keys)
+    throw tooMany(`${keys.length} attributes; a record may have ${attributeLimits.keys}`, path)
+  if (keys.some((key) => key.length > attributeLimits.key_chars))
+    throw tooMany(`an attribute's name is longer than ${attributeLimits.key_chars} characters`, path)
   if ('' in attributes)
     throw new GuardError('INVALID_TRACE', 'An attribute has no name. Name it, or leave it out.', { path: `${path}/` })
   return mapped(attributes, (text) => cutBeforeRedaction(sanitise(text)), path, formed) as Attributes
@@ -49,7 +41,8 @@ export const checkedAttributes = (attributes: Attributes, path: string): Attribu
 
 /** The part with its names well-formed. Throws for one that is too deep or no finite number. */
 const formed = (part: unknown, depth: number, path: string): unknown => {
-  if (depth > MAX_DEPTH) throw new GuardError('TOO_DEEP', `Attributes nest deeper than ${MAX_DEPTH} levels.`, { path })
+  if (depth > attributeLimits.depth)
+    throw new GuardError('TOO_DEEP', `Attributes nest deeper than ${attributeLimits.depth} levels.`, { path })
   // an integer beyond all doubles is none that readers of JSON or OTLP take
   if ((typeof part === 'number' || typeof part === 'bigint') && !Number.isFinite(Number(part)))
     throw new GuardError('INVALID_TRACE', 'A number is not finite. Send a finite number, or a text.', { path })
@@ -69,8 +62,8 @@ export const cutAttributes = (
 ): Attributes => {
   let chars = 0
   const shorten = (text: string, at: string): string => {
-    const kept = text.length <= VALUE_CHARS ? text : cutText(text, VALUE_CHARS)
-    if (kept !== text) cut(at, VALUE_CHARS)
+    const kept = text.length <= attributeLimits.value_chars ? text : cutText(text, attributeLimits.value_chars)
+    if (kept !== text) cut(at, attributeLimits.value_chars)
     chars += kept.length
     return kept
   }
@@ -79,6 +72,7 @@ export const cutAttributes = (
     return part
   }
   const short = mapped(attributes, shorten, path, countNames) as Attributes
-  if (chars > ALL_CHARS) throw tooMany(`${chars} characters of attributes; a record may have ${ALL_CHARS}`, path)
+  if (chars > attributeLimits.all_chars)
+    throw tooMany(`${chars} characters of attributes; a record may have ${attributeLimits.all_chars}`, path)
   return short
 }

@@ -1,8 +1,8 @@
 import { isShape, type Shape } from '../dialect/shape.ts'
+import { isId } from '../ids.ts'
 import { type Attributes, type FailureTag, failureTags, type Severity, type SpanKind, spanKinds } from '../trace.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 
-const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/
 const STATUS = /^[a-z][a-z0-9_]{0,31}$/
 const DIGITS = /^[0-9]{1,19}$/
 const MAX_NS = 9_223_372_036_854_775_807n
@@ -14,9 +14,6 @@ export type Field<T> = (value: unknown, record: Place, key: string) => T
 
 const wrong = (record: Place, key: string, wanted: string): ImportFault =>
   new ImportFault('INVALID_IMPORT', `"${key}" must be ${wanted}.`, inside(record, key))
-
-/** The text has the form of an id. */
-export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)
 
 /** An id of 1 to 128 characters that addresses and file names can hold. */
 export const idField: Field<string> = (value, record, key) => {

@@ -1,5 +1,5 @@
 import { isShape } from '../dialect/shape.ts'
-import { ALL_CHARS, KEY_CHARS, MAX_DEPTH, MAX_KEYS, VALUE_CHARS } from '../fragment/attributes.ts'
+import { attributeLimits } from '../fragment.ts'
 import type { Attributes } from '../trace.ts'
 import type { MetadataOnly } from './content/metadata-only.ts'
 import { guardNames } from './names.ts'
@@ -11,10 +11,10 @@ const SPARE_CHARS = 4_096
 
 /** UTF-16 units that a value takes up, as the limit of a record counts them; undefined for a value that no record may have. */
 const sizeOf = (value: unknown, depth = 0): number | undefined => {
-  if (depth > MAX_DEPTH) return undefined
+  if (depth > attributeLimits.depth) return undefined
   switch (typeof value) {
     case 'string':
-      return Math.min(value.length, VALUE_CHARS)
+      return Math.min(value.length, attributeLimits.value_chars)
     case 'number':
     case 'bigint':
       return Number.isFinite(Number(value)) ? 0 : undefined
@@ -39,9 +39,12 @@ const sizeOfParts = (value: object, depth: number): number | undefined => {
  */
 export const fitted = (attributes: Attributes, names: MetadataOnly, dropped: (count: number) => void): Attributes => {
   const entries = Object.entries(attributes).map(([name, value]) => ({ name, value, size: sizeOf(value) }))
-  const usable = entries.filter(({ name, size }) => name !== '' && name.length <= KEY_CHARS && size !== undefined)
+  const usable = entries.filter(
+    ({ name, size }) => name !== '' && name.length <= attributeLimits.key_chars && size !== undefined,
+  )
   const chars = usable.reduce((sum, { size = 0 }) => sum + size, 0)
-  const fits = (keys: number, sum: number): boolean => keys <= MAX_KEYS - SPARE_KEYS && sum <= ALL_CHARS - SPARE_CHARS
+  const fits = (keys: number, sum: number): boolean =>
+    keys <= attributeLimits.keys - SPARE_KEYS && sum <= attributeLimits.all_chars - SPARE_CHARS
   if (usable.length === entries.length && fits(entries.length, chars)) return attributes
   const byWorth = usable
     .map((entry) => ({ ...entry, rank: names.rank(entry.name, entry.value) }))
