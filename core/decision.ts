@@ -1,5 +1,6 @@
-import type { Outcome, Turn } from './call.ts'
+import type { Outcome } from './call.ts'
 import type { ReplyListener } from './dialect/speech.ts'
+import type { Turn } from './turns.ts'
 
 /** Why a rule spoke. */
 export interface Finding {

@@ -1,7 +1,7 @@
-import type { ToolCall, Turn } from './call.ts'
 import type { Finding, Row } from './decision.ts'
 import { cutText } from './text.ts'
 import { toolMatcher } from './tools/matcher.ts'
+import type { ToolCall, Turn } from './turns.ts'
 
 type Where = NonNullable<Finding['where']>
 

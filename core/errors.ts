@@ -1,6 +1,6 @@
+import type { Attempt } from './call.ts'
 import { type Code, catalogue, type Entry } from './errors/catalogue.ts'
 import { errorEntry, isKnownCode } from './errors/entry.ts'
-import type { Attempt } from './settled.ts'
 
 /** Where and how an error came about; `detail` says what was wanted and what there is. */
 export interface ErrorPlace {

@@ -1,5 +1,6 @@
 export * from './budget/index.ts'
-export type { Call, Chain, Conversation, Identity, Mode, Outcome, ToolCall, Turn, TurnContent } from './call.ts'
+
+export type { Attempt, Call, CallTrace, Envelope, Identity, Mode, Outcome, Part } from './call.ts'
 export * from './clock.ts'
 export type * from './contracts/index.ts'
 export { originalOf } from './conversation/attempts.ts'
@@ -179,7 +180,7 @@ export type { Secrets } from './secrets.ts'
 export { bringsUserMessage, isFreshStart, isPassedOver, isSameSubagent, repeatsOfOne } from './session/repeats.ts'
 export { isSessionName, namedSession, onlySession, sessionById } from './session/session-id.ts'
 export { type Caller, newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
-export type { Attempt, Reading, Settled, Usage } from './settled.ts'
+export type { Cost, Reading, RepliedTool, Settled, Usage } from './settled.ts'
 export { EventSplitter, type OnData } from './sse.ts'
 export { datedCursor, resumed } from './store/dated-cursor.ts'
 export { lookBack } from './store/look-back.ts'
@@ -199,21 +200,11 @@ export {
 export { type Place, place, tipsOf } from './threads.ts'
 export { argumentText, calledTool, callKey } from './tool-calls.ts'
 export { isNewChange } from './tools/changed.ts'
-export { changes, effectOfName, type ToolEffect } from './tools/effect.ts'
+export { changes, effectOfName } from './tools/effect.ts'
 export { toolMatcher } from './tools/matcher.ts'
 export { isProse, withoutProse } from './tools/prose.ts'
 export { argumentHash, canonicalJson } from './trace/argument-hash.ts'
-export {
-  allInput,
-  type CallTrace,
-  type Cost,
-  callRecords,
-  decisionAttributes,
-  decisionEventId,
-  type RepliedTool,
-  toolSpanId,
-  traceOf,
-} from './trace/call-trace.ts'
+export { allInput, callRecords, decisionAttributes, decisionEventId, toolSpanId, traceOf } from './trace/call-trace.ts'
 export { givesWay, joinsProject, type ProjectSource } from './trace/project.ts'
 export { autoRoot, wideRoot } from './trace/root.ts'
 export type { ToolRecord, ToolRecording } from './trace/tool-record.ts'
@@ -239,6 +230,7 @@ export {
   type TreeNode,
   type TreeSpan,
 } from './trace.ts'
+export type { Chain, Conversation, LooseResult, ToolCall, ToolEffect, Turn, TurnContent } from './turns.ts'
 export { type UpstreamRoute, upstreamAddress } from './upstream-address.ts'
 export { readYamlApart } from './yaml/apart.ts'
 export { readYaml, type Yaml, type YamlModule, type YamlPlace } from './yaml.ts'

@@ -1,4 +1,4 @@
-import type { Call, Outcome } from './call.ts'
+import type { Attempt, Call, Outcome } from './call.ts'
 import { timeSince } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Client, Reply } from './contracts/reply.ts'
@@ -13,7 +13,7 @@ import { gone, type Passed, passOn } from './pipeline/pass-on.ts'
 import { recordable } from './pipeline/recording.ts'
 import type { Relayed } from './pipeline/relay.ts'
 import { noReading } from './pipeline/tap.ts'
-import type { Attempt, Reading, Settled } from './settled.ts'
+import type { Reading, Settled } from './settled.ts'
 
 const TAP_LIMIT_MS = 10_000
 const SETTLE_LIMIT_MS = 5_000

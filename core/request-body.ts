@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { Conversation } from './call.ts'
-import type { ApiStyle, Envelope } from './contracts/api-style.ts'
+import type { Envelope } from './call.ts'
+import type { ApiStyle } from './contracts/api-style.ts'
 import { thrownBy } from './errors/thrower.ts'
 import { GuardError } from './errors.ts'
 import { BodyPrints, begins } from './request-body/body-prints.ts'
@@ -11,6 +11,7 @@ import { LatestList } from './request-body/latest-list.ts'
 import { readAnew } from './request-body/read-anew.ts'
 import { readOn } from './request-body/read-on.ts'
 import type { Known } from './request-body/scan.ts'
+import type { Conversation } from './turns.ts'
 
 /** A request as its style and the rules read it. */
 export interface ReadRequest {

@@ -1,6 +1,5 @@
-import type { Call, Outcome } from './call.ts'
+import type { Attempt, Call, Outcome } from './call.ts'
 import type { Decision } from './decision.ts'
-import type { Cost, RepliedTool } from './trace/call-trace.ts'
 
 /** Token counts of one reply; `input_tokens` is what was not cached. */
 export interface Usage {
@@ -34,6 +33,22 @@ export interface Reading {
   readonly complete: boolean
 }
 
+/** A tool call found in a reply, as recorded. */
+export interface RepliedTool {
+  readonly id: string | null
+  readonly tool: string
+  /** HMAC-SHA-256 of the arguments under the installation's key, hex. */
+  readonly argument_hash: string
+}
+
+/** What a call cost, in millionths of the billing currency. */
+export interface Cost {
+  readonly cost_micro: number
+  readonly cost_source: 'priced' | 'unpriced'
+  /** First 12 hex digits of the price file's SHA-256; null without one. */
+  readonly price_version: string | null
+}
+
 /** A finished call: everything that is recorded about it. */
 export interface Settled {
   readonly call: Call
@@ -59,14 +74,4 @@ export interface Settled {
   cost?: Cost
   /** Filled in with it: the reply's tool calls as they are recorded. */
   tool_calls?: readonly RepliedTool[]
-}
-
-/** One try at one upstream. */
-export interface Attempt {
-  readonly upstream: string
-  /** Host it was asked at; absent where no host is asked. */
-  readonly address?: string
-  /** Null if nothing was answered. */
-  readonly status: number | null
-  readonly error: string | null
 }

@@ -1,4 +1,4 @@
-import type { Call, Conversation, Turn } from './call.ts'
+import type { Call } from './call.ts'
 import { originalOf } from './conversation/attempts.ts'
 import { endIn, endOfTalk, isLonger, isSubagent, search } from './conversation/beginnings.ts'
 import { isUserFirst } from './conversation/new-turns.ts'
@@ -13,6 +13,7 @@ import {
 } from './conversation/stateful.ts'
 import type { Row } from './decision.ts'
 import { sha256 } from './ids.ts'
+import type { Conversation, Turn } from './turns.ts'
 
 /** Where a request stands among the requests of its session, and what of it counts. */
 export interface Place {

@@ -1,4 +1,3 @@
-import type { ToolCall } from './call.ts'
 import { contentHash } from './conversation/content-hash.ts'
 import { arePlainArguments } from './conversation/plain-arguments.ts'
 import type { Wording } from './conversation/wording.ts'
@@ -9,6 +8,7 @@ import { readJson } from './json.ts'
 import { unframed } from './results/frames.ts'
 import { isPending } from './results/pending.ts'
 import { effectOf } from './tools/effect.ts'
+import type { ToolCall } from './turns.ts'
 
 /** Deeper argument text is compared as text. */
 const DEPTH_LIMIT = 128

@@ -1,3 +1,4 @@
+import type { Envelope, Part } from '../call.ts'
 import type { ErrorBody } from '../errors.ts'
 import type { Reading } from '../settled.ts'
 import type { Speech } from './speech.ts'
@@ -28,44 +29,6 @@ export interface ApiStyle {
   /** One of our own errors in this dialect. */
   refusal(error: ErrorBody, requestId: string): object
 }
-
-/** What a request says beside its conversation. */
-export interface Envelope {
-  readonly model: string
-  readonly stream: boolean
-  readonly max_tokens: number | null
-  /** As asked for; null if there is none, or none that is a number. */
-  readonly temperature: number | null
-  /** Parts that stand before those of the list: system prompt, instructions, an input that is plain text. */
-  readonly before: readonly Part[]
-  /** Parts that stand after those of the list: a body-level tool call. */
-  readonly after: readonly Part[]
-  readonly tools: unknown
-  readonly tool_choice: unknown
-  readonly previous_response_id: string | null
-  readonly conversation: string | null
-  /** Session ids found in the body, by source, for the sessions plugin: `metadata.user_id`, `prompt_cache_key`, `conversation`. */
-  readonly hints: Readonly<Record<string, string>>
-}
-
-/** A piece of a conversation as its style tells it: raw text and values, neither normalised nor hashed. */
-export type Part =
-  | {
-      readonly kind: 'system' | 'user' | 'beside' | 'text'
-      readonly text: string
-      readonly blocks?: readonly unknown[]
-    }
-  | { readonly kind: 'call'; readonly tool: string; readonly args: unknown; readonly id?: string }
-  | {
-      readonly kind: 'result'
-      readonly id?: string
-      readonly text: string
-      readonly blocks?: readonly unknown[]
-      /** Whether the dialect itself says that the tool failed, or did not; absent where it says neither. */
-      readonly error?: boolean
-      /** It stands beside its call: the tool ran at the provider, and the reply may go on behind it. */
-      readonly served?: true
-    }
 
 /** Watches one reply as it passes; gets decoded copies, changes and keeps back nothing. */
 export interface Meter {

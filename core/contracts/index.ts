@@ -1,6 +1,6 @@
 // The contracts that plugins and the gateway meet by, part of the public surface.
 
-export type { ApiStyle, Envelope, Meter, Part } from './api-style.ts'
+export type { ApiStyle, Meter } from './api-style.ts'
 export type { AskJson, AskStream, Command, Input, Io } from './command.ts'
 export type { Detector, Ended, Evidence, Rule, Start, TextWatch, Totals } from './detector.ts'
 export type {

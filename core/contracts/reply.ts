@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Identity } from '../call.ts'
-import type { Attempt } from '../settled.ts'
+import type { Attempt, Identity } from '../call.ts'
 
 /** The client's side of an exchange: an HTTP response, or whoever runs a scripted request. */
 export interface Client {

@@ -1,5 +1,5 @@
-import type { Chain, Conversation } from '../call.ts'
 import type { Row } from '../decision.ts'
+import type { Chain, Conversation } from '../turns.ts'
 import type { Known } from './stateful.ts'
 
 /** What a look at every row tells; positions are among the items of this request. */

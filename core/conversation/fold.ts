@@ -1,4 +1,4 @@
-import type { Conversation, LooseResult } from '../call.ts'
+import type { Conversation, LooseResult } from '../turns.ts'
 import { CallIndex, type CallPlace } from './call-index.ts'
 import { Link } from './links.ts'
 import type { CallPiece, MessagePiece, Piece, ResultPiece, TextPiece } from './pieces.ts'

@@ -1,5 +1,5 @@
-import type { Chain } from '../call.ts'
 import { shortSha256 } from '../ids.ts'
+import type { Chain } from '../turns.ts'
 
 /** So many items are hashed at once: one by one, each would cost about as much as all of them. */
 const STRETCH = 16

@@ -1,5 +1,5 @@
-import type { Turn } from '../call.ts'
 import type { Row } from '../decision.ts'
+import type { Turn } from '../turns.ts'
 
 /** What of a conversation a request brings. */
 type Brought = Pick<Row, 'user_first' | 'new_turns'>

@@ -1,4 +1,4 @@
-import type { Part } from '../contracts/api-style.ts'
+import type { Part } from '../call.ts'
 import { collapse, withoutReminders } from '../fingerprint.ts'
 import { sha256 } from '../ids.ts'
 

@@ -1,8 +1,9 @@
-import type { Part } from '../contracts/api-style.ts'
+import type { Part } from '../call.ts'
 import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
 import { shortSha256 } from '../ids.ts'
 import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
-import { effectOf, type ToolEffect } from '../tools/effect.ts'
+import { effectOf } from '../tools/effect.ts'
+import type { ToolEffect } from '../turns.ts'
 import { contentHash } from './content-hash.ts'
 import { literal, type Wording } from './wording.ts'
 

@@ -1,4 +1,4 @@
-import type { Conversation } from '../call.ts'
+import type { Conversation } from '../turns.ts'
 import { Link } from './links.ts'
 
 const none: readonly never[] = Object.freeze([])

@@ -1,7 +1,8 @@
-import type { Call, Conversation, ToolCall, Turn } from '../call.ts'
+import type { Call } from '../call.ts'
 import type { Row } from '../decision.ts'
 import { sha256 } from '../ids.ts'
 import { whilePending } from '../tools/effect.ts'
+import type { Conversation, ToolCall, Turn } from '../turns.ts'
 import { joinedTurns } from './new-turns.ts'
 
 /** What a session knows when a request is placed. Rows are newest first. */

@@ -1,7 +1,7 @@
-import type { TurnContent } from '../call.ts'
-import type { Part } from '../contracts/api-style.ts'
+import type { Part } from '../call.ts'
 import { withoutReminders } from '../fingerprint.ts'
 import { plainResult } from '../tool-calls.ts'
+import type { TurnContent } from '../turns.ts'
 
 /**
  * What the last `turns` turns said, oldest turn first. `partsAt` gives the parts of one of `count` pieces of a conversation; only as many

@@ -1,5 +1,5 @@
-import type { ToolCall, Turn } from '../call.ts'
-import { effectOfName, type ToolEffect } from '../tools/effect.ts'
+import { effectOfName } from '../tools/effect.ts'
+import type { ToolCall, ToolEffect, Turn } from '../turns.ts'
 
 const USER = '+'
 

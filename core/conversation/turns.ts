@@ -1,6 +1,6 @@
-import type { ToolCall, Turn } from '../call.ts'
 import { shortSha256 } from '../ids.ts'
-import { type ToolEffect, whilePending } from '../tools/effect.ts'
+import { whilePending } from '../tools/effect.ts'
+import type { ToolCall, ToolEffect, Turn } from '../turns.ts'
 
 /** A call of a turn, before its result is known. */
 export interface OpenCall {

@@ -1,4 +1,4 @@
-import type { Chain } from '../call.ts'
+import type { Chain } from '../turns.ts'
 import type { Link } from './links.ts'
 
 /** All items of a conversation. System items have links of their own: what changes in them leaves the tips of the talk as they are. */

@@ -1,5 +1,5 @@
-import type { TurnContent } from '../call.ts'
 import type { RecentHashes } from '../conversation/recent-hashes.ts'
+import type { TurnContent } from '../turns.ts'
 
 /** A result's text behind these characters is not looked at. */
 const RESULT_CHARS = 40_000

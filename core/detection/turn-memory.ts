@@ -1,4 +1,5 @@
-import type { Call, Turn, TurnContent } from '../call.ts'
+import type { Call } from '../call.ts'
+import type { Turn, TurnContent } from '../turns.ts'
 
 /** A turn that a conversation has not been asked about before. */
 export interface FreshTurn {

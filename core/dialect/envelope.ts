@@ -1,4 +1,4 @@
-import type { Envelope } from '../contracts/api-style.ts'
+import type { Envelope } from '../call.ts'
 import type { ErrorBody } from '../errors.ts'
 import { genericCall, unlistedParts } from './parts.ts'
 import { type Shape, shapeOf, wordOf } from './shape.ts'

@@ -1,4 +1,4 @@
-import type { Part } from '../contracts/api-style.ts'
+import type { Part } from '../call.ts'
 import { firstOf, isShape, type Shape, shapeOf, wordOf } from './shape.ts'
 
 /** Content of a message: its texts, what is no text, and tool calls that stand among them. */

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
-import type { ApiStyle, Part } from '../contracts/api-style.ts'
+import type { Part } from '../call.ts'
+import type { ApiStyle } from '../contracts/api-style.ts'
 import type { Encoding } from '../conversation/byte-strings.ts'
 import { type Piece, pieceOf } from '../conversation/pieces.ts'
 import { literal, type Wording } from '../conversation/wording.ts'

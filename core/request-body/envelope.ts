@@ -1,4 +1,5 @@
-import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
+import type { Envelope } from '../call.ts'
+import type { ApiStyle } from '../contracts/api-style.ts'
 
 /** What a style reads around the list, frozen: later requests that say the same there share it. */
 export const envelopeOf = (style: ApiStyle, members: Readonly<Record<string, unknown>>): Envelope => {

@@ -1,4 +1,5 @@
-import type { ApiStyle, Envelope } from '../contracts/api-style.ts'
+import type { Envelope } from '../call.ts'
+import type { ApiStyle } from '../contracts/api-style.ts'
 import type { Piece } from '../conversation/pieces.ts'
 import type { ParsedList } from './latest-list.ts'
 import { shortened } from './long-texts.ts'

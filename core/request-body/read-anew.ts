@@ -1,4 +1,5 @@
-import type { ApiStyle, Envelope, Part } from '../contracts/api-style.ts'
+import type { Envelope, Part } from '../call.ts'
+import type { ApiStyle } from '../contracts/api-style.ts'
 import { Fold } from '../conversation/fold.ts'
 import { openingOf } from '../conversation/opening.ts'
 import { pieceOf } from '../conversation/pieces.ts'

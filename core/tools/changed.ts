@@ -1,4 +1,4 @@
-import type { Turn } from '../call.ts'
+import type { Turn } from '../turns.ts'
 import { changes } from './effect.ts'
 
 /** A change that was made within so many turns before is the same change again. */

@@ -1,12 +1,7 @@
+import type { ToolEffect } from '../turns.ts'
 import { effectOfCommand, isSilence, isTaskOutput, isView } from './commands.ts'
 import { acting, editing, general, looking, named, posting, waiting } from './verbs.ts'
 import { lastPart, wordsOf } from './words.ts'
-
-/**
- * What a call does, as far as its name and its arguments tell: `edit` changes something and does the same when it is made again, `act`
- * does something that may differ each time, `look` only reads, `wait` asks how far something is. Null where nothing tells.
- */
-export type ToolEffect = 'edit' | 'act' | 'look' | 'wait'
 
 /** Whether a call changes something. */
 export const changes = (effect: ToolEffect | null): boolean => effect === 'edit' || effect === 'act'

@@ -1,29 +1,7 @@
+import type { CallTrace } from '../call.ts'
 import type { CallRecord } from '../record.ts'
+import type { RepliedTool } from '../settled.ts'
 import type { Attributes, Span, TraceEvent } from '../trace.ts'
-
-/** Where a call stands among traces: W3C hex ids. */
-export interface CallTrace {
-  readonly trace_id: string
-  readonly span_id: string
-  /** The caller's span; null below the root. */
-  readonly parent_span_id: string | null
-}
-
-/** A tool call found in a reply, as recorded. */
-export interface RepliedTool {
-  readonly id: string | null
-  readonly tool: string
-  /** HMAC-SHA-256 of the arguments under the installation's key, hex. */
-  readonly argument_hash: string
-}
-
-/** What a call cost, in millionths of the billing currency. */
-export interface Cost {
-  readonly cost_micro: number
-  readonly cost_source: 'priced' | 'unpriced'
-  /** First 12 hex digits of the price file's SHA-256; null without one. */
-  readonly price_version: string | null
-}
 
 const NS = 1_000_000n
 const LABEL_CHARS = 128

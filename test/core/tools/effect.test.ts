@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { argumentText, effectOfName } from 'guard-gateway/core'
-import { effectOf, type ToolEffect } from '../../../core/tools/effect.ts'
+import { effectOf } from '../../../core/tools/effect.ts'
+import type { ToolEffect } from '../../../core/turns.ts'
 
 /** Tools of clients and servers as they name them, and what they do. */
 const tools: Readonly<Record<ToolEffect | 'unknown', readonly string[]>> = {
