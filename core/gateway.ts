@@ -1,5 +1,5 @@
-import type { BudgetLeft } from './budget/left.ts'
 import { type Clock, systemClock } from './clock.ts'
+import type { Approver, Keys } from './contracts/access.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
 import type { Detector, Rule } from './contracts/detector.ts'
@@ -7,6 +7,8 @@ import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
 import type { Ask, Form, Page, Panel } from './contracts/page.ts'
+import type { Finder, Redactor, Secrets } from './contracts/redaction.ts'
+import type { BudgetLeft } from './contracts/rules.ts'
 import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
 import { throwerOf, thrownBy } from './errors/thrower.ts'
@@ -14,15 +16,15 @@ import { GuardError } from './errors.ts'
 import { cleanFragment } from './fragment/clean.ts'
 import type { Fragment, Kept } from './fragment.ts'
 import { createHooks } from './hooks.ts'
-import { type Approver, approver } from './keys/approver.ts'
-import { Keys } from './keys.ts'
+import { approver } from './keys/approver.ts'
+import { KeyRing } from './keys.ts'
 import type { OnStorageFailure } from './pipeline/recording.ts'
 import type { Plugin } from './plugin.ts'
-import { type Finder, type Redactor, redactor } from './redact.ts'
+import { redactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { OwnedBodies } from './request-body/owned-bodies.ts'
 import { RequestReader } from './request-body.ts'
-import { Secrets } from './secrets.ts'
+import { SecretFinder } from './secrets.ts'
 import { sessionById } from './session/session-id.ts'
 import type { Caller, Session, SessionRow } from './session.ts'
 import { createStore } from './store.ts'
@@ -89,8 +91,8 @@ export class Gateway {
   approver: Approver = approver(undefined)
   /** Files of the gateway itself, absolute: whoever writes them rules it. */
   readonly ownFiles = new Set<string>()
-  readonly secrets = new Secrets()
-  readonly keys = new Keys()
+  readonly secrets: Secrets = new SecretFinder()
+  readonly keys: Keys = new KeyRing()
   /** Reads model requests, and remembers what they held. */
   readonly requestReader = new RequestReader()
   /** Bodies that are freed as soon as nobody needs them. */

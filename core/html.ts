@@ -1,5 +1,6 @@
-/** Markup that is safe to send: everything interpolated into it was escaped. */
-export class Html {
+import type { Markup } from './contracts/page.ts'
+
+export class Html implements Markup {
   readonly text: string
   constructor(text: string) {
     this.text = text

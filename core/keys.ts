@@ -1,17 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Identity } from './call.ts'
-
-/** An agent key as it is kept: never the key, only its SHA-256 in hex. */
-export interface AgentKey {
-  readonly id: string
-  readonly agent_id: string
-  readonly hash: string
-}
+import type { AgentKey, Keys } from './contracts/access.ts'
 
 const gatewayIdentity: Identity = Object.freeze({ agent_id: null, key_id: null })
 
-/** The keys that open the model proxy: the gateway's own, and those of agents. */
-export class Keys {
+/** Keeps digests alone. */
+export class KeyRing implements Keys {
   /** The digest in hex. */
   #gateway: Buffer | undefined
   readonly #agents = new Map<string, AgentKey>()
@@ -25,10 +19,7 @@ export class Keys {
   remove(keyHash: string): void {
     this.#agents.delete(keyHash)
   }
-  /**
-   * Who the presented credentials belong to: an agent's key before the gateway's, undefined if none is valid or two agents' keys are given.
-   * The gateway key is compared in constant time; agent keys are found by digest, which tells an observer nothing about a key.
-   */
+  /** The gateway key is compared in constant time; agent keys are found by digest, which tells an observer nothing about a key. */
   identify(credentials: readonly string[]): Identity | undefined {
     let found: Identity | undefined
     for (const credential of credentials) {

@@ -1,20 +1,12 @@
-import { type Finder, mark } from './redact/hit.ts'
+import type { Finder, Redactor } from './contracts/redaction.ts'
+import { mark } from './redact/hit.ts'
 import { json } from './redact/json.ts'
 import { nameJudge } from './redact/names.ts'
 import { texts } from './redact/texts.ts'
 import { type Walker, walk } from './redact/walk.ts'
 import { Work, WorkLimit } from './redact/work.ts'
 
-export type { Finder } from './redact/hit.ts'
-
-/** Hides secrets, each as `[REDACTED:<kind>]`. Never throws; what it cannot examine it hides as well. */
-export interface Redactor {
-  /** Deep, names and values; the value itself where nothing changed, a copy of its changed parts otherwise. Idempotent. */
-  value<T>(value: T): T
-  text(text: string): string
-  /** An identifier is or holds a secret. Mail addresses are allowed in identifiers, and ids of OpenTelemetry's form are none. */
-  looksSecret(id: string): boolean
-}
+export type { Finder, Redactor } from './contracts/redaction.ts'
 
 export interface RedactorOptions {
   /** Configured credentials and users' patterns, beside the built-in rules. */

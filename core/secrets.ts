@@ -1,15 +1,12 @@
-import type { Finder } from './redact.ts'
+import type { Finder, Secrets } from './contracts/redaction.ts'
 
 /** Values shorter than this are compared whole: as part of other text they would be found everywhere. */
 const MIN_INSIDE = 8
 /** Size of the table of skips, one entry a pair of characters. */
 const PAIRS = 16_384
 
-/**
- * The credentials of this process. They go in and never come out: one can only ask whether a text holds one, and where.
- * Each is also recognised in base64 (at any offset, both alphabets) and percent-encoded.
- */
-export class Secrets {
+/** Recognises each credential also in base64 (at any offset, both alphabets) and percent-encoded. */
+export class SecretFinder implements Secrets {
   /** Whole texts that are a credential too short to be looked for inside others. */
   readonly #whole = new Set<string>()
   #longestWhole = 0
@@ -20,12 +17,10 @@ export class Secrets {
   #any = false
   #count = 0
 
-  /** How many were taken up: after one more, what held none may hold one. */
   get count(): number {
     return this.#count
   }
 
-  /** Takes a credential up; an empty text is none. */
   add(value: string): void {
     if (value === '') return
     this.#count++
@@ -37,13 +32,12 @@ export class Secrets {
     this.#any = true
   }
 
-  /** The text is or holds a credential, as it stands or percent-decoded. */
   holds(text: string): boolean {
     if (this.find(text, 0) !== undefined || this.#isWhole(behindScheme(text))) return true
     return text.includes('%') && this.find(unpercent(text), 0) !== undefined
   }
 
-  /** Where the first credential at or behind `from` stands; steps over most characters without reading them. */
+  /** Steps over most characters without reading them. */
   readonly find: Finder = (text, from) => {
     if (from === 0 && this.#isWhole(text)) return [0, text.length]
     if (!this.#any) return undefined

@@ -1,6 +1,5 @@
 import type {
   AnyRow,
-  AnyWhere,
   Driver,
   DriverChange,
   DriverReader,
@@ -11,6 +10,7 @@ import type {
   Table,
   WriteOptions,
 } from './contracts/storage.ts'
+import type { AnyWhere } from './contracts/storage-query.ts'
 import { GuardError } from './errors.ts'
 import { type Cleaning, cleanKey, cleanRow } from './store/clean.ts'
 import { sealCursor } from './store/cursor.ts'

@@ -1,33 +1,7 @@
+import type { BudgetLeft } from '../contracts/rules.ts'
 import { costText, countText } from '../display/figures.ts'
 import { plainSchema } from '../plugin.ts'
-import { type Per, PRESENT } from './period.ts'
-
-/** What is left of one budget. Costs are in millionths of the billing currency. */
-export interface BudgetLeft {
-  readonly rule_id: string
-  readonly rule_type: string
-  /** Of the rule. */
-  readonly action: string
-  readonly project_id: string
-  readonly scope: 'session' | 'thread' | 'agent' | 'project'
-  /** Null: it is one from beginning to end. */
-  readonly per: Per | null
-  /** Whose budget it is: null for one of a project, and for the one that all requests without an agent share. */
-  readonly agent_id: string | null
-  /** Null for one beyond a session. */
-  readonly session_id: string | null
-  /** What is counted: `requests`, `tokens`, `cost_micro`, or as the rule's detector says. */
-  readonly unit: string
-  /** Of a cost, where it is known. */
-  readonly currency: string | null
-  readonly limit: number
-  readonly used: number
-  readonly left: number
-  /** When it begins anew, RFC 3339 in UTC; null: never. */
-  readonly resets_at: string | null
-  /** Where the calendar of `per` is told. */
-  readonly time_zone: string | null
-}
+import { PRESENT } from './period.ts'
 
 const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }

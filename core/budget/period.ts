@@ -1,24 +1,8 @@
 import type { Rule, Totals } from '../contracts/detector.ts'
+import type { Per, Period } from '../contracts/rules.ts'
 
 /** Stretches of the calendar after which a budget begins anew. */
-export const PERS = ['minute', 'hour', 'day', 'week', 'month'] as const
-export type Per = (typeof PERS)[number]
-
-/** What a budget beyond one session is of: all that an agent, or a project, uses in a stretch of the calendar. */
-export interface Period {
-  readonly scope: 'agent' | 'project'
-  readonly per: Per
-}
-
-/** A period at a time. */
-export interface PeriodNow extends Period {
-  /** When the next one begins, milliseconds since 1970. */
-  readonly resets_at: number
-  /** The same in words: `the next hour begins at 15:00 Europe/Berlin`. */
-  readonly next: string
-  /** The request has an agent; those without one are counted together. */
-  readonly named: boolean
-}
+export const PERS = ['minute', 'hour', 'day', 'week', 'month'] as const satisfies readonly Per[]
 
 /** The params that say what a budget is of. */
 export interface BudgetParams {

@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox'
-import type { PeriodNow } from '../budget/period.ts'
 import type { Call, Outcome } from '../call.ts'
 import type { Finding, Row } from '../decision.ts'
 import type { Turn } from '../turns.ts'
+import type { PeriodNow } from './rules.ts'
 
 /** A rule of a policy, as stored and as evaluated. */
 export interface Rule<Params = Readonly<Record<string, unknown>>> {

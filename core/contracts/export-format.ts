@@ -1,4 +1,3 @@
-import type { ImportFile } from '../import/file.ts'
 import type { Artifact, Attributes, FailureTag, Run, Severity, SpanKind, TraceEvent, TreeNode } from '../trace.ts'
 
 /** How a trace is written; each is optional and a format ignores what it has no place for. */
@@ -21,6 +20,16 @@ export interface TraceWriter {
   end(): string
 }
 
+/** A file that is read in pieces, as often as its reader wants; never held whole but to say where its JSON is broken. */
+export interface ImportSource {
+  /** The bytes, without the byte order mark that some editors put first; each call begins anew. */
+  chunks(): Iterable<Uint8Array>
+  /** Names of the members of the JSON object that the file begins with, as far as they can be read; none if it begins otherwise. */
+  readonly members: ReadonlySet<string>
+  /** All of it. Throws INVALID_IMPORT for bytes that are no text. */
+  text(): string
+}
+
 /** A form in which runs leave and enter, selected by `?format=`; on import by what `accepts` says of the file. */
 export interface ExportFormat {
   readonly id: string
@@ -38,9 +47,9 @@ export interface ExportFormat {
   /** A new writer of one run, which is never held whole. */
   writer(run: Run, options: ExportOptions): TraceWriter
   /** Whether a file looks like this format; cheap, and true for a damaged one as well, so that `read` can say what is wrong. */
-  accepts?(file: ImportFile): boolean
+  accepts?(file: ImportSource): boolean
   /** Looks a file of this format through, to its end; throws GuardError with line and JSON pointer. No record is held. */
-  read?(file: ImportFile): ImportReading
+  read?(file: ImportSource): ImportReading
 }
 
 /** What an import file says of a run. A field that the file leaves out is absent; what only the server sets is not taken over. */

@@ -1,5 +1,6 @@
 // The contracts that plugins and the gateway meet by, part of the public surface.
 
+export type { AgentKey, Approver, Keys } from './access.ts'
 export type { ApiStyle, Meter } from './api-style.ts'
 export type { AskJson, AskStream, Command, Input, Io } from './command.ts'
 export type { Detector, Ended, Evidence, Rule, Start, TextWatch, Totals } from './detector.ts'
@@ -11,11 +12,13 @@ export type {
   ImportedRecord,
   ImportedRun,
   ImportReading,
+  ImportSource,
   ImportWarning,
   RunDraft,
   SpanDraft,
   TraceWriter,
 } from './export-format.ts'
+export type { Frame, FrameFault, JsonMember, JsonValue } from './frame.ts'
 export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './mcp-check.ts'
 export type {
   Lost,
@@ -27,12 +30,13 @@ export type {
   PassedHeaders,
   StreamEvent,
 } from './mcp-transport.ts'
-export type { Ask, FieldFault, Form, Page, Panel, Posted, Refusal, Sent, View } from './page.ts'
+export type { Ask, FieldFault, Form, Markup, Page, Panel, Posted, Refusal, Sent, View } from './page.ts'
+export type { Finder, Redactor, Secrets } from './redaction.ts'
 export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './reply.ts'
-export type { Listener, Speech } from './speech.ts'
+export type { BudgetLeft, Per, Period, PeriodNow } from './rules.ts'
+export type { Listener, ReplyListener, Speech } from './speech.ts'
 export type {
   AnyRow,
-  AnyWhere,
   Capabilities,
   Change,
   Column,
@@ -41,12 +45,9 @@ export type {
   DriverContext,
   DriverPage,
   DriverQuery,
-  Found,
   Key,
-  Order,
   Position,
   PutOff,
-  Query,
   Reader,
   Storage,
   StorageBackend,
@@ -54,10 +55,9 @@ export type {
   Table,
   TableName,
   Tables,
-  Test,
-  Where,
   WriteOptions,
 } from './storage.ts'
+export type { AnyWhere, Found, Order, Query, Test, Where } from './storage-query.ts'
 export type { DriverSum, Group, Sum } from './storage-sum.ts'
 export type {
   Connections,

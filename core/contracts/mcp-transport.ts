@@ -1,4 +1,4 @@
-import type { Frame, FrameFault } from '../frame.ts'
+import type { Frame, FrameFault } from './frame.ts'
 import type { Connections, UpstreamAddress } from './upstream-client.ts'
 
 /** A server behind the proxy, as it is configured. Times in milliseconds. */

@@ -1,4 +1,8 @@
-import type { Html } from '../html.ts'
+/** Markup that is safe to send: everything interpolated into it was escaped. */
+export interface Markup {
+  readonly text: string
+  toString(): string
+}
 
 /** A fault of a form that belongs to one of its fields; an empty name belongs to the form as a whole. */
 export interface FieldFault {
@@ -32,7 +36,7 @@ export interface Ask {
 /** What a page shows between navigation and end. */
 export interface View {
   readonly title: string
-  readonly main: Html
+  readonly main: Markup
   /** 200 if absent. */
   readonly status?: number
   /** Seconds after which a browser without script asks again. */
@@ -63,7 +67,7 @@ export interface Panel {
   /** Lower comes first. */
   readonly order: number
   /** Begins with an `h2`; undefined where there is nothing to tell. One that throws is left out and reported. */
-  render(ask: Ask): Promise<Html | undefined>
+  render(ask: Ask): Promise<Markup | undefined>
 }
 
 /** A form as it was sent. */
@@ -89,7 +93,7 @@ export interface Form {
   /** The sentences that the codes in `notice` stand for. */
   readonly notices: Readonly<Record<string, string>>
   /** What a page says in place of such a sentence about the thing of this id, as it stands by now; undefined: the sentence as it is. */
-  tell?(code: string, about: string, ask: Pick<Ask, 'url' | 'now'>): Promise<Html | undefined>
+  tell?(code: string, about: string, ask: Pick<Ask, 'url' | 'now'>): Promise<Markup | undefined>
   /** Throws GuardError: one with a place of `path` becomes a fault of that field where the page has one, any other the page's error. */
   submit(posted: Posted): Promise<Sent>
 }

@@ -1,4 +1,4 @@
-import type { AnyWhere, Order, Where } from './storage.ts'
+import type { AnyWhere, Order, Where } from './storage-query.ts'
 
 /** What is to be added up. Rows are walked along `order` as a query's are, which an index must serve. */
 export interface Sum<R, B extends string = string, O extends string = string> {

@@ -1,12 +1,7 @@
 import type { ApiStyle, Meter } from '../contracts/api-style.ts'
-import type { Listener, Speech } from '../contracts/speech.ts'
+import type { Listener, ReplyListener, Speech } from '../contracts/speech.ts'
 import { EventSplitter } from '../sse.ts'
 import { MAX_BODY_BYTES, parsedBody, parsedEvent } from './reply-meter.ts'
-
-/** Listens to one reply; `over` asks that it end here, which only a stream can. */
-export interface ReplyListener extends Listener {
-  readonly over: boolean
-}
 
 /** A meter that lets a listener hear what the reply says, before the dialect's own meter reads it; `fault` is told once if that fails, and the meter goes on. */
 export const heard = (

@@ -1,4 +1,5 @@
-import { type BudgetLeft, leftText, shareLeft } from '../budget/left.ts'
+import { leftText, shareLeft } from '../budget/left.ts'
+import type { BudgetLeft } from '../contracts/rules.ts'
 import { type Html, html } from '../html.ts'
 import { amountMark, instantMark, priceMark } from './marks.ts'
 

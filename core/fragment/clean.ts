@@ -1,6 +1,6 @@
+import type { Redactor } from '../contracts/redaction.ts'
 import type { Fragment, FragmentRun, FragmentWarning, Kept } from '../fragment.ts'
 import { mapPaced, Pace } from '../pace.ts'
-import type { Redactor } from '../redact.ts'
 import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
 import { checkedAttributes, cutAttributes } from './attributes.ts'

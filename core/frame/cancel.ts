@@ -1,4 +1,4 @@
-import type { Frame } from '../frame.ts'
+import type { Frame } from '../contracts/frame.ts'
 import { memberIn, sourceOf } from './edit.ts'
 import { keyOfId } from './ids.ts'
 

@@ -1,6 +1,7 @@
+import type { JsonMember, JsonValue } from '../contracts/frame.ts'
 import { pointerKeys } from '../json/pointer.ts'
 import { isScanFault, type ScanOptions, scanJson } from './scan.ts'
-import { type JsonMember, type JsonValue, QUOTE, stringBetween } from './token.ts'
+import { QUOTE, stringBetween } from './token.ts'
 
 /** Puts `text` in the place of the characters from `start` to `end`. */
 export interface Edit {

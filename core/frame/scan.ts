@@ -1,15 +1,6 @@
+import type { JsonMember, JsonValue } from '../contracts/frame.ts'
 import { pointerPart } from '../json/pointer.ts'
-import {
-  isClose,
-  isContainer,
-  type JsonMember,
-  type JsonValue,
-  numberEnd,
-  QUOTE,
-  stringBetween,
-  stringEnd,
-  wordEnd,
-} from './token.ts'
+import { isClose, isContainer, numberEnd, QUOTE, stringBetween, stringEnd, wordEnd } from './token.ts'
 
 /** Why a text is no JSON: what was wanted at which character. */
 export interface ScanFault {

@@ -1,8 +1,8 @@
+import type { ImportSource } from '../contracts/export-format.ts'
 import { GuardError } from '../errors.ts'
 import type { JsonPath } from '../json/find.ts'
 import { readJson } from '../json.ts'
 import { ImportFault, lineAndPointer, type Place } from './fault.ts'
-import type { ImportFile } from './file.ts'
 import { Broken, type Lists, Splitter } from './splitter.ts'
 import { parseImport } from './text.ts'
 
@@ -22,7 +22,7 @@ export interface JsonElement {
  * Throws TOO_DEEP, INVALID_JSON with line and column, and INVALID_IMPORT for bytes that are no text.
  */
 export function* jsonElements(
-  file: ImportFile,
+  file: ImportSource,
   lists: Lists,
   maxDepth: number,
   wants: (path: JsonPath) => boolean = all,
@@ -40,7 +40,7 @@ export function* jsonElements(
 
 const all = (): boolean => true
 
-function* partsOf(file: ImportFile, splitter: Splitter) {
+function* partsOf(file: ImportSource, splitter: Splitter) {
   for (const chunk of file.chunks()) {
     splitter.feed(chunk)
     yield* splitter.taken()

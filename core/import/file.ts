@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import type { ImportSource } from '../contracts/export-format.ts'
 import { GuardError } from '../errors.ts'
 import { JsonMarks, mark } from '../json/marks.ts'
 
-/** A file that is read in pieces, as often as its reader wants; never held whole but to say where its JSON is broken. */
-export class ImportFile {
+/** A file of which `chunks` gives the bytes. */
+export class ImportFile implements ImportSource {
   readonly #chunks: () => Iterable<Uint8Array>
   #members: ReadonlySet<string> | undefined
 

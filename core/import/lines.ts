@@ -1,9 +1,10 @@
-import { type ImportFile, textOf } from './file.ts'
+import type { ImportSource } from '../contracts/export-format.ts'
+import { textOf } from './file.ts'
 
 const FEED = 10
 
 /** The lines of a file without what ends them, numbered from 1. Throws INVALID_IMPORT for bytes that are no text. */
-export function* textLines(file: ImportFile): Generator<{ readonly text: string; readonly line: number }> {
+export function* textLines(file: ImportSource): Generator<{ readonly text: string; readonly line: number }> {
   let line = 1
   let before: Uint8Array[] = []
   for (const chunk of file.chunks()) {

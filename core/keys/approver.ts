@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TUnsafe } from 'typebox'
+import type { Approver } from '../contracts/access.ts'
 import type { FieldFault } from '../contracts/page.ts'
 import { GuardError } from '../errors.ts'
 import { type Html, html } from '../html.ts'
@@ -19,22 +20,6 @@ export const approverHeaders = {
 /** The flag of commands that loosen something. */
 export const APPROVER_FLAG = {
   '--approver-key <key>': 'mcp.approver_key, where one is set; GUARD_APPROVER_KEY if not said',
-}
-
-/** Who may loosen what holds agents back (approve, trust tools, resume, change rules, issue keys): anybody on this machine, or who knows a key. */
-export interface Approver {
-  /** A key is set. */
-  readonly needsKey: boolean
-  /** Asks for a key from now on, if none is set; one that is set stays. `key` is as for `approver`. */
-  demand(key: string): void
-  /** Shown by parts of this process that ask its own interface; another one in every process. */
-  readonly pass: string
-  /** Throws APPROVER_KEY_REQUIRED unless the key is the right one, or none is needed. */
-  check(key: string | undefined): void
-  /** Checks the key in the header of a request. Throws APPROVER_KEY_REQUIRED. */
-  checkHeaders(headers: Readonly<Record<string, unknown>>): void
-  /** What is wrong with the key in a form. */
-  faultIn(fields: URLSearchParams): FieldFault | undefined
 }
 
 const HASHED = /^sha256:([0-9a-f]{64})$/i

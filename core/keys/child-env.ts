@@ -1,6 +1,6 @@
+import type { Approver } from '../contracts/access.ts'
+import type { Secrets } from '../contracts/redaction.ts'
 import { GuardError } from '../errors.ts'
-import type { Secrets } from '../secrets.ts'
-import type { Approver } from './approver.ts'
 import { isAdminKey, isProviderKey } from './provider-keys.ts'
 
 /** What a gateway knows of keys. */

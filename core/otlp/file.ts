@@ -1,7 +1,6 @@
-import type { ImportReading, RunDraft } from '../contracts/export-format.ts'
+import type { ImportReading, ImportSource, RunDraft } from '../contracts/export-format.ts'
 import { faultAt, type JsonElement, jsonElements, placeInElement } from '../import/elements.ts'
 import { ImportFault, lineAndPointer, type Place } from '../import/fault.ts'
-import type { ImportFile } from '../import/file.ts'
 import { RunOutline } from '../import/outline.ts'
 import { type FoundRecord, outlined, readingOf } from '../import/reading.ts'
 import { elementsOf, type Placed, recordAt } from '../import/records.ts'
@@ -40,7 +39,7 @@ interface OtlpTrace {
 }
 
 /** Looks an OTLP/JSON file through. What other programs logged of prompts and replies stays outside. Throws GuardError with line and pointer. */
-export const readOtlpFile = (file: ImportFile): ImportReading => {
+export const readOtlpFile = (file: ImportSource): ImportReading => {
   const around: Surroundings = { resources: new Map(), scopes: new Map() }
   const traces = new Map<string, OtlpTrace>()
   lookThrough(file, around, traces)
@@ -56,7 +55,7 @@ export const readOtlpFile = (file: ImportFile): ImportReading => {
 }
 
 /** A file that is no JSON is refused as that, whatever stands in it before. */
-const lookThrough = (file: ImportFile, around: Surroundings, traces: Map<string, OtlpTrace>): void => {
+const lookThrough = (file: ImportSource, around: Surroundings, traces: Map<string, OtlpTrace>): void => {
   let fault: unknown
   for (const element of jsonElements(file, lists, MAX_DEPTH)) {
     if (fault !== undefined) continue
@@ -168,7 +167,7 @@ const runOf = (
 }
 
 function* recordsOf(
-  file: ImportFile,
+  file: ImportSource,
   { scopes }: Surroundings,
   traces: ReadonlyMap<string, OtlpTrace>,
   foreign: Foreign,

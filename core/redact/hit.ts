@@ -8,9 +8,6 @@ export interface Hit {
   readonly kind: Kind
 }
 
-/** Looks for the first secret at or behind `from`: configured credentials, users' patterns. */
-export type Finder = (text: string, from: number) => readonly [start: number, end: number] | undefined
-
 /** What stands in place of a hidden part; `limit` and `fault` replace what could not be examined. */
 export const mark = (kind: Kind | 'limit' | 'fault'): string => `[REDACTED:${kind}]`
 

@@ -1,6 +1,7 @@
+import type { Finder } from '../contracts/redaction.ts'
 import { decodeBase64 } from './base64.ts'
 import { decode } from './decode.ts'
-import { type Finder, type Hit, hide, isMark, mark } from './hit.ts'
+import { type Hit, hide, isMark, mark } from './hit.ts'
 import { remembered } from './remembered.ts'
 import { type Rules, Scan } from './scan.ts'
 import { shapes } from './shapes.ts'

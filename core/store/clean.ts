@@ -1,5 +1,5 @@
+import type { Redactor } from '../contracts/redaction.ts'
 import type { AnyRow } from '../contracts/storage.ts'
-import type { Redactor } from '../redact.ts'
 import { type Plan, writtenColumn } from './table.ts'
 
 /** How rows are redacted; values in `cleaned` were redacted before and are not scanned again. */

@@ -1,4 +1,5 @@
-import type { Found, Query, Reader, TableName, Tables } from '../contracts/storage.ts'
+import type { Reader, TableName, Tables } from '../contracts/storage.ts'
+import type { Found, Query } from '../contracts/storage-query.ts'
 
 const PAGE_ROWS = 500
 

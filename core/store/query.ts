@@ -1,4 +1,5 @@
-import type { AnyWhere, Capabilities, Column, DriverQuery, Order } from '../contracts/storage.ts'
+import type { Capabilities, Column, DriverQuery } from '../contracts/storage.ts'
+import type { AnyWhere, Order } from '../contracts/storage-query.ts'
 import type { DriverSum } from '../contracts/storage-sum.ts'
 import { GuardError } from '../errors.ts'
 import { openCursor } from './cursor.ts'

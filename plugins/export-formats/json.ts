@@ -9,8 +9,8 @@ import {
   exportFormat,
   type FoundRecord,
   faultAt,
-  type ImportFile,
   type ImportPlace,
+  type ImportSource,
   inside,
   type JsonElement,
   jsonElements,
@@ -132,7 +132,7 @@ const isTop = (path: ImportPlace['path']): boolean => path.length === 0
 const whereIn = (element: JsonElement) => (place: ImportPlace) => placeInElement(element, place)
 
 /** What stands around the records, which may come behind them. */
-const readRun = (file: ImportFile, outline: RunOutline): void => {
+const readRun = (file: ImportSource, outline: RunOutline): void => {
   for (const element of jsonElements(file, lists, MAX_DEPTH, isTop)) {
     try {
       const bundle = recordAt(element.value, top)
@@ -147,7 +147,7 @@ const readRun = (file: ImportFile, outline: RunOutline): void => {
   }
 }
 
-function* recordsOf(file: ImportFile, outline: RunOutline): Generator<FoundRecord> {
+function* recordsOf(file: ImportSource, outline: RunOutline): Generator<FoundRecord> {
   for (const element of jsonElements(file, lists, MAX_DEPTH)) {
     const where = whereIn(element)
     try {

@@ -8,8 +8,8 @@ import {
   type FoundRecord,
   faultAt,
   ImportFault,
-  type ImportFile,
   type ImportPlace,
+  type ImportSource,
   idField,
   inside,
   lineAndPointer,
@@ -108,7 +108,7 @@ const orRefused = <T>(read: () => T): T => {
 }
 
 /** The records of the lines that hold something, whatever ends them. */
-function* linesOf(file: ImportFile): Generator<Line> {
+function* linesOf(file: ImportSource): Generator<Line> {
   for (const { text, line } of textLines(file)) {
     const content = text.trim()
     if (content === '') continue
@@ -142,7 +142,7 @@ const outlinesOf = (runs: ReadonlyMap<string, Found>): readonly RunOutline[] => 
   return [...runs.values()].sort((a, b) => a.at - b.at).map(({ outline }) => outline)
 }
 
-function* recordsOf(file: ImportFile, runs: ReadonlyMap<string, Found>): Generator<FoundRecord> {
+function* recordsOf(file: ImportSource, runs: ReadonlyMap<string, Found>): Generator<FoundRecord> {
   for (const placed of linesOf(file)) {
     if (placed.record.type === 'run') continue
     const found = runs.get(String(placed.record.trace_id))

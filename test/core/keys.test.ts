@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Keys, newKey, sha256 } from 'guard-gateway/core'
+import { newKey, sha256 } from 'guard-gateway/core'
+import { KeyRing } from '../../core/keys.ts'
 
-const keys = (): Keys => {
-  const made = new Keys()
+const keys = (): KeyRing => {
+  const made = new KeyRing()
   made.setGateway('gateway-key')
   made.add({ id: 'gk_1', agent_id: 'one', hash: sha256('key-of-one') })
   made.add({ id: 'gk_2', agent_id: 'two', hash: sha256('key-of-two') })
@@ -24,7 +25,7 @@ describe('keys', () => {
     for (const credentials of [[], [''], ['gateway-ke'], ['gateway-key '], ['key-of-one', 'key-of-two']]) {
       assert.equal(keys().identify(credentials), undefined)
     }
-    assert.equal(new Keys().identify(['']), undefined)
+    assert.equal(new KeyRing().identify(['']), undefined)
   })
   it('forget a revoked key at once', () => {
     const some = keys()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { redactor } from '../../core/redact.ts'
-import { Secrets } from '../../core/secrets.ts'
+import { SecretFinder } from '../../core/secrets.ts'
 import { alnum, hex, join } from './redact/random.ts'
 
 const redact = redactor()
@@ -69,7 +69,7 @@ describe('options', () => {
     assert.equal(redactor({ emails: false }).text('a@example.com'), 'a@example.com')
   })
   it('asks finders also about texts it knows as clean, and about decoded ones', () => {
-    const known = new Secrets()
+    const known = new SecretFinder()
     const own = redactor({ finders: [known.find] })
     const secret = 'tangerine-sunrise'
     assert.equal(own.text(`is ${secret}`), `is ${secret}`)

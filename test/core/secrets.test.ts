@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { Secrets } from '../../core/secrets.ts'
+import { SecretFinder } from '../../core/secrets.ts'
 
 const SEED = { seed: 20261121, numRuns: 500 }
-const secretsOf = (...values: readonly string[]): Secrets => {
-  const secrets = new Secrets()
+const secretsOf = (...values: readonly string[]): SecretFinder => {
+  const secrets = new SecretFinder()
   for (const value of values) secrets.add(value)
   return secrets
 }
@@ -33,7 +33,7 @@ describe('Secrets', () => {
   it('does not hold other text, and nothing while it is empty', () => {
     for (const text of ['', 'Bearer other', value.slice(0, -1), value.toUpperCase(), base64('other'), '100% sure'])
       assert.equal(secrets.holds(text), false, text)
-    assert.equal(new Secrets().holds('anything at all'), false)
+    assert.equal(new SecretFinder().holds('anything at all'), false)
     assert.equal(secretsOf('').holds(''), false)
   })
   it('finds base64 at each of the three offsets, in both alphabets', () => {

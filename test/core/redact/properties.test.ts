@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { redactor } from '../../../core/redact.ts'
-import { Secrets } from '../../../core/secrets.ts'
+import { SecretFinder } from '../../../core/secrets.ts'
 import { character } from '../../kit/character.ts'
 import { lookAlikes } from './look-alikes.ts'
 import { alnum, join, url64 } from './random.ts'
@@ -105,8 +105,8 @@ describe('a planted secret is in no form of the output', () => {
   }
 })
 
-function planted(): Secrets {
-  const known = new Secrets()
+function planted(): SecretFinder {
+  const known = new SecretFinder()
   known.add(configured)
   return known
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { exportFormat, type ImportFile, type ImportReading, type TraceWriter } from 'guard-gateway/core'
+import { exportFormat, type ImportReading, type ImportSource, type TraceWriter } from 'guard-gateway/core'
 
 const run = (trace_id: string): ImportReading => ({
   runs: [{ run: { trace_id }, spans: 0, events: 0, artifacts: 0 }],
@@ -11,7 +11,7 @@ const nothing = (): string => ''
 /** Writes nothing. */
 const writer = (): TraceWriter => ({ begin: nothing, span: nothing, event: nothing, artifact: nothing, end: nothing })
 
-const begins = (file: ImportFile, word: string): boolean => file.text().startsWith(word)
+const begins = (file: ImportSource, word: string): boolean => file.text().startsWith(word)
 
 const wordsOf = (text: string): string => text.split(' ', 2)[1] ?? ''
 
