@@ -1,9 +1,9 @@
+import { sha256 } from '../plugins/lib/ids.ts'
 import type { Envelope, Part } from './call.ts'
 import type { Fold } from './conversation/fold.ts'
 import { pieceOf } from './conversation/pieces.ts'
 import { turnContents } from './conversation/turn-contents.ts'
 import { canonical, field, hashTools, nothing } from './fingerprint.ts'
-import { sha256 } from './ids.ts'
 import type { Conversation, TurnContent } from './turns.ts'
 
 /** What of a body is read only if somebody asks: its opening, at most once, and the elements of its list, by their index. */

@@ -1,5 +1,5 @@
+import { cutText } from '../plugins/lib/text.ts'
 import type { Finding, Row } from './decision.ts'
-import { cutText } from './text.ts'
 import { toolMatcher } from './tools/matcher.ts'
 import type { ToolCall, Turn } from './turns.ts'
 

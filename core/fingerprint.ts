@@ -1,5 +1,5 @@
-import { sha256 } from './ids.ts'
-import { writeJson } from './json.ts'
+import { sha256 } from '../plugins/lib/ids.ts'
+import { writeJson } from '../plugins/lib/json.ts'
 
 /** Members of bodies, messages and content blocks that change without meaning anything; without case, `_` and `-`. */
 const volatileInBodies = new Set([

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { isScanFault, type JsonScan, memberIn, scanJson, sourceOf, stringIn } from '../plugins/lib/json.ts'
 import type { Frame, FrameFault, JsonValue } from './contracts/frame.ts'
-import { memberIn, sourceOf, stringIn } from './frame/edit.ts'
 import { byFold, foldName, lookAlikeAmong } from './frame/look-alike.ts'
-import { isScanFault, type JsonScan, scanJson } from './frame/scan.ts'
 
 /** The deepest nesting of a frame. */
 const MAX_DEPTH = 128

@@ -1,7 +1,18 @@
-export * from './budget/index.ts'
-
+export { budgetLeftSchema, leftText, shareLeft, tightestFirst } from './budget/left.ts'
+export { type BudgetParams, budgetFault, budgetFinding, budgetWords, PERS, periodIn } from './budget/period.ts'
 export type { Attempt, Call, CallTrace, Envelope, Identity, Mode, Outcome, Part } from './call.ts'
-export * from './clock.ts'
+export {
+  type Clock,
+  elapsed,
+  endedMoment,
+  instantOf,
+  isTimeZone,
+  type Moment,
+  systemClock,
+  systemZone,
+  timeOf,
+  timeSince,
+} from './clock.ts'
 export type * from './contracts/index.ts'
 export { originalOf } from './conversation/attempts.ts'
 export { endIn } from './conversation/beginnings.ts'
@@ -13,7 +24,19 @@ export { type Decision, type Finding, type Match, type ReplyWatch, type Row, und
 export { keepMarks, letterCounts, lettersIn, lettersOf, textMark } from './detection/letters.ts'
 export { type LineCount, linesOf, noteLines, withoutVolatile } from './detection/lines.ts'
 export { type FreshTurn, rememberTurns, type TurnNotes } from './detection/turn-memory.ts'
-export * from './detection.ts'
+export {
+  callOf,
+  namesTool,
+  periodOf,
+  reachOf,
+  requestPlaces,
+  sameCalls,
+  sameResults,
+  toldTool,
+  turnPlaces,
+  turnsOfReply,
+  turnsSinceUser,
+} from './detection.ts'
 export { commonEnvelope, conversationId, errorFields, tokenLimit } from './dialect/envelope.ts'
 export { errorPrint, maskedMessage, type UpstreamError } from './dialect/error-print.ts'
 export { AGENT_KEY, byHeaderName, headerText, isCredentialName, projectHeader } from './dialect/header-names.ts'
@@ -42,12 +65,10 @@ export {
   type ReplyReader,
   replyMeter,
 } from './dialect/reply-meter.ts'
-export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './dialect/shape.ts'
 export { type CountPaths, type Counts, noCounts, noteCounts, noUsage, saysNothing, totalled } from './dialect/usage.ts'
 export { budgetTable } from './display/budget-table.ts'
 export { showsColours } from './display/colours.ts'
 export { columnLines, terminalWidth, verdictSigns, writesUnicode } from './display/columns.ts'
-export { bytesText, costText, countText, durationText, timeText } from './display/figures.ts'
 export { hint } from './display/hint.ts'
 export {
   amountMark,
@@ -78,42 +99,26 @@ export { type ErrorBody, errorBody, GuardError, inFile, isFault, refusals, statu
 export { type Leaving, leavingOf } from './export/order.ts'
 export { artifactRecord, eventRecord, type RunSummary, runRecord, runSummary, spanRecord } from './export/records.ts'
 export { streamTrace, type TraceReader, type TraceRecord, writeTrace } from './export/write.ts'
-export { makeFolders } from './folders.ts'
-export type * from './fragment.ts'
-export { cancelledKey } from './frame/cancel.ts'
 export {
-  applyEdits,
-  type Edit,
-  memberIn,
-  removalsFrom,
-  removeAt,
-  removeMembers,
-  setAt,
-  setMember,
-  sourceOf,
-  stringIn,
-  valueAt,
-} from './frame/edit.ts'
-export { EventReader, messageEvent, type RawEvent, withData } from './frame/events.ts'
+  attributeLimits,
+  type Fragment,
+  type FragmentArtifact,
+  type FragmentEvent,
+  type FragmentRun,
+  type FragmentWarning,
+  type Kept,
+  type RunLabels,
+} from './fragment.ts'
+export { cancelledKey } from './frame/cancel.ts'
 export { keyOfId, roundedKey } from './frame/ids.ts'
 export { LineWriter } from './frame/line-writer.ts'
 export { type LineEnds, LineReader } from './frame/lines.ts'
 export { foldName } from './frame/look-alike.ts'
-export {
-  type Objection,
-  objectionsTo,
-  type Pointed,
-  pointed,
-  pointedTexts,
-  TOOK_TOO_LONG,
-} from './frame/pointed.ts'
-export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './frame/scan.ts'
+export { type Objection, objectionsTo, type Pointed, pointed, pointedTexts, TOOK_TOO_LONG } from './frame/pointed.ts'
 export { errorFrame, readFrame, resultFrame } from './frame.ts'
 export { Gateway, type GatewayOptions } from './gateway.ts'
-export { glob } from './glob.ts'
 export type { Hooks } from './hooks.ts'
 export { type Hole, Html, html, joined, raw, visible } from './html.ts'
-export { derivedId, newId, newKey, sha256, shortId, tellingPart } from './ids.ts'
 export { faultAt, type JsonElement, jsonElements, placeInElement } from './import/elements.ts'
 export { ImportFault, inside, lineAndPointer, type Place as ImportPlace } from './import/fault.ts'
 export { idField, needField } from './import/fields.ts'
@@ -123,17 +128,21 @@ export { RunOutline } from './import/outline.ts'
 export { type FoundRecord, outlined, readingOf } from './import/reading.ts'
 export { artifactDraft, elementsOf, eventDraft, needSchema, recordAt, runDraft, spanDraft } from './import/records.ts'
 export { parseImport } from './import/text.ts'
-export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from './json/find.ts'
-export { parseJson } from './json/parse.ts'
-export { pointerKeys, pointerPart } from './json/pointer.ts'
-export { readJson, readJsonStrict, writeJson } from './json.ts'
-export * from './keys/approver.ts'
+export { APPROVER_FLAG, APPROVER_HEADER, approver, approverField, approverHeaders } from './keys/approver.ts'
 export { argumentKey } from './keys/argument-key.ts'
 export { absentText, type ChildEnv, childEnv, givenNames, type LeftToChild, withheldText } from './keys/child-env.ts'
 export { identities } from './keys/identities.ts'
 export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'
-export * from './network/index.ts'
+export { type ConnectionFault, connectionFault } from './network/connection-fault.ts'
+export { firstHop, type Hop, isTunnelled, openSocket, requestPrefix, secureOptions } from './network/first-hop.ts'
+export { isThisMachine, type NoProxy, noProxy } from './network/no-proxy.ts'
+export { proxyAddress, proxyPassword } from './network/proxy-address.ts'
+export { directTo, type ProxyChoice, type ProxySettings, proxyChoice } from './network/proxy-choice.ts'
+export { ProxyFault, unreachableProxy } from './network/proxy-fault.ts'
+export { trustOf } from './network/trust.ts'
+export { openTunnel, type TunnelRequest } from './network/tunnel.ts'
+export { behindProxy } from './network/whole-url.ts'
 export { isContentEvent } from './otlp/content/content-names.ts'
 export { MetadataOnly } from './otlp/content/metadata-only.ts'
 export { readOtlpFile } from './otlp/file.ts'
@@ -141,9 +150,7 @@ export { fitted } from './otlp/fit.ts'
 export { fromOtlp, type OtlpOptions, type OtlpReading, type OtlpRun } from './otlp/map.ts'
 export { guardNames, semconv } from './otlp/names.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan, otlpSpanId, otlpTraceId } from './otlp/write.ts'
-export { mapPaced, Pace, paced } from './pace.ts'
 export { readInto } from './pipeline/read-into.ts'
-export type { OnStorageFailure } from './pipeline/recording.ts'
 export { headerOf, isEventStream, type Relayed, relay } from './pipeline/relay.ts'
 export { handle } from './pipeline.ts'
 export {
@@ -166,7 +173,6 @@ export {
   type SessionEvent,
   sessionEvent,
 } from './record.ts'
-export type { Finder, Redactor } from './redact.ts'
 export { Registry } from './registry.ts'
 export { free } from './request-body/free.ts'
 export { checkEncoding, inflated, isPlain, withInflated } from './request-body/inflate.ts'
@@ -178,22 +184,8 @@ export { bringsUserMessage, isFreshStart, isPassedOver, isSameSubagent, repeatsO
 export { isSessionName, namedSession, onlySession, sessionById } from './session/session-id.ts'
 export { type Caller, newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
 export type { Cost, Reading, RepliedTool, Settled, Usage } from './settled.ts'
-export { EventSplitter, type OnData } from './sse.ts'
-export { datedCursor, resumed } from './store/dated-cursor.ts'
-export { lookBack } from './store/look-back.ts'
-export { pages } from './store/pages.ts'
-export { Queues } from './store/queue.ts'
-export { createStore, type StoreOptions, table } from './store.ts'
-export {
-  addTokens,
-  cutBeforeRedaction,
-  cutText,
-  dropUnfinishedWord,
-  queryTokens,
-  sanitise,
-  terminalLine,
-  terminalText,
-} from './text.ts'
+export { table } from './store/table.ts'
+export { createStore, type StoreOptions } from './store.ts'
 export { type Place, place, tipsOf } from './threads.ts'
 export { argumentText, calledTool, callKey } from './tool-calls.ts'
 export { isNewChange } from './tools/changed.ts'
@@ -229,5 +221,3 @@ export {
 } from './trace.ts'
 export type { Chain, Conversation, LooseResult, ToolCall, ToolEffect, Turn, TurnContent } from './turns.ts'
 export { type UpstreamRoute, upstreamAddress } from './upstream-address.ts'
-export { readYamlApart } from './yaml/apart.ts'
-export { readYaml, type Yaml, type YamlModule, type YamlPlace } from './yaml.ts'

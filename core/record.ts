@@ -1,12 +1,12 @@
+import { newId } from '../plugins/lib/ids.ts'
+import { pages } from '../plugins/lib/paging.ts'
 import type { Mode, Outcome } from './call.ts'
 import type { Change, Reader } from './contracts/storage.ts'
 import type { RepliedCall } from './conversation/stateful.ts'
 import { isUserFirstIn, turnsIn } from './conversation/turn-text.ts'
 import type { Decision, Match, Row } from './decision.ts'
-import { newId } from './ids.ts'
 import type { SessionRow } from './session.ts'
 import type { Cost, RepliedTool, Settled, Usage } from './settled.ts'
-import { pages } from './store/pages.ts'
 import type { Turn } from './turns.ts'
 
 declare module './contracts/storage.ts' {

@@ -1,3 +1,4 @@
+import { Queues } from '../plugins/lib/keyed-queue.ts'
 import type {
   AnyRow,
   Driver,
@@ -15,7 +16,6 @@ import { GuardError } from './errors.ts'
 import { type Cleaning, cleanKey, cleanRow } from './store/clean.ts'
 import { sealCursor } from './store/cursor.ts'
 import { checkQuery, checkSum, checkWhere, type LooseQuery, type LooseSum } from './store/query.ts'
-import { Queues } from './store/queue.ts'
 import { keyParts, type Plan, planOf } from './store/table.ts'
 
 export { table } from './store/table.ts'

@@ -1,3 +1,4 @@
+import { sha256 } from '../plugins/lib/ids.ts'
 import type { Call } from './call.ts'
 import { originalOf } from './conversation/attempts.ts'
 import { endIn, endOfTalk, isLonger, isSubagent, search } from './conversation/beginnings.ts'
@@ -12,7 +13,6 @@ import {
   sameTurn,
 } from './conversation/stateful.ts'
 import type { Row } from './decision.ts'
-import { sha256 } from './ids.ts'
 import type { Conversation, Turn } from './turns.ts'
 
 /** Where a request stands among the requests of its session, and what of it counts. */

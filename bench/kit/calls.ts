@@ -1,4 +1,5 @@
-import { type ApiStyle, type Call, type Client, newId, RequestReader } from 'guard-gateway/core'
+import { type ApiStyle, type Call, type Client, RequestReader } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 
 /** When everything in a bench happens, unless told otherwise: milliseconds since 1970. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

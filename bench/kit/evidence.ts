@@ -1,4 +1,5 @@
-import { type Call, type Detector, type Ended, type Evidence, type Row, type Rule, sha256 } from 'guard-gateway/core'
+import type { Call, Detector, Ended, Evidence, Row, Rule } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 import type { Static, TSchema } from 'typebox'
 
 /** What a detector is shown in a bench: as many earlier requests as a session keeps, all different, and the turns of the call in hand. */

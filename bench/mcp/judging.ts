@@ -1,4 +1,5 @@
-import { Gateway, memberIn, readFrame, sourceOf, stringIn } from 'guard-gateway/core'
+import { Gateway, readFrame } from 'guard-gateway/core'
+import { memberIn, sourceOf, stringIn } from 'guard-gateway/lib/json'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import fastify from 'fastify'
-import { type Gateway, readJson } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { replayGateway } from './open.ts'
 

@@ -1,5 +1,5 @@
+import { costText, countText } from '../../plugins/lib/format.ts'
 import type { BudgetLeft } from '../contracts/rules.ts'
-import { costText, countText } from '../display/figures.ts'
 import { plainSchema } from '../plugin.ts'
 import { PRESENT } from './period.ts'
 

@@ -46,6 +46,7 @@ export type {
   DriverPage,
   DriverQuery,
   Key,
+  OnStorageFailure,
   Position,
   PutOff,
   Reader,

@@ -205,3 +205,6 @@ export interface StorageBackend {
   /** Makes sure that the tables exist, adding what is missing and changing nothing else. */
   open(tables: readonly Table[], context: DriverContext): Promise<Driver>
 }
+
+/** What happens to shadow-mode requests while nothing can be recorded: refused, or let through unrecorded. */
+export type OnStorageFailure = 'refuse' | 'forward'

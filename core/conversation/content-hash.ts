@@ -1,4 +1,4 @@
-import { shortSha256 } from '../ids.ts'
+import { shortSha256 } from '../../plugins/lib/ids.ts'
 import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20

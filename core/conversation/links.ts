@@ -1,4 +1,4 @@
-import { shortSha256 } from '../ids.ts'
+import { shortSha256 } from '../../plugins/lib/ids.ts'
 import type { Chain } from '../turns.ts'
 
 /** So many items are hashed at once: one by one, each would cost about as much as all of them. */

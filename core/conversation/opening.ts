@@ -1,6 +1,6 @@
+import { sha256 } from '../../plugins/lib/ids.ts'
 import type { Part } from '../call.ts'
 import { collapse, withoutReminders } from '../fingerprint.ts'
-import { sha256 } from '../ids.ts'
 
 const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}'
 const day = '\\d{1,2}(?:st|nd|rd|th)?'

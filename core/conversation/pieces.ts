@@ -1,6 +1,6 @@
+import { shortSha256 } from '../../plugins/lib/ids.ts'
 import type { Part } from '../call.ts'
 import { canonical, inBodies, withoutReminders } from '../fingerprint.ts'
-import { shortSha256 } from '../ids.ts'
 import { argumentText, callKey, resultPrint } from '../tool-calls.ts'
 import { effectOf } from '../tools/effect.ts'
 import type { ToolEffect } from '../turns.ts'

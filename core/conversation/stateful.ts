@@ -1,6 +1,6 @@
+import { sha256 } from '../../plugins/lib/ids.ts'
 import type { Call } from '../call.ts'
 import type { Row } from '../decision.ts'
-import { sha256 } from '../ids.ts'
 import { whilePending } from '../tools/effect.ts'
 import type { Conversation, ToolCall, Turn } from '../turns.ts'
 import { joinedTurns } from './new-turns.ts'

@@ -1,4 +1,4 @@
-import { shortSha256 } from '../ids.ts'
+import { shortSha256 } from '../../plugins/lib/ids.ts'
 import { whilePending } from '../tools/effect.ts'
 import type { ToolCall, ToolEffect, Turn } from '../turns.ts'
 

@@ -1,4 +1,4 @@
-import { shortSha256 } from '../ids.ts'
+import { shortSha256 } from '../../plugins/lib/ids.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -1,7 +1,7 @@
+import { type Shape, shapeOf, wordOf } from '../../plugins/lib/json.ts'
 import type { Envelope } from '../call.ts'
 import type { ErrorBody } from '../errors.ts'
 import { genericCall, unlistedParts } from './parts.ts'
-import { type Shape, shapeOf, wordOf } from './shape.ts'
 
 /** What all dialects call by the same names, the rest empty; a style spreads it and adds its own. */
 export const commonEnvelope = (members: Shape, list: string): Envelope => {

@@ -1,4 +1,4 @@
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../../plugins/lib/ids.ts'
 
 const TEXT_LIMIT = 4096
 const KEPT = 500

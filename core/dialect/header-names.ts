@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { isId } from '../../plugins/lib/ids.ts'
 import type { Redactor } from '../contracts/redaction.ts'
 import { GuardError } from '../errors.ts'
-import { isId } from '../ids.ts'
 
 const MAX_SPELLINGS = 1_024
 const MAX_LENGTH = 64

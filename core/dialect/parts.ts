@@ -1,5 +1,5 @@
+import { firstOf, isShape, type Shape, shapeOf, wordOf } from '../../plugins/lib/json.ts'
 import type { Part } from '../call.ts'
-import { firstOf, isShape, type Shape, shapeOf, wordOf } from './shape.ts'
 
 /** Content of a message: its texts, what is no text, and tool calls that stand among them. */
 export interface Content {

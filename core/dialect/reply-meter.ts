@@ -1,7 +1,7 @@
+import { isShape, type Shape, shapeOf, wordOf } from '../../plugins/lib/json.ts'
+import { EventSplitter } from '../../plugins/lib/sse.ts'
 import type { Meter } from '../contracts/api-style.ts'
 import type { Reading, Usage } from '../settled.ts'
-import { EventSplitter } from '../sse.ts'
-import { isShape, type Shape, shapeOf, wordOf } from './shape.ts'
 
 /** A reply that is no stream is read up to this size. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024

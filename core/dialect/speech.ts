@@ -1,6 +1,6 @@
+import { EventSplitter } from '../../plugins/lib/sse.ts'
 import type { ApiStyle, Meter } from '../contracts/api-style.ts'
 import type { Listener, ReplyListener, Speech } from '../contracts/speech.ts'
-import { EventSplitter } from '../sse.ts'
 import { MAX_BODY_BYTES, parsedBody, parsedEvent } from './reply-meter.ts'
 
 /** A meter that lets a listener hear what the reply says, before the dialect's own meter reads it; `fault` is told once if that fails, and the meter goes on. */

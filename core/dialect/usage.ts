@@ -1,5 +1,5 @@
+import { isShape } from '../../plugins/lib/json.ts'
 import type { Usage } from '../settled.ts'
-import { isShape } from './shape.ts'
 
 /** Nothing was used. */
 export const noUsage: Usage = Object.freeze({

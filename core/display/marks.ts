@@ -1,8 +1,8 @@
+import { costText, countText, durationText, timeText } from '../../plugins/lib/format.ts'
+import { shapeOf } from '../../plugins/lib/json.ts'
 import type { Ask, FieldFault } from '../contracts/page.ts'
-import { shapeOf } from '../dialect/shape.ts'
 import type { Gateway } from '../gateway.ts'
 import { type Html, html, raw } from '../html.ts'
-import { costText, countText, durationText, timeText } from './figures.ts'
 
 /** An instant in UTC, which script shows in the reader's zone; both in milliseconds since 1970. */
 export const instantMark = (at: number, now: number): Html =>

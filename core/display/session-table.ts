@@ -1,7 +1,7 @@
+import { costText, countText } from '../../plugins/lib/format.ts'
+import { terminalLine } from '../../plugins/lib/text.ts'
 import { type Html, html } from '../html.ts'
-import { terminalLine } from '../text.ts'
 import { columnLines } from './columns.ts'
-import { costText, countText } from './figures.ts'
 
 /** What is told of a session in a terminal's list. */
 export interface ListedSession {

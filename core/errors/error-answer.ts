@@ -1,6 +1,5 @@
-import { isShape } from '../dialect/shape.ts'
+import { isShape, readJson } from '../../plugins/lib/json.ts'
 import { GuardError } from '../errors.ts'
-import { readJson } from '../json.ts'
 import { isKnownCode } from './entry.ts'
 
 /** The error that an answer of a gateway tells of, as if it had been thrown here; INTERNAL for a body that tells none. */

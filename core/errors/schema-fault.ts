@@ -1,5 +1,5 @@
+import { pointerPart } from '../../plugins/lib/json.ts'
 import { GuardError } from '../errors.ts'
-import { pointerPart } from '../json/pointer.ts'
 
 /** What a validator of JSON Schema finds wrong in one place, as a verbose Ajv says it. */
 interface Fault {

@@ -1,8 +1,7 @@
-import { isShape } from '../dialect/shape.ts'
+import { isShape, pointerPart } from '../../plugins/lib/json.ts'
+import { cutBeforeRedaction, cutText, sanitise } from '../../plugins/lib/text.ts'
 import { GuardError } from '../errors.ts'
 import { attributeLimits } from '../fragment.ts'
-import { pointerPart } from '../json/pointer.ts'
-import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
 
 /** The value with every text passed through `map`, after `enter` had each part; itself where nothing changed. */

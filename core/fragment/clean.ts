@@ -1,7 +1,7 @@
+import { cutBeforeRedaction, cutText, sanitise } from '../../plugins/lib/text.ts'
+import { mapPaced, Pace } from '../../plugins/lib/time-slice.ts'
 import type { Redactor } from '../contracts/redaction.ts'
 import type { Fragment, FragmentRun, FragmentWarning, Kept } from '../fragment.ts'
-import { mapPaced, Pace } from '../pace.ts'
-import { cutBeforeRedaction, cutText, sanitise } from '../text.ts'
 import type { Attributes } from '../trace.ts'
 import { checkedAttributes, cutAttributes } from './attributes.ts'
 

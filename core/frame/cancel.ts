@@ -1,5 +1,5 @@
+import { memberIn, sourceOf } from '../../plugins/lib/json.ts'
 import type { Frame } from '../contracts/frame.ts'
-import { memberIn, sourceOf } from './edit.ts'
 import { keyOfId } from './ids.ts'
 
 /** The key of the request that a `notifications/cancelled` takes back; undefined for any other frame. */

@@ -1,5 +1,5 @@
+import { keyOfPart, pointerPart } from '../../plugins/lib/json.ts'
 import type { Arguments, CheckFinding } from '../contracts/mcp-check.ts'
-import { keyOfPart, pointerPart } from '../json/pointer.ts'
 
 /** A value in the arguments of a tool call; undefined: there is none at this place. */
 export interface Pointed {

@@ -1,5 +1,5 @@
+import { type JsonPath, placeOf, pointerOf } from '../../plugins/lib/json.ts'
 import type { Code } from '../errors/catalogue.ts'
-import { type JsonPath, placeOf, pointerOf } from '../json/find.ts'
 
 /** Where in an import file something stands: the path in its JSON text and, in a format of lines, the line from 1. */
 export interface Place {

@@ -1,5 +1,5 @@
-import { isShape, type Shape } from '../dialect/shape.ts'
-import { isId } from '../ids.ts'
+import { isId } from '../../plugins/lib/ids.ts'
+import { isShape, type Shape } from '../../plugins/lib/json.ts'
 import { type Attributes, type FailureTag, failureTags, type Severity, type SpanKind, spanKinds } from '../trace.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 

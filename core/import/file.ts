@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { JsonMarks, mark } from '../../plugins/lib/json.ts'
 import type { ImportSource } from '../contracts/export-format.ts'
 import { GuardError } from '../errors.ts'
-import { JsonMarks, mark } from '../json/marks.ts'
 
 /** A file of which `chunks` gives the bytes. */
 export class ImportFile implements ImportSource {

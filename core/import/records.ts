@@ -1,5 +1,5 @@
+import { isShape, type Shape } from '../../plugins/lib/json.ts'
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from '../contracts/export-format.ts'
-import { isShape, type Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from './fault.ts'
 import {
   attributesField,

@@ -1,5 +1,5 @@
-import type { JsonPath } from '../json/find.ts'
-import { JsonMarks, mark } from '../json/marks.ts'
+import type { JsonPath } from '../../plugins/lib/json.ts'
+import { JsonMarks, mark } from '../../plugins/lib/json.ts'
 import { textOf } from './file.ts'
 
 /** Members whose value is a list that is read element by element, each with those that its elements have. */

@@ -1,6 +1,5 @@
+import { lineAndColumn, readJson, syntaxErrorAt, tooDeepAt } from '../../plugins/lib/json.ts'
 import { GuardError } from '../errors.ts'
-import { lineAndColumn, syntaxErrorAt } from '../json/syntax.ts'
-import { readJson, tooDeepAt } from '../json.ts'
 
 /**
  * Parses JSON of an import file, integers exact; `line` is the line of the file on which the text begins.

@@ -1,4 +1,4 @@
-import { shortSha256 } from '../ids.ts'
+import { shortSha256 } from '../../plugins/lib/ids.ts'
 import { BYTE_LIMIT, loadedProgram, mark, places } from './memory.ts'
 
 /** From so many bytes on a text has a stand-in. */

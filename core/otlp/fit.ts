@@ -1,4 +1,4 @@
-import { isShape } from '../dialect/shape.ts'
+import { isShape } from '../../plugins/lib/json.ts'
 import { attributeLimits } from '../fragment.ts'
 import type { Attributes } from '../trace.ts'
 import type { MetadataOnly } from './content/metadata-only.ts'

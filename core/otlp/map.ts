@@ -1,5 +1,5 @@
+import type { Shape } from '../../plugins/lib/json.ts'
 import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from '../contracts/export-format.ts'
-import type { Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { elementsOf, type Placed, recordAt } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'

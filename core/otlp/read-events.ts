@@ -1,6 +1,6 @@
+import { sha256 } from '../../plugins/lib/ids.ts'
+import type { Shape } from '../../plugins/lib/json.ts'
 import type { ArtifactDraft, EventDraft } from '../contracts/export-format.ts'
-import type { Shape } from '../dialect/shape.ts'
-import { sha256 } from '../ids.ts'
 import type { Place } from '../import/fault.ts'
 import { artifactDraft, elementsOf, eventDraft, type Placed } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'

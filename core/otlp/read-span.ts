@@ -1,5 +1,5 @@
+import type { Shape } from '../../plugins/lib/json.ts'
 import type { SpanDraft } from '../contracts/export-format.ts'
-import type { Shape } from '../dialect/shape.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { nsField, textField } from '../import/fields.ts'
 import { elementsOf, recordAt, spanDraft } from '../import/records.ts'

@@ -1,4 +1,4 @@
-import { isShape, type Shape } from '../dialect/shape.ts'
+import { isShape, type Shape } from '../../plugins/lib/json.ts'
 import { ImportFault, inside, type Place } from '../import/fault.ts'
 import { elementsOf, recordAt } from '../import/records.ts'
 import type { Attributes } from '../trace.ts'

@@ -1,4 +1,4 @@
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../../plugins/lib/ids.ts'
 import type { Artifact, Attributes, Run, SpanKind, TraceEvent, TreeNode } from '../trace.ts'
 import {
   ARTIFACT_ATTRIBUTE,

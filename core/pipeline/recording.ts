@@ -2,9 +2,6 @@ import type { Call } from '../call.ts'
 import { GuardError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 
-/** What happens to shadow-mode requests while nothing can be recorded: refused, or let through unrecorded. */
-export type OnStorageFailure = 'refuse' | 'forward'
-
 const RETRY_AFTER_SECONDS = '5'
 
 /**

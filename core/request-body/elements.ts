@@ -1,11 +1,10 @@
 import { isAscii } from 'node:buffer'
+import { holdsRounded, readJson } from '../../plugins/lib/json.ts'
 import type { Part } from '../call.ts'
 import type { ApiStyle } from '../contracts/api-style.ts'
 import type { Encoding } from '../conversation/byte-strings.ts'
 import { type Piece, pieceOf } from '../conversation/pieces.ts'
 import { literal, type Wording } from '../conversation/wording.ts'
-import { holdsRounded } from '../json/rounded.ts'
-import { readJson } from '../json.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './skim.ts'
 

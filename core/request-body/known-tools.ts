@@ -1,5 +1,5 @@
+import { sha256 } from '../../plugins/lib/ids.ts'
 import type { ApiStyle } from '../contracts/api-style.ts'
-import { sha256 } from '../ids.ts'
 
 const LIMIT = 64
 

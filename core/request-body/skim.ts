@@ -1,6 +1,6 @@
+import { syntaxErrorAt } from '../../plugins/lib/json.ts'
 import type { Encoding } from '../conversation/byte-strings.ts'
 import { GuardError } from '../errors.ts'
-import { syntaxErrorAt } from '../json/syntax.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

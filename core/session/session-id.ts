@@ -1,6 +1,6 @@
+import { derivedId } from '../../plugins/lib/ids.ts'
 import type { Reader } from '../contracts/storage.ts'
 import { GuardError } from '../errors.ts'
-import { derivedId } from '../ids.ts'
 import type { SessionRow } from '../session.ts'
 
 declare module '../contracts/storage.ts' {

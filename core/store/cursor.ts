@@ -1,7 +1,7 @@
+import { sha256 } from '../../plugins/lib/ids.ts'
+import { readJson, writeJson } from '../../plugins/lib/json.ts'
 import type { Column, DriverQuery, Position } from '../contracts/storage.ts'
 import { GuardError } from '../errors.ts'
-import { sha256 } from '../ids.ts'
-import { readJson, writeJson } from '../json.ts'
 
 /** What a cursor belongs to: everything of a query but its limit. */
 const printOf = (table: string, { where, search, order }: Omit<DriverQuery, 'after' | 'limit'>): string =>

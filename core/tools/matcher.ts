@@ -1,4 +1,4 @@
-import { glob } from '../glob.ts'
+import { glob } from '../../plugins/lib/glob.ts'
 import { lastPart, wordsOf } from './words.ts'
 
 /** Verdicts that one matcher remembers; clients have tens of tools. */

@@ -1,5 +1,4 @@
-import { parseJson } from '../json/parse.ts'
-import { readJson } from '../json.ts'
+import { parseJson, readJson } from '../../plugins/lib/json.ts'
 import { hmacSha256 } from '../keys/hmac.ts'
 
 const MAX_DEPTH = 256

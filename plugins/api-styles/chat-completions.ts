@@ -10,11 +10,8 @@ import {
   type Draft,
   type Envelope,
   errorFields,
-  firstOf,
   genericCall,
-  isShape,
   KeyCursor,
-  listOf,
   noCounts,
   noteCounts,
   type Part,
@@ -23,16 +20,14 @@ import {
   type ReplyReader,
   replyMeter,
   resultPart,
-  type Shape,
   saidParts,
   saysNothing,
-  shapeOf,
   strangeParts,
   tokenLimit,
   totalled,
   type Usage,
-  wordOf,
 } from 'guard-gateway/core'
+import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { Arrivals } from './chat-completions/arrivals.ts'
 import { chatSpeech } from './chat-completions/speech.ts'
 

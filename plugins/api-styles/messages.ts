@@ -12,9 +12,7 @@ import {
   type Envelope,
   errorFields,
   genericCall,
-  isShape,
   KeyCursor,
-  listOf,
   noContent,
   noCounts,
   noteCounts,
@@ -24,14 +22,12 @@ import {
   type ReplyReader,
   replyMeter,
   resultPart,
-  type Shape,
   saidParts,
   saysFailed,
   servedPart,
-  shapeOf,
   strangeParts,
-  wordOf,
 } from 'guard-gateway/core'
+import { isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
 import { countPaths, type MessageCounts, usageOf } from './messages/usage.ts'
 

@@ -9,9 +9,7 @@ import {
   type Draft,
   type Envelope,
   errorFields,
-  firstOf,
   KeyCursor,
-  listOf,
   noCounts,
   noteCounts,
   type Part,
@@ -19,15 +17,13 @@ import {
   providerError,
   type ReplyReader,
   replyMeter,
-  type Shape,
   saidParts,
   saysNothing,
-  shapeOf,
   tokenLimit,
   totalled,
   type Usage,
-  wordOf,
 } from 'guard-gateway/core'
+import { firstOf, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { argumentsOf, itemParts } from './responses/items.ts'
 import { responsesSpeech } from './responses/speech.ts'
 

@@ -1,16 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import {
-  type AskJson,
-  type Command,
-  GuardError,
-  type Input,
-  type Io,
-  instantOf,
-  makeFolders,
-  terminalLine,
-  unwritable,
-} from 'guard-gateway/core'
+import { type AskJson, type Command, GuardError, type Input, type Io, instantOf, unwritable } from 'guard-gateway/core'
+import { makeFolders } from 'guard-gateway/lib/private-folders'
+import { terminalLine } from 'guard-gateway/lib/text'
 
 /** Sends a request to the interface and gives the answer's body; rejects with the error that it answers with. */
 type Asking = <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>

@@ -7,9 +7,9 @@ import {
   type Input,
   type Io,
   showsColours,
-  terminalText,
   throwerOf,
 } from 'guard-gateway/core'
+import { terminalText } from 'guard-gateway/lib/text'
 
 /** How a process ends, by the meaning of the number. */
 export const exits = {

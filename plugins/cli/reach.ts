@@ -1,4 +1,5 @@
-import { GuardError, isShape } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 
 /** The gateway that a command is meant for. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { isShape, shapeOf } from 'guard-gateway/core'
+import { isShape, shapeOf } from 'guard-gateway/lib/json'
 import { ask, type SessionFigures, sessionsSince } from './summary.ts'
 
 /** An agent's run, as its requests say whose they are. */

@@ -1,4 +1,5 @@
-import { type Command, newKey, sha256 } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/core'
+import { newKey, sha256 } from 'guard-gateway/lib/ids'
 
 /** `guard key approver`: a key for whoever may loosen what holds agents back, and the line by which a configuration knows it without holding it. */
 export const makeApproverKey = (): Command => ({

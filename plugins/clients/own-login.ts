@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
 
 /** What of an upstream tells whether clients bring their own login there. */
 export interface LoginUpstream {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { isShape, readJson } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
 
 const MAX_NAME = 128
 

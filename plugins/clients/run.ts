@@ -7,9 +7,9 @@ import {
   givenNames,
   type Input,
   type Io,
-  newId,
   withheldText,
 } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { agentEnv } from './agent-env.ts'
 import { type AgentRun, cameThrough, warningOf } from './came-through.ts'
 import { runChild } from './child.ts'

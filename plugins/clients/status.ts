@@ -2,18 +2,17 @@ import {
   type AskJson,
   type BudgetLeft,
   type Command,
-  costText,
-  countText,
   GuardError,
   hint,
   type ListedSession,
   leftText,
   sessionLines,
-  shapeOf,
-  terminalLine,
   terminalWidth,
   tightestFirst,
 } from 'guard-gateway/core'
+import { costText, countText } from 'guard-gateway/lib/format'
+import { shapeOf } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
 import { isWaiting, waitingLines } from './waiting.ts'
 

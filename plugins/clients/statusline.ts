@@ -1,17 +1,8 @@
 import { text } from 'node:stream/consumers'
-import {
-  type BudgetLeft,
-  type Command,
-  costText,
-  countText,
-  type Io,
-  isShape,
-  leftText,
-  readJson,
-  shareLeft,
-  terminalLine,
-  tightestFirst,
-} from 'guard-gateway/core'
+import { type BudgetLeft, type Command, type Io, leftText, shareLeft, tightestFirst } from 'guard-gateway/core'
+import { costText, countText } from 'guard-gateway/lib/format'
+import { isShape, readJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
 import type { SessionFigures } from './summary.ts'
 

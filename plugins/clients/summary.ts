@@ -1,4 +1,4 @@
-import { costText, countText } from 'guard-gateway/core'
+import { costText, countText } from 'guard-gateway/lib/format'
 
 /** A gateway that does not answer holds nobody up for longer, in milliseconds. */
 const ASK_MS = 5_000

@@ -1,4 +1,5 @@
-import { type ListedSession, terminalLine } from 'guard-gateway/core'
+import type { ListedSession } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 
 const MOST_SHOWN = 5
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { GuardError, makeFolders, sha256, unwritable } from 'guard-gateway/core'
+import { GuardError, unwritable } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { MARK, type ProfileFile } from './profile.ts'
 
 /** What became of a profile's file. */

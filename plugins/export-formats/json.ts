@@ -28,8 +28,8 @@ import {
   type TraceEvent,
   type TraceWriter,
   type TreeNode,
-  writeJson,
 } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 
 /** Attributes nest 32 deep, five levels into the bundle; what goes further is no bundle. */
 const MAX_DEPTH = 64

@@ -23,15 +23,14 @@ import {
   recordAt,
   runDraft,
   runRecord,
-  type Shape,
   spanDraft,
   spanRecord,
   type TraceEvent,
   type TraceWriter,
   type TreeNode,
   textLines,
-  writeJson,
 } from 'guard-gateway/core'
+import { type Shape, writeJson } from 'guard-gateway/lib/json'
 
 /** Attributes nest 32 deep, one level into a line. */
 const MAX_DEPTH = 64

@@ -11,8 +11,8 @@ import {
   type TraceEvent,
   type TraceWriter,
   type TreeNode,
-  writeJson,
 } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 
 /** OTLP/JSON: one resource, one scope, every record a span or an event of one; comes back as it went out. */
 export const otel = exportFormat({

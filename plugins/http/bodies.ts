@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { acceptNoBody, GuardError, mediaType, readJsonStrict } from 'guard-gateway/core'
+import { acceptNoBody, GuardError, mediaType } from 'guard-gateway/core'
+import { readJsonStrict } from 'guard-gateway/lib/json'
 
 const MAX_BYTES = 1_048_576
 const MAX_DEPTH = 128

@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, glob } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
 import { hostJudge } from './admission/hosts.ts'
 import { type OriginJudge, originJudge } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'

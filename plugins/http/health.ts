@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { type Gateway, readJson } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { Type } from 'typebox'
 import { described } from './described.ts'
 import type { HttpFace } from './face.ts'

@@ -1,4 +1,5 @@
-import { type Arguments, type Frame, memberIn, parseJson, sourceOf, stringIn } from 'guard-gateway/core'
+import type { Arguments, Frame } from 'guard-gateway/core'
+import { memberIn, parseJson, sourceOf, stringIn } from 'guard-gateway/lib/json'
 import { type Answer, refusal } from './answer.ts'
 import type { Session } from './session.ts'
 import type { ToolCall } from './tool-call.ts'

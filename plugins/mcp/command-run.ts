@@ -8,10 +8,10 @@ import {
   type Input,
   type Io,
   onUncaught,
-  terminalLine,
   thrownText,
   withheldText,
 } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'
 import type { PolicyChange } from './policy/index.ts'

@@ -1,4 +1,5 @@
-import { type Frame, memberIn, sourceOf, stringIn } from 'guard-gateway/core'
+import type { Frame } from 'guard-gateway/core'
+import { memberIn, sourceOf, stringIn } from 'guard-gateway/lib/json'
 
 /** The page that a `tools/list` asks for, undefined for the first one. What is no string may still be a cursor to a lax server: that is its source text. */
 export const cursorOf = ({ method, text, params }: Frame): string | undefined => {

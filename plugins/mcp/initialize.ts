@@ -1,13 +1,5 @@
-import {
-  applyEdits,
-  type Frame,
-  foldName,
-  type JsonValue,
-  memberIn,
-  removeMembers,
-  sourceOf,
-  stringIn,
-} from 'guard-gateway/core'
+import { type Frame, foldName, type JsonValue } from 'guard-gateway/core'
+import { applyEdits, memberIn, removeMembers, sourceOf, stringIn } from 'guard-gateway/lib/json'
 
 /** Revisions of MCP that are let through, newest first. */
 export const versions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']

@@ -1,17 +1,12 @@
 import {
   type Arguments,
-  applyEdits,
   argumentHash,
-  type Edit,
   type Frame,
   type Gateway,
-  memberIn,
   type PassedHeaders,
-  readJson,
-  removeMembers,
   resultFrame,
-  setMember,
 } from 'guard-gateway/core'
+import { applyEdits, type Edit, memberIn, readJson, removeMembers, setMember } from 'guard-gateway/lib/json'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from './actions/texts.ts'
 import { type Answer, local, refusal } from './answer.ts'
 import type { Approvals, Decided } from './approvals/index.ts'

@@ -1,4 +1,5 @@
-import { type Frame, memberIn, sourceOf } from 'guard-gateway/core'
+import type { Frame } from 'guard-gateway/core'
+import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 import type { CallOutcome } from './hooks.ts'
 
 /** How a call ended, by its answer. */

@@ -1,5 +1,4 @@
 import {
-  applyEdits,
   cancelledKey,
   errorFrame,
   type Frame,
@@ -8,11 +7,10 @@ import {
   keyOfId,
   readFrame,
   type StreamEvent,
-  setMember,
-  sha256,
-  sourceOf,
-  withData,
 } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { applyEdits, setMember, sourceOf } from 'guard-gateway/lib/json'
+import { withData } from 'guard-gateway/lib/sse'
 import { type Outgoing, requestRefusal } from './answer.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'
 import { isAmbiguous, serverFacts, versions, withoutTasks } from './initialize.ts'

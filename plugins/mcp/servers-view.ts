@@ -1,4 +1,5 @@
-import { type Gateway, isShape, type McpServer, readJson } from 'guard-gateway/core'
+import type { Gateway, McpServer } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
 import type { ServersView, ServerView } from './management/server-schemas.ts'
 import type { Mcp, Place } from './mcp.ts'
 import type { Policy } from './policy/index.ts'

@@ -1,15 +1,15 @@
-import {
-  type Connections,
-  type Frame,
-  type Gateway,
-  type McpLink,
-  type McpReply,
-  type McpServer,
-  type McpSession,
-  newKey,
-  type PassedHeaders,
-  type UpstreamAddress,
+import type {
+  Connections,
+  Frame,
+  Gateway,
+  McpLink,
+  McpReply,
+  McpServer,
+  McpSession,
+  PassedHeaders,
+  UpstreamAddress,
 } from 'guard-gateway/core'
+import { newKey } from 'guard-gateway/lib/ids'
 import type { Outgoing } from './answer.ts'
 import type { AuditBook } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'

@@ -1,4 +1,5 @@
-import { applyEdits, type Frame, setMember } from 'guard-gateway/core'
+import type { Frame } from 'guard-gateway/core'
+import { applyEdits, setMember } from 'guard-gateway/lib/json'
 
 /**
  * The text of an error that names no request, or comes for a message that was none; undefined for anything else.

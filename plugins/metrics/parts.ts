@@ -1,4 +1,5 @@
-import { type Fragment, type Gateway, listOf, shapeOf, type ToolRecord } from 'guard-gateway/core'
+import type { Fragment, Gateway, ToolRecord } from 'guard-gateway/core'
+import { listOf, shapeOf } from 'guard-gateway/lib/json'
 import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
 

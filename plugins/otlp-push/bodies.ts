@@ -1,6 +1,8 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { otlpResource, otlpSpan, Pace, type Run, writeJson } from 'guard-gateway/core'
+import { otlpResource, otlpSpan, type Run } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import type { EndedSpan } from './ended-spans.ts'
 
 /** Spans of one request. */

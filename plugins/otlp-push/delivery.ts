@@ -1,13 +1,5 @@
-import {
-  type Connections,
-  connectionFault,
-  cutBeforeRedaction,
-  cutText,
-  type Gateway,
-  sanitise,
-  terminalLine,
-  type UpstreamClient,
-} from 'guard-gateway/core'
+import { type Connections, connectionFault, type Gateway, type UpstreamClient } from 'guard-gateway/core'
+import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
 import { type Address, addressOf } from './address.ts'
 import type { Body } from './bodies.ts'
 import type { ReceiverOptions } from './receiver-options.ts'

@@ -2,12 +2,12 @@ import {
   type Artifact,
   otlpArtifact,
   otlpEvent,
-  pages,
   type Reader,
   type Tables,
   type TraceEvent,
   type TraceSpan,
 } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 
 type RunRow = Tables['runs']
 

@@ -1,4 +1,5 @@
-import { type Clock, headerOf, isShape, readJson, shapeOf } from 'guard-gateway/core'
+import { type Clock, headerOf } from 'guard-gateway/core'
+import { isShape, readJson, shapeOf } from 'guard-gateway/lib/json'
 import type { Answer } from './request.ts'
 
 /** What a receiver made of a request. */

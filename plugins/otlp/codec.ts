@@ -1,4 +1,5 @@
-import { GuardError, readJsonStrict } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { readJsonStrict } from 'guard-gateway/lib/json'
 import { withoutLongTexts } from './long-texts.ts'
 import { traceMessages } from './trace-messages.ts'
 

@@ -1,13 +1,6 @@
-import {
-  type Attributes,
-  cutBeforeRedaction,
-  cutText,
-  isContentEvent,
-  type MetadataOnly,
-  type OtlpRun,
-  type Redactor,
-  writeJson,
-} from 'guard-gateway/core'
+import { type Attributes, isContentEvent, type MetadataOnly, type OtlpRun, type Redactor } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { cutBeforeRedaction, cutText } from 'guard-gateway/lib/text'
 
 const PREVIEW_CHARS = 500
 

@@ -1,4 +1,5 @@
-import { GuardError, isContentEvent, isShape, listOf, type Shape, shapeOf } from 'guard-gateway/core'
+import { GuardError, isContentEvent } from 'guard-gateway/core'
+import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/lib/json'
 
 /** Spans of one request that are kept, and events. */
 export const MAX_RECORDS = 10_000

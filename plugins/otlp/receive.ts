@@ -11,12 +11,11 @@ import {
   namedSession,
   type OtlpReading,
   type OtlpRun,
-  Pace,
-  pointerOf,
   type RunDraft,
-  type Shape,
   semconv,
 } from 'guard-gateway/core'
+import { pointerOf, type Shape } from 'guard-gateway/lib/json'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import type { PartialSuccess } from './codec.ts'
 import { withPreviews } from './content.ts'
 import { formed } from './form.ts'

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
-import { APPROVER_HEADER, type Gateway, GuardError, type Rule, shapeOf } from 'guard-gateway/core'
+import { APPROVER_HEADER, type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { shapeOf } from 'guard-gateway/lib/json'
 
 /** What an endpoint of the gateway answered. */
 export interface Answered {

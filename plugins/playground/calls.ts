@@ -1,4 +1,5 @@
-import { type Call, type Gateway, type Mode, newId } from 'guard-gateway/core'
+import type { Call, Gateway, Mode } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import type { Names } from './names.ts'
 import { UPSTREAM } from './script.ts'
 

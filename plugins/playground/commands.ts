@@ -1,13 +1,5 @@
-import {
-  type AskJson,
-  type Command,
-  GuardError,
-  hint,
-  type Input,
-  type Io,
-  type Plugin,
-  terminalLine,
-} from 'guard-gateway/core'
+import { type AskJson, type Command, GuardError, hint, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { openInBrowser } from './browser.ts'
 import { scenariosOf } from './scenario.ts'
 import { outcomeOf, type Started, stepLine } from './told.ts'

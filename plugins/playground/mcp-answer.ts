@@ -1,4 +1,4 @@
-import { shapeOf } from 'guard-gateway/core'
+import { shapeOf } from 'guard-gateway/lib/json'
 
 /** An answer of the proxy, as far as a scenario looks at it. */
 export type McpAnswer = Readonly<Record<string, unknown>>

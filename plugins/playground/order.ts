@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type Mode, newId } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Mode } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { stylesOf } from './dialects/index.ts'
 import { namesOf } from './names.ts'
 import { isBound, type Scenario, scenariosOf } from './scenario.ts'

@@ -1,4 +1,5 @@
-import { type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
+import { type Io, verdictSigns } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { type Came, missedText } from './missed-text.ts'
 
 /** A run as the interface gives it, as far as a terminal shows it. */

@@ -1,4 +1,5 @@
-import { type Call, cutText, type Decision, type Match, type Place, type Session, wayOut } from 'guard-gateway/core'
+import { type Call, type Decision, type Match, type Place, type Session, wayOut } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import { goesOn } from './goes-on.ts'
 import type { History } from './history.ts'
 import { isLetOn, pausing } from './pause.ts'

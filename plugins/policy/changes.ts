@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isShape, listOf, type Shape, shapeOf, terminalLine } from 'guard-gateway/core'
+import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { PolicyAnswer } from './schemas.ts'
 
 /** What a document would change of a policy, a line each; what a rule leaves out is its type's default and not told. None: it changes nothing that can be told. */

@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline/promises'
-import { GuardError, type Input, type Io, shapeOf, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
+import { GuardError, type Input, type Io, terminalWidth } from 'guard-gateway/core'
+import { shapeOf, writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { type Asked, type PolicyCommandOptions, policyPath } from './asked.ts'
 import { changesBy } from './changes.ts'
 import { policyLines, warningLines } from './command-show.ts'

@@ -1,4 +1,5 @@
-import { columnLines, type Input, type Io, writeJson } from 'guard-gateway/core'
+import { columnLines, type Input, type Io } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 import type { PolicyCommandOptions } from './asked.ts'
 import { RECOMMENDED } from './default-enforced.ts'
 

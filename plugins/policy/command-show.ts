@@ -1,4 +1,6 @@
-import { columnLines, terminalLine, writeJson } from 'guard-gateway/core'
+import { columnLines } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { type Asked, policyPath } from './asked.ts'
 import type { PolicyAnswer } from './schemas.ts'
 

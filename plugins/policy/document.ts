@@ -1,12 +1,5 @@
-import {
-  type Detector,
-  GuardError,
-  isShape,
-  type Mode,
-  pointerPart,
-  type Registry,
-  type Rule,
-} from 'guard-gateway/core'
+import { type Detector, GuardError, type Mode, type Registry, type Rule } from 'guard-gateway/core'
+import { isShape, pointerPart } from 'guard-gateway/lib/json'
 import { checkParams } from './params.ts'
 import { type Problem, readRules, shown } from './rules.ts'
 

@@ -1,14 +1,5 @@
-import {
-  type Call,
-  cutText,
-  type Evidence,
-  type Finding,
-  type Match,
-  type Place,
-  type Row,
-  type Session,
-  type Totals,
-} from 'guard-gateway/core'
+import type { Call, Evidence, Finding, Match, Place, Row, Session, Totals } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import type { Beyond } from './beyond.ts'
 import type { History } from './history.ts'
 import type { ActiveRule, Policy } from './policy.ts'

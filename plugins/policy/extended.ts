@@ -1,4 +1,5 @@
-import { GuardError, isShape, shapeOf } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { isShape, shapeOf } from 'guard-gateway/lib/json'
 
 /**
  * The rules of a list that comes with the gateway: as it stands, or those of another list, `extends`, of which the enabled rules of some types

@@ -1,4 +1,5 @@
-import { cutText, type Decision, type Gateway, type Match, type Session } from 'guard-gateway/core'
+import type { Decision, Gateway, Match, Session } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import type { History } from './history.ts'
 
 const MESSAGE_CHARS = 300

@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, pages, periodIn, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, periodIn, type Rule } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 import { type PolicyChange, readRuleList } from './document.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { PolicyRow } from './tables.ts'

@@ -1,12 +1,5 @@
-import {
-  type Detector,
-  inexactNumber,
-  isShape,
-  pointerPart,
-  type Registry,
-  type Rule,
-  type Shape,
-} from 'guard-gateway/core'
+import type { Detector, Registry, Rule } from 'guard-gateway/core'
+import { inexactNumber, isShape, pointerPart, type Shape } from 'guard-gateway/lib/json'
 
 /** Something wrong in a policy document. */
 export interface Problem {

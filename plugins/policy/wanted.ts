@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { GuardError, inFile, isShape, readYaml, terminalLine } from 'guard-gateway/core'
+import { GuardError, inFile } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
+import { readYaml } from 'guard-gateway/lib/yaml'
 
 /** A policy that a command line names: what goes to the interface, and the same spelled out. */
 export interface Wanted {

@@ -1,4 +1,5 @@
-import { type CallRecord, type Outcome, pages, type Reader, type Usage } from 'guard-gateway/core'
+import type { CallRecord, Outcome, Reader, Usage } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 import { type Cell, csvLine } from './csv.ts'
 
 /** Which calls count; times are milliseconds since 1970, `until` is not included. */

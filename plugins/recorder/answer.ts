@@ -1,4 +1,5 @@
-import { EventSplitter, listOf, shapeOf } from 'guard-gateway/core'
+import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import { EventSplitter } from 'guard-gateway/lib/sse'
 
 /**
  * The answer's text in the first bytes of a reply, whole JSON or event stream, in any of the known dialects.

@@ -1,12 +1,5 @@
-import {
-  type CallRecord,
-  type Gateway,
-  lookBack,
-  pages,
-  type Reader,
-  type SessionRow,
-  type Storage,
-} from 'guard-gateway/core'
+import type { CallRecord, Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
+import { lookBack, pages } from 'guard-gateway/lib/paging'
 import { failures } from './aggregates.ts'
 import { sessionTotals } from './rows.ts'
 

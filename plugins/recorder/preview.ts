@@ -1,17 +1,14 @@
 import {
   type ApiStyle,
   type Call,
-  cutBeforeRedaction,
-  cutText,
-  dropUnfinishedWord,
   isPlain,
-  listOf,
   type Part,
   type Redactor,
   type Settled,
-  shapeOf,
   withInflated,
 } from 'guard-gateway/core'
+import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import { cutBeforeRedaction, cutText, dropUnfinishedWord } from 'guard-gateway/lib/text'
 import { answerText } from './answer.ts'
 
 /** Characters of a stored preview. */

@@ -2,7 +2,6 @@ import {
   type Call,
   type CallRecord,
   calledTool,
-  cutText,
   type Reading,
   type Redactor,
   type Row,
@@ -10,6 +9,7 @@ import {
   type Settled,
   turnText,
 } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import type { Previews } from './preview.ts'
 
 /** What upstreams and clients name freely is kept to this many characters. */

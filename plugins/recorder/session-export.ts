@@ -1,4 +1,6 @@
-import { type CallRecord, pages, type Reader, rowOf, type SessionRow, writeJson } from 'guard-gateway/core'
+import { type CallRecord, type Reader, rowOf, type SessionRow } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { pages } from 'guard-gateway/lib/paging'
 import { history } from './history.ts'
 
 /** A session with its calls and its history, oldest first, as the text of one JSON object. */

@@ -1,4 +1,5 @@
-import { type AskJson, hint, type Input, type Io, writeJson } from 'guard-gateway/core'
+import { type AskJson, hint, type Input, type Io } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 
 /** What one of these commands works with. */
 export interface Asked {

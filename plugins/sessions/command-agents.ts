@@ -1,4 +1,6 @@
-import { columnLines, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
+import { columnLines, terminalWidth } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'
 import type { agentSchema, agentsPage, issued, oneAgent, registered } from './schemas.ts'

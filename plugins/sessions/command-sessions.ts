@@ -1,12 +1,7 @@
-import {
-  columnLines,
-  costText,
-  countText,
-  sessionLines,
-  terminalLine,
-  terminalWidth,
-  writeJson,
-} from 'guard-gateway/core'
+import { columnLines, sessionLines, terminalWidth } from 'guard-gateway/core'
+import { costText, countText } from 'guard-gateway/lib/format'
+import { writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'
 import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'

@@ -1,4 +1,5 @@
-import { type Change, type Gateway, GuardError, newId, newKey, sha256 } from 'guard-gateway/core'
+import { type Change, type Gateway, GuardError } from 'guard-gateway/core'
+import { newId, newKey, sha256 } from 'guard-gateway/lib/ids'
 import type { AgentKeyRow } from './tables.ts'
 
 const MAX_LIVE_KEYS = 5

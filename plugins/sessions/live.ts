@@ -1,11 +1,5 @@
-import {
-  derivedId,
-  type Gateway,
-  newSessionRow,
-  type Session,
-  type SessionBeginning,
-  type SessionRow,
-} from 'guard-gateway/core'
+import { type Gateway, newSessionRow, type Session, type SessionBeginning, type SessionRow } from 'guard-gateway/core'
+import { derivedId } from 'guard-gateway/lib/ids'
 import { Recent } from './recent.ts'
 import type { ExternalId } from './sources.ts'
 

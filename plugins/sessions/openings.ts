@@ -1,4 +1,5 @@
-import { type Call, derivedId, type Gateway, newId, type Session } from 'guard-gateway/core'
+import type { Call, Gateway, Session } from 'guard-gateway/core'
+import { derivedId, newId } from 'guard-gateway/lib/ids'
 import type { LiveSessions } from './live.ts'
 import { Recent } from './recent.ts'
 

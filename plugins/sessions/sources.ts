@@ -1,4 +1,4 @@
-import { readJson, shapeOf } from 'guard-gateway/core'
+import { readJson, shapeOf } from 'guard-gateway/lib/json'
 import { badExternal, type Identifiers } from './identifiers.ts'
 
 /** A session as its client names it. */

@@ -1,4 +1,5 @@
-import { type Ask, durationText, type Gateway, type Html, html, type Page, type Panel } from 'guard-gateway/core'
+import { type Ask, type Gateway, type Html, html, type Page, type Panel } from 'guard-gateway/core'
+import { durationText } from 'guard-gateway/lib/format'
 import type { UiOptions } from './index.ts'
 
 const NS_PER_S = 1e9

@@ -1,4 +1,5 @@
-import { type Connections, type Gateway, glob, upstreamAddress } from 'guard-gateway/core'
+import { type Connections, type Gateway, upstreamAddress } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'

@@ -1,12 +1,5 @@
-import {
-  type Client,
-  type Gateway,
-  GuardError,
-  logins,
-  type ProxyRequest,
-  type Reply,
-  readJsonStrict,
-} from 'guard-gateway/core'
+import { type Client, type Gateway, GuardError, logins, type ProxyRequest, type Reply } from 'guard-gateway/core'
+import { readJsonStrict } from 'guard-gateway/lib/json'
 import { ask } from './ask.ts'
 import type { Upstream } from './destination.ts'
 import { missingLogin } from './login.ts'

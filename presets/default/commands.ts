@@ -8,8 +8,8 @@ import {
   GuardError,
   type Input,
   type Io,
-  readJson,
 } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { bench } from 'guard-gateway/plugins/bench'
 import { asking, type Place, printNotice, printWarning, running, type Work } from 'guard-gateway/plugins/cli'
 import { clients } from 'guard-gateway/plugins/clients'

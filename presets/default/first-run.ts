@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process'
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { GuardError, makeFolders, newKey, unwritable } from 'guard-gateway/core'
+import { GuardError, unwritable } from 'guard-gateway/core'
+import { newKey } from 'guard-gateway/lib/ids'
+import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { annotatedConfig } from './config/annotated.ts'
 
 /** What a first run did. */

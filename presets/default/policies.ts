@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { readYaml } from 'guard-gateway/core'
+import { readYaml } from 'guard-gateway/lib/yaml'
 import { extendedRules } from 'guard-gateway/plugins/policy'
 
 /** The lists of rules that come with the gateway, a file each, and what each is for in a line; the one to begin with first. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { errorBody, type Gateway, GuardError, isShape, type Plugin } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 import { DEFAULT_ENFORCED } from './config/checks.ts'
 import { pluginFaults } from './config/checks-plugins.ts'
 import { addSecrets } from './config/credentials.ts'

@@ -9,12 +9,11 @@ import {
   GuardError,
   importFile,
   type RunDraft,
-  readJson,
   type SpanDraft,
   type Trace,
-  writeJson,
   writeTrace,
 } from 'guard-gateway/core'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { exported, readBy } from '../kit/exchange.ts'
 import { aRun, aSpan, attributes, traces } from '../kit/traces.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type ApiStyle, type Part, RequestReader, type Shape } from 'guard-gateway/core'
+import { type ApiStyle, type Part, RequestReader } from 'guard-gateway/core'
+import type { Shape } from 'guard-gateway/lib/json'
 import { plain } from '../kit/plain-style.ts'
 
 const reader = new RequestReader()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newKey, sha256 } from 'guard-gateway/core'
+import { newKey, sha256 } from 'guard-gateway/lib/ids'
 import { KeyRing } from '../../core/keys.ts'
 
 const keys = (): KeyRing => {

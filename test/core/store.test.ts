@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AnyRow, createStore, type Driver, type StoreOptions, type Table } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
-import { Queues } from '../../core/store/queue.ts'
+import { Queues } from '../../plugins/lib/keyed-queue.ts'
 
 declare module 'guard-gateway/core' {
   interface Tables {

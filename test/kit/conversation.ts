@@ -4,11 +4,11 @@ import {
   type Conversation,
   calledTool,
   callKey,
-  sha256,
   type ToolCall,
   type Turn,
   type TurnContent,
 } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 
 /** An item of a hand-made conversation. */
 export type Item =

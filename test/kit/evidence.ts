@@ -1,20 +1,19 @@
-import {
-  type Call,
-  type Conversation,
-  type Detector,
-  type Ended,
-  type Envelope,
-  type Evidence,
-  newId,
-  type Outcome,
-  type Row,
-  type Rule,
-  type Session,
-  type Start,
-  sha256,
-  type Totals,
-  type Turn,
+import type {
+  Call,
+  Conversation,
+  Detector,
+  Ended,
+  Envelope,
+  Evidence,
+  Outcome,
+  Row,
+  Rule,
+  Session,
+  Start,
+  Totals,
+  Turn,
 } from 'guard-gateway/core'
+import { newId, sha256 } from 'guard-gateway/lib/ids'
 import type { Static, TSchema } from 'typebox'
 import { conversation as build, type Item } from './conversation.ts'
 import { aCall, aRow, aSession, NOON } from './settled.ts'

@@ -5,12 +5,11 @@ import {
   arrange,
   type Records,
   type Run,
-  readJson,
   type Trace,
   type TraceEvent,
   type TraceSpan,
-  writeJson,
 } from 'guard-gateway/core'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { character } from './character.ts'
 
 /** A moment that a double cannot hold; nanoseconds. */

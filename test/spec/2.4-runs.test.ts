@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Attributes, RunSummary } from 'guard-gateway/core'
-import { readJson } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { dialectOf } from '../kit/dialogue.ts'
 import { errorOf, type Service, startService } from '../kit/service.ts'
 

@@ -1,4 +1,4 @@
-import { isShape } from '../../dialect/shape.ts'
+import { isShape } from '../../../plugins/lib/json.ts'
 import type { Attributes } from '../../trace.ts'
 import { classOfName, type NameClass } from './content-names.ts'
 import { HARMLESS_FAMILY, type HarmlessForm, harmlessNames } from './harmless-names.ts'

@@ -1,4 +1,4 @@
-import { isShape } from '../../dialect/shape.ts'
+import { isShape } from '../../../plugins/lib/json.ts'
 
 /** UTF-16 units up to which a text of a name that nobody knows is kept. */
 const PLAIN_CHARS = 64

@@ -1,4 +1,5 @@
-import { ArgumentText, type Draft, firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/core'
+import { ArgumentText, type Draft } from 'guard-gateway/core'
+import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** Places of calls in one choice of a reply. */
 const SLOTS = 65_536

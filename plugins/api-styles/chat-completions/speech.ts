@@ -1,4 +1,5 @@
-import { contentOf, type Listener, listOf, type Shape, type Speech, shapeOf, wordOf } from 'guard-gateway/core'
+import { contentOf, type Listener, type Speech } from 'guard-gateway/core'
+import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** What a reply of Chat Completions says, and how its stream ends when tokens run out. */
 export const chatSpeech = (): Speech => {

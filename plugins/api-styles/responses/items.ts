@@ -1,20 +1,16 @@
 import {
   callPart,
   contentOf,
-  firstOf,
   genericCall,
-  isShape,
   noContent,
   type Part,
   resultPart,
-  type Shape,
   saidParts,
   saysFailed,
   servedPart,
-  shapeOf,
   strangeParts,
-  wordOf,
 } from 'guard-gateway/core'
+import { firstOf, isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** The parts of one item of a conversation. */
 export const itemParts = (element: unknown): readonly Part[] => {

@@ -1,4 +1,5 @@
-import { type Command, type Gateway, GuardError, terminalLine } from 'guard-gateway/core'
+import { type Command, type Gateway, GuardError } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'
 import { type CompletedCommand, completedCommands } from './words.ts'

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler, onSendHookHandler } from 'fastify'
-import { GuardError, identities, newId, statusOf } from 'guard-gateway/core'
+import { GuardError, identities, statusOf } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { askForBody } from '../connections/continue.ts'
 import { lingerAfter } from '../connections/linger.ts'
 import { guardErrorOf } from '../errors.ts'

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { type Code, errorBody, type Gateway, GuardError, newId } from 'guard-gateway/core'
+import { type Code, errorBody, type Gateway, GuardError } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 
 const codes = new Map<string, Code>([
   ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],

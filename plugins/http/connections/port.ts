@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
-import { GuardError, readJson } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 
 /** How long whoever holds the port may take to say who it is, in milliseconds. */
 const PATIENCE_MS = 1_000

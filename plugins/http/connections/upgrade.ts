@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { GuardError, newId } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { admit } from '../admission/guard.ts'
 import { classOf } from '../admission/route-class.ts'
 import { decodedPath } from '../admission/target.ts'

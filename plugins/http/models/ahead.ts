@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import { newId } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { admit } from '../admission/guard.ts'
 import { pathOf } from '../admission/target.ts'
 import type { HttpFace } from '../face.ts'

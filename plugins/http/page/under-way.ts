@@ -1,4 +1,5 @@
-import { type Ask, bytesText, type Gateway, type Html, html, type Panel, spellMark } from 'guard-gateway/core'
+import { type Ask, type Gateway, type Html, html, type Panel, spellMark } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 import type { HttpClient } from '../connections/client.ts'
 import type { HttpFace } from '../face.ts'
 

@@ -1,4 +1,4 @@
-import { isShape, listOf, type Shape } from 'guard-gateway/core'
+import { isShape, listOf, type Shape } from 'guard-gateway/lib/json'
 
 /** Functions of one argument that act, wait, or read what is no table. */
 const ACTING = new Set(

@@ -1,4 +1,4 @@
-import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/core'
+import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/lib/json'
 import { calledAsFields, fieldsOf } from './fields.ts'
 import { type Asked, type Operation, Unclear } from './operation.ts'
 import { isOwnOperator } from './operators.ts'

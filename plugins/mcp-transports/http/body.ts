@@ -1,4 +1,5 @@
-import { EventReader, type RawEvent, readFrame, type StreamEvent } from 'guard-gateway/core'
+import { readFrame, type StreamEvent } from 'guard-gateway/core'
+import { EventReader, type RawEvent } from 'guard-gateway/lib/sse'
 import { Chunks } from './chunks.ts'
 
 /** The whole body, at once where it is there; throws or rejects if it is larger than `limit` bytes, breaks off, or is not there in time. */

@@ -1,4 +1,5 @@
-import { type Frame, headerOf, type McpReply, memberIn, sourceOf, type UpstreamResponse } from 'guard-gateway/core'
+import { type Frame, headerOf, type McpReply, type UpstreamResponse } from 'guard-gateway/core'
+import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 
 const MAX_SHOWN = 200
 

@@ -1,4 +1,5 @@
-import { type Frame, memberIn, sourceOf } from 'guard-gateway/core'
+import type { Frame } from 'guard-gateway/core'
+import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 import type { Child } from './child.ts'
 
 /** Subscriptions that are remembered. */

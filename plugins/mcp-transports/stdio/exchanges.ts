@@ -1,4 +1,5 @@
-import { type Frame, type JsonValue, memberIn, sourceOf } from 'guard-gateway/core'
+import type { Frame, JsonValue } from 'guard-gateway/core'
+import { memberIn, sourceOf } from 'guard-gateway/lib/json'
 import type { Exchange } from './exchange.ts'
 
 /** The requests of a client that its server has not answered yet. */

@@ -1,4 +1,6 @@
-import { type Change, type Gateway, Queues, sha256 } from 'guard-gateway/core'
+import type { Change, Gateway } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { Queues } from 'guard-gateway/lib/keyed-queue'
 import { type Exceeded, type Limits, type LimitUse, MemoryLimits, waitFor, withCall, within } from './limits.ts'
 import type { LimitRow } from './tables.ts'
 

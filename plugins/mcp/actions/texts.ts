@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { Opinion, Verdict } from '../verdict.ts'
 
 /** The `result` of a call that was not forwarded. */

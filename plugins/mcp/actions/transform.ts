@@ -1,4 +1,5 @@
-import { type Arguments, GuardError, parseJson, pointerKeys } from 'guard-gateway/core'
+import { type Arguments, GuardError } from 'guard-gateway/core'
+import { parseJson, pointerKeys } from 'guard-gateway/lib/json'
 import { type Replace, removeAt, replaceAt, type Segments, setAt } from './changes.ts'
 
 /** One change of a policy's `transform`, as its file has it. Keys are JSON pointers. */

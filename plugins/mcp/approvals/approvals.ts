@@ -1,4 +1,5 @@
-import { type Change, type Found, type Gateway, GuardError, Queues, type Where } from 'guard-gateway/core'
+import { type Change, type Found, type Gateway, GuardError, type Where } from 'guard-gateway/core'
+import { Queues } from 'guard-gateway/lib/keyed-queue'
 import { type ApprovalPart, type Audit, waitSpan } from '../audit/index.ts'
 import { Deadlines } from './deadlines.ts'
 import { changeApproval, withoutTexts } from './ending.ts'

@@ -1,4 +1,5 @@
-import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import { REASON_CHARS } from '../audit/bounds.ts'
 import { type Approvals, isOpen, SESSION_SCOPE_MS } from './approvals.ts'
 import { checkExpectedCall, type ExpectedCall } from './expected-call.ts'

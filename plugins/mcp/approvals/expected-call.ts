@@ -1,4 +1,5 @@
-import { cutText, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import type { ApprovalRow } from './tables.ts'
 
 /** The call that whoever decides has seen. */

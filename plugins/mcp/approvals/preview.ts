@@ -1,4 +1,6 @@
-import { cutText, type Redactor, writeJson } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { cutText } from 'guard-gateway/lib/text'
 
 /** Characters of a preview. */
 const PREVIEW_CHARS = 4_000

@@ -1,4 +1,6 @@
-import { type Arguments, cutText, newId, type Redactor, sha256 } from 'guard-gateway/core'
+import type { Arguments, Redactor } from 'guard-gateway/core'
+import { newId, sha256 } from 'guard-gateway/lib/ids'
+import { cutText } from 'guard-gateway/lib/text'
 import { MAX_FINDINGS, NAME_CHARS } from '../audit/bounds.ts'
 import type { Entry } from '../audit/index.ts'
 import type { ToolSays } from '../tools/says.ts'

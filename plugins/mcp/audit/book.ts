@@ -1,17 +1,16 @@
 import {
   type Change,
-  cutText,
-  derivedId,
   type Gateway,
   GuardError,
   joinsProject,
-  newId,
   newSpanId,
   newTraceId,
   type Origin,
   readTraceparent,
   type SpanDraft,
 } from 'guard-gateway/core'
+import { derivedId, newId } from 'guard-gateway/lib/ids'
+import { cutText } from 'guard-gateway/lib/text'
 import type { Audit } from './audit.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'

@@ -1,4 +1,5 @@
-import { cutText, newId } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
+import { cutText } from 'guard-gateway/lib/text'
 import { NAME_CHARS } from './bounds.ts'
 import type { AuditRow } from './tables.ts'
 import type { AuditKind } from './words.ts'

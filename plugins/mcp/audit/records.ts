@@ -1,4 +1,6 @@
-import { cutText, type FragmentEvent, type FragmentRun, type SpanDraft, sha256, toolRecords } from 'guard-gateway/core'
+import { type FragmentEvent, type FragmentRun, type SpanDraft, toolRecords } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { cutText } from 'guard-gateway/lib/text'
 import { MAX_FINDINGS, NAME_CHARS, REASON_CHARS } from './bounds.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import { type CallFacts, type Judgement, reasonCode } from './judgement.ts'

@@ -6,11 +6,11 @@ import {
   GuardError,
   type Identity,
   identities,
-  messageEvent,
   type PassedHeaders,
   readFrame,
   refusals,
 } from 'guard-gateway/core'
+import { messageEvent } from 'guard-gateway/lib/sse'
 import { type Answer, type Outgoing, refusal } from '../answer.ts'
 import { versions } from '../initialize.ts'
 import type { Mcp, Place } from '../mcp.ts'

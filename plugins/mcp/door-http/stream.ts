@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { messageEvent } from 'guard-gateway/core'
+import { messageEvent } from 'guard-gateway/lib/sse'
 import type { Answer, Outgoing } from '../answer.ts'
 import type { Session } from '../session.ts'
 

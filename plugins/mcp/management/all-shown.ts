@@ -1,4 +1,5 @@
-import { terminalLine, visible } from 'guard-gateway/core'
+import { visible } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 
 /** Text on one line of a terminal for somebody who decides about it: what it hides is shown, as on pages. */
 export const allShown = (text: string): string => terminalLine(visible(text))

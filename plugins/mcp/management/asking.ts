@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type AskStream, type Input, type Io, readJson } from 'guard-gateway/core'
+import type { AskStream, Input, Io } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { APPROVER_HEADER } from '../approvals/index.ts'
 
 /** Lets work ask the gateway that runs, or its storage where none does. */

@@ -1,4 +1,5 @@
-import { APPROVER_FLAG, type Command, GuardError, type Plugin, terminalLine } from 'guard-gateway/core'
+import { APPROVER_FLAG, type Command, GuardError, type Plugin } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { Asked, Asking } from './asking.ts'
 
 /** Gives the command line what people do about MCP traffic: approvals, pins and the audit's export; all ask the gateway that runs, else its storage. */

@@ -1,4 +1,6 @@
-import { type Gateway, pages, type Where, writeJson } from 'guard-gateway/core'
+import type { Gateway, Where } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { pages } from 'guard-gateway/lib/paging'
 import { type ApprovalRow, type Approvals, shownAs } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'
 import { type EventFilters, eventWhere } from './queries.ts'

@@ -1,4 +1,5 @@
-import { GuardError, instantOf, type Query, resumed, type Where } from 'guard-gateway/core'
+import { GuardError, instantOf, type Query, type Where } from 'guard-gateway/core'
+import { resumed } from 'guard-gateway/lib/paging'
 import type { Static } from 'typebox'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'

@@ -1,14 +1,5 @@
-import {
-  type Approver,
-  type Ask,
-  approverField,
-  type Html,
-  html,
-  instantMark,
-  isShape,
-  pageUrl,
-  readJson,
-} from 'guard-gateway/core'
+import { type Approver, type Ask, approverField, type Html, html, instantMark, pageUrl } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { ToolSays } from '../tools/says.ts'
 import { findingList, shortHash, spanLink } from './shown.ts'

@@ -1,4 +1,5 @@
-import { type Arguments, type CheckContext, type CheckFinding, Pace } from 'guard-gateway/core'
+import type { Arguments, CheckContext, CheckFinding } from 'guard-gateway/core'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import type { RuleFinding } from '../verdict.ts'
 import type { CompiledCheck, CompiledRule } from './compiled.ts'
 

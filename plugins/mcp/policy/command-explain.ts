@@ -1,13 +1,6 @@
-import {
-  type Arguments,
-  type Gateway,
-  GuardError,
-  type Input,
-  type Io,
-  readJsonStrict,
-  terminalLine,
-  writeJson,
-} from 'guard-gateway/core'
+import { type Arguments, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { ToolCall } from '../tool-call.ts'
 import { fileContent, textOption } from './command-files.ts'
 import { type Explanation, explainCall, type RuleAccount } from './explain.ts'

@@ -1,12 +1,6 @@
-import {
-  type Gateway,
-  GuardError,
-  type Input,
-  type Io,
-  terminalLine,
-  verdictSigns,
-  writeJson,
-} from 'guard-gateway/core'
+import { type Gateway, GuardError, type Input, type Io, verdictSigns } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { fileContent, textOption } from './command-files.ts'
 import type { Placed } from './fault.ts'
 import { readTools } from './seen-tool.ts'

@@ -1,4 +1,7 @@
-import { canonicalJson, GuardError, glob, type McpCheck, Pace, sha256 } from 'guard-gateway/core'
+import { canonicalJson, GuardError, type McpCheck } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import { type Change, compileChange } from '../actions/transform.ts'
 import { compileSchema } from '../schemas/compile.ts'
 import type { CompiledCheck, CompiledLimit, CompiledPolicy, CompiledRule } from './compiled.ts'

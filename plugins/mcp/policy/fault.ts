@@ -1,5 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein'
-import { type Code, pointerOf, type YamlPlace } from 'guard-gateway/core'
+import type { Code } from 'guard-gateway/core'
+import { pointerOf } from 'guard-gateway/lib/json'
+import type { YamlPlace } from 'guard-gateway/lib/yaml'
 
 /** Keys and positions from the whole policy inwards. */
 export type PolicyPath = readonly (string | number)[]

@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
 import type { Action } from '../verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import { type Placed, type PolicyPath, placed } from './fault.ts'

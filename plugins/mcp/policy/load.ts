@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Gateway, GuardError, type YamlPlace } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import type { YamlPlace } from 'guard-gateway/lib/yaml'
 import { compilePolicy } from './compile.ts'
 import type { CompiledPolicy } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'

@@ -1,12 +1,6 @@
-import {
-  type Arguments,
-  cutBeforeRedaction,
-  cutText,
-  type Redactor,
-  readJson,
-  terminalLine,
-  writeJson,
-} from 'guard-gateway/core'
+import type { Arguments, Redactor } from 'guard-gateway/core'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { cutBeforeRedaction, cutText, terminalLine } from 'guard-gateway/lib/text'
 
 const PLACE = /\{arguments\.([^{}]+)\}/g
 const MAX_VALUE = 200

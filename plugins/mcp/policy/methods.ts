@@ -1,4 +1,4 @@
-import { glob } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
 import type { PolicyDocument } from './document.ts'
 import { type PolicyFault, suggestion } from './fault.ts'
 import type { Lint } from './lints.ts'

@@ -1,4 +1,4 @@
-import { pointerKeys } from 'guard-gateway/core'
+import { pointerKeys } from 'guard-gateway/lib/json'
 import type { Segments } from '../actions/changes.ts'
 import type { ChangeDocument, RuleDocument } from './document.ts'
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { GuardError, readYamlApart, type YamlPlace } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { readYamlApart, type YamlPlace } from 'guard-gateway/lib/yaml'
 import type { PolicyPath } from './fault.ts'
 
 const MAX_BYTES = 1_048_576

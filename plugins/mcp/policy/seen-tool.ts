@@ -1,4 +1,5 @@
-import { GuardError, readJsonStrict } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { readJsonStrict } from 'guard-gateway/lib/json'
 
 /** A tool as its server describes it, as far as warnings look at it. */
 export interface SeenTool {

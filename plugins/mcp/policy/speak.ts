@@ -1,4 +1,5 @@
-import { type Arguments, type CheckContext, pointerPart } from 'guard-gateway/core'
+import type { Arguments, CheckContext } from 'guard-gateway/core'
+import { pointerPart } from 'guard-gateway/lib/json'
 import type { Exceeded, LimitUse } from '../actions/limits.ts'
 import type { ToolCall } from '../tool-call.ts'
 import type { Opinion, RuleFinding } from '../verdict.ts'

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Arguments, cutText, Pace, type Redactor } from 'guard-gateway/core'
+import type { Arguments, Redactor } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import { MemoryLimits } from '../actions/limits.ts'
 import type { ToolCall } from '../tool-call.ts'
 import type { Verdict } from '../verdict.ts'

@@ -1,4 +1,5 @@
-import { type Arguments, argumentHash, type Frame, parseJson, readJson, sourceOf } from 'guard-gateway/core'
+import { type Arguments, argumentHash, type Frame } from 'guard-gateway/core'
+import { parseJson, readJson, sourceOf } from 'guard-gateway/lib/json'
 import type { Decided } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'
 import type { JudgeParts } from '../judge-call.ts'

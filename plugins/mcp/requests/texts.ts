@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { deniedText } from '../actions/texts.ts'
 
 /** What is said of requests that are no calls of tools. */

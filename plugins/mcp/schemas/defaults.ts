@@ -1,4 +1,4 @@
-import { isShape, pointerKeys } from 'guard-gateway/core'
+import { isShape, pointerKeys } from 'guard-gateway/lib/json'
 import { type Holds, KEYWORDS } from './vocabulary.ts'
 
 type Names = ReadonlySet<string>

@@ -1,4 +1,4 @@
-import { isShape } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 
 const MAX_BYTES = 262_144
 const MAX_DEPTH = 64

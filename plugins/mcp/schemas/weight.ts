@@ -1,4 +1,4 @@
-import { isShape } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 
 /** How many evaluations of cheap keywords, or looks at a name, take the time of one unit of fuel. */
 const PER_UNIT = 25

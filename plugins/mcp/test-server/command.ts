@@ -1,4 +1,5 @@
-import { type Command, GuardError, type Input, type Io, terminalLine } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { isMisbehaviour, misbehaviours } from './misbehave.ts'
 import type { TestServer, TestServerOptions } from './server.ts'
 

@@ -1,4 +1,4 @@
-import { isShape, type Shape, shapeOf } from 'guard-gateway/core'
+import { isShape, type Shape, shapeOf } from 'guard-gateway/lib/json'
 
 /** A message of JSON-RPC, as a client sends it. */
 export interface Message {

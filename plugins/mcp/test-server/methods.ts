@@ -1,4 +1,4 @@
-import { shapeOf } from 'guard-gateway/core'
+import { shapeOf } from 'guard-gateway/lib/json'
 import { levelOf } from './call.ts'
 import { Failure, type Message } from './message.ts'
 import { promptMessages, prompts } from './prompts.ts'

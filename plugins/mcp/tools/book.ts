@@ -1,4 +1,5 @@
-import { type Arguments, canonicalJson, type Gateway, type McpServer, sha256 } from 'guard-gateway/core'
+import { type Arguments, canonicalJson, type Gateway, type McpServer } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { ServerFacts } from '../initialize.ts'

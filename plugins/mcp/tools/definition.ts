@@ -1,15 +1,6 @@
-import {
-  canonicalJson,
-  isScanFault,
-  isShape,
-  type JsonValue,
-  memberIn,
-  readJson,
-  scanJson,
-  sha256,
-  sourceOf,
-  stringIn,
-} from 'guard-gateway/core'
+import { canonicalJson, type JsonValue } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { isScanFault, isShape, memberIn, readJson, scanJson, sourceOf, stringIn } from 'guard-gateway/lib/json'
 import type { ServerFacts } from '../initialize.ts'
 import type { CompiledInput } from '../schemas/input.ts'
 

@@ -1,4 +1,5 @@
-import { cutText, type Gateway, GuardError } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import { type Definition, INSTRUCTIONS } from './definition.ts'

@@ -1,13 +1,13 @@
+import type { JsonValue } from 'guard-gateway/core'
 import {
   applyEdits,
   type Edit,
   isScanFault,
-  type JsonValue,
   memberIn,
   removalsFrom,
   removeMembers,
   scanJson,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/json'
 import type { ListView } from '../tools-of.ts'
 import { nameOf, toolsIn } from './definition.ts'
 import { widened } from './widen.ts'

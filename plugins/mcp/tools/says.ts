@@ -1,4 +1,6 @@
-import { cutText, isShape, type Redactor, readJson } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
+import { cutText } from 'guard-gateway/lib/text'
 
 const TITLE_CHARS = 200
 const DESCRIPTION_CHARS = 2_000

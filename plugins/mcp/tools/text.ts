@@ -1,4 +1,6 @@
-import { cutText, isShape, type Redactor, readJson, terminalText } from 'guard-gateway/core'
+import type { Redactor } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
+import { cutText, terminalText } from 'guard-gateway/lib/text'
 import { pinnedOf } from './definition.ts'
 
 const MAX_CHARS = 32_768

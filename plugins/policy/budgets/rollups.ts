@@ -1,4 +1,5 @@
-import { type CallRecord, type Change, type Gateway, newId } from 'guard-gateway/core'
+import type { CallRecord, Change, Gateway } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { hasFailed, isUnpriced } from '../settle.ts'
 import type { UsageRollup } from '../tables.ts'
 import { addUsed, nothingUsed, type Used } from '../used.ts'

@@ -1,4 +1,4 @@
-import { newId } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import type { Draft } from './draft.ts'
 
 /** What stands in a form that was sent and is not saved; `step` is what was asked for last. */

@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, instantOf, isShape, type Mode, type Rule, type Shape } from 'guard-gateway/core'
+import { type Gateway, GuardError, instantOf, type Mode, type Rule } from 'guard-gateway/core'
+import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { readChange } from '../document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationAsked } from './index.ts'

@@ -1,4 +1,6 @@
-import { type Command, hint, terminalLine, terminalWidth, writeJson } from 'guard-gateway/core'
+import { type Command, hint, terminalWidth } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { type Asked, type PolicyCommandOptions, policyPath } from '../asked.ts'
 import { wantedBy } from '../wanted.ts'
 import type { Simulation } from './simulation.ts'

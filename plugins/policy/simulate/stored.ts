@@ -1,4 +1,5 @@
-import { type CallRecord, type Gateway, pages, type Reader, recordedCalls, type SessionRow } from 'guard-gateway/core'
+import { type CallRecord, type Gateway, type Reader, recordedCalls, type SessionRow } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 import type { SimulationRange } from './simulation.ts'
 
 const SESSIONS = 200

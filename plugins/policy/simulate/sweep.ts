@@ -4,12 +4,12 @@ import {
   newTurnsOf,
   type Per,
   type Period,
-  pages,
   type Reader,
   type Start,
   type Totals,
   type Turn,
 } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 import type { Beyond, Spender } from '../beyond.ts'
 import type { Calendar } from '../budgets/calendar.ts'
 import { WindowUse } from '../budgets/window-use.ts'

@@ -1,4 +1,6 @@
-import { columnLines, costText, countText, terminalLine } from 'guard-gateway/core'
+import { columnLines } from 'guard-gateway/core'
+import { costText, countText } from 'guard-gateway/lib/format'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { Simulation } from './simulation.ts'
 
 /** What rules would have done, for a person: the sum, then each rule that spoke, then each session it spoke in. */

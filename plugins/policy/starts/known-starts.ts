@@ -3,12 +3,12 @@ import {
   type CallRecord,
   type Gateway,
   newTurnsOf,
-  pages,
   type Row,
   type Session,
   type Settled,
   type Start,
 } from 'guard-gateway/core'
+import { pages } from 'guard-gateway/lib/paging'
 import type { Policy } from '../policy.ts'
 import { hasFailed } from '../settle.ts'
 import { type StartRequest, Starts } from './starts.ts'

@@ -1,4 +1,5 @@
-import { Pace, writeJson } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Comparison } from '../read/compare.ts'
 
 /** Rows that are written in one go. */

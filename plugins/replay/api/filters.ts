@@ -1,14 +1,6 @@
-import {
-  datedCursor,
-  failureTags,
-  GuardError,
-  instantOf,
-  type Order,
-  type Query,
-  queryTokens,
-  resumed,
-  type Test,
-} from 'guard-gateway/core'
+import { failureTags, GuardError, instantOf, type Order, type Query, type Test } from 'guard-gateway/core'
+import { datedCursor, resumed } from 'guard-gateway/lib/paging'
+import { queryTokens } from 'guard-gateway/lib/text'
 import { facet } from '../keep/words.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, withinNs } from '../time.ts'

@@ -4,11 +4,11 @@ import {
   type ExportOptions,
   type Gateway,
   GuardError,
-  isShape,
   runSummary,
   streamTrace,
   type TraceReader,
 } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 import { Type } from 'typebox'
 import { editRun, readEdit, readPin } from '../ingest/edit.ts'
 import type { Keeper } from '../keep/keeper.ts'

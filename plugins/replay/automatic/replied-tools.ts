@@ -1,4 +1,5 @@
-import { argumentHash, cutText, type Gateway, type RepliedTool, type Settled } from 'guard-gateway/core'
+import { argumentHash, type Gateway, type RepliedTool, type Settled } from 'guard-gateway/core'
+import { cutText } from 'guard-gateway/lib/text'
 
 const NAME_CHARS = 256
 

@@ -1,15 +1,8 @@
 import { text } from 'node:stream/consumers'
-import {
-  columnLines,
-  costText,
-  hint,
-  type Input,
-  type Io,
-  type RunSummary,
-  readJson,
-  terminalLine,
-  terminalWidth,
-} from 'guard-gateway/core'
+import { columnLines, hint, type Input, type Io, type RunSummary, terminalWidth } from 'guard-gateway/core'
+import { costText } from 'guard-gateway/lib/format'
+import { readJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { ReplayCommandOptions } from './asked.ts'
 
 /** Flag to filter. */

@@ -1,4 +1,5 @@
-import { bytesText, type Input, type Io } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 import { isTerminal, type Signs, signsOf } from './terminal.ts'
 
 const FIRST_MS = 300

@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { durationOf } from './list.ts'
 
 /** Nanoseconds as an answer tells them: small ones come as numbers. */

@@ -1,14 +1,8 @@
 import { text } from 'node:stream/consumers'
-import {
-  costText,
-  GuardError,
-  type Input,
-  type Io,
-  isShape,
-  type RunSummary,
-  readJson,
-  terminalLine,
-} from 'guard-gateway/core'
+import { GuardError, type Input, type Io, type RunSummary } from 'guard-gateway/core'
+import { costText } from 'guard-gateway/lib/format'
+import { isShape, readJson } from 'guard-gateway/lib/json'
+import { terminalLine } from 'guard-gateway/lib/text'
 import type { ReplayCommandOptions } from './asked.ts'
 import { durationOf } from './list.ts'
 import { linesOf } from './show-lines.ts'

@@ -1,4 +1,4 @@
-import { terminalLine } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { type Colour, colourOf } from './terminal.ts'
 
 type Paint = (text: string, colour: Colour) => string

@@ -1,14 +1,6 @@
 import { text } from 'node:stream/consumers'
-import {
-  type AskStream,
-  type Clock,
-  type Input,
-  type Io,
-  type RunSummary,
-  readJson,
-  type TraceEvent,
-  writeJson,
-} from 'guard-gateway/core'
+import type { AskStream, Clock, Input, Io, RunSummary, TraceEvent } from 'guard-gateway/core'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { eventV1 } from '../stream/events.ts'
 import type { ReplayCommandOptions } from './asked.ts'
 import { listen, type Message } from './listen.ts'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson, type ImportedRecord, type ImportedRun, sha256 } from 'guard-gateway/core'
+import { canonicalJson, type ImportedRecord, type ImportedRun } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 
 const kinds = ['span', 'event', 'artifact'] as const
 

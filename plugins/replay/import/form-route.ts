@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Gateway, GuardError, statusOf, writeJson } from 'guard-gateway/core'
+import { type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 import { FileForm, readFileForm, takeForms } from './form.ts'
 import type { ImportAnswer } from './import.ts'
 import type { Imports } from './imports.ts'

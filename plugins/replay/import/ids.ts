@@ -4,8 +4,8 @@ import {
   type ImportedRecord,
   newSpanId,
   type SpanDraft,
-  sha256,
 } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 
 /** Records of an imported run with the ids they get here. */
 export interface Identified {

@@ -1,11 +1,5 @@
-import {
-  type Fragment,
-  type Gateway,
-  GuardError,
-  type ImportedRecord,
-  type ImportWarning,
-  Pace,
-} from 'guard-gateway/core'
+import { type Fragment, type Gateway, GuardError, type ImportedRecord, type ImportWarning } from 'guard-gateway/core'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import type { Keeper } from '../keep/keeper.ts'
 import { urlOf } from '../run-address.ts'
 import { type Identified, identified, ownIds } from './ids.ts'

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import { type Gateway, GuardError, Queues } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { Queues } from 'guard-gateway/lib/keyed-queue'
 import type { Keeper } from '../keep/keeper.ts'
 import { readImportOptions } from './ask.ts'
 import { type ImportAnswer, importRuns } from './import.ts'

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type ExportFormat, GuardError, isShape } from 'guard-gateway/core'
+import { type ExportFormat, GuardError } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 import { readFile, reads, slicesOf } from './file.ts'
 import type { FromReader, ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'

@@ -1,4 +1,5 @@
-import { type FragmentRun, GuardError, isShape, type Shape, statusOf } from 'guard-gateway/core'
+import { type FragmentRun, GuardError, statusOf } from 'guard-gateway/core'
+import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { BodyRecords } from './body-records.ts'
 import { clientFragment, type Ingest, readRun } from './ingest.ts'
 

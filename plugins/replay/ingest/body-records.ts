@@ -7,14 +7,12 @@ import {
   GuardError,
   ImportFault,
   inside,
-  type JsonPath,
   newSpanId,
-  pointerOf,
   type Redactor,
-  type Shape,
   type SpanDraft,
   spanDraft,
 } from 'guard-gateway/core'
+import { type JsonPath, pointerOf, type Shape } from 'guard-gateway/lib/json'
 
 /** Spans, or events, of one request. */
 const MAX_RECORDS = 10_000

@@ -1,12 +1,6 @@
-import {
-  type FailureTag,
-  failureTags,
-  type Gateway,
-  GuardError,
-  isShape,
-  type Shape,
-  sanitise,
-} from 'guard-gateway/core'
+import { type FailureTag, failureTags, type Gateway, GuardError } from 'guard-gateway/core'
+import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { sanitise } from 'guard-gateway/lib/text'
 import type { Keeper } from '../keep/keeper.ts'
 import { runChange } from '../keep/run-change.ts'
 import type { RunRow } from '../tables.ts'

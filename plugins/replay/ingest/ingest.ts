@@ -5,14 +5,13 @@ import {
   type Gateway,
   GuardError,
   isSessionName,
-  isShape,
   namedSession,
   newTraceId,
   type RunSummary,
   runDraft,
   runSummary,
-  type Shape,
 } from 'guard-gateway/core'
+import { isShape, type Shape } from 'guard-gateway/lib/json'
 import type { Keeper } from '../keep/keeper.ts'
 import { urlOf } from '../run-address.ts'
 import { BodyRecords, checked, type Warning } from './body-records.ts'

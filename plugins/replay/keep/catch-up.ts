@@ -1,4 +1,5 @@
-import { type Gateway, lookBack, pages, type ToolRecord } from 'guard-gateway/core'
+import type { Gateway, ToolRecord } from 'guard-gateway/core'
+import { lookBack, pages } from 'guard-gateway/lib/paging'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { loadRun } from './open-runs.ts'
 import { callChange } from './run-change.ts'

@@ -1,14 +1,7 @@
-import {
-  type Change,
-  type Fragment,
-  type Gateway,
-  GuardError,
-  mapPaced,
-  Pace,
-  paced,
-  Queues,
-  writeJson,
-} from 'guard-gateway/core'
+import { type Change, type Fragment, type Gateway, GuardError } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
 import type { EventRow, RunRow } from '../tables.ts'
 import { nowNs } from '../time.ts'
 import { LateRuns } from './late-runs.ts'

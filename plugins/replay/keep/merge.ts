@@ -5,8 +5,8 @@ import {
   GuardError,
   type Owner,
   type SpanDraft,
-  writeJson,
 } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
 import { labelOf, mergedKind, modelUse } from './kind.ts'
 

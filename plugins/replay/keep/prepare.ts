@@ -2,13 +2,12 @@ import {
   decisionEventId,
   type Fragment,
   GuardError,
-  mapPaced,
-  Pace,
   type Reader,
   type TableName,
   type Tables,
   toolEventId,
 } from 'guard-gateway/core'
+import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
 import { endsIn } from './event-times.ts'

@@ -1,4 +1,5 @@
-import { type Change, type Fragment, type Gateway, GuardError, Pace, paced, type SpanDraft } from 'guard-gateway/core'
+import { type Change, type Fragment, type Gateway, GuardError, type SpanDraft } from 'guard-gateway/core'
+import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import type { StagedRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { OpenRun } from './open-run.ts'

@@ -1,4 +1,5 @@
-import { type Attributes, addTokens, type CallRecord, type FragmentRun, type ToolRecord } from 'guard-gateway/core'
+import type { Attributes, CallRecord, FragmentRun, ToolRecord } from 'guard-gateway/core'
+import { addTokens } from 'guard-gateway/lib/text'
 import type { EventRow, RunRow, SpanRow } from '../tables.ts'
 
 const VALUE_CHARS = 256

@@ -1,4 +1,5 @@
-import { bytesText, type Html, html, type Trace } from 'guard-gateway/core'
+import { type Html, html, type Trace } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { numbered, spanUrl } from './shown.ts'
 import { idMark } from './values.ts'

@@ -1,4 +1,5 @@
-import { type Ask, durationText, type Html, html } from 'guard-gateway/core'
+import { type Ask, type Html, html } from 'guard-gateway/core'
+import { durationText } from 'guard-gateway/lib/format'
 import type { ComparedRow, ComparedSpan, Comparison } from '../read/compare.ts'
 import { slowerText } from './compare-sums.ts'
 import { linked } from './links.ts'

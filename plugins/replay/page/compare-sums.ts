@@ -1,4 +1,5 @@
-import { costHead, costText, countText, durationText, type Gateway, type Html, html } from 'guard-gateway/core'
+import { costHead, type Gateway, type Html, html } from 'guard-gateway/core'
+import { costText, countText, durationText } from 'guard-gateway/lib/format'
 import type { Comparison } from '../read/compare.ts'
 import { statusMark } from './shown.ts'
 

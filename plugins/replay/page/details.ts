@@ -1,14 +1,5 @@
-import {
-  costUnit,
-  durationText,
-  type Gateway,
-  type Html,
-  html,
-  spanRecord,
-  type TraceEvent,
-  type TreeSpan,
-  timeText,
-} from 'guard-gateway/core'
+import { costUnit, type Gateway, type Html, html, spanRecord, type TraceEvent, type TreeSpan } from 'guard-gateway/core'
+import { durationText, timeText } from 'guard-gateway/lib/format'
 import { toldBy } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
 import { indented } from './indented.ts'

@@ -1,6 +1,5 @@
 import {
   type Ask,
-  bytesText,
   choice,
   faultList,
   type Gateway,
@@ -10,6 +9,7 @@ import {
   type Refusal,
   raw,
 } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 
 /** The form that imports a file of runs. */
 export const importPage = (gateway: Gateway, max_bytes: number): Page => ({

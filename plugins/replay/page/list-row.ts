@@ -1,4 +1,5 @@
-import { type Html, html, type RunSummary, shortId } from 'guard-gateway/core'
+import { type Html, html, type RunSummary } from 'guard-gateway/core'
+import { shortId } from 'guard-gateway/lib/ids'
 import { urlOf } from '../run-address.ts'
 import { rowPinButton } from './pin-button.ts'
 import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'

@@ -1,6 +1,5 @@
 import {
   type Ask,
-  bytesText,
   type Gateway,
   GuardError,
   type Html,
@@ -11,6 +10,7 @@ import {
   statusOf,
   type View,
 } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 import { askedRuns } from '../api/asked-runs.ts'
 import { nextCursor } from '../api/filters.ts'
 import type { Retention } from '../upkeep/retention.ts'

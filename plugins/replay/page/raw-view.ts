@@ -1,4 +1,6 @@
-import { bytesText, type Gateway, type Html, html, readJson, type Trace, writeTrace } from 'guard-gateway/core'
+import { type Gateway, type Html, html, type Trace, writeTrace } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
+import { readJson } from 'guard-gateway/lib/json'
 import { indented } from './indented.ts'
 
 const MAX_CHARS = 200_000

@@ -1,4 +1,5 @@
-import { costText, countText, durationText, type Html, html, type RunSummary, raw, timeText } from 'guard-gateway/core'
+import { type Html, html, type RunSummary, raw } from 'guard-gateway/core'
+import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
 import { urlOf } from '../run-address.ts'
 import { NS_PER_MS } from '../time.ts'
 

@@ -1,4 +1,5 @@
-import { durationText, type Html, html, raw, type TreeSpan } from 'guard-gateway/core'
+import { type Html, html, raw, type TreeSpan } from 'guard-gateway/core'
+import { durationText } from 'guard-gateway/lib/format'
 import { standing } from '../read/decisions.ts'
 import { decisionClass } from './decisions.ts'
 import { isClosed, runLink, toggled } from './folding.ts'

@@ -1,4 +1,5 @@
-import { type Ask, durationText, type Gateway, type Html, html, type Trace } from 'guard-gateway/core'
+import { type Ask, type Gateway, type Html, html, type Trace } from 'guard-gateway/core'
+import { durationText } from 'guard-gateway/lib/format'
 import { spanDetails } from './details.ts'
 import { runLink } from './folding.ts'
 import { overview } from './overview.ts'

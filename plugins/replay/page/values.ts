@@ -1,4 +1,5 @@
-import { type Attributes, type Html, html, raw, writeJson } from 'guard-gateway/core'
+import { type Attributes, type Html, html, raw } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 
 const LONG_CHARS = 400
 const LONG_LINES = 10

@@ -1,4 +1,7 @@
-import { GuardError, isShape, readYamlApart, sha256, type Usage, type Yaml } from 'guard-gateway/core'
+import { GuardError, type Usage } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { isShape } from 'guard-gateway/lib/json'
+import { readYamlApart, type Yaml } from 'guard-gateway/lib/yaml'
 
 /** Prices of one model in millionths of the currency per million tokens. */
 export interface Price {

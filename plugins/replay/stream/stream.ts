@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { type Gateway, GuardError, writeJson } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
 import { writer } from '../keep/writer.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'

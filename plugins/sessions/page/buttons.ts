@@ -1,4 +1,5 @@
-import { type Ask, approverField, type Gateway, type Html, html, shownState, tellingPart } from 'guard-gateway/core'
+import { type Ask, approverField, type Gateway, type Html, html, shownState } from 'guard-gateway/core'
+import { tellingPart } from 'guard-gateway/lib/ids'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (

@@ -16,8 +16,8 @@ import {
   pageUrl,
   priceMark,
   type SessionRow,
-  shortId,
 } from 'guard-gateway/core'
+import { shortId } from 'guard-gateway/lib/ids'
 import { foundSessions } from '../find.ts'
 import type { BegunWhere } from '../live.ts'
 import { agentSection } from './agents.ts'

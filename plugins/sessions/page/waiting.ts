@@ -7,9 +7,9 @@ import {
   instantMark,
   type Panel,
   type SessionRow,
-  shortId,
   shownField,
 } from 'guard-gateway/core'
+import { shortId } from 'guard-gateway/lib/ids'
 import { waitingSessions } from '../find.ts'
 import { nameMark } from './buttons.ts'
 import type { PageParts } from './index.ts'

@@ -1,18 +1,17 @@
-import {
-  type AnyRow,
-  type AnyWhere,
-  type Column,
-  type DriverChange,
-  type DriverPage,
-  type DriverQuery,
-  type DriverSum,
-  type Group,
-  type Order,
-  type Position,
-  readJson,
-  type Table,
-  writeJson,
+import type {
+  AnyRow,
+  AnyWhere,
+  Column,
+  DriverChange,
+  DriverPage,
+  DriverQuery,
+  DriverSum,
+  Group,
+  Order,
+  Position,
+  Table,
 } from 'guard-gateway/core'
+import { readJson, writeJson } from 'guard-gateway/lib/json'
 import { Groups } from './groups.ts'
 import { comparePositions, holdsAll, meets, positionOf, type Stored } from './match.ts'
 

@@ -1,4 +1,4 @@
-import { bytesText } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 
 /** From this length on health says so. */
 const LONG_BYTES = 256 * 1024 * 1024

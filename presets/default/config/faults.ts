@@ -1,5 +1,7 @@
 import type { ErrorObject } from 'ajv'
-import { GuardError, pointerKeys, type Yaml } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { pointerKeys } from 'guard-gateway/lib/json'
+import type { Yaml } from 'guard-gateway/lib/yaml'
 import { suggestion } from 'guard-gateway/plugins/cli'
 
 /** A place in a configuration, as keys and positions. */

@@ -1,4 +1,5 @@
-import { type Command, GuardError, type Input, type Io, terminalLine, verdictSigns } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io, verdictSigns } from 'guard-gateway/core'
+import { terminalLine } from 'guard-gateway/lib/text'
 import { paint, reached } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'
 import type { Refuse } from '../config/faults.ts'

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { bytesText, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { bytesText } from 'guard-gateway/lib/format'
 import { running } from 'guard-gateway/plugins/cli'
 import { checkPort } from 'guard-gateway/plugins/http'
 import { version } from '../version.ts'

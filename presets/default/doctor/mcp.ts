@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { type Gateway, readJson } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { openMcp } from 'guard-gateway/plugins/mcp'
 import { type Check, error, type Finding, ok, reason, warning } from './check.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { childEnv, Gateway, sha256, withheldText } from 'guard-gateway/core'
+import { childEnv, Gateway, withheldText } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 
 const known = () => {
   const gateway = new Gateway()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { GuardError, sha256 } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { exportFormatConforms } from '../../conformance/export-format.ts'
 import { exported, readBy } from '../../kit/exchange.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { derivedId, type Gateway, newSessionRow } from 'guard-gateway/core'
+import { type Gateway, newSessionRow } from 'guard-gateway/core'
+import { derivedId } from 'guard-gateway/lib/ids'
 import { startGateway } from '../../kit/gateway.ts'
 import { startMcp } from '../../kit/mcp.ts'
 import { mcpRun } from '../../kit/mcp-run.ts'

@@ -1,4 +1,4 @@
-import { isShape, pointerPart } from 'guard-gateway/core'
+import { isShape, pointerPart } from 'guard-gateway/lib/json'
 
 /** Words in the names of arguments that lead out of the conversation: to files, hosts, programs, or text that is run. */
 const POWERFUL = new Set(

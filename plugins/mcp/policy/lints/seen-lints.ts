@@ -1,4 +1,5 @@
-import { glob, pointerKeys } from 'guard-gateway/core'
+import { glob } from 'guard-gateway/lib/glob'
+import { pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { Lint } from '../lints.ts'
 import { argumentNames, type SeenTool } from '../seen-tool.ts'

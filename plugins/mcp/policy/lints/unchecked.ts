@@ -1,4 +1,4 @@
-import { isShape, pointerKeys } from 'guard-gateway/core'
+import { isShape, pointerKeys } from 'guard-gateway/lib/json'
 import type { CompiledRule } from '../compiled.ts'
 import type { RuleDocument } from '../document.ts'
 import type { Lint } from '../lints.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { messageEvent } from 'guard-gateway/core'
+import { messageEvent } from 'guard-gateway/lib/sse'
 
 const RETRY_MS = 100
 

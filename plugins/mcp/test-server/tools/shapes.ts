@@ -1,4 +1,4 @@
-import { isShape } from 'guard-gateway/core'
+import { isShape } from 'guard-gateway/lib/json'
 import { type Arguments, object, type TestTool, text } from '../tool.ts'
 
 /** Answers with the arguments, and with what `structured` holds as structured content: a server can say anything. */

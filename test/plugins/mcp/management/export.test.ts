@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { readJson } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { bookOf, callNeedingConsent, factsOf, judgementOf } from '../records-kit.ts'
 import { type Bench, refused, startApi } from './kit.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newId, noUsage } from 'guard-gateway/core'
+import { noUsage } from 'guard-gateway/core'
+import { newId } from 'guard-gateway/lib/ids'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { Budgets } from '../../../../plugins/policy/budgets/budgets.ts'
 import { Calendar } from '../../../../plugins/policy/budgets/calendar.ts'

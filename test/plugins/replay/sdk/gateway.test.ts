@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
-import { readJson } from 'guard-gateway/core'
+import { readJson } from 'guard-gateway/lib/json'
 import { createGuard, type Guard, type GuardOptions, type Trace } from 'guard-gateway/sdk'
 import OpenAI from 'openai'
 import type { ReceivedRequest } from '../../../kit/provider.ts'

@@ -1,0 +1,22 @@
+export {
+  applyEdits,
+  type Edit,
+  memberIn,
+  removalsFrom,
+  removeAt,
+  removeMembers,
+  setAt,
+  setMember,
+  sourceOf,
+  stringIn,
+  valueAt,
+} from './json/edit.ts'
+export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from './json/locate.ts'
+export { JsonMarks, mark } from './json/marks.ts'
+export { parseJson } from './json/parse.ts'
+export { keyOfPart, pointerKeys, pointerPart } from './json/pointer.ts'
+export { readJson, readJsonStrict, tooDeepAt, writeJson } from './json/reader.ts'
+export { holdsRounded } from './json/rounded.ts'
+export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './json/scan.ts'
+export { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from './json/shape.ts'
+export { lineAndColumn, syntaxErrorAt } from './json/syntax.ts'

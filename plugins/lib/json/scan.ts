@@ -1,0 +1,225 @@
+import type { JsonMember, JsonValue } from 'guard-gateway/core'
+import { pointerPart } from './pointer.ts'
+import { isClose, isContainer, numberEnd, QUOTE, stringBetween, stringEnd, wordEnd } from './token.ts'
+
+/** Why a text is no JSON: what was wanted at which character. */
+export interface ScanFault {
+  readonly at: number
+  readonly wanted: string
+}
+
+/** What one pass over a JSON text tells. */
+export interface JsonScan {
+  readonly root: JsonValue
+  /** A container nests deeper than it may; its inside was stepped over. */
+  readonly deep: boolean
+  /** JSON pointer of the first member whose name, unescaped, stands twice in its object. */
+  readonly doubled: string | undefined
+}
+
+export interface ScanOptions {
+  /** How many levels of containers are recorded with members and items; all if absent. */
+  readonly keep?: number
+  /** The deepest nesting that is read; 128 if absent. */
+  readonly max_depth?: number
+}
+
+/** Reads a JSON text in one pass and accepts what `JSON.parse` accepts: where its values stand, whether a name is doubled, whether it is too deep. */
+export const scanJson = (text: string, options: ScanOptions = {}): JsonScan | ScanFault => {
+  const scanner = new Scanner(text, options)
+  try {
+    return scanner.run()
+  } catch (error) {
+    if (error instanceof Wanted) return { at: scanner.at, wanted: error.message }
+    throw error
+  }
+}
+
+export const isScanFault = (scan: JsonScan | ScanFault): scan is ScanFault => 'wanted' in scan
+
+class Wanted extends Error {}
+
+/** From this many names on a set remembers them. */
+const MANY_NAMES = 12
+
+interface OpenValue extends JsonValue {
+  end: number
+}
+
+/** A container that is open at the moment. */
+class Level {
+  readonly outer: Level | undefined
+  readonly close: number
+  readonly value: OpenValue | undefined
+  readonly isObject: boolean
+  fresh = true
+  name = ''
+  name_at = 0
+  index = -1
+  readonly #names: string[] = []
+  #set: Set<string> | undefined
+
+  constructor(outer: Level | undefined, isObject: boolean, value: OpenValue | undefined) {
+    this.outer = outer
+    this.isObject = isObject
+    this.close = isObject ? 0x7d : 0x5d
+    this.value = value
+  }
+
+  /** Remembers a name; false if it was there before. */
+  take(name: string): boolean {
+    if (this.#set !== undefined) return this.#set.size !== this.#set.add(name).size
+    if (this.#names.includes(name)) return false
+    if (this.#names.push(name) >= MANY_NAMES) this.#set = new Set(this.#names)
+    return true
+  }
+}
+
+class Scanner {
+  at = 0
+  readonly #text: string
+  readonly #keep: number
+  readonly #maxDepth: number
+  #level: Level | undefined
+  #depth = 0
+  #root: JsonValue | undefined
+  #deep = false
+  #doubled: string | undefined
+
+  constructor(text: string, { keep = Number.POSITIVE_INFINITY, max_depth = 128 }: ScanOptions) {
+    this.#text = text
+    this.#keep = keep
+    this.#maxDepth = max_depth
+  }
+
+  run(): JsonScan {
+    this.#blanks()
+    this.#value()
+    while (this.#level !== undefined) this.#step(this.#level)
+    if (this.#blanks() === this.#text.length && this.#root !== undefined)
+      return { root: this.#root, deep: this.#deep, doubled: this.#doubled }
+    throw new Wanted('the end of the text')
+  }
+
+  #blanks(): number {
+    for (;;) {
+      const unit = this.#text.charCodeAt(this.at)
+      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return this.at
+      this.at++
+    }
+  }
+
+  /** Reads a scalar whole, or opens a container. */
+  #value(): void {
+    const start = this.at
+    const unit = this.#text.charCodeAt(start)
+    if (isContainer(unit)) this.#open(unit === 0x7b)
+    else {
+      this.at = this.#scalarEnd(unit, start)
+      if (this.#depth <= this.#keep) this.#record({ start, end: this.at })
+    }
+  }
+
+  #scalarEnd(unit: number, start: number): number {
+    if (unit === QUOTE) return this.#end(stringEnd(this.#text, start), 'a string')
+    if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) return this.#end(numberEnd(this.#text, start), 'a number')
+    return this.#end(wordEnd(this.#text, start), 'a value')
+  }
+
+  #end(end: number, wanted: string): number {
+    if (end < 0) throw new Wanted(wanted)
+    return end
+  }
+
+  #open(isObject: boolean): void {
+    const value: OpenValue | undefined = this.#depth <= this.#keep ? this.#container(isObject) : undefined
+    if (value !== undefined) this.#record(value)
+    if (this.#depth === this.#maxDepth) {
+      this.#deep = true
+      this.at = this.#stepOver()
+      if (value !== undefined) value.end = this.at
+      return
+    }
+    this.#depth++
+    this.#level = new Level(this.#level, isObject, value)
+    this.at++
+  }
+
+  #container(isObject: boolean): OpenValue {
+    const start = this.at
+    if (this.#depth === this.#keep) return { start, end: start }
+    return isObject ? { start, end: start, members: [] } : { start, end: start, items: [] }
+  }
+
+  #record(value: JsonValue): void {
+    const level = this.#level
+    if (level === undefined) this.#root = value
+    else if (level.isObject)
+      (level.value?.members as JsonMember[] | undefined)?.push({ name: level.name, at: level.name_at, value })
+    else (level.value?.items as JsonValue[] | undefined)?.push(value)
+  }
+
+  /** The end of a container found by brackets and strings alone. */
+  #stepOver(): number {
+    let depth = 0
+    for (let at = this.at; at < this.#text.length; at++) {
+      const unit = this.#text.charCodeAt(at)
+      if (unit === QUOTE) at = this.#end(stringEnd(this.#text, at), 'a string') - 1
+      else if (isContainer(unit)) depth++
+      else if (isClose(unit) && --depth === 0) return at + 1
+    }
+    throw new Wanted('the end of an array or object')
+  }
+
+  /** Goes on in a container: to its next value or to its end. */
+  #step(level: Level): void {
+    const fresh = level.fresh
+    level.fresh = false
+    this.#blanks()
+    const unit = this.#text.charCodeAt(this.at)
+    if (unit === level.close) {
+      this.#close(level)
+      return
+    }
+    if (!fresh) this.#comma(level, unit)
+    if (level.isObject) this.#name(level)
+    else level.index++
+    this.#value()
+  }
+
+  #comma(level: Level, unit: number): void {
+    if (unit !== 0x2c) throw new Wanted(level.isObject ? 'a comma or }' : 'a comma or ]')
+    this.at++
+    this.#blanks()
+  }
+
+  #close(level: Level): void {
+    this.at++
+    if (level.value !== undefined) level.value.end = this.at
+    this.#depth--
+    this.#level = level.outer
+  }
+
+  #name(level: Level): void {
+    const open = this.at
+    if (this.#text.charCodeAt(open) !== QUOTE) throw new Wanted('a member name')
+    const end = this.#end(stringEnd(this.#text, open), 'a member name')
+    level.name = stringBetween(this.#text, open, end)
+    level.name_at = open
+    if (!level.take(level.name)) this.#doubled ??= this.#pointer()
+    this.at = end
+    this.#blanks()
+    if (this.#text.charCodeAt(this.at) !== 0x3a) throw new Wanted('a colon')
+    this.at++
+    this.#blanks()
+  }
+
+  #pointer(): string {
+    let pointer = ''
+    for (let level = this.#level; level !== undefined; level = level.outer) {
+      const key = level.isObject ? pointerPart(level.name) : String(level.index)
+      pointer = `/${key}${pointer}`
+    }
+    return pointer
+  }
+}

@@ -1,0 +1,2 @@
+export { EventReader, messageEvent, type RawEvent, withData } from './sse/event-reader.ts'
+export { EventSplitter, type OnData } from './sse/event-splitter.ts'

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
+
+describe('long work in turns', () => {
+  it('lets others have their turn in between, and gives its results in order', async () => {
+    let now = 0
+    const pace = new Pace(() => now)
+    let others = 0
+    const turn = (): void => {
+      others++
+      waiting = setImmediate(turn)
+    }
+    let waiting = setImmediate(turn)
+    const seen: number[] = []
+    const results = await mapPaced([1, 2, 3], pace, (item, index) => {
+      now += 5
+      seen.push(others)
+      return item * 2 + index
+    })
+    assert.deepEqual(results, [2, 5, 8])
+    assert.ok(seen[0] === 0 && (seen[1] ?? 0) > 0 && (seen[2] ?? 0) > (seen[1] ?? 0), String(seen))
+    const before = others
+    await paced(
+      seen.map(() => (now += 5)),
+      pace,
+    )
+    assert.ok(others > before)
+    clearImmediate(waiting)
+  })
+
+  it('does not rest where it is short', async () => {
+    let rested = false
+    setImmediate(() => {
+      rested = true
+    })
+    await mapPaced([1, 2, 3], new Pace(() => 0), (item) => item)
+    assert.equal(rested, false)
+  })
+
+  it('rests once for each turn, not after every step from then on', async () => {
+    let now = 0
+    let rested = 0
+    const pace = new Pace(() => now)
+    const { rest } = pace
+    pace.rest = () => {
+      rested++
+      return rest.call(pace)
+    }
+    await mapPaced([5, 1, 1, 3, 1], pace, (ms) => {
+      now += ms
+    })
+    assert.equal(rested, 2)
+  })
+})
