@@ -7,14 +7,13 @@ import {
   SyncHook,
   SyncWaterfallHook,
 } from 'tapable'
+import type { Recording, ToolRecording } from '../plugins/lib/trace.ts'
 import type { Call } from './call.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
-import { noteThrower, throwerOf } from './errors/thrower.ts'
+import { noteThrower, throwerOf } from './errors/error-origin.ts'
 import type { Fragment } from './fragment.ts'
-import type { Recording } from './record.ts'
 import type { Settled } from './settled.ts'
-import type { ToolRecording } from './trace/tool-record.ts'
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
 export const createHooks = () => {

@@ -1,4 +1,5 @@
-import { mcpCheck, plainSchema, pointed } from 'guard-gateway/core'
+import { mcpCheck, plainSchema } from 'guard-gateway/core'
+import { pointed } from 'guard-gateway/lib/check-arguments'
 
 /** An argument of a tool call names one of these branches. */
 export const branch = mcpCheck({

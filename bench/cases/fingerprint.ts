@@ -1,4 +1,4 @@
-import { RequestReader } from 'guard-gateway/core'
+import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import type { Bench } from 'tinybench'
 import { bodyOf, conversationOf, STAMP, stamp, times } from '../kit.ts'

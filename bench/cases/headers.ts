@@ -1,4 +1,5 @@
-import { byHeaderName, Gateway, holdsOwnKey, isCredentialName } from 'guard-gateway/core'
+import { Gateway, holdsOwnKey } from 'guard-gateway/core'
+import { byHeaderName, isCredentialName } from 'guard-gateway/lib/http'
 import type { Bench } from 'tinybench'
 import { times } from '../kit.ts'
 

@@ -1,5 +1,6 @@
-import { type ApiStyle, type Call, type Client, RequestReader } from 'guard-gateway/core'
+import type { ApiStyle, Call, Client } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import { RequestReader } from 'guard-gateway/lib/request-reader'
 
 /** When everything in a bench happens, unless told otherwise: milliseconds since 1970. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

@@ -1,5 +1,6 @@
-import { Gateway, readFrame } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
 import { memberIn, sourceOf, stringIn } from 'guard-gateway/lib/json'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'

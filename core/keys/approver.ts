@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { TUnsafe } from 'typebox'
+import { type Html, html } from '../../plugins/lib/html.ts'
 import { sha256 } from '../../plugins/lib/ids.ts'
 import type { Approver } from '../contracts/access.ts'
 import type { FieldFault } from '../contracts/page.ts'
 import { GuardError } from '../errors.ts'
-import { type Html, html } from '../html.ts'
 
 /** Header that carries the approver key. */
 export const APPROVER_HEADER = 'x-guard-approver-key'

@@ -1,5 +1,5 @@
+import { AGENT_KEY } from '../../plugins/lib/http.ts'
 import type { Secrets } from '../contracts/redaction.ts'
-import { AGENT_KEY } from '../dialect/header-names.ts'
 
 /** Shorter texts hold no agent key, in whatever coding. */
 const MIN_LENGTH = 47

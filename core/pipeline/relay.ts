@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
+import type { Ending } from '../../plugins/lib/api-style.ts'
 import type { BodyReader, Client, PushedBody, Reply } from '../contracts/reply.ts'
-import type { Ending } from '../dialect/speech.ts'
-import { StreamEnd } from '../dialect/stream-end.ts'
 import { readInto } from './read-into.ts'
+import { StreamEnd } from './stream-end.ts'
 import type { Tap } from './tap.ts'
 
 /** How a reply's bytes got to the client. */

@@ -1,6 +1,6 @@
+import { type Ending, endingOf, heard } from '../../plugins/lib/api-style.ts'
 import type { ApiStyle, Meter } from '../contracts/api-style.ts'
 import type { Decision } from '../decision.ts'
-import { type Ending, endingOf, heard } from '../dialect/speech.ts'
 import { createTap, type Tap, unread } from './tap.ts'
 
 type Fault = (error: unknown, where: string) => void

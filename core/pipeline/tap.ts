@@ -1,6 +1,6 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
+import { isPlain } from '../../plugins/lib/http.ts'
 import type { Meter } from '../contracts/api-style.ts'
-import { isPlain } from '../request-body/inflate.ts'
 import type { Reading } from '../settled.ts'
 import { checkedReading } from './reading.ts'
 

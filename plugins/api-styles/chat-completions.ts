@@ -1,20 +1,18 @@
+import { apiStyle, type Envelope, type Part, type Usage } from 'guard-gateway/core'
 import {
   addBlock,
   addCalls,
-  apiStyle,
   type Counts,
   callPart,
   callsAmong,
   commonEnvelope,
   contentOf,
   type Draft,
-  type Envelope,
   errorFields,
   genericCall,
   KeyCursor,
   noCounts,
   noteCounts,
-  type Part,
   parsedEvent,
   providerError,
   type ReplyReader,
@@ -25,8 +23,7 @@ import {
   strangeParts,
   tokenLimit,
   totalled,
-  type Usage,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { Arrivals } from './chat-completions/arrivals.ts'
 import { chatSpeech } from './chat-completions/speech.ts'

@@ -1,22 +1,20 @@
+import { apiStyle, type Envelope, type Part } from 'guard-gateway/core'
 import {
   ArgumentText,
   addBlock,
   addCalls,
-  apiStyle,
   type Content,
   callPart,
   callsAmong,
   commonEnvelope,
   contentOf,
   type Draft,
-  type Envelope,
   errorFields,
   genericCall,
   KeyCursor,
   noContent,
   noCounts,
   noteCounts,
-  type Part,
   parsedEvent,
   providerError,
   type ReplyReader,
@@ -26,7 +24,7 @@ import {
   saysFailed,
   servedPart,
   strangeParts,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/api-style'
 import { isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
 import { countPaths, type MessageCounts, usageOf } from './messages/usage.ts'

@@ -1,18 +1,16 @@
+import { apiStyle, type Envelope, type Part, type Usage } from 'guard-gateway/core'
 import {
   addCalls,
-  apiStyle,
   type Counts,
   callsAmong,
   commonEnvelope,
   contentOf,
   conversationId,
   type Draft,
-  type Envelope,
   errorFields,
   KeyCursor,
   noCounts,
   noteCounts,
-  type Part,
   parsedEvent,
   providerError,
   type ReplyReader,
@@ -21,8 +19,7 @@ import {
   saysNothing,
   tokenLimit,
   totalled,
-  type Usage,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/api-style'
 import { firstOf, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { argumentsOf, itemParts } from './responses/items.ts'
 import { responsesSpeech } from './responses/speech.ts'

@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Found, type Gateway, knownFilters, recordedCalls, type SessionRow } from 'guard-gateway/core'
+import type { Found, Gateway, SessionRow } from 'guard-gateway/core'
+import { knownFilters } from 'guard-gateway/lib/errors'
+import { recordedCalls } from 'guard-gateway/lib/trace'
 import { Type } from 'typebox'
 import { trajectoriesOf } from './trajectory.ts'
 

@@ -1,12 +1,6 @@
-import {
-  type CallRecord,
-  isContinued,
-  joinedTurns,
-  newTurnsOf,
-  rowOf,
-  type SessionRow,
-  type Turn,
-} from 'guard-gateway/core'
+import type { SessionRow, Turn } from 'guard-gateway/core'
+import { isContinued, joinedTurns } from 'guard-gateway/lib/threads'
+import { type CallRecord, newTurnsOf, rowOf } from 'guard-gateway/lib/trace'
 
 /** A conversation of a stored session as `bench.trajectory.v1`: tools, hashes and flags, no text. */
 export interface StoredTrajectory {

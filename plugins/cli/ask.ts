@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { FastifyError } from 'fastify'
-import { type AskStream, errorBody, errorIn, type Gateway, GuardError, schemaFault, statusOf } from 'guard-gateway/core'
+import { type AskStream, errorBody, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { errorIn, schemaFault } from 'guard-gateway/lib/errors'
 import { type Place, reached } from './reach.ts'
 
 /** Where commands find what they ask for. */

@@ -1,4 +1,5 @@
-import { type Command, catalogue, type Gateway, isKnownCode, wayOut } from 'guard-gateway/core'
+import { type Command, catalogue, type Gateway, isKnownCode } from 'guard-gateway/core'
+import { wayOut } from 'guard-gateway/lib/errors'
 import { suggestion } from './nearest.ts'
 import { exits, printUsage } from './print.ts'
 

@@ -1,14 +1,6 @@
 import { styleText } from 'node:util'
-import {
-  type Code,
-  errorBody,
-  errorEntry,
-  GuardError,
-  type Input,
-  type Io,
-  showsColours,
-  throwerOf,
-} from 'guard-gateway/core'
+import { type Code, errorBody, errorEntry, GuardError, type Input, type Io, throwerOf } from 'guard-gateway/core'
+import { showsColours } from 'guard-gateway/lib/terminal'
 import { terminalText } from 'guard-gateway/lib/text'
 
 /** How a process ends, by the meaning of the number. */

@@ -1,4 +1,6 @@
-import { type ChildEnv, childEnv, directTo, type Gateway, type Io } from 'guard-gateway/core'
+import type { Gateway, Io } from 'guard-gateway/core'
+import { type ChildEnv, childEnv } from 'guard-gateway/lib/child-env'
+import { directTo } from 'guard-gateway/lib/network'
 import type { Launch } from './profile.ts'
 import { headerLines, KEY_HEADER } from './setting.ts'
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { errorIn, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { errorIn } from 'guard-gateway/lib/errors'
 import type { ClientsOptions } from './options.ts'
 
 const START_MS = 15_000

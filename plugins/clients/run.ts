@@ -1,14 +1,6 @@
 import { basename } from 'node:path'
-import {
-  absentText,
-  type Command,
-  type Gateway,
-  GuardError,
-  givenNames,
-  type Input,
-  type Io,
-  withheldText,
-} from 'guard-gateway/core'
+import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { absentText, givenNames, withheldText } from 'guard-gateway/lib/child-env'
 import { newId } from 'guard-gateway/lib/ids'
 import { agentEnv } from './agent-env.ts'
 import { type AgentRun, cameThrough, warningOf } from './came-through.ts'

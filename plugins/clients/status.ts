@@ -1,17 +1,8 @@
-import {
-  type AskJson,
-  type BudgetLeft,
-  type Command,
-  GuardError,
-  hint,
-  type ListedSession,
-  leftText,
-  sessionLines,
-  terminalWidth,
-  tightestFirst,
-} from 'guard-gateway/core'
+import { type AskJson, type BudgetLeft, type Command, GuardError } from 'guard-gateway/core'
+import { leftText, tightestFirst } from 'guard-gateway/lib/budget'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { shapeOf } from 'guard-gateway/lib/json'
+import { hint, type ListedSession, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ClientsOptions } from './options.ts'
 import { isWaiting, waitingLines } from './waiting.ts'

@@ -1,4 +1,4 @@
-import type { ListedSession } from 'guard-gateway/core'
+import type { ListedSession } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 
 const MOST_SHOWN = 5

@@ -1,4 +1,5 @@
-import { detector, type Ended, elapsed, type Finding, requestPlaces } from 'guard-gateway/core'
+import { detector, type Ended, elapsed, type Finding } from 'guard-gateway/core'
+import { requestPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 
 const COOLDOWN_SECONDS = 60

@@ -1,15 +1,5 @@
-import {
-  bringsUserMessage,
-  detector,
-  type Evidence,
-  elapsed,
-  type Finding,
-  isPassedOver,
-  type Row,
-  reachOf,
-  repeatsOfOne,
-  requestPlaces,
-} from 'guard-gateway/core'
+import { detector, type Evidence, elapsed, type Finding, type Row } from 'guard-gateway/core'
+import { bringsUserMessage, isPassedOver, reachOf, repeatsOfOne, requestPlaces } from 'guard-gateway/lib/detection'
 import { type Static, Type } from 'typebox'
 
 const SECOND = 1000

@@ -1,4 +1,5 @@
-import { budgetFault, budgetFinding, budgetWords, detector, type Finding, PERS, type Totals } from 'guard-gateway/core'
+import { detector, type Finding, type Totals } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, PERS } from 'guard-gateway/lib/budget'
 import { Type } from 'typebox'
 
 /** One unit of the billing currency. */

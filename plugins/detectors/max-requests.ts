@@ -1,4 +1,5 @@
-import { budgetFault, budgetFinding, budgetWords, detector, type Finding, PERS, type Totals } from 'guard-gateway/core'
+import { detector, type Finding, type Totals } from 'guard-gateway/core'
+import { budgetFault, budgetFinding, budgetWords, PERS } from 'guard-gateway/lib/budget'
 import { Type } from 'typebox'
 
 /** The session, or the agent or the project in a stretch of the calendar, has had its number of requests, those under way included; with `reserve` those that failed give their place back. */

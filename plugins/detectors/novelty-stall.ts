@@ -1,4 +1,5 @@
-import { detector, type Finding, turnPlaces } from 'guard-gateway/core'
+import { detector, type Finding } from 'guard-gateway/core'
+import { turnPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 import { isOneAnswer, limitsOf, type Stall, stallOf } from './novelty-stall/stall.ts'
 import { VERDICTS, verdictsOf } from './novelty-stall/verdicts.ts'

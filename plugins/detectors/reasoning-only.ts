@@ -1,4 +1,5 @@
-import { detector, type Ended, elapsed, type Finding, requestPlaces } from 'guard-gateway/core'
+import { detector, type Ended, elapsed, type Finding } from 'guard-gateway/core'
+import { requestPlaces } from 'guard-gateway/lib/detection'
 
 /** Who asks later than this has looked: a client that goes on by itself asks at once. */
 const PAUSE = 60_000

@@ -1,12 +1,6 @@
-import {
-  detector,
-  type Finding,
-  isNewChange,
-  letterCounts,
-  lettersIn,
-  turnPlaces,
-  turnsSinceUser,
-} from 'guard-gateway/core'
+import { detector, type Finding } from 'guard-gateway/core'
+import { letterCounts, lettersIn, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
+import { isNewChange } from 'guard-gateway/lib/tools'
 import { LOOKS, lookLetters } from './reread/looks.ts'
 
 /** One file or address is looked at again and again in other pieces, and hardly a line of it is new. A change in between begins anew. */

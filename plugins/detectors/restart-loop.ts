@@ -1,4 +1,5 @@
-import { type Call, detector, elapsed, type Finding, requestPlaces, type Start } from 'guard-gateway/core'
+import { type Call, detector, elapsed, type Finding, type Start } from 'guard-gateway/core'
+import { requestPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 
 const MINUTES = 60

@@ -1,10 +1,6 @@
+import { detector, type Finding } from 'guard-gateway/core'
 import {
-  argumentText,
-  calledTool,
-  detector,
-  type Finding,
   type FreshTurn,
-  isNewChange,
   keepMarks,
   letterCounts,
   lettersIn,
@@ -14,8 +10,9 @@ import {
   textMark,
   turnPlaces,
   turnsSinceUser,
-  withoutProse,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/detection'
+import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
+import { isNewChange, withoutProse } from 'guard-gateway/lib/tools'
 
 /** Turns that a row tells of. */
 const TURNS = 20

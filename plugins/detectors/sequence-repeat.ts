@@ -1,22 +1,24 @@
 import {
-  bringsUserMessage,
   type Call,
   detector,
   type Evidence,
   type Finding,
+  type Row,
+  type ToolCall,
+  type Turn,
+} from 'guard-gateway/core'
+import {
+  bringsUserMessage,
   isFreshStart,
   isPassedOver,
   isSameSubagent,
   namesTool,
   periodOf,
-  type Row,
   requestPlaces,
   sameCalls,
   sameResults,
-  type ToolCall,
-  type Turn,
   turnPlaces,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/detection'
 import { type Static, Type } from 'typebox'
 
 const params = Type.Object(

@@ -1,4 +1,5 @@
-import { detector, type Finding, letterCounts, lettersIn, turnPlaces } from 'guard-gateway/core'
+import { detector, type Finding } from 'guard-gateway/core'
+import { letterCounts, lettersIn, turnPlaces } from 'guard-gateway/lib/detection'
 import { REPLIES, repliesOf } from './text-repeat/replies.ts'
 
 /**

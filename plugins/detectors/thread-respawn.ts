@@ -1,4 +1,5 @@
-import { detector, elapsed, type Finding, requestPlaces } from 'guard-gateway/core'
+import { detector, elapsed, type Finding } from 'guard-gateway/core'
+import { requestPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 import { type Beginning, beginningsIn, beginsLike, FIRST_TURNS } from './thread-respawn/beginnings.ts'
 

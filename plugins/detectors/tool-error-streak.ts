@@ -1,4 +1,5 @@
-import { detector, type Finding, namesTool, type ToolCall, type Turn, toldTool, turnPlaces } from 'guard-gateway/core'
+import { detector, type Finding, type ToolCall, type Turn } from 'guard-gateway/core'
+import { namesTool, toldTool, turnPlaces } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 
 /** The same tool fails with the same error, one tool turn after another; whether it failed is what the result itself flags. */

@@ -1,4 +1,5 @@
-import { callOf, detector, type Finding, namesTool, type Row, type Turn, turnsOfReply } from 'guard-gateway/core'
+import { detector, type Finding, type Row, type Turn } from 'guard-gateway/core'
+import { callOf, namesTool, turnsOfReply } from 'guard-gateway/lib/detection'
 import { inHistory } from './tool-repeat/in-history.ts'
 import { inSession } from './tool-repeat/in-session.ts'
 import { params, type Ruled } from './tool-repeat/params.ts'

@@ -1,4 +1,5 @@
-import { detector, type Finding, letterCounts, lettersIn, turnPlaces, turnsSinceUser } from 'guard-gateway/core'
+import { detector, type Finding } from 'guard-gateway/core'
+import { letterCounts, lettersIn, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
 import { Type } from 'typebox'
 import { COMPLAINTS, complaintLetters } from './worded-error/complaints.ts'
 

@@ -1,23 +1,29 @@
 import {
   type Artifact,
+  type ExportOptions,
+  exportFormat,
+  type ImportSource,
+  type Run,
+  type TraceEvent,
+  type TraceWriter,
+  type TreeNode,
+} from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import {
   artifactDraft,
   artifactRecord,
-  type ExportOptions,
   elementsOf,
   eventDraft,
   eventRecord,
-  exportFormat,
   type FoundRecord,
   faultAt,
   type ImportPlace,
-  type ImportSource,
   inside,
   type JsonElement,
   jsonElements,
   needSchema,
   outlined,
   placeInElement,
-  type Run,
   RunOutline,
   readingOf,
   recordAt,
@@ -25,11 +31,7 @@ import {
   runRecord,
   spanDraft,
   spanRecord,
-  type TraceEvent,
-  type TraceWriter,
-  type TreeNode,
-} from 'guard-gateway/core'
-import { writeJson } from 'guard-gateway/lib/json'
+} from 'guard-gateway/lib/trace-file'
 
 /** Attributes nest 32 deep, five levels into the bundle; what goes further is no bundle. */
 const MAX_DEPTH = 64

@@ -1,15 +1,22 @@
 import {
   type Artifact,
+  exportFormat,
+  type ImportSource,
+  type Run,
+  type TraceEvent,
+  type TraceWriter,
+  type TreeNode,
+} from 'guard-gateway/core'
+import { type Shape, writeJson } from 'guard-gateway/lib/json'
+import {
   artifactDraft,
   artifactRecord,
   eventDraft,
   eventRecord,
-  exportFormat,
   type FoundRecord,
   faultAt,
   ImportFault,
   type ImportPlace,
-  type ImportSource,
   idField,
   inside,
   lineAndPointer,
@@ -17,7 +24,6 @@ import {
   needSchema,
   outlined,
   parseImport,
-  type Run,
   RunOutline,
   readingOf,
   recordAt,
@@ -25,12 +31,8 @@ import {
   runRecord,
   spanDraft,
   spanRecord,
-  type TraceEvent,
-  type TraceWriter,
-  type TreeNode,
   textLines,
-} from 'guard-gateway/core'
-import { type Shape, writeJson } from 'guard-gateway/lib/json'
+} from 'guard-gateway/lib/trace-file'
 
 /** Attributes nest 32 deep, one level into a line. */
 const MAX_DEPTH = 64

@@ -2,17 +2,13 @@ import {
   type Artifact,
   type ExportOptions,
   exportFormat,
-  otlpArtifact,
-  otlpEvent,
-  otlpResource,
-  otlpSpan,
   type Run,
-  readOtlpFile,
   type TraceEvent,
   type TraceWriter,
   type TreeNode,
 } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { otlpArtifact, otlpEvent, otlpResource, otlpSpan, readOtlpFile } from 'guard-gateway/lib/otlp'
 
 /** OTLP/JSON: one resource, one scope, every record a span or an event of one; comes back as it went out. */
 export const otel = exportFormat({

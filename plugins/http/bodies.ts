@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { acceptNoBody, GuardError, mediaType } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { acceptNoBody, mediaType } from 'guard-gateway/lib/http'
 import { readJsonStrict } from 'guard-gateway/lib/json'
 
 const MAX_BYTES = 1_048_576

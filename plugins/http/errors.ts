@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { errorBody, type Gateway, GuardError, isFault, refusals, schemaFault, statusOf } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
+import { schemaFault } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'

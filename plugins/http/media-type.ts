@@ -1,4 +1,5 @@
-import { GuardError, mediaType } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { mediaType } from 'guard-gateway/lib/http'
 
 /** Whether a body claims to be JSON, or claims nothing. */
 export const mayBeJson = (contentType: string | undefined): boolean => {

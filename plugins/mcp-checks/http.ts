@@ -1,6 +1,7 @@
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
 import { isGlobal, loadAddresses, spellsPrivate } from './http/address.ts'
 import { hostEntry, isListed } from './http/hosts.ts'
 import { isPrivateName } from './http/private-names.ts'

@@ -1,13 +1,6 @@
 import { isAbsolute, resolve, sep } from 'node:path'
-import {
-  type CheckFinding,
-  mcpCheck,
-  type Objection,
-  objectionsTo,
-  plainSchema,
-  pointedTexts,
-  TOOK_TOO_LONG,
-} from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { type Objection, objectionsTo, pointedTexts, TOOK_TOO_LONG } from 'guard-gateway/lib/check-arguments'
 import { isInside } from './path/containment.ts'
 import { formsOf } from './path/forms.ts'
 import { ownFiles } from './path/own.ts'

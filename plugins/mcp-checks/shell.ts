@@ -1,4 +1,5 @@
-import { type CheckFinding, type CheckLint, mcpCheck, objectionsTo, plainSchema, pointed } from 'guard-gateway/core'
+import { type CheckFinding, type CheckLint, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { objectionsTo, pointed } from 'guard-gateway/lib/check-arguments'
 import { loadGrammar, outline } from './shell/grammar.ts'
 import { withoutFirstBackslash } from './shell/heredoc.ts'
 import { isTransparent } from './shell/inner.ts'

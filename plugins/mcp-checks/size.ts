@@ -1,4 +1,5 @@
-import { type CheckFinding, mcpCheck, plainSchema, pointed } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { pointed } from 'guard-gateway/lib/check-arguments'
 
 /** The most that is allowed. */
 interface Limits {

@@ -1,4 +1,5 @@
-import { type CheckFinding, mcpCheck, objectionsTo, plainSchema, pointedTexts } from 'guard-gateway/core'
+import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
 import { harmlessAnywhere } from './sql/functions-anywhere.ts'
 import { harmlessInPostgres } from './sql/functions-postgres.ts'
 import { type Asked, type Operation, operations, Unclear } from './sql/operation.ts'

@@ -1,4 +1,5 @@
-import { errorFrame, type McpReply, type StreamEvent } from 'guard-gateway/core'
+import type { McpReply, StreamEvent } from 'guard-gateway/core'
+import { errorFrame } from 'guard-gateway/lib/json-rpc'
 import type { Answer, Outgoing } from './answer.ts'
 import type { Relay } from './relay.ts'
 import type { Session } from './session.ts'

@@ -1,4 +1,4 @@
-import { errorFrame } from 'guard-gateway/core'
+import { errorFrame } from 'guard-gateway/lib/json-rpc'
 import type { RequestRefusal } from './requests/judge.ts'
 
 /** A message on its way to a client, or an event of a stream that carries none. */

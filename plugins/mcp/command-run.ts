@@ -1,16 +1,5 @@
-import {
-  absentText,
-  type Command,
-  childEnv,
-  type Gateway,
-  GuardError,
-  givenNames,
-  type Input,
-  type Io,
-  onUncaught,
-  thrownText,
-  withheldText,
-} from 'guard-gateway/core'
+import { type Command, type Gateway, GuardError, type Input, type Io, onUncaught, thrownText } from 'guard-gateway/core'
+import { absentText, childEnv, givenNames, withheldText } from 'guard-gateway/lib/child-env'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'

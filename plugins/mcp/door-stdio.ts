@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough, pipeline } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { LineReader, LineWriter, readFrame } from 'guard-gateway/core'
+import { LineReader, LineWriter, readFrame } from 'guard-gateway/lib/json-rpc'
 import { type Answer, type Outgoing, refusal } from './answer.ts'
 import type { RunningSession } from './running-session.ts'
 

@@ -1,12 +1,7 @@
-import {
-  type Arguments,
-  argumentHash,
-  type Frame,
-  type Gateway,
-  type PassedHeaders,
-  resultFrame,
-} from 'guard-gateway/core'
+import type { Arguments, Frame, Gateway, PassedHeaders } from 'guard-gateway/core'
 import { applyEdits, type Edit, memberIn, readJson, removeMembers, setMember } from 'guard-gateway/lib/json'
+import { resultFrame } from 'guard-gateway/lib/json-rpc'
+import { argumentHash } from 'guard-gateway/lib/trace'
 import { confirmResult, deniedByUserResult, invalidResult, limitResult, refusedResult } from './actions/texts.ts'
 import { type Answer, local, refusal } from './answer.ts'
 import type { Approvals, Decided } from './approvals/index.ts'

@@ -1,4 +1,5 @@
-import { argumentKey, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
+import { type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
+import { argumentKey } from 'guard-gateway/lib/trace'
 import { Approvals } from './approvals/index.ts'
 import { Audit } from './audit/index.ts'
 import { connectionsOf } from './connections.ts'

@@ -1,4 +1,5 @@
-import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer, readFrame } from 'guard-gateway/core'
+import { type Frame, type FrameFault, type Gateway, GuardError, type McpServer } from 'guard-gateway/core'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import type { Outgoing } from './answer.ts'
 import { type Decision, decideApproval } from './approvals/index.ts'
 import { type Mcp, mcpOf, type Place } from './mcp.ts'

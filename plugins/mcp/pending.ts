@@ -1,4 +1,4 @@
-import { roundedKey } from 'guard-gateway/core'
+import { roundedKey } from 'guard-gateway/lib/json-rpc'
 import type { Entry } from './audit/index.ts'
 
 /** A request on its way, or being judged. */

@@ -1,12 +1,5 @@
-import {
-  cancelledKey,
-  type Frame,
-  type FrameFault,
-  type Gateway,
-  type McpReply,
-  type PassedHeaders,
-  type StreamEvent,
-} from 'guard-gateway/core'
+import type { Frame, FrameFault, Gateway, McpReply, PassedHeaders, StreamEvent } from 'guard-gateway/core'
+import { cancelledKey } from 'guard-gateway/lib/json-rpc'
 import { type Answer, type Outgoing, refusal, requestRefusal } from './answer.ts'
 import { AnswerStreams } from './answer-streams.ts'
 import { cursorOf } from './cursor.ts'

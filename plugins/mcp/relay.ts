@@ -1,15 +1,7 @@
-import {
-  cancelledKey,
-  errorFrame,
-  type Frame,
-  type FrameFault,
-  type Gateway,
-  keyOfId,
-  readFrame,
-  type StreamEvent,
-} from 'guard-gateway/core'
+import type { Frame, FrameFault, Gateway, StreamEvent } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { applyEdits, setMember, sourceOf } from 'guard-gateway/lib/json'
+import { cancelledKey, errorFrame, keyOfId, readFrame } from 'guard-gateway/lib/json-rpc'
 import { withData } from 'guard-gateway/lib/sse'
 import { type Outgoing, requestRefusal } from './answer.ts'
 import { type McpHooks, mcpHooks } from './hooks.ts'

@@ -1,4 +1,5 @@
-import { childEnv, type Gateway, type McpServer } from 'guard-gateway/core'
+import type { Gateway, McpServer } from 'guard-gateway/core'
+import { childEnv } from 'guard-gateway/lib/child-env'
 import type { McpServerOptions } from './options.ts'
 
 const TIMEOUT_SECONDS = 300

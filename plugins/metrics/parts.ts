@@ -1,5 +1,6 @@
-import type { Fragment, Gateway, ToolRecord } from 'guard-gateway/core'
+import type { Fragment, Gateway } from 'guard-gateway/core'
 import { listOf, shapeOf } from 'guard-gateway/lib/json'
+import type { ToolRecord } from 'guard-gateway/lib/trace'
 import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
 

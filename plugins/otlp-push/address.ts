@@ -1,4 +1,5 @@
-import { type UpstreamAddress, upstreamAddress } from 'guard-gateway/core'
+import type { UpstreamAddress } from 'guard-gateway/core'
+import { upstreamAddress } from 'guard-gateway/lib/network'
 import type { ReceiverOptions } from './receiver-options.ts'
 
 const DEFAULT_TIMEOUT_MS = 10_000

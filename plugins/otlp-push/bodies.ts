@@ -1,7 +1,8 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { otlpResource, otlpSpan, type Run } from 'guard-gateway/core'
+import type { Run } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { otlpResource, otlpSpan } from 'guard-gateway/lib/otlp'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import type { EndedSpan } from './ended-spans.ts'
 

@@ -1,4 +1,5 @@
-import { type Connections, connectionFault, type Gateway, type UpstreamClient } from 'guard-gateway/core'
+import type { Connections, Gateway, UpstreamClient } from 'guard-gateway/core'
+import { connectionFault } from 'guard-gateway/lib/network'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from 'guard-gateway/lib/text'
 import { type Address, addressOf } from './address.ts'
 import type { Body } from './bodies.ts'

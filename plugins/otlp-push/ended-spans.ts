@@ -1,16 +1,5 @@
-import {
-  autoRoot,
-  callRecords,
-  type Reader,
-  type Run,
-  type TableName,
-  type Tables,
-  type TraceEvent,
-  type TraceSpan,
-  toolRecords,
-  traceOf,
-  wideRoot,
-} from 'guard-gateway/core'
+import type { Reader, Run, TableName, Tables, TraceEvent, TraceSpan } from 'guard-gateway/core'
+import { autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
 import { eventsOf } from './span-events.ts'
 import type { Waiting } from './span-queue.ts'
 

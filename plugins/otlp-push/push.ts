@@ -1,11 +1,5 @@
-import {
-  type Fragment,
-  type Gateway,
-  GuardError,
-  type Recording,
-  type ToolRecord,
-  type UpstreamClient,
-} from 'guard-gateway/core'
+import { type Fragment, type Gateway, GuardError, type UpstreamClient } from 'guard-gateway/core'
+import type { Recording, ToolRecord } from 'guard-gateway/lib/trace'
 import { Receiver } from './receiver.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 import { Roots } from './roots.ts'

@@ -1,12 +1,5 @@
-import {
-  type Artifact,
-  otlpArtifact,
-  otlpEvent,
-  type Reader,
-  type Tables,
-  type TraceEvent,
-  type TraceSpan,
-} from 'guard-gateway/core'
+import type { Artifact, Reader, Tables, TraceEvent, TraceSpan } from 'guard-gateway/core'
+import { otlpArtifact, otlpEvent } from 'guard-gateway/lib/otlp'
 import { pages } from 'guard-gateway/lib/paging'
 
 type RunRow = Tables['runs']

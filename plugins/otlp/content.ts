@@ -1,5 +1,6 @@
-import { type Attributes, isContentEvent, type MetadataOnly, type OtlpRun, type Redactor } from 'guard-gateway/core'
+import type { Attributes, Redactor } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { isContentEvent, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
 import { cutBeforeRedaction, cutText } from 'guard-gateway/lib/text'
 
 const PREVIEW_CHARS = 500

@@ -1,5 +1,6 @@
-import { GuardError, isContentEvent } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
 import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/lib/json'
+import { isContentEvent } from 'guard-gateway/lib/otlp'
 
 /** Spans of one request that are kept, and events. */
 export const MAX_RECORDS = 10_000

@@ -1,4 +1,6 @@
-import { type Fragment, type FragmentRun, newSpanId, type OtlpRun, type Redactor } from 'guard-gateway/core'
+import type { Fragment, FragmentRun, Redactor } from 'guard-gateway/core'
+import type { OtlpRun } from 'guard-gateway/lib/otlp'
+import { newSpanId } from 'guard-gateway/lib/trace'
 
 /** What OTLP data says of a run as a fragment, and which of it was left out. */
 export interface Made {

@@ -1,4 +1,5 @@
-import { type Fragment, type Gateway, GuardError, guardNames, statusOf } from 'guard-gateway/core'
+import { type Fragment, type Gateway, GuardError, statusOf } from 'guard-gateway/core'
+import { guardNames } from 'guard-gateway/lib/otlp'
 
 /** What of one fragment was refused, with the reasons. */
 export interface Refusals {

@@ -1,4 +1,5 @@
-import { type Attributes, fitted, type MetadataOnly, type OtlpRun } from 'guard-gateway/core'
+import type { Attributes } from 'guard-gateway/core'
+import { fitted, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
 
 /** The run with every record within its limits, and in words what was cut. `names` tells what goes last. */
 export const withinLimits = (

@@ -1,21 +1,9 @@
-import {
-  type Fragment,
-  type FragmentRun,
-  fromOtlp,
-  type Gateway,
-  GuardError,
-  guardNames,
-  ImportFault,
-  isSessionName,
-  MetadataOnly,
-  namedSession,
-  type OtlpReading,
-  type OtlpRun,
-  type RunDraft,
-  semconv,
-} from 'guard-gateway/core'
+import { type Fragment, type FragmentRun, type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
 import { pointerOf, type Shape } from 'guard-gateway/lib/json'
+import { fromOtlp, guardNames, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
+import { isSessionName, namedSession } from 'guard-gateway/lib/session-id'
 import { Pace } from 'guard-gateway/lib/time-slice'
+import { ImportFault } from 'guard-gateway/lib/trace-file'
 import type { PartialSuccess } from './codec.ts'
 import { withPreviews } from './content.ts'
 import { formed } from './form.ts'

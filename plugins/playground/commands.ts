@@ -1,4 +1,5 @@
-import { type AskJson, type Command, GuardError, hint, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { type AskJson, type Command, GuardError, type Input, type Io, type Plugin } from 'guard-gateway/core'
+import { hint } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { openInBrowser } from './browser.ts'
 import { scenariosOf } from './scenario.ts'

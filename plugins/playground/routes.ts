@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, knownFilters } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { knownFilters } from 'guard-gateway/lib/errors'
 import type { Administration } from './administration.ts'
 import { namedScenario } from './named-scenario.ts'
 import type { Runs } from './runs.ts'

@@ -1,4 +1,5 @@
-import { type Io, verdictSigns } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/core'
+import { verdictSigns } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { type Came, missedText } from './missed-text.ts'
 

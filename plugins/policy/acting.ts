@@ -1,5 +1,7 @@
-import { type Call, type Decision, type Match, type Place, type Session, wayOut } from 'guard-gateway/core'
+import type { Call, Decision, Match, Session } from 'guard-gateway/core'
+import { wayOut } from 'guard-gateway/lib/errors'
 import { cutText } from 'guard-gateway/lib/text'
+import type { Place } from 'guard-gateway/lib/threads'
 import { goesOn } from './goes-on.ts'
 import type { History } from './history.ts'
 import { isLetOn, pausing } from './pause.ts'

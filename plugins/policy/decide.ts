@@ -1,14 +1,5 @@
-import {
-  type ApiStyle,
-  type Call,
-  type Decision,
-  type Match,
-  type Place,
-  place,
-  type Registry,
-  type Row,
-  type Session,
-} from 'guard-gateway/core'
+import type { ApiStyle, Call, Decision, Match, Registry, Row, Session } from 'guard-gateway/core'
+import { type Place, place } from 'guard-gateway/lib/threads'
 import { actingOn } from './acting.ts'
 import type { Beyond } from './beyond.ts'
 import { evaluate } from './evaluate.ts'

@@ -1,5 +1,6 @@
-import type { Call, Evidence, Finding, Match, Place, Row, Session, Totals } from 'guard-gateway/core'
+import type { Call, Evidence, Finding, Match, Row, Session, Totals } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
+import type { Place } from 'guard-gateway/lib/threads'
 import type { Beyond } from './beyond.ts'
 import type { History } from './history.ts'
 import type { ActiveRule, Policy } from './policy.ts'

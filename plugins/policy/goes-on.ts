@@ -1,4 +1,5 @@
-import type { Match, Place, Row } from 'guard-gateway/core'
+import type { Match, Row } from 'guard-gateway/core'
+import type { Place } from 'guard-gateway/lib/threads'
 import type { History } from './history.ts'
 import { hasFailed } from './settle.ts'
 

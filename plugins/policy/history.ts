@@ -1,14 +1,5 @@
-import {
-  type Conversation,
-  type Ended,
-  endIn,
-  type Known,
-  type RepliedCall,
-  type Row,
-  type Session,
-  type Turn,
-  tipsOf,
-} from 'guard-gateway/core'
+import type { Conversation, Ended, Row, Session, Turn } from 'guard-gateway/core'
+import { endIn, type Known, type RepliedCall, tipsOf } from 'guard-gateway/lib/threads'
 import { Memories } from './memories.ts'
 import { nothingUsed, type Used } from './used.ts'
 

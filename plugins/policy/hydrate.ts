@@ -1,4 +1,6 @@
-import { type CallRecord, effectOfName, type Gateway, type Row, rowOf, type Session } from 'guard-gateway/core'
+import type { Gateway, Row, Session } from 'guard-gateway/core'
+import { effectOfName } from 'guard-gateway/lib/tools'
+import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
 import { BLOCKED_ROWS, History } from './history.ts'
 import { Memories } from './memories.ts'
 import { hasFailed, isUnpriced } from './settle.ts'

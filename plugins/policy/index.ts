@@ -14,8 +14,8 @@ import { settle } from './settle.ts'
 import { KnownStarts } from './starts/known-starts.ts'
 import { tables } from './tables.ts'
 
-export type { PolicyCommandOptions } from './asked.ts'
-export { policyCommands } from './commands.ts'
+export type { PolicyCommandOptions } from './commands/command-context.ts'
+export { policyCommands } from './commands/index.ts'
 export { defaultEnforced, presetNamed } from './default-enforced.ts'
 export { extendedRules } from './extended.ts'
 

@@ -1,4 +1,5 @@
-import type { Call, Place, Row } from 'guard-gateway/core'
+import type { Call, Row } from 'guard-gateway/core'
+import type { Place } from 'guard-gateway/lib/threads'
 import type { History } from './history.ts'
 import type { Policy } from './policy.ts'
 

@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, periodIn, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { periodIn } from 'guard-gateway/lib/budget'
 import { pages } from 'guard-gateway/lib/paging'
 import { type PolicyChange, readRuleList } from './document.ts'
 import { type Policy, policyOf } from './policy.ts'

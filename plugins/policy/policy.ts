@@ -1,4 +1,5 @@
-import { type Detector, type Mode, type Per, type Period, periodIn, type Registry, type Rule } from 'guard-gateway/core'
+import type { Detector, Mode, Per, Period, Registry, Rule } from 'guard-gateway/core'
+import { periodIn } from 'guard-gateway/lib/budget'
 
 /** The fewest rows a session remembers, and the most. */
 const ROWS = 64

@@ -1,13 +1,7 @@
-import {
-  type CallRecord,
-  calledTool,
-  endedMoment,
-  errorPrint,
-  type Outcome,
-  type Row,
-  type SessionRow,
-  type Settled,
-} from 'guard-gateway/core'
+import { endedMoment, type Outcome, type Row, type SessionRow, type Settled } from 'guard-gateway/core'
+import { calledTool } from 'guard-gateway/lib/request-reader'
+import type { CallRecord } from 'guard-gateway/lib/trace'
+import { errorPrint } from './error-print.ts'
 import type { History } from './history.ts'
 import type { Policy } from './policy.ts'
 

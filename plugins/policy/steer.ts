@@ -1,4 +1,5 @@
-import { type ApiStyle, type Call, type Match, memberSpan } from 'guard-gateway/core'
+import type { ApiStyle, Call, Match } from 'guard-gateway/core'
+import { memberSpan } from 'guard-gateway/lib/request-reader'
 import { nudgeFor } from './nudge.ts'
 
 const OPEN_ARRAY = 0x5b

@@ -1,4 +1,5 @@
-import type { CallRecord, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { isUnpriced } from './settle.ts'
 
 /** So many of the newest requests of all projects are looked through for models without a price. */

@@ -1,5 +1,6 @@
-import type { CallRecord, Outcome, Reader, Usage } from 'guard-gateway/core'
+import type { Outcome, Reader, Usage } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { type Cell, csvLine } from './csv.ts'
 
 /** Which calls count; times are milliseconds since 1970, `until` is not included. */

@@ -1,5 +1,6 @@
-import type { CallRecord, Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
+import type { Gateway, Reader, SessionRow, Storage } from 'guard-gateway/core'
 import { lookBack, pages } from 'guard-gateway/lib/paging'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { failures } from './aggregates.ts'
 import { sessionTotals } from './rows.ts'
 

@@ -1,4 +1,4 @@
-import { type CallRecord, decisionAttributes, decisionEventId, type SessionEvent } from 'guard-gateway/core'
+import { type CallRecord, decisionAttributes, decisionEventId, type SessionEvent } from 'guard-gateway/lib/trace'
 
 /** Name of what a request's record tells in its session's history. */
 export const DECISION = 'policy.decision'

@@ -1,4 +1,5 @@
-import type { CallRecord, Found, Reader, SessionEvent } from 'guard-gateway/core'
+import type { Found, Reader } from 'guard-gateway/core'
+import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
 import { DECISION, decisionV1, type EventV1, eventV1 } from './events.ts'
 import { END, openPlaces, type Place, sealPlaces } from './history-cursor.ts'
 

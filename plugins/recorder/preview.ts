@@ -1,12 +1,5 @@
-import {
-  type ApiStyle,
-  type Call,
-  isPlain,
-  type Part,
-  type Redactor,
-  type Settled,
-  withInflated,
-} from 'guard-gateway/core'
+import type { ApiStyle, Call, Part, Redactor, Settled } from 'guard-gateway/core'
+import { isPlain, withInflated } from 'guard-gateway/lib/http'
 import { listOf, shapeOf } from 'guard-gateway/lib/json'
 import { cutBeforeRedaction, cutText, dropUnfinishedWord } from 'guard-gateway/lib/text'
 import { answerText } from './answer.ts'

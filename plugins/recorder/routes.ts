@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, knownFilters, timeOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, timeOf } from 'guard-gateway/core'
+import { knownFilters } from 'guard-gateway/lib/errors'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'

@@ -1,15 +1,7 @@
-import {
-  type Call,
-  type CallRecord,
-  calledTool,
-  type Reading,
-  type Redactor,
-  type Row,
-  type SessionRow,
-  type Settled,
-  turnText,
-} from 'guard-gateway/core'
+import type { Call, Reading, Redactor, Row, SessionRow, Settled } from 'guard-gateway/core'
+import { calledTool } from 'guard-gateway/lib/request-reader'
 import { cutText } from 'guard-gateway/lib/text'
+import { type CallRecord, turnText } from 'guard-gateway/lib/trace'
 import type { Previews } from './preview.ts'
 
 /** What upstreams and clients name freely is kept to this many characters. */

@@ -1,4 +1,5 @@
-import { argumentKey, type Gateway, type Plugin, type Recording } from 'guard-gateway/core'
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import { argumentKey, type Recording } from 'guard-gateway/lib/trace'
 import { Automatic } from './automatic/automatic.ts'
 import { repliedTools } from './automatic/replied-tools.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'

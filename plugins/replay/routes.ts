@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Gateway, projectHeader } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { projectHeader } from 'guard-gateway/lib/http'
 import { batchAnswer, spanAnswer, traceAnswer } from './api/answer-schemas.ts'
 import { batchBody, spanBody, traceBody } from './api/ask-schemas.ts'
 import { exactJson, needJson } from './api/bodies.ts'

@@ -1,13 +1,13 @@
 import {
   type Artifact,
   type FailureTag,
-  type ProjectSource,
   type Run,
   type Table,
   type TraceEvent,
   type TraceSpan,
   table,
 } from 'guard-gateway/core'
+import type { ProjectSource } from 'guard-gateway/lib/trace'
 import type { TagState } from './failures/tags.ts'
 
 /** What writers said of a run themselves, as against what follows from its records. */

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, type Gateway, GuardError, knownFilters } from 'guard-gateway/core'
+import { approverHeaders, type Gateway, GuardError } from 'guard-gateway/core'
+import { knownFilters } from 'guard-gateway/lib/errors'
 import { newId } from 'guard-gateway/lib/ids'
 import { Type } from 'typebox'
 import { type Agents, registration } from './agents.ts'

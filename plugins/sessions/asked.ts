@@ -1,5 +1,6 @@
-import { type AskJson, hint, type Input, type Io } from 'guard-gateway/core'
+import type { AskJson, Input, Io } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { hint } from 'guard-gateway/lib/terminal'
 
 /** What one of these commands works with. */
 export interface Asked {

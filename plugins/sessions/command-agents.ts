@@ -1,5 +1,5 @@
-import { columnLines, terminalWidth } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { columnLines, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'

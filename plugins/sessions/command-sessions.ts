@@ -1,6 +1,6 @@
-import { columnLines, sessionLines, terminalWidth } from 'guard-gateway/core'
 import { costText, countText } from 'guard-gateway/lib/format'
 import { writeJson } from 'guard-gateway/lib/json'
+import { columnLines, sessionLines, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Static } from 'typebox'
 import { type Asked, filtered, printPage } from './asked.ts'

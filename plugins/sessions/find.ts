@@ -1,4 +1,5 @@
-import { type Found, type Gateway, GuardError, onlySession, type Session, type SessionRow } from 'guard-gateway/core'
+import { type Found, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
+import { onlySession } from 'guard-gateway/lib/session-id'
 import type { BegunWhere, LiveSessions } from './live.ts'
 
 /**

@@ -6,13 +6,12 @@ import {
   type Gateway,
   GuardError,
   type ProxyRequest,
-  rowOf,
   type Session,
   type SessionRow,
-  sessionEvent,
-  tipsOf,
   undecided,
 } from 'guard-gateway/core'
+import { tipsOf } from 'guard-gateway/lib/threads'
+import { rowOf, sessionEvent } from 'guard-gateway/lib/trace'
 import type { Agents } from './agents.ts'
 import { callerOf, type Finders } from './resolve.ts'
 import type { AgentRow } from './tables.ts'

@@ -1,4 +1,4 @@
-import { budgetLeftSchema } from 'guard-gateway/core'
+import { budgetLeftSchema } from 'guard-gateway/lib/budget'
 import { Type } from 'typebox'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])

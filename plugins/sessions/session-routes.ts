@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, type Gateway, knownFilters, type Session, type SessionRow } from 'guard-gateway/core'
+import { approverHeaders, type Gateway, type Session, type SessionRow } from 'guard-gateway/core'
+import { knownFilters } from 'guard-gateway/lib/errors'
 import type { Static } from 'typebox'
 import { foundSessions, liveByExternal, liveById } from './find.ts'
 import type { LiveSessions } from './live.ts'

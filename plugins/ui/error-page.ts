@@ -1,4 +1,5 @@
-import { errorBody, type GuardError, html, statusOf } from 'guard-gateway/core'
+import { errorBody, type GuardError, statusOf } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import { pathOf } from './asked.ts'
 import type { Shell } from './shell.ts'
 

@@ -1,4 +1,5 @@
-import { type Html, html, type Page } from 'guard-gateway/core'
+import type { Page } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 
 /** Keys and what they do, by the order in which they are told; those that lead to pages stand before the last. */
 const keys = [

@@ -1,4 +1,5 @@
-import type { Gateway, Html } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { Html } from 'guard-gateway/lib/html'
 import { queryOf } from './asked.ts'
 
 /** The sentence that a page shows because a form led to it: from the forms' tables, or from what is on record of what it is about, never from the address itself. */

@@ -1,5 +1,6 @@
-import { type Ask, type Gateway, type Html, html, type Page, type Panel } from 'guard-gateway/core'
+import type { Ask, Gateway, Page, Panel } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
+import { type Html, html } from 'guard-gateway/lib/html'
 import type { UiOptions } from './index.ts'
 
 const NS_PER_S = 1e9

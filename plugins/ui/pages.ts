@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Ask, Gateway, Html, Page } from 'guard-gateway/core'
+import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import type { Html } from 'guard-gateway/lib/html'
 import { askOf, pathOf } from './asked.ts'
 import { noticeOf } from './notices.ts'
 import type { Shell } from './shell.ts'

@@ -1,4 +1,5 @@
-import { type Gateway, type Html, html, type Page, raw, type View } from 'guard-gateway/core'
+import type { Gateway, Page, View } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Asset } from './assets.ts'
 import type { UiOptions } from './index.ts'
 import { keyList } from './key-list.ts'

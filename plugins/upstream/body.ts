@@ -1,4 +1,5 @@
-import { isPlain, memberSpan, withInflated } from 'guard-gateway/core'
+import { isPlain, withInflated } from 'guard-gateway/lib/http'
+import { memberSpan } from 'guard-gateway/lib/request-reader'
 import { compressed } from './compress.ts'
 import type { Upstream } from './destination.ts'
 

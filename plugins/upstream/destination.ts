@@ -1,5 +1,6 @@
-import { type Connections, type Gateway, upstreamAddress } from 'guard-gateway/core'
+import type { Connections, Gateway } from 'guard-gateway/core'
 import { glob } from 'guard-gateway/lib/glob'
+import { upstreamAddress } from 'guard-gateway/lib/network'
 import { UpstreamConnections } from './connections.ts'
 import { type HeaderRules, headerRules } from './headers.ts'
 import { type Timeouts, timeoutDefaults, type UpstreamOptions } from './options.ts'

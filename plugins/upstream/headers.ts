@@ -1,4 +1,5 @@
-import { byHeaderName, holdsOwnKey, isCredentialName, type Secrets } from 'guard-gateway/core'
+import { holdsOwnKey, type Secrets } from 'guard-gateway/core'
+import { byHeaderName, isCredentialName } from 'guard-gateway/lib/http'
 import type { Auth } from './options.ts'
 
 const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']

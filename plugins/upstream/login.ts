@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, isCredentialName, logins } from 'guard-gateway/core'
+import { type Gateway, GuardError, logins } from 'guard-gateway/core'
+import { isCredentialName } from 'guard-gateway/lib/http'
 import type { Upstream } from './destination.ts'
 import { loginFor } from './headers.ts'
 

@@ -1,13 +1,13 @@
 import {
   type Client,
-  connectionFault,
   type Exchange,
   GuardError,
-  type OwnedBodies,
   type UpstreamListener,
   type UpstreamRequest,
   type UpstreamResponse,
 } from 'guard-gateway/core'
+import { connectionFault } from 'guard-gateway/lib/network'
+import type { OwnedBodies } from 'guard-gateway/lib/request-reader'
 import type { Upstream } from './destination.ts'
 
 /** An attempt that brought no reply; `attempt` is what its record says. */

@@ -1,5 +1,6 @@
 import { basename, relative } from 'node:path'
-import { childEnv, type Gateway, type Io } from 'guard-gateway/core'
+import type { Gateway, Io } from 'guard-gateway/core'
+import { childEnv } from 'guard-gateway/lib/child-env'
 import type { Config } from './config/schema.ts'
 import type { FirstRun } from './first-run.ts'
 

@@ -1,4 +1,5 @@
-import { directTo, type Io } from 'guard-gateway/core'
+import type { Io } from 'guard-gateway/core'
+import { directTo } from 'guard-gateway/lib/network'
 import { main } from './main.ts'
 
 /** Runs this process's command line, then ends the process with its exit code. */

@@ -114,7 +114,12 @@ describe('circles', () => {
       sources,
     ))
   it('there are none in core among types either, but for a plugin and the gateway it is applied to', () => {
-    const edges = new Map(graph((one) => !one.specifier.includes('redact')))
+    const edges = new Map(
+      [...graph(() => true)].map(([file, targets]) => [
+        file,
+        targets.filter((target) => /^core\/(?!redact)/.test(target)),
+      ]),
+    )
     edges.set('core/plugin.ts', edges.get('core/plugin.ts')?.filter((file) => file !== 'core/gateway.ts') ?? [])
     check(
       edges,

@@ -3,17 +3,16 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
   type ArtifactDraft,
-  arrange,
   type EventDraft,
   type ExportFormat,
   GuardError,
-  importFile,
   type RunDraft,
   type SpanDraft,
   type Trace,
-  writeTrace,
 } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { arrange } from 'guard-gateway/lib/trace'
+import { importFile, writeTrace } from 'guard-gateway/lib/trace-file'
 import { exported, readBy } from '../kit/exchange.ts'
 import { aRun, aSpan, attributes, traces } from '../kit/traces.ts'
 

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  type Frame,
-  type McpLink,
-  type McpReply,
-  type McpServer,
-  type McpSession,
-  type McpTransport,
-  readFrame,
-  type StreamEvent,
-} from 'guard-gateway/core'
+import type { Frame, McpLink, McpReply, McpServer, McpSession, McpTransport, StreamEvent } from 'guard-gateway/core'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 
 /** A server to test a transport with: it answers `initialize`, and any other request with a result. */

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { argumentHash, canonicalJson, newSpanId, newTraceId, readTraceparent, toolSpanId } from 'guard-gateway/core'
+import {
+  argumentHash,
+  canonicalJson,
+  newSpanId,
+  newTraceId,
+  readTraceparent,
+  toolSpanId,
+} from 'guard-gateway/lib/trace'
 import { cleanFragment } from '../../core/fragment/clean.ts'
 import type { Fragment } from '../../core/fragment.ts'
 import { redactor } from '../../core/redact.ts'

@@ -1,14 +1,6 @@
-import {
-  argumentText,
-  type Chain,
-  type Conversation,
-  calledTool,
-  callKey,
-  type ToolCall,
-  type Turn,
-  type TurnContent,
-} from 'guard-gateway/core'
+import type { Chain, Conversation, ToolCall, Turn, TurnContent } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { argumentText, calledTool, callKey } from 'guard-gateway/lib/request-reader'
 
 /** An item of a hand-made conversation. */
 export type Item =

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import {
-  type ArtifactDraft,
-  type EventDraft,
-  type ExportFormat,
-  type ExportOptions,
-  ImportFile,
-  type ImportWarning,
-  type RunDraft,
-  type SpanDraft,
-  type Trace,
-  writeTrace,
+import type {
+  ArtifactDraft,
+  EventDraft,
+  ExportFormat,
+  ExportOptions,
+  ImportWarning,
+  RunDraft,
+  SpanDraft,
+  Trace,
 } from 'guard-gateway/core'
+import { ImportFile, writeTrace } from 'guard-gateway/lib/trace-file'
 
 /** The text of a trace in a format. */
 export const exported = (format: ExportFormat, trace: Trace, options?: ExportOptions): string =>

@@ -1,4 +1,5 @@
-import { type Call, type Known, type Place, place, type RepliedCall, type Row } from 'guard-gateway/core'
+import type { Call, Row } from 'guard-gateway/core'
+import { type Known, type Place, place, type RepliedCall } from 'guard-gateway/lib/threads'
 import { aRow } from './settled.ts'
 
 /** The rows of a session as placing sees them; requests are added by hand. */

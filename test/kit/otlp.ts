@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type ExportOptions, type Trace, writeTrace } from 'guard-gateway/core'
+import type { ExportOptions, Trace } from 'guard-gateway/core'
+import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'
 import { aSpan, aTrace } from './traces.ts'
 

@@ -1,15 +1,7 @@
 import fc from 'fast-check'
-import {
-  type Artifact,
-  type Attributes,
-  arrange,
-  type Records,
-  type Run,
-  type Trace,
-  type TraceEvent,
-  type TraceSpan,
-} from 'guard-gateway/core'
+import type { Artifact, Attributes, Records, Run, Trace, TraceEvent, TraceSpan } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
+import { arrange } from 'guard-gateway/lib/trace'
 import { character } from './character.ts'
 
 /** A moment that a double cannot hold; nanoseconds. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Attributes, RunSummary } from 'guard-gateway/core'
+import type { Attributes } from 'guard-gateway/core'
 import { readJson } from 'guard-gateway/lib/json'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { dialectOf } from '../kit/dialogue.ts'
 import { errorOf, type Service, startService } from '../kit/service.ts'
 

@@ -1,4 +1,4 @@
-import { ArgumentText, type Draft } from 'guard-gateway/core'
+import { ArgumentText, type Draft } from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** Places of calls in one choice of a reply. */

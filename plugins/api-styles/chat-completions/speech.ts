@@ -1,4 +1,5 @@
-import { contentOf, type Listener, type Speech } from 'guard-gateway/core'
+import type { Listener, Speech } from 'guard-gateway/core'
+import { contentOf } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** What a reply of Chat Completions says, and how its stream ends when tokens run out. */

@@ -1,4 +1,5 @@
-import { type Counts, saysNothing, totalled, type Usage } from 'guard-gateway/core'
+import type { Usage } from 'guard-gateway/core'
+import { type Counts, saysNothing, totalled } from 'guard-gateway/lib/api-style'
 
 /** Where each count stands in a usage object. */
 export const countPaths = {

@@ -1,15 +1,15 @@
+import type { Part } from 'guard-gateway/core'
 import {
   callPart,
   contentOf,
   genericCall,
   noContent,
-  type Part,
   resultPart,
   saidParts,
   saysFailed,
   servedPart,
   strangeParts,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 
 /** The parts of one item of a conversation. */

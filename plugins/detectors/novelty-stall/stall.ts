@@ -1,4 +1,6 @@
-import { changes, namesTool, type Turn } from 'guard-gateway/core'
+import type { Turn } from 'guard-gateway/core'
+import { namesTool } from 'guard-gateway/lib/detection'
+import { changes } from 'guard-gateway/lib/tools'
 
 /** What of a rule decides how turns are taken. */
 export interface Limits {

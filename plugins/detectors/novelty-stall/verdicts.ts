@@ -1,13 +1,12 @@
+import type { Call, TurnContent } from 'guard-gateway/core'
 import {
-  type Call,
   type FreshTurn,
   linesOf,
   noteLines,
   RecentHashes,
   rememberTurns,
-  type TurnContent,
   type TurnNotes,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/detection'
 
 /** Verdicts that a row keeps, one character a turn. */
 export const VERDICTS = 128

@@ -1,6 +1,5 @@
+import type { Call } from 'guard-gateway/core'
 import {
-  argumentText,
-  type Call,
   type FreshTurn,
   keepMarks,
   lettersOf,
@@ -10,7 +9,8 @@ import {
   rememberTurns,
   type TurnNotes,
   textMark,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/detection'
+import { argumentText } from 'guard-gateway/lib/request-reader'
 import { targetOf } from './target.ts'
 
 /** Turns that a row tells of. */

@@ -1,4 +1,4 @@
-import { argumentText, calledTool } from 'guard-gateway/core'
+import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
 
 /** Longer arguments are no question for a target. */
 const CHARS = 8192

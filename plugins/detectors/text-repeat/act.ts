@@ -1,4 +1,4 @@
-import { isProse } from 'guard-gateway/core'
+import { isProse } from 'guard-gateway/lib/tools'
 
 /** A text behind these characters is not looked at. */
 const CHARS = 40_000

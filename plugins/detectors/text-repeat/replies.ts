@@ -1,17 +1,15 @@
+import type { Call, TurnContent } from 'guard-gateway/core'
 import {
-  argumentText,
-  type Call,
-  calledTool,
-  changes,
   type FreshTurn,
   keepMarks,
   lettersOf,
   rememberTurns,
-  type TurnContent,
   type TurnNotes,
   textMark,
   withoutVolatile,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/detection'
+import { argumentText, calledTool } from 'guard-gateway/lib/request-reader'
+import { changes } from 'guard-gateway/lib/tools'
 import { type Act, actOf } from './act.ts'
 
 /** Turns that a row tells of. */

@@ -1,14 +1,6 @@
-import {
-  callOf,
-  type Finding,
-  isNewChange,
-  namesTool,
-  type ToolCall,
-  type Turn,
-  toldTool,
-  turnPlaces,
-  turnsSinceUser,
-} from 'guard-gateway/core'
+import type { Finding, ToolCall, Turn } from 'guard-gateway/core'
+import { callOf, namesTool, toldTool, turnPlaces, turnsSinceUser } from 'guard-gateway/lib/detection'
+import { isNewChange } from 'guard-gateway/lib/tools'
 import { FAILED_THRESHOLD, FAR, POLL_THRESHOLD, type Ruled, UNCHANGED_THRESHOLD } from './params.ts'
 import { verdict } from './results.ts'
 

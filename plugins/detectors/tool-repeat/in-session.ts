@@ -1,4 +1,5 @@
-import { callOf, type Finding, type Row, reachOf, requestPlaces, type Turn, toldTool } from 'guard-gateway/core'
+import type { Finding, Row, Turn } from 'guard-gateway/core'
+import { callOf, reachOf, requestPlaces, toldTool } from 'guard-gateway/lib/detection'
 import type { Ruled } from './params.ts'
 import { verdict } from './results.ts'
 

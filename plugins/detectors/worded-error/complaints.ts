@@ -1,12 +1,12 @@
+import type { Call } from 'guard-gateway/core'
 import {
-  type Call,
   type FreshTurn,
   keepMarks,
   lettersOf,
   rememberTurns,
   type TurnNotes,
   textMark,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/detection'
 import { complaintOf } from './complaint.ts'
 
 /** Turns that a row tells of. */

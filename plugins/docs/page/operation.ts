@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type Html, html, type Page } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Page } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { type Description, type Operation, operationsOf, type Placed } from './description.ts'
 import { type Callers, exampleCommand } from './example.ts'
 import { bodyTables, parameterTable } from './schema-table.ts'

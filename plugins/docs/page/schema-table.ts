@@ -1,4 +1,4 @@
-import { type Html, html, raw } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Body, Parameter, Schema } from './description.ts'
 import { rowsOf, type SchemaRow } from './schema-rows.ts'
 import { formsOf, limitText, typeText } from './schema-words.ts'

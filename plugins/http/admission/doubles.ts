@@ -1,4 +1,5 @@
-import { byHeaderName, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { byHeaderName } from 'guard-gateway/lib/http'
 
 const single = [
   'host',

@@ -1,4 +1,5 @@
-import { AGENT_KEY, GuardError, type Secrets } from 'guard-gateway/core'
+import { GuardError, type Secrets } from 'guard-gateway/core'
+import { AGENT_KEY } from 'guard-gateway/lib/http'
 
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
 /** A segment `.` or `..` as some server behind this one may read it: encoded once or more, between slashes of either kind, with parameters. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { free, GuardError, type OwnedBodies } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { free, type OwnedBodies } from 'guard-gateway/lib/request-reader'
 
 const http = process.getBuiltinModule('node:http')
 

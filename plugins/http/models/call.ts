@@ -1,13 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import {
-  type Call,
-  type Gateway,
-  GuardError,
-  type Identity,
-  logins,
-  type Mode,
-  type ReadRequest,
-} from 'guard-gateway/core'
+import { type Call, type Gateway, GuardError, type Identity, logins, type Mode } from 'guard-gateway/core'
+import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import type { Received } from '../admission/received.ts'
 import { receiveAgain } from '../admission/received-again.ts'
 import { queryOf } from '../admission/target.ts'

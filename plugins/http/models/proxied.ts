@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { GuardError, inflated, memberValue, type ProxyRequest, relay } from 'guard-gateway/core'
+import { GuardError, type ProxyRequest, relay } from 'guard-gateway/core'
+import { inflated } from 'guard-gateway/lib/http'
+import { memberValue } from 'guard-gateway/lib/request-reader'
 import { receive } from '../admission/received.ts'
 import { queryOf } from '../admission/target.ts'
 import { mayBeJson } from '../media-type.ts'

@@ -1,4 +1,5 @@
-import { html, type Panel } from 'guard-gateway/core'
+import type { Panel } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import type { HttpFace } from '../face.ts'
 
 /** How a first request is sent, as long as none is on record. */

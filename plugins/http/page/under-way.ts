@@ -1,5 +1,6 @@
-import { type Ask, type Gateway, type Html, html, type Panel, spellMark } from 'guard-gateway/core'
+import type { Ask, Gateway, Panel } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
+import { type Html, html, spellMark } from 'guard-gateway/lib/html'
 import type { HttpClient } from '../connections/client.ts'
 import type { HttpFace } from '../face.ts'
 

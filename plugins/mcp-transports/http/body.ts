@@ -1,4 +1,5 @@
-import { readFrame, type StreamEvent } from 'guard-gateway/core'
+import type { StreamEvent } from 'guard-gateway/core'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { EventReader, type RawEvent } from 'guard-gateway/lib/sse'
 import { Chunks } from './chunks.ts'
 

@@ -10,9 +10,9 @@ import {
   type McpSession,
   type PassedHeaders,
   type ReplyBody,
-  readFrame,
   type UpstreamResponse,
 } from 'guard-gateway/core'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { bodyOf, eventsIn, eventsOf } from './body.ts'
 import { Chunks } from './chunks.ts'
 import { RequestHeaders, SESSION_ID } from './headers.ts'

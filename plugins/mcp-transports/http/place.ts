@@ -1,4 +1,5 @@
-import { type McpServer, type UpstreamAddress, upstreamAddress } from 'guard-gateway/core'
+import type { McpServer, UpstreamAddress } from 'guard-gateway/core'
+import { upstreamAddress } from 'guard-gateway/lib/network'
 
 const CONNECT_MS = 10_000
 /** A stream may be silent for as long as it likes: the longest time that a timer takes. */

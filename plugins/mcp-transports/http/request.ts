@@ -1,11 +1,5 @@
-import {
-  type Connections,
-  connectionFault,
-  type Exchange,
-  type UpstreamListener,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from 'guard-gateway/core'
+import type { Connections, Exchange, UpstreamListener, UpstreamRequest, UpstreamResponse } from 'guard-gateway/core'
+import { connectionFault } from 'guard-gateway/lib/network'
 
 /** A server that gave no answer: it was not reached, or did not answer in time. */
 export class NoAnswer extends Error {

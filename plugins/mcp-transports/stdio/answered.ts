@@ -1,4 +1,4 @@
-import type { LineEnds } from 'guard-gateway/core'
+import type { LineEnds } from 'guard-gateway/lib/json-rpc'
 
 const VERSION = String.raw`"jsonrpc"\s*:\s*"2\.0"`
 const ID = String.raw`"id"\s*:\s*("[^"\\]*"|-?[0-9]+)`

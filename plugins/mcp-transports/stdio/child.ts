@@ -1,7 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { type LineEnds, LineReader, LineWriter, type Lost, type McpServer } from 'guard-gateway/core'
+import type { Lost, McpServer } from 'guard-gateway/core'
+import { type LineEnds, LineReader, LineWriter } from 'guard-gateway/lib/json-rpc'
 
 /** How long a child may take to end by itself, and then after SIGTERM. */
 const GRACE_MS = 2_000

@@ -1,17 +1,5 @@
-import {
-  cancelledKey,
-  type Frame,
-  type FrameFault,
-  keyOfId,
-  type Lost,
-  type McpLink,
-  type McpReply,
-  type McpServer,
-  type McpSession,
-  readFrame,
-  roundedKey,
-  type StreamEvent,
-} from 'guard-gateway/core'
+import type { Frame, FrameFault, Lost, McpLink, McpReply, McpServer, McpSession, StreamEvent } from 'guard-gateway/core'
+import { cancelledKey, keyOfId, readFrame, roundedKey } from 'guard-gateway/lib/json-rpc'
 import { answeredBy } from './answered.ts'
 import { Begun } from './begun.ts'
 import { Child } from './child.ts'

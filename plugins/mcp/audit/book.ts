@@ -1,16 +1,7 @@
-import {
-  type Change,
-  type Gateway,
-  GuardError,
-  joinsProject,
-  newSpanId,
-  newTraceId,
-  type Origin,
-  readTraceparent,
-  type SpanDraft,
-} from 'guard-gateway/core'
+import { type Change, type Gateway, GuardError, type Origin, type SpanDraft } from 'guard-gateway/core'
 import { derivedId, newId } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
+import { joinsProject, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import type { Audit } from './audit.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import { type AuditEvent, eventRow } from './event-row.ts'

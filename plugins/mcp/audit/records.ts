@@ -1,6 +1,7 @@
-import { type FragmentEvent, type FragmentRun, type SpanDraft, toolRecords } from 'guard-gateway/core'
+import type { FragmentEvent, FragmentRun, SpanDraft } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { cutText } from 'guard-gateway/lib/text'
+import { toolRecords } from 'guard-gateway/lib/trace'
 import { MAX_FINDINGS, NAME_CHARS, REASON_CHARS } from './bounds.ts'
 import type { AuditSession, Entry } from './entry.ts'
 import { type CallFacts, type Judgement, reasonCode } from './judgement.ts'

@@ -1,4 +1,5 @@
-import { type Table, type ToolRecord, table } from 'guard-gateway/core'
+import { type Table, table } from 'guard-gateway/core'
+import type { ToolRecord } from 'guard-gateway/lib/trace'
 import type { RuleFinding } from '../verdict.ts'
 import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './words.ts'
 

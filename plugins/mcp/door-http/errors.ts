@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorFrame, type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
+import { errorFrame } from 'guard-gateway/lib/json-rpc'
 
 const SERVER_ERROR = -32000
 /** Who or what was asked for is not known: the caller, the server, the session. */

@@ -7,9 +7,9 @@ import {
   type Identity,
   identities,
   type PassedHeaders,
-  readFrame,
   refusals,
 } from 'guard-gateway/core'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { messageEvent } from 'guard-gateway/lib/sse'
 import { type Answer, type Outgoing, refusal } from '../answer.ts'
 import { versions } from '../initialize.ts'

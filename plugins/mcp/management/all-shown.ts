@@ -1,4 +1,4 @@
-import { visible } from 'guard-gateway/core'
+import { visible } from 'guard-gateway/lib/html'
 import { terminalLine } from 'guard-gateway/lib/text'
 
 /** Text on one line of a terminal for somebody who decides about it: what it hides is shown, as on pages. */

@@ -1,4 +1,4 @@
-import { hint } from 'guard-gateway/core'
+import { hint } from 'guard-gateway/lib/terminal'
 import { allShown } from './all-shown.ts'
 import type { ApprovalView, WholeApprovalView } from './approval-schemas.ts'
 import { type Asked, got, posted, printed, queryOf } from './asking.ts'

@@ -1,4 +1,4 @@
-import { outputOf } from 'guard-gateway/core'
+import { outputOf } from 'guard-gateway/lib/terminal'
 import { type Asked, queryOf, streamed } from './asking.ts'
 
 const filters = { format: 'format', serverId: 'server_id', since: 'since' }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, knownFilters } from 'guard-gateway/core'
+import { approverHeaders } from 'guard-gateway/core'
+import { knownFilters } from 'guard-gateway/lib/errors'
 import { datedCursor } from 'guard-gateway/lib/paging'
 import { type Approver, approvalById, decideApproval, shownAs, textsById, undoApproval } from '../approvals/index.ts'
 import {

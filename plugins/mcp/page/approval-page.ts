@@ -1,4 +1,5 @@
-import { faultList, html, type Page } from 'guard-gateway/core'
+import type { Page } from 'guard-gateway/core'
+import { faultList, html } from 'guard-gateway/lib/html'
 import { approvalById, textsById } from '../approvals/index.ts'
 import { wordOf } from './decided.ts'
 import type { PageParts } from './index.ts'

@@ -1,16 +1,14 @@
+import { type Ask, GuardError, type Where } from 'guard-gateway/core'
 import {
-  type Ask,
   choice,
   cursorLinks,
   decisionMark,
-  GuardError,
   type Html,
   html,
   instantMark,
   newsMark,
   pageUrl,
-  type Where,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/html'
 import type { AuditRow } from '../audit/tables.ts'
 import { auditKinds, judgedActions } from '../audit/words.ts'
 import type { ServersView } from '../management/server-schemas.ts'

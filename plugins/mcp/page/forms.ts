@@ -1,4 +1,5 @@
-import { type FieldFault, type Form, GuardError, html, type Posted, type Sent } from 'guard-gateway/core'
+import { type FieldFault, type Form, GuardError, type Posted, type Sent } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import { type Decision, decideApproval, type ExpectedCall, undoApproval } from '../approvals/index.ts'
 import { acceptPins } from '../trust.ts'
 import type { PageParts } from './index.ts'

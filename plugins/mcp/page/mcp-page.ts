@@ -1,4 +1,5 @@
-import { type Ask, faultList, type Gateway, type Html, html, instantMark, type Page } from 'guard-gateway/core'
+import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import { faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { ServersView } from '../management/server-schemas.ts'
 import { serversView } from '../servers-view.ts'
 import { decidedSection } from './decided.ts'

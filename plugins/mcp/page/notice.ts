@@ -1,4 +1,5 @@
-import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
+import type { Ask } from 'guard-gateway/core'
+import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { type ApprovalRow, approvalById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import { shortHash } from './shown.ts'

@@ -1,4 +1,5 @@
-import { html, type Panel } from 'guard-gateway/core'
+import type { Panel } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import { auditTable } from './decisions.ts'
 import type { PageParts } from './index.ts'
 import { pendingApprovals, pendingSection } from './pending.ts'

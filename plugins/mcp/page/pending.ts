@@ -1,4 +1,5 @@
-import { type Ask, type Html, html } from 'guard-gateway/core'
+import type { Ask } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { type ApprovalRow, shownAs, textsById } from '../approvals/index.ts'
 import type { Mcp } from '../mcp.ts'
 import type { PageParts } from './index.ts'

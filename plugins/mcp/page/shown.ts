@@ -1,4 +1,4 @@
-import { type Html, html } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import type { RuleFinding } from '../verdict.ts'
 
 const HASH_CHARS = 8

@@ -1,5 +1,6 @@
-import { type Arguments, argumentHash, type Frame } from 'guard-gateway/core'
+import type { Arguments, Frame } from 'guard-gateway/core'
 import { parseJson, readJson, sourceOf } from 'guard-gateway/lib/json'
+import { argumentHash } from 'guard-gateway/lib/trace'
 import type { Decided } from '../approvals/index.ts'
 import type { CallFacts, Judgement } from '../audit/index.ts'
 import type { JudgeParts } from '../judge-call.ts'

@@ -1,5 +1,5 @@
 import type { Ajv, KeywordCxt } from 'ajv'
-import { canonicalJson } from 'guard-gateway/core'
+import { canonicalJson } from 'guard-gateway/lib/trace'
 import { burn, type Fuel } from './fuel.ts'
 import { namesWeight, sizeWeight, weightOf } from './weight.ts'
 

@@ -1,13 +1,6 @@
 import { PassThrough } from 'node:stream'
-import {
-  type Frame,
-  type Lost,
-  type McpLink,
-  type McpReply,
-  type McpTransport,
-  readFrame,
-  type StreamEvent,
-} from 'guard-gateway/core'
+import type { Frame, Lost, McpLink, McpReply, McpTransport, StreamEvent } from 'guard-gateway/core'
+import { readFrame } from 'guard-gateway/lib/json-rpc'
 import type { Exchange } from './exchange.ts'
 import { readMessage } from './message.ts'
 import type { TestSession } from './session.ts'

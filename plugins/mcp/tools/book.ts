@@ -1,5 +1,6 @@
-import { type Arguments, canonicalJson, type Gateway, type McpServer } from 'guard-gateway/core'
+import type { Arguments, Gateway, McpServer } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { canonicalJson } from 'guard-gateway/lib/trace'
 import type { Audit } from '../audit/index.ts'
 import type { PinState } from '../audit/words.ts'
 import type { ServerFacts } from '../initialize.ts'

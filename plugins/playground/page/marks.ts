@@ -1,4 +1,4 @@
-import { decisionMark, type Html, html } from 'guard-gateway/core'
+import { decisionMark, type Html, html } from 'guard-gateway/lib/html'
 import type { Outcome } from '../scenario.ts'
 import type { PlaygroundRun } from '../tables.ts'
 

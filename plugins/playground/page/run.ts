@@ -1,13 +1,5 @@
-import {
-  type Ask,
-  type Gateway,
-  type Html,
-  html,
-  instantMark,
-  type Page,
-  spellMark,
-  type View,
-} from 'guard-gateway/core'
+import type { Ask, Gateway, Page, View } from 'guard-gateway/core'
+import { type Html, html, instantMark, spellMark } from 'guard-gateway/lib/html'
 import { missedText } from '../missed-text.ts'
 import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'

@@ -1,4 +1,5 @@
-import { type Ask, choice, faultList, type Gateway, type Html, html, instantMark, type Page } from 'guard-gateway/core'
+import type { Ask, Gateway, Page } from 'guard-gateway/core'
+import { choice, faultList, type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { stylesOf } from '../dialects/index.ts'
 import { type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun } from '../tables.ts'

@@ -1,4 +1,5 @@
-import { type BudgetLeft, costUnit, type Gateway, type Session, type Totals } from 'guard-gateway/core'
+import type { BudgetLeft, Gateway, Session, Totals } from 'guard-gateway/core'
+import { costUnit } from 'guard-gateway/lib/html'
 import { totalsOf } from '../evaluate.ts'
 import type { History } from '../history.ts'
 import type { Policies } from '../policies.ts'

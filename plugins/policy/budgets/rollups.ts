@@ -1,5 +1,6 @@
-import type { CallRecord, Change, Gateway } from 'guard-gateway/core'
+import type { Change, Gateway } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { hasFailed, isUnpriced } from '../settle.ts'
 import type { UsageRollup } from '../tables.ts'
 import { addUsed, nothingUsed, type Used } from '../used.ts'

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { budgetLeftSchema, knownFilters } from 'guard-gateway/core'
+import { budgetLeftSchema } from 'guard-gateway/lib/budget'
+import { knownFilters } from 'guard-gateway/lib/errors'
 import { Type } from 'typebox'
 import { projectOf } from '../routes.ts'
 import { type LeftParts, leftOfProject } from './left.ts'

@@ -1,4 +1,5 @@
-import type { CallRecord, Storage } from 'guard-gateway/core'
+import type { Storage } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { hasFailed } from '../settle.ts'
 import { nothingUsed, type Used } from '../used.ts'
 import type { Window } from './calendar.ts'

@@ -1,4 +1,5 @@
-import { type Gateway, type Html, html, instantMark } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { PolicyVersionRow } from '../tables.ts'
 import { differences } from './difference.ts'
 

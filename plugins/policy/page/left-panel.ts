@@ -1,4 +1,7 @@
-import { budgetTable, html, type Panel, shareLeft, tightestFirst } from 'guard-gateway/core'
+import type { Panel } from 'guard-gateway/core'
+import { shareLeft, tightestFirst } from 'guard-gateway/lib/budget'
+import { html } from 'guard-gateway/lib/html'
+import { budgetTable } from 'guard-gateway/lib/terminal'
 import type { LeftParts } from '../budgets/left.ts'
 import { leftOfAll } from '../budgets/projects.ts'
 

@@ -1,4 +1,5 @@
-import { type Ask, type Html, html, instantMark, type Page } from 'guard-gateway/core'
+import type { Ask, Page } from 'guard-gateway/core'
+import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import type { Policy } from '../policy.ts'
 import type { PageParts } from './index.ts'
 

@@ -1,4 +1,5 @@
-import { choice, type Detector, type FieldFault, type Html, html, raw } from 'guard-gateway/core'
+import type { Detector, FieldFault } from 'guard-gateway/core'
+import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
 import type { Warning } from '../warnings.ts'
 import type { RuleDraft } from './draft.ts'
 

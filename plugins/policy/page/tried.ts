@@ -1,4 +1,5 @@
-import { amountMark, costHead, type Gateway, type Html, html, instantMark, priceMark } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { amountMark, costHead, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
 import type { PageParts } from './index.ts'
 import type { Shown, Tried } from './view.ts'

@@ -1,16 +1,7 @@
-import {
-  approverField,
-  budgetTable,
-  choice,
-  type FieldFault,
-  faultList,
-  type Html,
-  html,
-  type Mode,
-  type Rule,
-  tightestFirst,
-  type View,
-} from 'guard-gateway/core'
+import { approverField, type FieldFault, type Mode, type Rule, type View } from 'guard-gateway/core'
+import { tightestFirst } from 'guard-gateway/lib/budget'
+import { choice, faultList, type Html, html } from 'guard-gateway/lib/html'
+import { budgetTable } from 'guard-gateway/lib/terminal'
 import { RECOMMENDED } from '../default-enforced.ts'
 import { type Warning, warningsOf } from '../warnings.ts'
 import type { Draft } from './draft.ts'

@@ -1,8 +1,9 @@
-import { type Command, hint, terminalWidth } from 'guard-gateway/core'
+import type { Command } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
+import { hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
-import { type Asked, type PolicyCommandOptions, policyPath } from '../asked.ts'
-import { wantedBy } from '../wanted.ts'
+import { type Asked, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
+import { wantedBy } from '../commands/requested-policy.ts'
 import type { Simulation } from './simulation.ts'
 import { simulationLines } from './told.ts'
 

@@ -1,13 +1,6 @@
-import {
-  type CallRecord,
-  isContinued,
-  joinedTurns,
-  originalOf,
-  type Place,
-  type Row,
-  type Session,
-  type Turn,
-} from 'guard-gateway/core'
+import type { Row, Session, Turn } from 'guard-gateway/core'
+import { isContinued, joinedTurns, originalOf, type Place } from 'guard-gateway/lib/threads'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { History } from '../history.ts'
 import type { Policy } from '../policy.ts'
 import { hasFailed, isUnpriced } from '../settle.ts'

@@ -1,14 +1,5 @@
-import {
-  type Call,
-  type CallRecord,
-  type Chain,
-  type Conversation,
-  type Match,
-  type Row,
-  rowOf,
-  type Session,
-  type Turn,
-} from 'guard-gateway/core'
+import type { Call, Chain, Conversation, Match, Row, Session, Turn } from 'guard-gateway/core'
+import { type CallRecord, rowOf } from 'guard-gateway/lib/trace'
 import { reservedFor } from '../decide.ts'
 import { evaluate } from '../evaluate.ts'
 import type { Policy } from '../policy.ts'

@@ -1,5 +1,6 @@
-import { type CallRecord, type Gateway, type Reader, recordedCalls, type SessionRow } from 'guard-gateway/core'
+import type { Gateway, Reader, SessionRow } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
+import { type CallRecord, recordedCalls } from 'guard-gateway/lib/trace'
 import type { SimulationRange } from './simulation.ts'
 
 const SESSIONS = 200

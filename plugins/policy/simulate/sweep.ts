@@ -1,15 +1,6 @@
-import {
-  type Call,
-  type CallRecord,
-  newTurnsOf,
-  type Per,
-  type Period,
-  type Reader,
-  type Start,
-  type Totals,
-  type Turn,
-} from 'guard-gateway/core'
+import type { Call, Per, Period, Reader, Start, Totals, Turn } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
+import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
 import type { Beyond, Spender } from '../beyond.ts'
 import type { Calendar } from '../budgets/calendar.ts'
 import { WindowUse } from '../budgets/window-use.ts'

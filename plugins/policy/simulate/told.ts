@@ -1,5 +1,5 @@
-import { columnLines } from 'guard-gateway/core'
 import { costText, countText } from 'guard-gateway/lib/format'
+import { columnLines } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Simulation } from './simulation.ts'
 

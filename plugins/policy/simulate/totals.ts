@@ -1,4 +1,5 @@
-import type { CallRecord, Match, Mode } from 'guard-gateway/core'
+import type { Match, Mode } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Policy } from '../policy.ts'
 import type { Judged } from './replayed.ts'
 import type { Afterwards, FlaggedSession, NotSimulated, RuleTotal } from './simulation.ts'

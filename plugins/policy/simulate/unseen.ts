@@ -1,4 +1,5 @@
-import type { CallRecord, Finding, Match } from 'guard-gateway/core'
+import type { Finding, Match } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { matched } from '../evaluate.ts'
 import type { ActiveRule, Policy } from '../policy.ts'
 import { isUnpriced } from '../settle.ts'

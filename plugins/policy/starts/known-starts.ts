@@ -1,14 +1,6 @@
-import {
-  type Call,
-  type CallRecord,
-  type Gateway,
-  newTurnsOf,
-  type Row,
-  type Session,
-  type Settled,
-  type Start,
-} from 'guard-gateway/core'
+import type { Call, Gateway, Row, Session, Settled, Start } from 'guard-gateway/core'
 import { pages } from 'guard-gateway/lib/paging'
+import { type CallRecord, newTurnsOf } from 'guard-gateway/lib/trace'
 import type { Policy } from '../policy.ts'
 import { hasFailed } from '../settle.ts'
 import { type StartRequest, Starts } from './starts.ts'

@@ -1,4 +1,5 @@
-import { RecentHashes, type Row, type Start, type Turn } from 'guard-gateway/core'
+import type { Row, Start, Turn } from 'guard-gateway/core'
+import { RecentHashes } from 'guard-gateway/lib/detection'
 
 /** Beginnings that are remembered, and starts of each. */
 const GROUPS = 256

@@ -1,14 +1,6 @@
-import {
-  type Ask,
-  amountMark,
-  type CallRecord,
-  decisionMark,
-  type Gateway,
-  type Html,
-  html,
-  instantMark,
-  type Panel,
-} from 'guard-gateway/core'
+import type { Ask, Gateway, Panel } from 'guard-gateway/core'
+import { amountMark, decisionMark, type Html, html, instantMark } from 'guard-gateway/lib/html'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import type { Traffic } from './traffic.ts'
 
 const MOST_LATEST = 5

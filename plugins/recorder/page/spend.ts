@@ -1,15 +1,5 @@
-import {
-  type Ask,
-  amountMark,
-  costHead,
-  costUnit,
-  type Gateway,
-  type Html,
-  html,
-  instantMark,
-  type Panel,
-  priceMark,
-} from 'guard-gateway/core'
+import type { Ask, Gateway, Panel } from 'guard-gateway/core'
+import { amountMark, costHead, costUnit, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { addSums, type LastAnswer, noSums, type Sums, type Traffic } from './traffic.ts'
 
 /** What was spent in the last hour and today, and how the upstreams answer. */

@@ -1,4 +1,5 @@
-import type { CallRecord, Found, Outcome, Reader } from 'guard-gateway/core'
+import type { Found, Outcome, Reader } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { failures } from '../aggregates.ts'
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,5 @@
-import { GuardError, namedSession, type Query, type Reader } from 'guard-gateway/core'
+import { GuardError, type Query, type Reader } from 'guard-gateway/core'
+import { namedSession } from 'guard-gateway/lib/session-id'
 import type { RunRow } from '../tables.ts'
 import { type RawQuery, runQuery, statuses } from './filters.ts'
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { acceptNoBody, GuardError, inflated, mediaType } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { acceptNoBody, inflated, mediaType } from 'guard-gateway/lib/http'
 import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
 
 const MAX_DEPTH = 256

@@ -1,14 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import {
-  type ExportOptions,
-  type Gateway,
-  GuardError,
-  runSummary,
-  streamTrace,
-  type TraceReader,
-} from 'guard-gateway/core'
+import { type ExportOptions, type Gateway, GuardError } from 'guard-gateway/core'
 import { isShape } from 'guard-gateway/lib/json'
+import { runSummary, streamTrace, type TraceReader } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
 import { editRun, readEdit, readPin } from '../ingest/edit.ts'
 import type { Keeper } from '../keep/keeper.ts'

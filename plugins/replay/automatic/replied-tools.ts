@@ -1,5 +1,6 @@
-import { argumentHash, type Gateway, type RepliedTool, type Settled } from 'guard-gateway/core'
+import type { Gateway, RepliedTool, Settled } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
+import { argumentHash } from 'guard-gateway/lib/trace'
 
 const NAME_CHARS = 256
 

@@ -1,4 +1,4 @@
-import { type ToolRecord, type ToolRecording, toolRecords, toolTimes } from 'guard-gateway/core'
+import { type ToolRecord, type ToolRecording, toolRecords, toolTimes } from 'guard-gateway/lib/trace'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import { type Keeper, MAX_SPANS } from '../keep/keeper.ts'
 import type { OpenRun } from '../keep/open-run.ts'

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { type Input, type Io, outputOf } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/core'
+import { outputOf } from 'guard-gateway/lib/terminal'
 import type { ReplayCommandOptions } from './asked.ts'
 import { Progress } from './progress.ts'
 

@@ -1,8 +1,10 @@
 import { text } from 'node:stream/consumers'
-import { columnLines, hint, type Input, type Io, type RunSummary, terminalWidth } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/core'
 import { costText } from 'guard-gateway/lib/format'
 import { readJson } from 'guard-gateway/lib/json'
+import { columnLines, hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import type { ReplayCommandOptions } from './asked.ts'
 
 /** Flag to filter. */

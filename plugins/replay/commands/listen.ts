@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { errorIn, GuardError, statusOf } from 'guard-gateway/core'
+import { GuardError, statusOf } from 'guard-gateway/core'
+import { errorIn } from 'guard-gateway/lib/errors'
 
 const FIRST_WAIT_MS = 250
 const MOST_WAIT_MS = 5_000

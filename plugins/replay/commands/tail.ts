@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
-import type { AskStream, Clock, Input, Io, RunSummary, TraceEvent } from 'guard-gateway/core'
+import type { AskStream, Clock, Input, Io, TraceEvent } from 'guard-gateway/core'
 import { readJson, writeJson } from 'guard-gateway/lib/json'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { eventV1 } from '../stream/events.ts'
 import type { ReplayCommandOptions } from './asked.ts'
 import { listen, type Message } from './listen.ts'

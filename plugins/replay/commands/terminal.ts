@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import { type Input, type Io, showsColours, terminalWidth, writesUnicode } from 'guard-gateway/core'
+import type { Input, Io } from 'guard-gateway/core'
+import { showsColours, terminalWidth, writesUnicode } from 'guard-gateway/lib/terminal'
 
 /** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'

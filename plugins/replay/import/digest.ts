@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson, type ImportedRecord, type ImportedRun } from 'guard-gateway/core'
+import type { ImportedRecord, ImportedRun } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { canonicalJson } from 'guard-gateway/lib/trace'
 
 const kinds = ['span', 'event', 'artifact'] as const
 

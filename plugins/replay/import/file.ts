@@ -1,10 +1,5 @@
-import {
-  type ExportFormat,
-  GuardError,
-  type ImportedRecord,
-  type ImportFile,
-  type ImportReading,
-} from 'guard-gateway/core'
+import { type ExportFormat, GuardError, type ImportedRecord, type ImportReading } from 'guard-gateway/core'
+import type { ImportFile } from 'guard-gateway/lib/trace-file'
 import { Digests } from './digest.ts'
 
 /** Records that are looked at in one go. */

@@ -1,6 +1,7 @@
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { GuardError, isPlain } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { isPlain } from 'guard-gateway/lib/http'
 import { isShape } from 'guard-gateway/lib/json'
 import { type Spooled, spooled } from './spool.ts'
 

@@ -1,11 +1,6 @@
-import {
-  type FragmentArtifact,
-  type FragmentEvent,
-  type ImportedRecord,
-  newSpanId,
-  type SpanDraft,
-} from 'guard-gateway/core'
+import type { FragmentArtifact, FragmentEvent, ImportedRecord, SpanDraft } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { newSpanId } from 'guard-gateway/lib/trace'
 
 /** Records of an imported run with the ids they get here. */
 export interface Identified {

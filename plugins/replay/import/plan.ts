@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type ImportedRun, newTraceId } from 'guard-gateway/core'
+import { type Gateway, GuardError, type ImportedRun } from 'guard-gateway/core'
+import { newTraceId } from 'guard-gateway/lib/trace'
 import { isAddressable } from '../run-address.ts'
 
 /** What happens to a run whose trace id is taken: it gets another one, is left out, or nothing is imported. */

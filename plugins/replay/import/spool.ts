@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { checkEncoding, GuardError, ImportFile, isPlain } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { checkEncoding, isPlain } from 'guard-gateway/lib/http'
+import { ImportFile } from 'guard-gateway/lib/trace-file'
 
 /** Files up to this size stay in memory: a thread that reads them takes longer to start than they to be read. */
 const INLINE_BYTES = 262_144

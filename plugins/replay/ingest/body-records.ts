@@ -1,18 +1,13 @@
 import {
-  artifactDraft,
-  elementsOf,
-  eventDraft,
   type FragmentArtifact,
   type FragmentEvent,
   GuardError,
-  ImportFault,
-  inside,
-  newSpanId,
   type Redactor,
   type SpanDraft,
-  spanDraft,
 } from 'guard-gateway/core'
 import { type JsonPath, pointerOf, type Shape } from 'guard-gateway/lib/json'
+import { newSpanId } from 'guard-gateway/lib/trace'
+import { artifactDraft, elementsOf, eventDraft, ImportFault, inside, spanDraft } from 'guard-gateway/lib/trace-file'
 
 /** Spans, or events, of one request. */
 const MAX_RECORDS = 10_000

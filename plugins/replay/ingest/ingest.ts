@@ -1,17 +1,8 @@
-import {
-  type Fragment,
-  type FragmentRun,
-  type FragmentWarning,
-  type Gateway,
-  GuardError,
-  isSessionName,
-  namedSession,
-  newTraceId,
-  type RunSummary,
-  runDraft,
-  runSummary,
-} from 'guard-gateway/core'
+import { type Fragment, type FragmentRun, type FragmentWarning, type Gateway, GuardError } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { isSessionName, namedSession } from 'guard-gateway/lib/session-id'
+import { newTraceId } from 'guard-gateway/lib/trace'
+import { type RunSummary, runDraft, runSummary } from 'guard-gateway/lib/trace-file'
 import type { Keeper } from '../keep/keeper.ts'
 import { urlOf } from '../run-address.ts'
 import { BodyRecords, checked, type Warning } from './body-records.ts'

@@ -1,5 +1,6 @@
-import type { Gateway, ToolRecord } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { lookBack, pages } from 'guard-gateway/lib/paging'
+import type { ToolRecord } from 'guard-gateway/lib/trace'
 import { NS_PER_MS, nowNs } from '../time.ts'
 import { loadRun } from './open-runs.ts'
 import { callChange } from './run-change.ts'

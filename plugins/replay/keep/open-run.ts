@@ -1,4 +1,5 @@
-import { type CallRecord, type CallTrace, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/core'
+import type { CallTrace } from 'guard-gateway/core'
+import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
 import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, noted, type TagState } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { NS_PER_MS } from '../time.ts'
@@ -84,7 +85,7 @@ export class OpenRun {
 
   #lastEnd(): number {
     const { end_ns, updated_ns } = this.#row
-    return Math.max(msOf(end_ns ?? updated_ns), msOf(this.spans.sums.end_ns ?? 0n))
+    return Math.max(Number(end_ns ?? updated_ns / NS_PER_MS), Number(this.spans.sums.end_ns ?? 0n / NS_PER_MS))
   }
 
   #changed(): void {
@@ -132,7 +133,7 @@ export class OpenRun {
 
   /** Notes that a request which was added needs no more than new sums: those like it are taken at a glance. */
   notePlain(call: CallRecord): void {
-    if (this.row.status === 'ok') this.#plain.like(call, msOf(this.row.updated_ns))
+    if (this.row.status === 'ok') this.#plain.like(call, Number(this.row.updated_ns / NS_PER_MS))
   }
 
   /** Takes a request that moves nothing but sums. Undefined: it has to be looked at. */
@@ -246,5 +247,3 @@ export class OpenRun {
 const addTo = (spans: RunSpans, call: SummedCall): void => {
   for (const span of spansOfCall(call)) spans.set(span)
 }
-
-const msOf = (time_ns: bigint): number => Number(time_ns / NS_PER_MS)

@@ -1,4 +1,5 @@
-import { type Gateway, type Reader, traceOf } from 'guard-gateway/core'
+import type { Gateway, Reader } from 'guard-gateway/core'
+import { traceOf } from 'guard-gateway/lib/trace'
 import type { EventRow, Given, RunRow, SpanRow } from '../tables.ts'
 import { type LateRecord, OpenRun } from './open-run.ts'
 import { storedRecords } from './stored-records.ts'

@@ -1,13 +1,6 @@
-import {
-  decisionEventId,
-  type Fragment,
-  GuardError,
-  type Reader,
-  type TableName,
-  type Tables,
-  toolEventId,
-} from 'guard-gateway/core'
+import { type Fragment, GuardError, type Reader, type TableName, type Tables } from 'guard-gateway/core'
 import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
+import { decisionEventId, toolEventId } from 'guard-gateway/lib/trace'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import type { ArtifactRow, EventRow, SpanRow } from '../tables.ts'
 import { endsIn } from './event-times.ts'

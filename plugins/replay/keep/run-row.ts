@@ -3,11 +3,10 @@ import {
   type Fragment,
   type FragmentRun,
   GuardError,
-  givesWay,
-  newSpanId,
   type RunLabels,
   type SpanDraft,
 } from 'guard-gateway/core'
+import { givesWay, newSpanId } from 'guard-gateway/lib/trace'
 import { isAddressable } from '../run-address.ts'
 import type { Given, RunRow } from '../tables.ts'
 import { labelsWith } from './labels.ts'

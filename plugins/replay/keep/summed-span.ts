@@ -1,12 +1,5 @@
-import {
-  allInput,
-  type CallRecord,
-  type CallTrace,
-  type ToolRecord,
-  type TraceSpan,
-  toolSpanId,
-  toolTimes,
-} from 'guard-gateway/core'
+import type { CallTrace, TraceSpan } from 'guard-gateway/core'
+import { allInput, type CallRecord, type ToolRecord, toolSpanId, toolTimes } from 'guard-gateway/lib/trace'
 import { NS_PER_MS } from '../time.ts'
 import type { SummedSpan } from './run-spans.ts'
 

@@ -1,5 +1,6 @@
-import type { Attributes, CallRecord, FragmentRun, ToolRecord } from 'guard-gateway/core'
+import type { Attributes, FragmentRun } from 'guard-gateway/core'
 import { addTokens } from 'guard-gateway/lib/text'
+import type { CallRecord, ToolRecord } from 'guard-gateway/lib/trace'
 import type { EventRow, RunRow, SpanRow } from '../tables.ts'
 
 const VALUE_CHARS = 256

@@ -1,5 +1,6 @@
-import { type Html, html, type Trace } from 'guard-gateway/core'
+import type { Trace } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { shapeOfTrace, spanTitle } from './shape.ts'
 import { numbered, spanUrl } from './shown.ts'
 import { idMark } from './values.ts'

@@ -1,4 +1,6 @@
-import { type Ask, costHead, type Gateway, type Html, html, runSummary } from 'guard-gateway/core'
+import type { Ask, Gateway } from 'guard-gateway/core'
+import { costHead, type Html, html } from 'guard-gateway/lib/html'
+import { runSummary } from 'guard-gateway/lib/trace-file'
 import { runById } from '../read/run.ts'
 import { urlOf } from '../run-address.ts'
 import { firstStep, firstSteps } from './first-steps.ts'

@@ -1,5 +1,6 @@
-import { type Ask, type Html, html } from 'guard-gateway/core'
+import type { Ask } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
+import { type Html, html } from 'guard-gateway/lib/html'
 import type { ComparedRow, ComparedSpan, Comparison } from '../read/compare.ts'
 import { slowerText } from './compare-sums.ts'
 import { linked } from './links.ts'

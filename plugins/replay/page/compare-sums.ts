@@ -1,5 +1,6 @@
-import { costHead, type Gateway, type Html, html } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
 import { costText, countText, durationText } from 'guard-gateway/lib/format'
+import { costHead, type Html, html } from 'guard-gateway/lib/html'
 import type { Comparison } from '../read/compare.ts'
 import { statusMark } from './shown.ts'
 

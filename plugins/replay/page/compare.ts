@@ -1,4 +1,5 @@
-import { type Ask, type Gateway, GuardError, type Html, html, type Page, raw } from 'guard-gateway/core'
+import { type Ask, type Gateway, GuardError, type Page } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { type Comparison, compare } from '../read/compare.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import { urlOf } from '../run-address.ts'

@@ -1,5 +1,7 @@
-import { costUnit, type Gateway, type Html, html, spanRecord, type TraceEvent, type TreeSpan } from 'guard-gateway/core'
+import type { Gateway, TraceEvent, TreeSpan } from 'guard-gateway/core'
 import { durationText, timeText } from 'guard-gateway/lib/format'
+import { costUnit, type Html, html } from 'guard-gateway/lib/html'
+import { spanRecord } from 'guard-gateway/lib/trace-file'
 import { toldBy } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
 import { indented } from './indented.ts'

@@ -1,4 +1,5 @@
-import { type Html, html, type Trace, type TraceEvent, type TreeSpan } from 'guard-gateway/core'
+import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { toldBy } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
 import { linked } from './links.ts'

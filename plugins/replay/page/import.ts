@@ -1,15 +1,6 @@
-import {
-  type Ask,
-  choice,
-  faultList,
-  type Gateway,
-  type Html,
-  html,
-  type Page,
-  type Refusal,
-  raw,
-} from 'guard-gateway/core'
+import type { Ask, Gateway, Page, Refusal } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
+import { choice, faultList, type Html, html, raw } from 'guard-gateway/lib/html'
 
 /** The form that imports a file of runs. */
 export const importPage = (gateway: Gateway, max_bytes: number): Page => ({

@@ -1,4 +1,5 @@
-import { type Ask, choice, failureTags, type Html, html, raw } from 'guard-gateway/core'
+import { type Ask, failureTags } from 'guard-gateway/core'
+import { choice, type Html, html, raw } from 'guard-gateway/lib/html'
 import { statuses } from '../api/filters.ts'
 import { FROM_START, linked } from './links.ts'
 

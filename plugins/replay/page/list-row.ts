@@ -1,5 +1,6 @@
-import { type Html, html, type RunSummary } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { urlOf } from '../run-address.ts'
 import { rowPinButton } from './pin-button.ts'
 import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'

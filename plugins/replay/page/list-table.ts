@@ -1,4 +1,6 @@
-import { type Ask, costHead, type Gateway, type Html, html, type RunSummary } from 'guard-gateway/core'
+import type { Ask, Gateway } from 'guard-gateway/core'
+import { costHead, type Html, html } from 'guard-gateway/lib/html'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { FROM_START, isNewestFirst, linked } from './links.ts'
 import { listRow } from './list-row.ts'
 import { lasted } from './shown.ts'

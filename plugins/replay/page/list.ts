@@ -1,16 +1,7 @@
-import {
-  type Ask,
-  type Gateway,
-  GuardError,
-  type Html,
-  html,
-  newsMark,
-  type Page,
-  runSummary,
-  statusOf,
-  type View,
-} from 'guard-gateway/core'
+import { type Ask, type Gateway, GuardError, type Page, statusOf, type View } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
+import { type Html, html, newsMark } from 'guard-gateway/lib/html'
+import { runSummary } from 'guard-gateway/lib/trace-file'
 import { askedRuns } from '../api/asked-runs.ts'
 import { nextCursor } from '../api/filters.ts'
 import type { Retention } from '../upkeep/retention.ts'

@@ -1,4 +1,5 @@
-import { type Html, html, type TreeSpan } from 'guard-gateway/core'
+import type { TreeSpan } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import type { TimelineView } from './timeline-view.ts'
 import { isWhole, type Window } from './window.ts'
 

@@ -1,4 +1,4 @@
-import { type Html, html } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 
 /** A run as far as its pin goes. */
 export interface Pinnable {

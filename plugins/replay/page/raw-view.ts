@@ -1,6 +1,8 @@
-import { type Gateway, type Html, html, type Trace, writeTrace } from 'guard-gateway/core'
+import type { Gateway, Trace } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { readJson } from 'guard-gateway/lib/json'
+import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { indented } from './indented.ts'
 
 const MAX_CHARS = 200_000

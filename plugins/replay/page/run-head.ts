@@ -1,14 +1,5 @@
-import {
-  type Ask,
-  costUnit,
-  failureTags,
-  type Gateway,
-  type Html,
-  html,
-  raw,
-  type Trace,
-  type TreeSpan,
-} from 'guard-gateway/core'
+import { type Ask, failureTags, type Gateway, type Trace, type TreeSpan } from 'guard-gateway/core'
+import { costUnit, type Html, html, raw } from 'guard-gateway/lib/html'
 import { toldBy } from '../read/decisions.ts'
 import { urlOf } from '../run-address.ts'
 import { runLink } from './folding.ts'

@@ -1,4 +1,5 @@
-import { type Ask, type Gateway, type Html, html, type Page, raw, type Trace } from 'guard-gateway/core'
+import type { Ask, Gateway, Page, Trace } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
 import type { RunCache } from '../read/run-cache.ts'
 import { artifactsView } from './artifacts.ts'
 import { eventsView } from './events.ts'

@@ -1,13 +1,6 @@
-import {
-  type Ask,
-  costUnit,
-  type Gateway,
-  type Html,
-  html,
-  type Reader,
-  type SessionRow,
-  shownField,
-} from 'guard-gateway/core'
+import type { Ask, Gateway, Reader, SessionRow } from 'guard-gateway/core'
+import { costUnit, type Html, html } from 'guard-gateway/lib/html'
+import { shownField } from 'guard-gateway/lib/terminal'
 import { NS_PER_MS } from '../time.ts'
 import { costMark, countMark, durationMark, timeMark } from './shown.ts'
 

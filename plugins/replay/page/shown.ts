@@ -1,5 +1,6 @@
-import { type Html, html, type RunSummary, raw } from 'guard-gateway/core'
 import { costText, countText, durationText, timeText } from 'guard-gateway/lib/format'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { urlOf } from '../run-address.ts'
 import { NS_PER_MS } from '../time.ts'
 

@@ -1,4 +1,5 @@
-import { type Ask, type Html, html, raw, spanKinds } from 'guard-gateway/core'
+import { type Ask, spanKinds } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { neighbours } from './finding.ts'
 import { closeAll, openAll, runLink } from './folding.ts'
 import type { Changes } from './links.ts'

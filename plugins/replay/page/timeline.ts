@@ -1,5 +1,6 @@
-import { type Ask, type Gateway, type Html, html, type Trace } from 'guard-gateway/core'
+import type { Ask, Gateway, Trace } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { spanDetails } from './details.ts'
 import { runLink } from './folding.ts'
 import { overview } from './overview.ts'

@@ -1,4 +1,5 @@
-import { type Attributes, type Html, html, raw } from 'guard-gateway/core'
+import type { Attributes } from 'guard-gateway/core'
+import { type Html, html, raw } from 'guard-gateway/lib/html'
 import { writeJson } from 'guard-gateway/lib/json'
 
 const LONG_CHARS = 400

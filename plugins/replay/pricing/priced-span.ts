@@ -1,4 +1,5 @@
-import { type Attributes, type Fragment, type Gateway, noUsage, type SpanDraft, type Usage } from 'guard-gateway/core'
+import type { Attributes, Fragment, Gateway, SpanDraft, Usage } from 'guard-gateway/core'
+import { noUsage } from 'guard-gateway/lib/api-style'
 import { countOf } from '../keep/kind.ts'
 import type { SpanRow } from '../tables.ts'
 

@@ -1,4 +1,5 @@
-import { type RunSummary, runSummary, type Trace, type TreeSpan } from 'guard-gateway/core'
+import type { Trace, TreeSpan } from 'guard-gateway/core'
+import { type RunSummary, runSummary } from 'guard-gateway/lib/trace-file'
 
 /** Spans are paired by name, or by name and label where a shift by one call would pair different tools. */
 export type Alignment = 'name' | 'label'

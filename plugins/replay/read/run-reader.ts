@@ -1,18 +1,13 @@
 import {
   type Artifact,
-  arrange,
-  autoRoot,
   GuardError,
-  type Leaving,
-  leavingOf,
   type Reader,
   type TraceEvent,
-  type TraceReader,
-  type TraceRecord,
   type TraceSpan,
   type TreeNode,
-  wideRoot,
 } from 'guard-gateway/core'
+import { arrange, autoRoot, wideRoot } from 'guard-gateway/lib/trace'
+import { type Leaving, leavingOf, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
 import { type Source, type Told, toldByRows, toldBySpan, toldOf } from './run-records.ts'

@@ -1,14 +1,5 @@
-import {
-  type Artifact,
-  type CallRecord,
-  callRecords,
-  type Reader,
-  type ToolRecord,
-  type TraceEvent,
-  type TraceSpan,
-  toolRecords,
-  traceOf,
-} from 'guard-gateway/core'
+import type { Artifact, Reader, TraceEvent, TraceSpan } from 'guard-gateway/core'
+import { type CallRecord, callRecords, type ToolRecord, toolRecords, traceOf } from 'guard-gateway/lib/trace'
 import { pagesOf } from '../keep/stored-records.ts'
 
 /** The row of another table that a record is read from; undefined for a record with a row of its own. */

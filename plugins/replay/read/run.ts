@@ -1,16 +1,5 @@
-import {
-  arrange,
-  autoRoot,
-  callRecords,
-  GuardError,
-  type Reader,
-  type Trace,
-  type TraceEvent,
-  type TraceSpan,
-  toolRecords,
-  traceOf,
-  wideRoot,
-} from 'guard-gateway/core'
+import { GuardError, type Reader, type Trace, type TraceEvent, type TraceSpan } from 'guard-gateway/core'
+import { arrange, autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
 import { storedRecords } from '../keep/stored-records.ts'
 import type { RunRow } from '../tables.ts'
 

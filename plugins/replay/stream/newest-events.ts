@@ -1,4 +1,5 @@
-import { type Reader, type TraceEvent, toolRecords } from 'guard-gateway/core'
+import type { Reader, TraceEvent } from 'guard-gateway/core'
+import { toolRecords } from 'guard-gateway/lib/trace'
 
 /** Of each table. */
 const MAX_EVENTS = 200

@@ -1,4 +1,5 @@
-import { type Ask, type Html, html, instantMark } from 'guard-gateway/core'
+import type { Ask } from 'guard-gateway/core'
+import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { pauseButton, pausedMark } from './buttons.ts'
 import type { PageParts } from './index.ts'
 

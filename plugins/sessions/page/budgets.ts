@@ -1,4 +1,5 @@
-import { amountMark, type Gateway, type Html, html, type Rule, type SessionRow } from 'guard-gateway/core'
+import type { Gateway, Rule, SessionRow } from 'guard-gateway/core'
+import { amountMark, type Html, html } from 'guard-gateway/lib/html'
 
 /** What the rules of a project let a session use; undefined where no enabled rule says. */
 export interface Budgets {

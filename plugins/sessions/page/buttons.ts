@@ -1,5 +1,7 @@
-import { type Ask, approverField, type Gateway, type Html, html, shownState } from 'guard-gateway/core'
+import { type Ask, approverField, type Gateway } from 'guard-gateway/core'
+import { type Html, html } from 'guard-gateway/lib/html'
 import { tellingPart } from 'guard-gateway/lib/ids'
+import { shownState } from 'guard-gateway/lib/terminal'
 
 /** A button that pauses or resumes a session or an agent; it belongs to the form of `pauseForm`. */
 export const pauseButton = (

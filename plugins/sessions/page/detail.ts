@@ -1,21 +1,7 @@
-import {
-  type Ask,
-  amountMark,
-  approverField,
-  budgetTable,
-  costHead,
-  faultList,
-  type Gateway,
-  type Html,
-  html,
-  instantMark,
-  type Page,
-  priceMark,
-  type Session,
-  type SessionRow,
-  shownField,
-  tightestFirst,
-} from 'guard-gateway/core'
+import { type Ask, approverField, type Gateway, type Page, type Session, type SessionRow } from 'guard-gateway/core'
+import { tightestFirst } from 'guard-gateway/lib/budget'
+import { amountMark, costHead, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
+import { budgetTable, shownField } from 'guard-gateway/lib/terminal'
 import { liveById } from '../find.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { pausedMark } from './buttons.ts'

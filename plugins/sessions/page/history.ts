@@ -1,17 +1,6 @@
-import {
-  type Ask,
-  amountMark,
-  type CallRecord,
-  cursorLinks,
-  decisionMark,
-  type Gateway,
-  type Html,
-  html,
-  instantMark,
-  newsMark,
-  type SessionEvent,
-  type SessionRow,
-} from 'guard-gateway/core'
+import type { Ask, Gateway, SessionRow } from 'guard-gateway/core'
+import { amountMark, cursorLinks, decisionMark, type Html, html, instantMark, newsMark } from 'guard-gateway/lib/html'
+import type { CallRecord, SessionEvent } from 'guard-gateway/lib/trace'
 
 const PAGE_ROWS = 50
 const CHANGES = 20

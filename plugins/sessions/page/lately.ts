@@ -1,4 +1,5 @@
-import { html, type Panel } from 'guard-gateway/core'
+import type { Panel } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import { sessionsSince } from '../find.ts'
 import { budgetsOf } from './budgets.ts'
 import { pauseForm } from './buttons.ts'

@@ -1,22 +1,18 @@
+import { type Ask, type Gateway, GuardError, type Page, type SessionRow } from 'guard-gateway/core'
 import {
-  type Ask,
   amountMark,
   choice,
   costHead,
   costUnit,
   cursorLinks,
   faultList,
-  type Gateway,
-  GuardError,
   type Html,
   html,
   instantMark,
   newsMark,
-  type Page,
   pageUrl,
   priceMark,
-  type SessionRow,
-} from 'guard-gateway/core'
+} from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import { foundSessions } from '../find.ts'
 import type { BegunWhere } from '../live.ts'

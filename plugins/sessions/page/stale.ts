@@ -1,4 +1,6 @@
-import { html, instantMark, type Sent, shownState } from 'guard-gateway/core'
+import type { Sent } from 'guard-gateway/core'
+import { html, instantMark } from 'guard-gateway/lib/html'
+import { shownState } from 'guard-gateway/lib/terminal'
 
 /** A session or agent whose state a form has shown. */
 type Stateful = Parameters<typeof shownState>[0]

@@ -1,15 +1,7 @@
-import {
-  type Approver,
-  type Ask,
-  approverField,
-  type Html,
-  html,
-  instantMark,
-  type Panel,
-  type SessionRow,
-  shownField,
-} from 'guard-gateway/core'
+import { type Approver, type Ask, approverField, type Panel, type SessionRow } from 'guard-gateway/core'
+import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
+import { shownField } from 'guard-gateway/lib/terminal'
 import { waitingSessions } from '../find.ts'
 import { nameMark } from './buttons.ts'
 import type { PageParts } from './index.ts'

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { isTunnelled, type UpstreamAddress } from 'guard-gateway/core'
+import type { UpstreamAddress } from 'guard-gateway/core'
+import { isTunnelled } from 'guard-gateway/lib/network'
 import { HangUp } from './fault.ts'
 import { directSocket, type Keeper, tunnelSocket } from './open.ts'
 import type { RequestBytes } from './request-bytes.ts'

@@ -1,4 +1,4 @@
-import { byHeaderName, isCredentialName } from 'guard-gateway/core'
+import { byHeaderName, isCredentialName } from 'guard-gateway/lib/http'
 import { BAD_VALUE, CONNECTION, CONTENT_LENGTH, INVALID, meaningOf, TRANSFER_ENCODING } from './names.ts'
 
 /** Its value is put in anew for each request: the length differs, and what opens a door is not kept. */

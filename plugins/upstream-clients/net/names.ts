@@ -1,4 +1,4 @@
-import { byHeaderName } from 'guard-gateway/core'
+import { byHeaderName } from 'guard-gateway/lib/http'
 
 /** What a header means for the framing of a message, or that it is no header. */
 export const INVALID = -1

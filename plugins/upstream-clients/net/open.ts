@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, SecureContext } from 'node:tls'
-import { firstHop, openSocket, openTunnel, secureOptions, type UpstreamAddress } from 'guard-gateway/core'
+import type { UpstreamAddress } from 'guard-gateway/core'
+import { firstHop, openSocket, openTunnel, secureOptions } from 'guard-gateway/lib/network'
 import { ConnectTimeout } from './fault.ts'
 
 const { connect } = process.getBuiltinModule('node:tls')

@@ -1,14 +1,6 @@
 import type { SecureContext } from 'node:tls'
-import {
-  behindProxy,
-  type Connections,
-  type Exchange,
-  requestPrefix,
-  trustOf,
-  type UpstreamAddress,
-  type UpstreamListener,
-  type UpstreamRequest,
-} from 'guard-gateway/core'
+import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
+import { behindProxy, requestPrefix, trustOf } from 'guard-gateway/lib/network'
 import { Connection, type ConnectionKeeper } from './connection.ts'
 import { HangUp } from './fault.ts'
 import { type ProxyForm, type RequestBytes, RequestLayout } from './request-bytes.ts'

@@ -1,17 +1,7 @@
 import type { Agent, request } from 'node:http'
 import { isIP } from 'node:net'
-import {
-  behindProxy,
-  type Connections,
-  type Exchange,
-  firstHop,
-  isTunnelled,
-  requestPrefix,
-  trustOf,
-  type UpstreamAddress,
-  type UpstreamListener,
-  type UpstreamRequest,
-} from 'guard-gateway/core'
+import type { Connections, Exchange, UpstreamAddress, UpstreamListener, UpstreamRequest } from 'guard-gateway/core'
+import { behindProxy, firstHop, isTunnelled, requestPrefix, trustOf } from 'guard-gateway/lib/network'
 import { NodeExchange } from './exchange.ts'
 import { tunnelAgent } from './tunnels.ts'
 import { watchConnections } from './watch.ts'

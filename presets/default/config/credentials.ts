@@ -1,4 +1,5 @@
-import { type Gateway, proxyPassword } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import { proxyPassword } from 'guard-gateway/lib/network'
 import type { Config } from './schema.ts'
 
 const credentialName = /(key|token|secret|password|passwd|passphrase|credentials?|(^|[-_])pat|authorization|cookie)$/i

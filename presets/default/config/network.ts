@@ -1,4 +1,4 @@
-import { proxyAddress, proxyChoice } from 'guard-gateway/core'
+import { proxyAddress, proxyChoice } from 'guard-gateway/lib/network'
 import { certificatesIn } from './certificates.ts'
 import type { Environment } from './environment.ts'
 import { at, type ConfigFault, type Path } from './faults.ts'

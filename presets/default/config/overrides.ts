@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { GuardError, type Input, proxyChoice, unwritable } from 'guard-gateway/core'
+import { GuardError, type Input, unwritable } from 'guard-gateway/core'
+import { proxyChoice } from 'guard-gateway/lib/network'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { addressedServer } from './defaults.ts'
 import type { Environment } from './environment.ts'

@@ -1,4 +1,5 @@
-import { type Command, GuardError, type Input, type Io, verdictSigns } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { verdictSigns } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { paint, reached } from 'guard-gateway/plugins/cli'
 import { profiles as clients, type Profile, profileOf } from 'guard-gateway/plugins/clients'

@@ -1,4 +1,4 @@
-import { connectionFault, type UpstreamRoute, upstreamAddress } from 'guard-gateway/core'
+import { connectionFault, type UpstreamRoute, upstreamAddress } from 'guard-gateway/lib/network'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { error, type Finding, ok } from './check.ts'
 

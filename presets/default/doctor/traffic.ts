@@ -1,4 +1,5 @@
-import type { CallRecord, Gateway } from 'guard-gateway/core'
+import type { Gateway } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { type Check, error, ok, warning } from './check.ts'
 import { reach } from './reach.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRequest } from 'guard-gateway/core'
+import { readRequest } from 'guard-gateway/lib/request-reader'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { syntheticCases, syntheticKinds } from '../../../bench/synthetic/cases.ts'
 

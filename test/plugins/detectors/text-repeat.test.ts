@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Finding } from 'guard-gateway/core'
-import { readRequest } from 'guard-gateway/core'
+import { readRequest } from 'guard-gateway/lib/request-reader'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { textRepeat } from 'guard-gateway/plugins/detectors/text-repeat'
 import { detectorConforms } from '../../conformance/detector.ts'

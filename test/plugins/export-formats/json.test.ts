@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { arrange, GuardError, importFile, type Trace } from 'guard-gateway/core'
+import { GuardError, type Trace } from 'guard-gateway/core'
+import { arrange } from 'guard-gateway/lib/trace'
+import { importFile } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { exportFormatConforms } from '../../conformance/export-format.ts'
 import { exported, readBy } from '../../kit/exchange.ts'
@@ -14,8 +16,7 @@ const assertTraceV1 = assertsSchema('trace')
 
 /** The trace again from its records as read, with what only the server sets taken from the original. */
 const rebuilt = (trace: Trace): Trace => {
-  const [read] = readBy(json, exported(json, trace)).runs
-  assert.ok(read)
+  const [read = assert.fail()] = readBy(json, exported(json, trace)).runs
   const spans = new Map(trace.spans.map((span) => [span.id, span]))
   const events = new Map([...trace.spans.flatMap((span) => span.events), ...trace.events].map((one) => [one.id, one]))
   const artifacts = new Map(trace.artifacts.map((artifact) => [artifact.id, artifact]))

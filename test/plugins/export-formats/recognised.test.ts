@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Gateway, importFile } from 'guard-gateway/core'
+import { Gateway } from 'guard-gateway/core'
+import { importFile } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { RunSummary, TraceEvent, TreeSpan } from 'guard-gateway/core'
+import type { TraceEvent, TreeSpan } from 'guard-gateway/core'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { type Started, type StartOptions, startGateway } from '../../kit/gateway.ts'
 
 /** A run as the gateway gives it. */

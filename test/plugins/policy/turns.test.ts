@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newTurnsOf, type Row } from 'guard-gateway/core'
+import type { Row } from 'guard-gateway/core'
+import { newTurnsOf } from 'guard-gateway/lib/trace'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { type Item, result, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'

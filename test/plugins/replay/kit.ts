@@ -9,11 +9,11 @@ import {
   type Attributes,
   Gateway,
   type Plugin,
-  type RunSummary,
   type Settled,
   type TraceEvent,
   type TreeSpan,
 } from 'guard-gateway/core'
+import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { json } from 'guard-gateway/plugins/export-formats/json'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { otel } from 'guard-gateway/plugins/export-formats/otel'

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type FieldFault, GuardError, html, type Plugin } from 'guard-gateway/core'
+import { type FieldFault, GuardError, type Plugin } from 'guard-gateway/core'
+import { html } from 'guard-gateway/lib/html'
 import { type Started, startGateway } from 'guard-gateway/test'
 
 const faults: readonly FieldFault[] = [{ field: 'name', message: 'A name is needed.' }]

@@ -1,5 +1,6 @@
 import fastify from 'fastify'
-import { argumentKey, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { argumentKey } from 'guard-gateway/lib/trace'
 import { asFastifyPlugin } from 'guard-gateway/plugins/http'
 import { approver } from '../../../../plugins/mcp/approvals/index.ts'
 import { managementRoutes } from '../../../../plugins/mcp/management/routes.ts'

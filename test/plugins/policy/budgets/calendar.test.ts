@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isTimeZone, PERS, type Per, systemZone } from 'guard-gateway/core'
+import { isTimeZone, type Per, systemZone } from 'guard-gateway/core'
+import { PERS } from 'guard-gateway/lib/budget'
 import { Calendar } from '../../../../plugins/policy/budgets/calendar.ts'
 
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { turnsIn } from 'guard-gateway/core'
+import { turnsIn } from 'guard-gateway/lib/trace'
 import { step, system, user } from '../../../kit/conversation.ts'
 import { call } from '../../../kit/evidence.ts'
 import { busy, defaultRules } from '../kit.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CallRecord, Reader } from 'guard-gateway/core'
+import type { Reader } from 'guard-gateway/core'
+import type { CallRecord } from 'guard-gateway/lib/trace'
 import { Traffic } from '../../../../plugins/recorder/page/traffic.ts'
 
 const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type CallRecord, newSpanId } from 'guard-gateway/core'
+import { type CallRecord, newSpanId } from 'guard-gateway/lib/trace'
 import { OpenRun } from '../../../../plugins/replay/keep/open-run.ts'
 import { newRow } from '../../../../plugins/replay/keep/run-row.ts'
 import { aCall, NOON, settled } from '../../../kit/settled.ts'

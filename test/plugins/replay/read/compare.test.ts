@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { arrange, type Run, type Trace, type TraceSpan } from 'guard-gateway/core'
+import type { Run, Trace, TraceSpan } from 'guard-gateway/core'
+import { arrange } from 'guard-gateway/lib/trace'
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { anEvent, aRun, aSpan, aTrace, START, traces } from '../../../kit/traces.ts'
 

@@ -1,0 +1,29 @@
+import { noUsage, totalled } from '../../plugins/lib/api-style.ts'
+import type { Outcome } from '../call.ts'
+import type { Reading, Usage } from '../settled.ts'
+
+/** Tokens of a finished call and how they are known. */
+export interface Metered {
+  readonly usage: Usage
+  readonly usage_source: 'reported' | 'partial' | 'estimated' | 'none'
+}
+
+const BYTES_PER_TOKEN = 4
+
+/**
+ * What a reply said it used; an estimate from bytes if a reply that brought output said nothing.
+ * Nothing is counted where no reply came, or only an error.
+ */
+export const metered = (reading: Reading, outcome: Outcome, requestBytes: number): Metered => {
+  if (outcome === 'blocked' || outcome === 'unreachable') return { usage: noUsage, usage_source: 'none' }
+  if (reading.usage !== null) return { usage: reading.usage, usage_source: reading.complete ? 'reported' : 'partial' }
+  if (outcome === 'upstream_error' || (outcome !== 'ok' && reading.output_bytes === 0))
+    return { usage: noUsage, usage_source: 'none' }
+  return {
+    usage: totalled({
+      input_tokens: Math.ceil(requestBytes / BYTES_PER_TOKEN),
+      output_tokens: Math.ceil(reading.output_bytes / BYTES_PER_TOKEN),
+    }),
+    usage_source: 'estimated',
+  }
+}

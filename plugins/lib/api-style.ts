@@ -1,0 +1,35 @@
+export { commonEnvelope, conversationId, errorFields, tokenLimit } from './api-style/envelope.ts'
+export { KeyCursor } from './api-style/json-keys.ts'
+export {
+  addBlock,
+  type Content,
+  callPart,
+  callsAmong,
+  contentOf,
+  genericCall,
+  noContent,
+  resultPart,
+  saidParts,
+  saysFailed,
+  servedPart,
+  strangeParts,
+} from './api-style/parts.ts'
+export {
+  ArgumentText,
+  addCalls,
+  type Draft,
+  parsedEvent,
+  providerError,
+  type ReplyReader,
+  replyMeter,
+} from './api-style/reply-meter.ts'
+export { type Ending, endingOf, heard } from './api-style/speech.ts'
+export {
+  type CountPaths,
+  type Counts,
+  noCounts,
+  noteCounts,
+  noUsage,
+  saysNothing,
+  totalled,
+} from './api-style/usage.ts'

@@ -1,0 +1,167 @@
+import type { Meter, Reading, Usage } from 'guard-gateway/core'
+import { isShape, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+import { EventSplitter } from 'guard-gateway/lib/sse'
+
+/** A reply that is no stream is read up to this size. */
+export const MAX_BODY_BYTES = 16 * 1024 * 1024
+/** Arguments of one call that are kept; a call with more is left out of the reading. */
+const MAX_ARGUMENTS = 1024 * 1024
+const MESSAGE_LIMIT = 500
+
+/** A reading that grows while the reply passes. */
+export type Draft = { -readonly [K in keyof Omit<Reading, 'usage' | 'calls' | 'wordless'>]: Reading[K] } & {
+  calls: Reading['calls'][number][]
+  /** It holds reasoning. */
+  reasoned: boolean
+  /** It holds text or calls. */
+  spoke: boolean
+}
+
+/** Adds the calls of a reply; there may be more of them than a function takes arguments. */
+export const addCalls = (draft: Draft, calls: Draft['calls']): void => {
+  for (const call of calls) draft.calls.push(call)
+}
+
+/** What a dialect makes of a reply. `event` gets bytes that are there only during the call; `close` comes last. */
+export interface ReplyReader {
+  event(bytes: Buffer, start: number, end: number): void
+  body(value: Shape): void
+  close(): Usage | null
+}
+
+/** A meter that shows a dialect the events of a stream, or a whole body, whatever chunks they come in. */
+export const replyMeter = (
+  about: { readonly status: number; readonly stream: boolean },
+  reader: (draft: Draft) => ReplyReader,
+): Meter => {
+  const draft: Draft = {
+    output_bytes: 0,
+    model: null,
+    response_id: null,
+    finish_reason: null,
+    calls: [],
+    error: null,
+    complete: false,
+    reasoned: false,
+    spoke: false,
+  }
+  const dialect = reader(draft)
+  return about.stream ? new StreamMeter(dialect, draft, about.status) : new BodyMeter(dialect, draft, about.status)
+}
+
+class StreamMeter implements Meter {
+  readonly #dialect: ReplyReader
+  readonly #draft: Draft
+  readonly #status: number
+  readonly #splitter: EventSplitter
+
+  constructor(dialect: ReplyReader, draft: Draft, status: number) {
+    this.#dialect = dialect
+    this.#draft = draft
+    this.#status = status
+    this.#splitter = new EventSplitter((bytes, start, end) => dialect.event(bytes, start, end))
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#splitter.push(chunk)
+  }
+
+  end(): Reading {
+    // images may make the event that ends a stream too long to read, which breaks nothing off
+    this.#draft.complete ||= this.#splitter.lastWasTooLong
+    this.#splitter.end()
+    return readingOf(this.#draft, this.#dialect.close(), this.#status)
+  }
+}
+
+class BodyMeter implements Meter {
+  readonly #dialect: ReplyReader
+  readonly #draft: Draft
+  readonly #status: number
+  readonly #chunks: Uint8Array[] = []
+  #length = 0
+
+  constructor(dialect: ReplyReader, draft: Draft, status: number) {
+    this.#dialect = dialect
+    this.#draft = draft
+    this.#status = status
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#length += chunk.length
+    if (this.#length <= MAX_BODY_BYTES) this.#chunks.push(chunk)
+    else this.#chunks.length = 0
+  }
+
+  end(): Reading {
+    const draft = this.#draft
+    const text = bodyText(this.#chunks)
+    const value = parsed(text)
+    if (this.#status >= 400) {
+      draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
+      draft.complete = value !== undefined
+    } else if (isShape(value)) {
+      draft.complete = true
+      this.#dialect.body(value)
+    } else draft.output_bytes = this.#length
+    return readingOf(draft, this.#dialect.close(), this.#status)
+  }
+}
+
+const readingOf = (draft: Draft, usage: Usage | null, status: number): Reading => {
+  const { output_bytes, model, response_id, finish_reason, calls, complete } = draft
+  const error = draft.error ?? (status >= 400 ? { type: null, code: null, message: '' } : null)
+  const readable = calls.filter(({ args }) => typeof args !== 'string' || args.length <= MAX_ARGUMENTS)
+  const reading = { output_bytes, model, response_id, finish_reason, calls: readable, error, complete, usage }
+  return error === null && isWordless(draft, usage) ? { ...reading, wordless: true } : reading
+}
+
+/** Some providers keep reasoning to themselves, and tell of it in the usage alone. */
+const isWordless = ({ calls, spoke, reasoned, output_bytes }: Draft, usage: Usage | null): boolean =>
+  calls.length === 0 && !spoke && (reasoned || (output_bytes === 0 && (usage?.reasoning_tokens ?? 0) > 0))
+
+const utf8 = new TextDecoder()
+
+/** A whole body as clients read it: a byte order mark before it is no part of it. */
+const bodyText = (chunks: readonly Uint8Array[]): string =>
+  utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+
+/** The JSON value of a text; undefined if it is none. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON object that a whole body is; an empty one if it is none. */
+export const parsedBody = (chunks: readonly Uint8Array[]): Shape => shapeOf(parsed(bodyText(chunks)))
+
+/** The JSON object in these bytes; an empty one if there is none. */
+export const parsedEvent = (bytes: Buffer, start: number, end: number): Shape =>
+  shapeOf(parsed(bytes.toString('utf8', start, end)))
+
+/** A provider's error from a body or event that holds one, in any of the forms in use; null if there is none. */
+export const providerError = (value: unknown): Reading['error'] => {
+  const body = shapeOf(Array.isArray(value) ? value[0] : value)
+  if (wordOf(body.error) !== null) return { type: null, code: null, message: wordOf(body.error) ?? '' }
+  const inner = isShape(body.error) ? body.error : body
+  const message = wordOf(inner.message) ?? wordOf(inner.detail)
+  const type = inner.type === 'error' ? null : wordOf(inner.type)
+  const code = typeof inner.code === 'number' ? String(inner.code) : wordOf(inner.code)
+  return inner === body && message === null && code === null ? null : { type, code, message: message ?? '' }
+}
+
+/** Collects one call's arguments as they stream by; what is over 1 MiB makes the call drop out of the reading. */
+export class ArgumentText {
+  #text = ''
+  add(piece: unknown): number {
+    if (typeof piece !== 'string') return 0
+    if (this.#text.length <= MAX_ARGUMENTS) this.#text += piece
+    return Buffer.byteLength(piece)
+  }
+  get text(): string {
+    return this.#text
+  }
+}

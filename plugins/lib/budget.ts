@@ -1,0 +1,2 @@
+export { budgetLeftSchema, leftText, shareLeft, tightestFirst } from './budget/left.ts'
+export { type BudgetParams, budgetFault, budgetFinding, budgetWords, PERS, periodIn } from './budget/period.ts'

@@ -1,0 +1,112 @@
+import type { Approver, Secrets } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { isAdminKey, isProviderKey } from './provider-keys.ts'
+
+/** What a gateway knows of keys. */
+export interface KeysKnown {
+  readonly secrets: Secrets
+  readonly approver: Approver
+}
+
+/** What goes to a child although it looks like a key. */
+export interface LeftToChild {
+  /** Names that a person gives it. */
+  readonly given?: readonly string[]
+  /** Values that are its own: the configuration names them for this very child. */
+  readonly own?: ReadonlySet<string>
+  /** Names of variables that hold its user's login at a provider, which is to reach that provider; a key of the gateway does not pass under them. */
+  readonly logins?: RegExp
+}
+
+/** The environment of a child, and the names that were kept from it. */
+export interface ChildEnv {
+  readonly env: Readonly<Record<string, string>>
+  readonly withheld: readonly string[]
+}
+
+const OURS = /^GUARD_/i
+
+/** The way out of this machine is the user's, also where it takes a password that the configuration names. */
+const PROXY = /(?:^|_)(?:https?|all|no)_proxy$/i
+
+/** A secret this short may be any word or figure: it counts under the name of a credential alone. */
+const SHORT = 8
+const CREDENTIAL = /(?:key|token|secret|password|passwd|auth|authorization|credentials?|cookie|pat)(?:_?\d+)?$/i
+
+/**
+ * The environment that a child of this process gets: without a key of the gateway, of an approver or of a provider.
+ * Withheld are `GUARD_…`, keys of model providers by their usual names or beginnings, and whatever holds a secret of the configuration under any name.
+ */
+export const childEnv = (
+  env: Readonly<Record<string, string | undefined>>,
+  known: KeysKnown,
+  { given = [], own, logins }: LeftToChild = {},
+): ChildEnv => {
+  const withheld: string[] = []
+  const kept: [string, string][] = []
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue
+    const isLeft = given.includes(name) || own?.has(value) === true
+    if (!isLeft && isKey(name, value, known, logins)) withheld.push(name)
+    else kept.push([name, value])
+  }
+  return { env: Object.fromEntries(kept), withheld }
+}
+
+const isKey = (name: string, value: string, known: KeysKnown, logins: RegExp | undefined): boolean => {
+  if (OURS.test(name)) return true
+  if (value === '' || PROXY.test(name)) return false
+  if (isProviderKey(name, value) && !isLogin(name, value, logins)) return true
+  if (value.length < SHORT && !CREDENTIAL.test(name)) return false
+  return known.secrets.holds(value) || isApproverKey(value, known.approver)
+}
+
+const isLogin = (name: string, value: string, logins: RegExp | undefined): boolean =>
+  logins?.test(name) === true && !isAdminKey(name, value)
+
+/** What keys consist of, as this program makes them and as people do; around them stand quotes, schemes and addresses. */
+const WORDS = [/[\w-]{8,}/g, /[\w+/=.~-]{8,}/g]
+
+/** The configuration may know the approver key by its digest alone, which no text holds: each word is tried, and the whole. */
+const isApproverKey = (value: string, approver: Approver): boolean => {
+  if (!approver.needsKey) return false
+  const words = new Set(WORDS.flatMap((word) => value.match(word) ?? []))
+  return [value, value.trim(), ...words, ...[...words].map(decoded)].some((word) => opens(word, approver))
+}
+
+const decoded = (word: string): string => {
+  const text = Buffer.from(word, 'base64').toString()
+  return text.slice(text.indexOf(':') + 1).trim()
+}
+
+const opens = (key: string, approver: Approver): boolean => {
+  try {
+    approver.check(key)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What was kept from a child, by name, and how it gets one all the same; empty if nothing was. */
+export const withheldText = (whose: string, withheld: readonly string[], back: (name: string) => string): string => {
+  const [first] = withheld
+  if (first === undefined) return ''
+  return `kept from ${whose} environment: ${withheld.join(', ')}; ${back(first)} gives one back`
+}
+
+/** The names behind `--env`. Throws USAGE for what cannot be one; a value is not repeated, since it may be a key. */
+export const givenNames = (flag: unknown): readonly string[] => {
+  const names = [flag ?? []].flat().map(String)
+  const odd = names.find((name) => !/^[^=\s]+$/.test(name))
+  if (odd === undefined) return names
+  const name = odd.split('=', 1)[0]?.trim() ?? ''
+  const how = name === '' ? '' : ` Set it in your own environment: ${name}=… guard …`
+  throw new GuardError('USAGE', `--env takes the name of a variable, and no value.${how}`)
+}
+
+/** Which of the names that a person gives a child are not there to be given; empty if all are. */
+export const absentText = (given: readonly string[], env: Readonly<Record<string, string | undefined>>): string => {
+  const absent = given.filter((name) => env[name] === undefined)
+  return absent.length === 0 ? '' : `--env gives nothing for ${absent.join(', ')}: not in this environment`
+}

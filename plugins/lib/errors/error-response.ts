@@ -1,0 +1,19 @@
+import { GuardError, isKnownCode } from 'guard-gateway/core'
+import { isShape, readJson } from 'guard-gateway/lib/json'
+
+/** The error that an answer of a gateway tells of, as if it had been thrown here; INTERNAL for a body that tells none. */
+export const errorIn = (body: string): GuardError => {
+  const { error } = shapeIn(body)
+  const { code, message } = isShape(error) ? error : {}
+  const known = isKnownCode(code) ? code : 'INTERNAL'
+  return new GuardError(known, typeof message === 'string' ? message : undefined)
+}
+
+const shapeIn = (body: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value = readJson(body)
+    return isShape(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

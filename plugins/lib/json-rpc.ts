@@ -1,0 +1,6 @@
+export { cancelledKey } from './json-rpc/cancel.ts'
+export { errorFrame, readFrame, resultFrame } from './json-rpc/frame.ts'
+export { keyOfId, roundedKey } from './json-rpc/ids.ts'
+export { LineWriter } from './json-rpc/line-writer.ts'
+export { type LineEnds, LineReader } from './json-rpc/lines.ts'
+export { foldName } from './json-rpc/look-alike.ts'

@@ -1,0 +1,49 @@
+import type { Attributes, ImportWarning } from 'guard-gateway/core'
+import { MetadataOnly } from './content/metadata-only.ts'
+import { QuietRecords } from './content/quiet-records.ts'
+import { fitted } from './fit.ts'
+
+/** What records of other programs go through. */
+export interface Foreign {
+  readonly quiet: QuietRecords
+  /** The record with attributes that fit. */
+  fit<R extends { readonly attributes?: Attributes }>(record: R): R
+}
+
+/** Counts what goes in `counts`: for being content, and for being too much. */
+export const foreignRecords = (counts: { content: number; cut: number }): Foreign => {
+  const names = new MetadataOnly()
+  const quiet = new QuietRecords(names, (count) => {
+    counts.content += count
+  })
+  const cut = (count: number): void => {
+    counts.cut += count
+  }
+  return {
+    quiet,
+    fit: (record) =>
+      record.attributes === undefined ? record : { ...record, attributes: fitted(record.attributes, names, cut) },
+  }
+}
+
+/** What to say of it. */
+export const droppedWarnings = ({
+  content,
+  cut,
+}: {
+  readonly content: number
+  readonly cut: number
+}): readonly ImportWarning[] => {
+  const warnings: ImportWarning[] = []
+  if (content > 0)
+    warnings.push({
+      code: 'content_dropped',
+      message: `${content} attributes or events that may tell what people, models or tools said were left out.`,
+    })
+  if (cut > 0)
+    warnings.push({
+      code: 'attributes_dropped',
+      message: `${cut} attributes beyond what a record may have were left out.`,
+    })
+  return warnings
+}

@@ -1,0 +1,138 @@
+import type { ArtifactDraft, Attributes, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
+import type { Shape } from 'guard-gateway/lib/json'
+import { elementsOf, ImportFault, inside, type Place, type Placed, recordAt } from 'guard-gateway/lib/trace-file'
+import { MetadataOnly } from './content/metadata-only.ts'
+import { QuietRecords } from './content/quiet-records.ts'
+import { eventsFromOtlp } from './read-events.ts'
+import { foreignNames, foreignRun, ownRun, type RunNames } from './read-run.ts'
+import { nativeSpanId, type OtlpSpan, otlpSpanOf, scopeAttributes, spanFromOtlp } from './read-span.ts'
+import { fromKeyValues } from './values.ts'
+
+/** What OTLP data says of one trace, in our records. */
+export interface OtlpRun {
+  readonly run: RunDraft
+  /** Where another program wrote it: the names that the ids of the run were made of. */
+  readonly names: RunNames
+  readonly place: Place
+  readonly spans: readonly Placed<SpanDraft>[]
+  readonly events: readonly Placed<EventDraft>[]
+  readonly artifacts: readonly Placed<ArtifactDraft>[]
+}
+
+export interface OtlpReading {
+  readonly runs: readonly OtlpRun[]
+  /** One fault for every span that cannot be used. */
+  readonly rejected: readonly ImportFault[]
+  /** Attributes and events that carried content and were left out. */
+  readonly dropped: number
+}
+
+export interface OtlpOptions {
+  /** Whether a span keeps what people and models said; `ours`: one of our own exports wrote it. */
+  keepsContent(ours: boolean): boolean
+}
+
+interface Found extends OtlpSpan {
+  readonly resource: Attributes
+  readonly scope: Attributes
+}
+
+const top: Place = { path: [] }
+
+/**
+ * The runs in OTLP trace data: parsed OTLP/JSON, or protobuf decoded to the same shape (ids and bytes as Uint8Array).
+ * A span that cannot be used is rejected alone; throws ImportFault if the data as a whole has another form.
+ */
+export const fromOtlp = (data: unknown, options: OtlpOptions): OtlpReading => {
+  const rejected: ImportFault[] = []
+  const traces = new Map<string, Found[]>()
+  for (const found of spansIn(recordAt(data, top), rejected)) {
+    const trace = traces.get(found.traceId)
+    if (trace === undefined) traces.set(found.traceId, [found])
+    else trace.push(found)
+  }
+  let dropped = 0
+  const count = (more: number): void => {
+    dropped += more
+  }
+  const quiet = new QuietRecords(new MetadataOnly(), count)
+  const runs = [...traces].map(([traceId, spans]) => runOf(traceId, spans, options, rejected, quiet))
+  return { runs, rejected, dropped }
+}
+
+function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found> {
+  for (const group of elementsOf(data, 'resourceSpans', top)) {
+    const at = inside(group.place, 'resource')
+    const resource = fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at)
+    for (const scoped of elementsOf(group.record, 'scopeSpans', group.place)) {
+      const scope = scopeAttributes(recordAt(scoped.record.scope ?? {}, inside(scoped.place, 'scope')))
+      for (const { record, place } of elementsOf(scoped.record, 'spans', scoped.place)) {
+        const span = unlessRejected(rejected, () => otlpSpanOf(record, place))
+        if (span !== undefined) yield { ...span, resource, scope }
+      }
+    }
+  }
+}
+
+const unlessRejected = <T>(rejected: ImportFault[], read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ImportFault)) throw error
+    rejected.push(error)
+    return
+  }
+}
+
+/** The records of spans, as they are collected. */
+interface Collected {
+  readonly spans: Placed<SpanDraft>[]
+  readonly events: Placed<EventDraft>[]
+  readonly artifacts: Placed<ArtifactDraft>[]
+}
+
+/** None, to begin with. */
+export const noRecords = (): Collected => ({ spans: [], events: [], artifacts: [] })
+
+const runOf = (
+  traceId: string,
+  found: readonly Found[],
+  options: OtlpOptions,
+  rejected: ImportFault[],
+  quiet: QuietRecords,
+): OtlpRun => {
+  const native = new Map(found.map((span) => [span.spanId, nativeSpanId(span)]))
+  const collected = noRecords()
+  for (const span of found) {
+    const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
+    unlessRejected(rejected, () =>
+      collect(collected, span, parent, options.keepsContent(span.ours) ? undefined : quiet),
+    )
+  }
+  const root = found.find((span) => span.root)
+  const place = root?.place ?? found[0]?.place ?? top
+  const told = (run: RunDraft, ours: boolean): RunDraft => (options.keepsContent(ours) ? run : quiet.run(run))
+  const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
+  if (own !== undefined) return { run: told(own, true), names: {}, place, ...collected }
+  const about: Attributes = Object.assign(Object.create(null), ...found.map(({ resource }) => resource))
+  const names = foreignNames(found, about)
+  return { run: told(foreignRun(traceId, names, about), false), names, place, ...collected }
+}
+
+/** Adds what a span tells; `quiet` is there if it must not tell what people and models said. */
+export const collect = (
+  into: Collected,
+  span: Omit<Found, 'resource'>,
+  parent: string | null,
+  quiet: QuietRecords | undefined,
+): void => {
+  const record = spanFromOtlp(span, parent, span.scope)
+  const { events, artifacts } = eventsFromOtlp(span, record.id)
+  into.spans.push({ record: quiet?.span(record) ?? record, place: span.place })
+  for (const event of events) {
+    const kept = quiet === undefined ? event.record : quiet.event(event.record)
+    if (kept !== undefined) into.events.push({ record: kept, place: event.place })
+  }
+  for (const { record: artifact, place } of artifacts)
+    into.artifacts.push({ record: quiet?.artifact(artifact) ?? artifact, place })
+}

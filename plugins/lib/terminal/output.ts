@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { access, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Input, Io } from 'guard-gateway/core'
+import { GuardError, unwritable } from 'guard-gateway/core'
+
+/**
+ * Where a command puts what comes in pieces: among its results, or in the file of `--output`, which appears under its
+ * name only when it is complete. Throws USAGE for a file that exists already, unless `--force` is given.
+ */
+export const outputOf = async (
+  { output, force }: Input['options'],
+  io: Io,
+): Promise<(content: Readable) => Promise<void>> => {
+  if (output === undefined) return (content) => written(content, io.out)
+  const file = resolve(io.cwd, String(output))
+  if (force !== true && (await exists(file)))
+    throw new GuardError('USAGE', `${String(output)} exists already. Name another file, or add --force to replace it.`)
+  return (content) => writeWhole(content, file)
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+
+/** As fast as whoever reads the results takes them; one who has left, as in `| head`, is no failure. */
+const written = async (content: Readable, out: NodeJS.WritableStream): Promise<void> => {
+  for await (const chunk of content) {
+    if ('destroyed' in out && out.destroyed === true) return
+    if (!out.write(chunk)) await once(out, 'drain').catch(unlessLeft)
+  }
+}
+
+const unlessLeft = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+}
+
+const writeWhole = async (content: Readable, file: string): Promise<void> => {
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await pipeline(content, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }))
+    await rename(unfinished, file)
+  } catch (cause) {
+    await rm(unfinished, { force: true })
+    if (cause instanceof GuardError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause
+    throw unwritable(file, cause)
+  }
+}

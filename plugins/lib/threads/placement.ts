@@ -1,0 +1,195 @@
+import type { Call, Conversation, Row, Turn } from 'guard-gateway/core'
+import { sha256 } from 'guard-gateway/lib/ids'
+import { originalOf } from './attempts.ts'
+import { isUserFirst } from './new-turns.ts'
+import { endIn, endOfTalk, isLonger, isSubagent, search } from './prefixes.ts'
+import {
+  conversationThread,
+  earlierTurns,
+  isContinued,
+  type Known,
+  ownTurns,
+  referenceTip,
+  sameTurn,
+} from './stateful.ts'
+
+/** Where a request stands among the requests of its session, and what of it counts. */
+export interface Place {
+  /** Id of the request or conversation that began the thread; a subagent's threads end in `~` and a hash of its id. */
+  readonly thread: string
+  /** Extends nothing known. */
+  readonly root: boolean
+  /** What later requests that hold this one's items are known by. */
+  readonly chain_tip: string
+  readonly talk_tip: string
+  /** The forwarded row of which this request is another attempt. */
+  readonly original: Row | undefined
+  /** The row whose turns come before `new_turns`. */
+  readonly parent: Row | undefined
+  /** Assistant turns that rules may count, oldest first; `user_after` of the last one is final. */
+  readonly turns: readonly Turn[]
+  /** Call keys of the last turn, if they count for this request. */
+  readonly keys: readonly string[]
+  readonly new_turns: readonly Turn[]
+  /** A user message that the extended row did not hold stands before them, or behind the last turn where there are none. */
+  readonly user_first: boolean
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** Places a request among its session's rows. */
+export const place = (call: Call, known: Known): Place => {
+  const original = call.retry_mark ? originalOf(call.conversation.fingerprint, known.rows) : undefined
+  if (original !== undefined) {
+    const { thread, root, chain_tip, talk_tip } = original
+    const { turns } = call.conversation
+    const nothingNew = { keys: NONE, new_turns: NONE, user_first: false }
+    return { thread, root, chain_tip, talk_tip, original, parent: original, turns, ...nothingNew }
+  }
+  const { previous_response_id, conversation } = call.envelope
+  return previous_response_id === null && conversation === null ? byChain(call, known) : byReference(call, known)
+}
+
+/**
+ * Tips of the newest row of each thread, and of every blocked one, since conversations that began alike share a thread:
+ * what a resume marks as seen. `rows` are newest first.
+ */
+export const tipsOf = (rows: readonly Row[]): string[] => {
+  const threads = new Set<string>()
+  const tips = new Set<string>()
+  for (const row of rows) {
+    if (threads.has(row.thread) && row.decision !== 'block') continue
+    threads.add(row.thread)
+    for (const tip of [row.chain_tip, row.talk_tip]) if (tip !== '') tips.add(tip)
+  }
+  return [...tips]
+}
+
+const byChain = (call: Call, known: Known): Place => {
+  const { conversation } = call
+  const suffix = subagentSuffix(call)
+  const found = search(conversation, known, suffix)
+  const parent = found.chained ?? found.talked
+  const root = parent === undefined || (parent.root && !isLonger(conversation, parent))
+  const turns = withRefusal(conversation, found.refused)
+  const seen = seenUpTo(conversation, known.seen)
+  const last = turns.at(-1)
+  const quiet =
+    last === undefined ||
+    last.item < seen ||
+    found.held > last.item ||
+    (found.continues && last.user_after) ||
+    (!found.all && isRepeat(conversation, known.window))
+  const extended = root ? undefined : parent
+  const new_turns = newTurns(turns, extended, conversation, known)
+  return {
+    thread: parent?.thread ?? call.id + suffix,
+    root,
+    chain_tip: conversation.chain.tip,
+    talk_tip: conversation.talk.tip,
+    original: undefined,
+    parent: extended,
+    turns: from(turns, seen),
+    keys: quiet ? NONE : keysOf(last),
+    new_turns,
+    user_first: isUserFirst(turns, new_turns, extended, known.rows),
+  }
+}
+
+/** Turns behind the parent's end; of a history that nobody has seen before as many as rules look back. */
+const newTurns = (
+  turns: readonly Turn[],
+  parent: Row | undefined,
+  conversation: Conversation,
+  { limit }: Known,
+): readonly Turn[] =>
+  parent === undefined ? lastOf(turns, ROOT_TURNS) : lastOf(from(turns, endIn(conversation, parent)), limit)
+
+const lastOf = (turns: readonly Turn[], most: number): readonly Turn[] =>
+  turns.length > most ? turns.slice(-most) : turns
+
+const ROOT_TURNS = 16
+
+/**
+ * The turns; the last one counts as followed by a user message if a blocked request ended in it and this one has a text beside its
+ * results that the blocked one had not: so clients send what their user typed after a refusal.
+ */
+const withRefusal = ({ turns, besides }: Conversation, refused: readonly number[]): readonly Turn[] => {
+  const last = turns.at(-1)
+  const beside = besides.at(-1)
+  if (refused.length === 0 || beside === undefined || last === undefined || last.user_after || beside < last.item)
+    return turns
+  if (!refused.some((end) => end > last.item && end <= beside)) return turns
+  return [...turns.slice(0, -1), { ...last, user_after: true }]
+}
+
+/** Length of the longest beginning that a resume marked as seen. */
+const seenUpTo = (conversation: Conversation, seen: ReadonlySet<string>): number => {
+  if (seen.size === 0) return 0
+  const { chain, talk } = conversation
+  return Math.max(chain.longestIn(seen), endOfTalk(conversation, talk.longestIn(seen)))
+}
+
+/** Turns that stand at `item` or behind it: the last few of many, as a rule. */
+const from = (turns: readonly Turn[], item: number): readonly Turn[] => {
+  let first = item === 0 ? 0 : turns.length
+  while (first > 0 && isAt(turns[first - 1], item)) first--
+  if (first === 0) return turns
+  return first === turns.length ? NONE : turns.slice(first)
+}
+
+const isAt = (turn: Turn | undefined, item: number): boolean => turn !== undefined && turn.item >= item
+
+const keysOf = (turn: Turn): readonly string[] => (turn.calls.length === 0 ? NONE : turn.calls.map((call) => call.key))
+
+const isRepeat = ({ fingerprint }: Conversation, window: readonly Row[]): boolean => {
+  for (const row of window) if (row.fingerprint === fingerprint) return true
+  return false
+}
+
+/** A request that names what came before it instead of sending it. */
+const byReference = (call: Call, known: Known): Place => {
+  const { conversation } = call
+  const suffix = subagentSuffix(call)
+  const parent = referred(call, known.rows, suffix)
+  const thread = parent?.thread ?? beginning(call) + suffix
+  const tip = referenceTip(call)
+  const own = ownTurns(conversation, known, parent !== undefined)
+  const counted = known.seen.has(tip) ? NONE : own
+  const last = counted.at(-1)
+  const quiet =
+    last === undefined ||
+    (parent !== undefined && last.user_after) ||
+    isRepeat(conversation, known.window) ||
+    known.window.some((row) => row.thread === thread && sameTurn(row.new_turns.at(-1), last))
+  return {
+    thread,
+    root: parent === undefined,
+    chain_tip: tip,
+    talk_tip: tip,
+    original: undefined,
+    parent,
+    turns: parent === undefined ? counted : [...earlierTurns(parent, known), ...counted],
+    keys: quiet ? NONE : keysOf(last),
+    new_turns: counted.slice(-known.limit),
+    user_first: false,
+  }
+}
+
+const referred = ({ envelope }: Call, rows: readonly Row[], suffix: string): Row | undefined => {
+  const { previous_response_id, conversation } = envelope
+  if (previous_response_id !== null) {
+    return rows.find((row) => row.response_id === previous_response_id && isSubagent(row.thread, suffix))
+  }
+  if (conversation === null) return undefined
+  const thread = conversationThread(conversation) + suffix
+  return rows.find((row) => row.thread === thread && row.decision !== 'block' && isContinued(row))
+}
+
+const beginning = ({ id, envelope }: Call): string =>
+  envelope.conversation === null ? id : conversationThread(envelope.conversation)
+
+const subagentSuffix = ({ headers }: Call): string => {
+  const id = headers['x-claude-code-agent-id']
+  return id === undefined ? '' : `~${sha256(id).slice(0, 16)}`
+}

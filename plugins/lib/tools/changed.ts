@@ -1,0 +1,20 @@
+import type { Turn } from 'guard-gateway/core'
+import { changes } from './effect.ts'
+
+/** A change that was made within so many turns before is the same change again. */
+const REACH = 24
+
+/** Whether a turn changed something that no turn shortly before it changed likewise; `mutating` names further tools that do. */
+export const isNewChange = (turns: readonly Turn[], index: number, mutating?: (tool: string) => boolean): boolean => {
+  for (const { key, tool, effect, error } of turns[index]?.calls ?? []) {
+    if (error || !(changes(effect) || mutating?.(tool) === true)) continue
+    if (!isMadeBefore(turns, index, key)) return true
+  }
+  return false
+}
+
+const isMadeBefore = (turns: readonly Turn[], index: number, key: string): boolean => {
+  for (let earlier = index - 1; earlier >= 0 && earlier >= index - REACH; earlier--)
+    if (turns[earlier]?.calls.some((call) => call.key === key)) return true
+  return false
+}

@@ -1,0 +1,28 @@
+import type { Code } from 'guard-gateway/core'
+import { type JsonPath, placeOf, pointerOf } from 'guard-gateway/lib/json'
+
+/** Where in an import file something stands: the path in its JSON text and, in a format of lines, the line from 1. */
+export interface Place {
+  readonly path: JsonPath
+  readonly line?: number
+}
+
+/** What is wrong with an import file and where; formats hand it out as a GuardError with line and pointer. */
+export class ImportFault extends Error {
+  readonly code: Code
+  readonly place: Place
+  constructor(code: Code, message: string, place: Place) {
+    super(message)
+    this.code = code
+    this.place = place
+  }
+}
+
+/** The place of a member of what stands at `place`. */
+export const inside = (place: Place, ...keys: JsonPath): Place => ({ ...place, path: [...place.path, ...keys] })
+
+/** Line and pointer of a place in `text`. */
+export const lineAndPointer = (text: string, { path, line }: Place): { line: number; path: string } => ({
+  line: line ?? placeOf(text, path).line,
+  path: pointerOf(path),
+})

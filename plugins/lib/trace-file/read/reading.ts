@@ -1,0 +1,106 @@
+import type {
+  ArtifactDraft,
+  EventDraft,
+  ImportedRecord,
+  ImportReading,
+  ImportWarning,
+  SpanDraft,
+} from 'guard-gateway/core'
+import { faultAt } from './elements.ts'
+import { ImportFault, inside, type Place } from './fault.ts'
+import type { RunOutline } from './outline.ts'
+
+/** So many warnings name a span and its line. */
+const MAX_NAMED = 100
+
+/** A record of a file as its format finds it; `where` tells line and pointer of a place in it. */
+export type FoundRecord = {
+  readonly outline: RunOutline
+  readonly place: Place
+  readonly where: (place: Place) => { readonly line: number; readonly path: string }
+} & (
+  | { readonly kind: 'span'; readonly record: SpanDraft }
+  | { readonly kind: 'event'; readonly record: EventDraft }
+  | { readonly kind: 'artifact'; readonly record: ArtifactDraft }
+)
+
+/** Takes all records into their outlines. Throws GuardError with line and pointer. */
+export const outlined = (records: Iterable<FoundRecord>): void => {
+  for (const found of records) {
+    try {
+      if (found.kind === 'span') found.outline.addSpan(found.record, found.place)
+      else if (found.kind === 'event') found.outline.addEvent(found.record, found.place)
+      else found.outline.addArtifact(found.record, found.place)
+    } catch (error) {
+      throw faultAt(error, found.where)
+    }
+  }
+}
+
+/** The reading of a file whose records were taken into `outlines`; `records` goes through them once more. Throws GuardError for a circle of parents. */
+export const readingOf = (outlines: readonly RunOutline[], records: () => Iterable<FoundRecord>): ImportReading => {
+  refuseCircles(outlines, records)
+  const places = new Map(outlines.map((outline, place) => [outline, place]))
+  const runs = outlines.flatMap((outline) => (outline.run === undefined ? [] : [outline.summary(outline.run)]))
+  return {
+    runs,
+    warnings: orphanWarnings(outlines, records),
+    *records() {
+      for (const found of records()) yield imported(found, places.get(found.outline) ?? 0)
+    },
+  }
+}
+
+const imported = (found: FoundRecord, run: number): ImportedRecord => {
+  const { outline } = found
+  if (found.kind === 'span') return outline.span(run, found.record)
+  const parent = outline.placeOf(found.record.span_id)
+  return found.kind === 'event'
+    ? { kind: 'event', run, parent, record: found.record }
+    : { kind: 'artifact', run, parent, record: found.record }
+}
+
+function* spansOf(records: Iterable<FoundRecord>) {
+  for (const found of records) if (found.kind === 'span') yield found
+}
+
+const refuseCircles = (outlines: readonly RunOutline[], records: () => Iterable<FoundRecord>): void => {
+  for (const outline of outlines) {
+    const id = outline.inCircle()
+    if (id === undefined) continue
+    for (const found of spansOf(records())) {
+      if (found.outline !== outline || found.record.id !== id) continue
+      const fault = new ImportFault(
+        'PARENT_CYCLE',
+        `Span "${id}" is among its own ancestors.`,
+        inside(found.place, 'parent_id'),
+      )
+      throw faultAt(fault, found.where)
+    }
+  }
+}
+
+const orphanWarnings = (
+  outlines: readonly RunOutline[],
+  records: () => Iterable<FoundRecord>,
+): readonly ImportWarning[] => {
+  const warnings: ImportWarning[] = []
+  const left = new Map(outlines.map((outline) => [outline, outline.orphans]))
+  if (![...left.values()].some((count) => count > 0)) return warnings
+  for (const { outline, record, place, where } of spansOf(records())) {
+    if (warnings.length >= MAX_NAMED) break
+    if (!outline.isOrphan(record)) continue
+    left.set(outline, (left.get(outline) ?? 0) - 1)
+    warnings.push({
+      code: 'orphan_parent',
+      message: `Span "${record.id}" names a parent that is not in the run; it now stands below the root.`,
+      ...where(inside(place, 'parent_id')),
+    })
+  }
+  for (const [{ run }, count] of left) {
+    if (count === 0) continue
+    const message = `${count} more spans of run "${run?.trace_id}" name parents that are not in it.`
+    warnings.push({ code: 'orphan_parent', message })
+  }
+  return warnings
+}

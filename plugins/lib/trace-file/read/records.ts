@@ -1,0 +1,161 @@
+import type { ArtifactDraft, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
+import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { ImportFault, inside, type Place } from './fault.ts'
+import {
+  attributesField,
+  countField,
+  failureTagField,
+  givenFields,
+  idField,
+  kindField,
+  nameField,
+  needField,
+  nsField,
+  orNull,
+  severityField,
+  statusField,
+  tagsField,
+  textField,
+} from './fields.ts'
+
+/** A record of an import file and where it stands. */
+export interface Placed<T> {
+  readonly record: T
+  readonly place: Place
+}
+
+/** The value as an object; throws ImportFault if it is none. */
+export const recordAt = (value: unknown, place: Place): Shape => {
+  if (isShape(value)) return value
+  throw new ImportFault('INVALID_IMPORT', 'There must be an object here.', place)
+}
+
+/** The elements of an array member with their places; none if the member is absent. Throws ImportFault for another value. */
+export function* elementsOf(record: Shape, key: string, place: Place): Generator<Placed<Shape>> {
+  const list = Object.hasOwn(record, key) ? record[key] : undefined
+  if (list === undefined || list === null) return
+  if (!Array.isArray(list)) {
+    throw new ImportFault('INVALID_IMPORT', `"${key}" must be an array.`, inside(place, key))
+  }
+  for (const [index, value] of list.entries()) {
+    const at = inside(place, key, index)
+    yield { record: recordAt(value, at), place: at }
+  }
+}
+
+const SCHEMA = 'trace.v1'
+
+/** Throws ImportFault unless the record is of the one schema there is. */
+export const needSchema = (record: Shape, place: Place): void => {
+  if (record.schema === SCHEMA) return
+  throw new ImportFault(
+    'UNKNOWN_SCHEMA',
+    record.schema === undefined
+      ? `"schema" is missing; ${SCHEMA} is known.`
+      : `This schema is not known; ${SCHEMA} is.`,
+    record.schema === undefined ? place : inside(place, 'schema'),
+  )
+}
+
+const runFields = {
+  trace_id: idField,
+  id: idField,
+  project_id: idField,
+  session_id: orNull(idField),
+  agent_id: orNull(idField),
+  task_id: orNull(textField),
+  agent_name: orNull(textField),
+  name: orNull(textField),
+  status: statusField,
+  failure_tag: orNull(failureTagField),
+  start_ns: nsField,
+  end_ns: orNull(nsField),
+  tags: tagsField,
+  attributes: attributesField,
+}
+
+/** A run as a file tells it. A tag that was derived is left out, so that it is derived again. */
+export const runDraft = (record: Shape, place: Place): RunDraft => {
+  const { id, failure_tag, ...given } = givenFields(runFields, record, place)
+  const trace_id = needField(given.trace_id ?? id, 'trace_id', place)
+  const draft = { ...given, trace_id }
+  return failure_tag === undefined || failure_tag === null || record.failure_tag_source === 'derived'
+    ? draft
+    : { ...draft, failure_tag }
+}
+
+const spanFields = {
+  id: idField,
+  parent_id: orNull(idField),
+  declared_parent_id: orNull(idField),
+  name: nameField,
+  kind: kindField,
+  status: statusField,
+  status_message: orNull(textField),
+  start_ns: nsField,
+  end_ns: orNull(nsField),
+  attributes: attributesField,
+}
+
+/** The attribute that keeps a parent which is not in the run. */
+const ORIGINAL_PARENT = 'import.original_parent_id'
+
+/** The span with the parent that it named kept as an attribute. */
+export const withOriginalParent = (span: SpanDraft, parent_id: string): SpanDraft => ({
+  ...span,
+  attributes: { [ORIGINAL_PARENT]: parent_id, ...span.attributes },
+})
+
+/** A span as a file tells it; a parent that the writer named in vain becomes an attribute. */
+export const spanDraft = (record: Shape, place: Place): SpanDraft => {
+  const { id, name, declared_parent_id, ...given } = givenFields(spanFields, record, place)
+  const span = { ...given, id: needField(id, 'id', place), name: needField(name, 'name', place) }
+  return declared_parent_id === undefined || declared_parent_id === null
+    ? span
+    : withOriginalParent(span, declared_parent_id)
+}
+
+const eventFields = {
+  id: idField,
+  span_id: orNull(idField),
+  name: nameField,
+  time_ns: nsField,
+  severity: severityField,
+  request_id: orNull(idField),
+  attributes: attributesField,
+}
+
+/** An event as a file tells it; `span_id` is that of the span that it stands in, if it stands in one. */
+export const eventDraft = (record: Shape, place: Place, span_id: string | null = null): EventDraft => {
+  const given = givenFields(eventFields, record, place)
+  return { ...given, name: needField(given.name, 'name', place), span_id: span_id ?? given.span_id ?? null }
+}
+
+const artifactFields = {
+  id: idField,
+  span_id: orNull(idField),
+  path: nameField,
+  mime_type: orNull(textField),
+  size: orNull(countField),
+  sha256: orNull(textField),
+  attributes: attributesField,
+}
+
+const contentMembers = ['content', 'contents', 'data', 'body', 'base64']
+
+/** Artifact metadata as a file tells it; throws ImportFault for one that carries its content. */
+export const artifactDraft = (record: Shape, place: Place): ArtifactDraft => {
+  const content = contentMembers.find((member) => Object.hasOwn(record, member))
+  if (content !== undefined) {
+    throw new ImportFault(
+      'ARTIFACT_CONTENT',
+      `An artifact is metadata alone; remove "${content}".`,
+      inside(place, content),
+    )
+  }
+  const given = givenFields(artifactFields, record, place)
+  if (typeof given.sha256 === 'string' && !/^[0-9a-f]{64}$/.test(given.sha256)) {
+    throw new ImportFault('INVALID_IMPORT', '"sha256" must be 64 lower-case hex digits.', inside(place, 'sha256'))
+  }
+  return { ...given, path: needField(given.path, 'path', place) }
+}

@@ -1,0 +1,19 @@
+export { argumentHash, canonicalJson } from './trace/argument-hash.ts'
+export { argumentKey } from './trace/argument-key.ts'
+export {
+  type CallRecord,
+  newTurnsOf,
+  type Recording,
+  recordedCalls,
+  rowOf,
+  type SessionEvent,
+  sessionEvent,
+} from './trace/call-record.ts'
+export { allInput, callRecords, decisionAttributes, decisionEventId, toolSpanId, traceOf } from './trace/call-trace.ts'
+export { givesWay, joinsProject, type ProjectSource } from './trace/project.ts'
+export { autoRoot, wideRoot } from './trace/root.ts'
+export type { ToolRecord, ToolRecording } from './trace/tool-record.ts'
+export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
+export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
+export { arrange } from './trace/tree.ts'
+export { turnsIn, turnText } from './trace/turn-text.ts'

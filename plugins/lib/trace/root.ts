@@ -1,0 +1,30 @@
+import type { Origin, Owner, Run, Span } from 'guard-gateway/core'
+
+/** The root of a run that nobody gave one. */
+export const autoRoot = (run: Run & { readonly root_span_id: string }): Span => ({
+  id: run.root_span_id,
+  parent_id: null,
+  name: 'agent.run',
+  kind: 'agent',
+  label: null,
+  status: run.status,
+  status_message: null,
+  start_ns: run.start_ns,
+  end_ns: run.end_ns,
+  owner: OWNERS[run.origin] ?? 'client',
+  model: null,
+  input_tokens: null,
+  output_tokens: null,
+  cost_micro: null,
+  attributes: {},
+})
+
+const OWNERS: Readonly<Partial<Record<Origin, Owner>>> = { gateway: 'gateway', playground: 'gateway', mcp: 'mcp' }
+
+/** A root that somebody gave, which covers everything below it. */
+export const wideRoot = <S extends Span>(root: S, { start_ns, end_ns }: Pick<Run, 'start_ns' | 'end_ns'>): S => ({
+  ...root,
+  parent_id: null,
+  start_ns,
+  end_ns,
+})

@@ -1,0 +1,80 @@
+import type { ToolCall, ToolEffect, Turn } from 'guard-gateway/core'
+import { effectOfName } from 'guard-gateway/lib/tools'
+
+const USER = '+'
+
+/**
+ * Turns as one text: `;` between turns, `,` between a turn's place and its calls, a space between the words of a call, `+` behind a
+ * place that a user message follows, and before all turns if one comes first; names are percent-encoded, and where neither a flag nor an id follows, nothing does. It has neither quotes nor names of members, since it goes through several writers with every request.
+ * `nameOf` tells how names of tools and ids are kept.
+ */
+export const turnText = (turns: readonly Turn[], nameOf: (name: string) => string, user_first = false): string => {
+  let text = user_first ? USER : ''
+  for (const [index, { calls, item, user_after }] of turns.entries()) {
+    text += index === 0 ? item : `;${item}`
+    if (user_after) text += USER
+    for (const call of calls) text += `,${callText(call, item, nameOf)}`
+  }
+  return text
+}
+
+/** The inverse of `turnText`, but for ids that it leaves out. */
+export const turnsIn = (text: string): readonly Turn[] => {
+  const turns = isUserFirstIn(text) ? text.slice(USER.length) : text
+  return turns === '' ? [] : turns.split(';').map(turnIn)
+}
+
+/** Whether a user message comes before the turns. */
+export const isUserFirstIn = (text: string): boolean => text.startsWith(USER)
+
+const callText = (
+  { key, tool, id, result, error, passed, effect }: ToolCall,
+  item: number,
+  nameOf: (name: string) => string,
+): string => {
+  const text = `${word(nameOf(tool))} ${key} ${result ?? ''}`
+  const flags = (error ? FAILED : passed ? PASSED : '') + (effect === effectOfName(tool) ? '' : letterOf(effect))
+  // a turn that no body holds is known by its ids when it is answered again
+  if (item < 0 && id !== null) return `${text} ${flags} ${word(nameOf(id))}`
+  return flags === '' ? text : `${text} ${flags}`
+}
+
+const turnIn = (text: string): Turn => {
+  const [place = '', ...calls] = text.split(',')
+  return { calls: calls.map(callIn), item: Number.parseInt(place, 10), user_after: place.endsWith(USER) }
+}
+
+const callIn = (text: string): ToolCall => {
+  const [name = '', key = '', result = '', flags = '', id] = text.split(' ')
+  const tool = decodeURIComponent(name)
+  return {
+    key,
+    tool,
+    id: id === undefined ? null : decodeURIComponent(id),
+    result: result === '' ? null : result,
+    error: flags.startsWith(FAILED),
+    passed: flags.startsWith(PASSED),
+    effect: effectIn(flags, tool),
+  }
+}
+
+const FAILED = '1'
+const PASSED = 'p'
+/** An effect that arguments tell; what the name tells by itself is left out. */
+const letters = { edit: 'e', act: 'a', look: 'l', wait: 'w' } as const
+const NO_EFFECT = 'n'
+
+const letterOf = (effect: ToolEffect | null): string => (effect === null ? NO_EFFECT : letters[effect])
+
+/** Rows of earlier versions hold no effect, and `0` where nothing failed: there the name tells it. */
+const effectIn = (flags: string, tool: string): ToolEffect | null => {
+  const letter = flags.replace(/^[01p]/, '')
+  if (letter === '') return effectOfName(tool)
+  return effects.find((effect) => letters[effect] === letter) ?? null
+}
+
+const effects = ['edit', 'act', 'look', 'wait'] as const
+
+const PLAIN = /^[\w.-]*$/
+
+const word = (name: string): string => (PLAIN.test(name) ? name : encodeURIComponent(name.toWellFormed()))

@@ -1,0 +1,114 @@
+import { createInterface } from 'node:readline/promises'
+import { GuardError, type Input, type Io } from 'guard-gateway/core'
+import { shapeOf, writeJson } from 'guard-gateway/lib/json'
+import { terminalWidth } from 'guard-gateway/lib/terminal'
+import { terminalLine } from 'guard-gateway/lib/text'
+import { changesBy } from '../changes.ts'
+import { RECOMMENDED } from '../default-enforced.ts'
+import type { PolicyAnswer } from '../schemas.ts'
+import type { Simulation } from '../simulate/simulation.ts'
+import { simulationLines } from '../simulate/told.ts'
+import { type Asked, type PolicyCommandOptions, policyPath } from './command-context.ts'
+import { type Wanted, wantedBy } from './requested-policy.ts'
+import { policyLines, warningLines } from './show.ts'
+
+/**
+ * Tells what would change and what that would have done to stored sessions, asks unless told not to, and replaces the policy of a project;
+ * 1 if the answer is no. Throws INVALID_POLICY, INVALID_YAML and USAGE.
+ */
+export const applyPolicy = async (asked: Asked, options: PolicyCommandOptions): Promise<number> => {
+  const { ask, input, io } = asked
+  const { project = 'default', yes, dryRun } = input.options
+  const path = policyPath(project)
+  const { body, document } = await wantedIn(input, await options.presets(), io.cwd)
+  const now = (await ask('GET', path)) as PolicyAnswer
+  const preview: Preview = { changes: changesBy(document, now), simulation: await tried(asked, path, body) }
+  if (dryRun === true) {
+    print(asked, preview, () => previewLines(preview, terminalWidth(io.out)))
+    return 0
+  }
+  const told = saysMore(input)
+  if (told || (yes !== true && canAsk(io)))
+    for (const line of previewLines(preview, terminalWidth(io.err))) io.err.write(`${line}\n`)
+  if (yes !== true && !(await agreed(io, String(project)))) return 1
+  const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
+  print(asked, { ...policy, ...preview }, () => policyLines(policy))
+  if (told) for (const line of [...warningLines(policy), ...nextLines(policy, options)]) io.err.write(`${line}\n`)
+  return 0
+}
+
+/** What the command line names, in the mode that it names. */
+const wantedIn = async (
+  { args, options: { mode } }: Input,
+  presets: Readonly<Record<string, unknown>>,
+  cwd: string,
+): Promise<Wanted> => {
+  const wanted = await wantedBy(args[0] ?? '', presets, cwd)
+  return mode === undefined ? wanted : withMode(wanted, String(mode))
+}
+
+const withMode = ({ body, document }: Wanted, mode: string): Wanted => ({
+  body: { ...body, mode },
+  document: Array.isArray(document) ? { rules: document, mode } : { ...shapeOf(document), mode },
+})
+
+/** What there is still to do so that loops are stopped, and nothing else. */
+const nextLines = (
+  { project_id, mode, warnings }: PolicyAnswer,
+  { calledAs }: PolicyCommandOptions,
+): readonly string[] => {
+  const apply = (what: string) =>
+    `${calledAs} policy apply ${what} --mode enforce --project ${terminalLine(project_id)}`
+  if (warnings.some(({ code }) => code === 'DEFAULT_ENFORCED')) return [`  ${apply(RECOMMENDED)}`]
+  return mode === 'enforce' ? [] : [`Rules stop something in enforce mode alone: ${apply('<preset_or_file>')}`]
+}
+
+const saysMore = ({ options }: Input): boolean => options.json !== true && options.quiet !== true
+
+const print = ({ input, io }: Asked, value: object, lines: () => readonly string[]): void => {
+  for (const line of input.options.json === true ? [writeJson(value)] : lines()) io.out.write(`${line}\n`)
+}
+
+/** What the policy would have done to the newest stored sessions. */
+const tried = async ({ ask, input }: Asked, path: string, body: Wanted['body']): Promise<Simulation> => {
+  const { expected_version: _version, ...wanted } = body
+  const { since } = input.options
+  return (await ask('POST', `${path}/simulate`, { ...wanted, ...(since === undefined ? {} : { since }) })) as Simulation
+}
+
+interface Preview {
+  readonly changes: readonly string[]
+  readonly simulation: Simulation
+}
+
+const previewLines = ({ changes, simulation }: Preview, width: number | undefined): readonly string[] => {
+  if (changes.length === 0) return ['Nothing changes.']
+  const { sessions, not_simulated } = simulation
+  if (sessions === 0) return [...changes, 'There is no stored session to try this on.']
+  return [
+    ...changes,
+    'Tried on what is stored:',
+    ...simulationLines(simulation, width),
+    ...not_simulated.map(({ message }) => terminalLine(message)),
+  ]
+}
+
+const canAsk = ({ in: input }: Io): boolean => input !== undefined && 'isTTY' in input && input.isTTY === true
+
+/** Throws USAGE where nobody can be asked. */
+const agreed = async (io: Io, project: string): Promise<boolean> => {
+  const { in: input, err } = io
+  if (input === undefined || !canAsk(io)) throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
+  const asks = createInterface({ input, output: err })
+  try {
+    const typed = await asks.question(`Apply this to project "${terminalLine(project)}"? [y/N] `)
+    return /^y(es)?$/i.test(typed.trim())
+  } catch (error) {
+    // whoever leaves with Ctrl-C or Ctrl-D has not agreed
+    if (!(error instanceof Error) || error.name !== 'AbortError') throw error
+    err.write('\n')
+    return false
+  } finally {
+    asks.close()
+  }
+}

@@ -1,0 +1,41 @@
+import { APPROVER_FLAG, type Plugin } from 'guard-gateway/core'
+import { simulateCommands } from '../simulate/command.ts'
+import { applyPolicy } from './apply.ts'
+import type { PolicyCommandOptions } from './command-context.ts'
+import { listPresets } from './presets.ts'
+import { showPolicy } from './show.ts'
+
+/** Gives the command line `policy show`, `policy apply` and `policy simulate`. */
+export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
+  name: 'policy-commands',
+  requires: ['policy'],
+  apply(gateway) {
+    gateway.commands.add({
+      id: 'policy show',
+      args: '[project]',
+      summary: 'show the rules of a project; of "default" if none is named',
+      example: 'guard policy show shop',
+      run: (input, io) => options.asking((ask) => showPolicy({ ask, input, io })),
+    })
+    gateway.commands.add({
+      id: 'policy apply',
+      args: '[preset_or_file]',
+      summary: 'set the rules of a project to a preset or those of a file; without one, list the presets',
+      options: {
+        '--project <id>': 'of this project; "default" if not said',
+        '--mode <mode>': 'and its mode: shadow or enforce',
+        '--since <time>': 'try it on sessions since: an age such as 24h, or a time; the newest 200 if not said',
+        '--dry-run': 'only say what would change, and what that would have done to stored sessions',
+        '--yes': 'apply without a question',
+        ...APPROVER_FLAG,
+      },
+      choices: { '--mode': ['shadow', 'enforce'] },
+      example: 'guard policy apply enforce-recommended --mode enforce',
+      run: (input, io) =>
+        input.args.length === 0
+          ? Promise.resolve(listPresets(input, io, options))
+          : options.asking((ask) => applyPolicy({ ask, input, io }, options)),
+    })
+    for (const command of simulateCommands(options)) gateway.commands.add(command)
+  },
+})

@@ -1,0 +1,18 @@
+import type { Input, Io } from 'guard-gateway/core'
+import { writeJson } from 'guard-gateway/lib/json'
+import { columnLines } from 'guard-gateway/lib/terminal'
+import { RECOMMENDED } from '../default-enforced.ts'
+import type { PolicyCommandOptions } from './command-context.ts'
+
+/** Prints the presets, a line each, and which one to begin with. */
+export const listPresets = ({ options }: Input, io: Io, { summaries, calledAs }: PolicyCommandOptions): number => {
+  const presets = Object.entries(summaries)
+  if (options.json === true) {
+    io.out.write(`${writeJson({ presets: presets.map(([name, summary]) => ({ name, summary })) })}\n`)
+    return 0
+  }
+  for (const line of columnLines(presets)) io.out.write(`${line}\n`)
+  if (options.quiet !== true)
+    io.err.write(`To stop agents that are stuck: ${calledAs} policy apply ${RECOMMENDED} --mode enforce\n`)
+  return 0
+}
