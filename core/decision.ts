@@ -93,7 +93,7 @@ export interface Row {
   readonly root: boolean
   /** Id of the request whose turns come before `new_turns`; never another attempt, but the request that it is an attempt of. */
   readonly parent: string | null
-  /** Call keys that count for this request. */
+  /** Call keys that count for this request, sorted. */
   readonly keys: readonly string[]
   /** Turns that the extended row did not hold; where it extends none, those before the last may be without their calls. */
   new_turns: readonly Turn[]

@@ -1,6 +1,6 @@
 import { detector, type Finding, type Turn } from 'guard-gateway/core'
-import { callOf, turnPlaces } from 'guard-gateway/lib/detection'
-import { isNewChange } from 'guard-gateway/lib/tools'
+import { turnPlaces } from 'guard-gateway/lib/detection'
+import { callOf, isNewChange } from 'guard-gateway/lib/tools'
 import { Type } from 'typebox'
 
 /** A call was made before if it was made within so many turns. */

@@ -31,9 +31,10 @@ export const toolErrorStreak = detector({
     if (last === undefined || last.user_after) return undefined
     const { exempt_tools, reset_on_user_message } = rule.params ?? {}
     const exempt = namesTool(exempt_tools)
-    for (const call of last.calls) {
-      if (!call.error || call.result === null || exempt(call.tool)) continue
-      const { steps, equal } = streakOf(turns, call, exempt, reset_on_user_message !== false)
+    const failures = new Failures()
+    for (const call of failures.of(last)) {
+      if (exempt(call.tool)) continue
+      const { steps, equal } = streakOf(turns, call, exempt, reset_on_user_message !== false, failures)
       if (steps.length >= rule.threshold) return finding(call, steps, equal)
     }
   },
@@ -55,6 +56,7 @@ const streakOf = (
   call: ToolCall,
   exempt: (tool: string) => boolean,
   reset: boolean,
+  failures: Failures,
 ): { readonly steps: readonly number[]; readonly equal: boolean } => {
   const steps: number[] = []
   let equal = true
@@ -62,7 +64,7 @@ const streakOf = (
     const turn = turns[index]
     if (turn === undefined || (reset && turn.user_after)) break
     if (turn.calls.every(({ tool }) => exempt(tool))) continue
-    const failed = turn.calls.find((other) => isLike(other, call))
+    const failed = failures.like(turn, call)
     if (failed === undefined) break
     if (failed.key !== call.key) equal = false
     steps.push(turns.length - 1 - index)
@@ -70,5 +72,32 @@ const streakOf = (
   return { steps, equal }
 }
 
-const isLike = (other: ToolCall, call: ToolCall): boolean =>
-  other.error && other.tool === call.tool && other.result === call.result
+/** The failed calls of turns by tool and result: a turn may hold as many as fit into a body, and each is looked for in others. */
+class Failures {
+  readonly #known = new Map<Turn, ReadonlyMap<string, ToolCall>>()
+
+  /** The first of each kind. */
+  of(turn: Turn): Iterable<ToolCall> {
+    return this.#in(turn).values()
+  }
+
+  /** The first of the same kind. */
+  like(turn: Turn, call: ToolCall): ToolCall | undefined {
+    return this.#in(turn).get(kindOf(call))
+  }
+
+  #in(turn: Turn): ReadonlyMap<string, ToolCall> {
+    const known = this.#known.get(turn)
+    if (known !== undefined) return known
+    const kinds = new Map<string, ToolCall>()
+    for (const call of turn.calls) {
+      if (!call.error || call.result === null) continue
+      const kind = kindOf(call)
+      if (!kinds.has(kind)) kinds.set(kind, call)
+    }
+    this.#known.set(turn, kinds)
+    return kinds
+  }
+}
+
+const kindOf = ({ tool, result }: ToolCall): string => `${result} ${tool}`

@@ -1,5 +1,6 @@
 import { detector, type Finding, type Row, type Turn } from 'guard-gateway/core'
-import { callOf, namesTool, turnsOfReply } from 'guard-gateway/lib/detection'
+import { namesTool, turnsOfReply } from 'guard-gateway/lib/detection'
+import { callOf } from 'guard-gateway/lib/tools'
 import { inHistory } from './tool-repeat/in-history.ts'
 import { inSession } from './tool-repeat/in-session.ts'
 import { params, type Ruled } from './tool-repeat/params.ts'

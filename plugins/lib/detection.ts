@@ -1,7 +1,6 @@
 export { keepMarks, letterCounts, lettersIn, lettersOf, textMark } from './detection/letters.ts'
 export { type LineCount, linesOf, noteLines, withoutVolatile } from './detection/lines.ts'
 export {
-  callOf,
   namesTool,
   periodOf,
   reachOf,

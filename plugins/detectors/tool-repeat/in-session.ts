@@ -1,5 +1,6 @@
 import type { Finding, Row, Turn } from 'guard-gateway/core'
-import { callOf, reachOf, requestPlaces, toldTool } from 'guard-gateway/lib/detection'
+import { reachOf, requestPlaces, toldTool } from 'guard-gateway/lib/detection'
+import { callOf, hasKey } from 'guard-gateway/lib/tools'
 import type { Ruled } from './params.ts'
 import { verdict } from './results.ts'
 
@@ -32,7 +33,7 @@ export const inSession = (
 }
 
 const isLike = (earlier: Row | undefined, row: Row, key: string): boolean =>
-  earlier !== undefined && (row.root ? earlier.root : earlier.thread === row.thread) && earlier.keys.includes(key)
+  earlier !== undefined && (row.root ? earlier.root : earlier.thread === row.thread) && hasKey(earlier.keys, key)
 
 /** How many of the newest rows may count where the thread's last user message ends the search; conversations that just began are one each. */
 const rowsSinceUser = (row: Row, past: readonly Row[], limit: number): number => {

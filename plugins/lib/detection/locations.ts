@@ -1,4 +1,4 @@
-import type { Finding, Row, ToolCall, Turn } from 'guard-gateway/core'
+import type { Finding, Row, Turn } from 'guard-gateway/core'
 import { cutText } from 'guard-gateway/lib/text'
 import { toolMatcher } from 'guard-gateway/lib/tools'
 
@@ -15,11 +15,6 @@ export const reachOf = (past: readonly Row[], windowSize: number): number =>
 /** A tool's name as a message tells it: at most 64 characters. */
 export const toldTool = (tool: string): string =>
   tool.length <= TOOL_CHARS ? tool : `${cutText(tool, TOOL_CHARS - 1)}…`
-
-/** The call of this key in a turn. */
-export const callOf = (turn: Turn, key: string): ToolCall | undefined => {
-  for (const call of turn.calls) if (call.key === key) return call
-}
 
 /** Equal call keys, and at least one. */
 export const sameCalls = (one: Turn, other: Turn): boolean => {

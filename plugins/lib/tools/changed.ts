@@ -1,5 +1,6 @@
 import type { Turn } from 'guard-gateway/core'
 import { changes } from './effect.ts'
+import { callOf } from './sorted-keys.ts'
 
 /** A change that was made within so many turns before is the same change again. */
 const REACH = 24
@@ -14,7 +15,9 @@ export const isNewChange = (turns: readonly Turn[], index: number, mutating?: (t
 }
 
 const isMadeBefore = (turns: readonly Turn[], index: number, key: string): boolean => {
-  for (let earlier = index - 1; earlier >= 0 && earlier >= index - REACH; earlier--)
-    if (turns[earlier]?.calls.some((call) => call.key === key)) return true
+  for (let earlier = index - 1; earlier >= 0 && earlier >= index - REACH; earlier--) {
+    const turn = turns[earlier]
+    if (turn !== undefined && callOf(turn, key) !== undefined) return true
+  }
   return false
 }
