@@ -1,3 +1,4 @@
+export { readJsonChunked } from './json/chunked.ts'
 export {
   applyEdits,
   type Edit,
@@ -15,6 +16,7 @@ export { inexactNumber, type JsonPath, memberNames, placeOf, pointerOf } from '.
 export { JsonMarks, mark } from './json/marks.ts'
 export { parseJson } from './json/parse.ts'
 export { keyOfPart, pointerKeys, pointerPart } from './json/pointer.ts'
+export type { StrictJson } from './json/reader.ts'
 export { readJson, readJsonStrict, tooDeepAt, writeJson } from './json/reader.ts'
 export { holdsRounded } from './json/rounded.ts'
 export { isScanFault, type JsonScan, type ScanFault, type ScanOptions, scanJson } from './json/scan.ts'

@@ -1,5 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
-import { readJsonStrict } from 'guard-gateway/lib/json'
+import { readJsonChunked } from 'guard-gateway/lib/json'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import { withoutLongTexts } from './long-texts.ts'
 import { traceMessages } from './trace-messages.ts'
 
@@ -18,8 +19,8 @@ export interface ErrorStatus {
 /** One of the two forms in which OTLP is spoken over HTTP. */
 export interface Codec {
   readonly mediaType: string
-  /** Trace data in the shape of OTLP/JSON. Throws INVALID_JSON or INVALID_BODY. */
-  read(bytes: Buffer): unknown
+  /** Trace data in the shape of OTLP/JSON; a large body is read in turns with other work. Throws INVALID_JSON or INVALID_BODY. */
+  read(bytes: Buffer): Promise<unknown>
   /** The answer to a request that was taken, whole where `partial` is undefined. */
   success(partial: PartialSuccess | undefined): string | Buffer
   failure(status: ErrorStatus): string | Buffer
@@ -30,7 +31,10 @@ const MAX_DEPTH = 160
 
 const json: Codec = {
   mediaType: 'application/json',
-  read: (bytes) => readJsonStrict(withoutLongTexts(bytes), { max_depth: MAX_DEPTH, unique: true }),
+  read: async (bytes) => {
+    const pace = new Pace()
+    return readJsonChunked(await withoutLongTexts(bytes, pace), { max_depth: MAX_DEPTH, unique: true }, pace)
+  },
   success: (partial) =>
     partial === undefined
       ? '{}'
@@ -47,7 +51,7 @@ const loadProtobuf = async (): Promise<Codec> => {
   const written = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return {
     mediaType: 'application/x-protobuf',
-    read(bytes) {
+    async read(bytes) {
       try {
         // integers as digits, numbers that are not finite as their names: the shape of OTLP/JSON
         return traces.toObject(traces.decode(bytes), { longs: String, json: true })

@@ -1,4 +1,6 @@
-const QUOTE = 0x22
+import { JsonMarks, mark } from 'guard-gateway/lib/json'
+import { type Pace, paced } from 'guard-gateway/lib/time-slice'
+
 const BACKSLASH = 0x5c
 const LOWER_U = 0x75
 
@@ -7,35 +9,51 @@ const MAX_TEXT = 4_096
 /** A body up to this many bytes is read as it is. */
 const SMALL = 1_048_576
 
+/** Bytes that are looked at in one go. */
+const BLOCK = 65_536
+
 /**
- * JSON bytes with long strings cut, so that a large body costs little more than what is kept of it.
- * A body that is no JSON stays none.
+ * JSON bytes with long strings cut, so that a large body costs little more than what is kept of it; looked for in turns
+ * with other work. A body that is no JSON stays none.
  */
-export const withoutLongTexts = (bytes: Buffer): Buffer => {
+export const withoutLongTexts = async (bytes: Buffer, pace: Pace): Promise<Buffer> => {
   if (bytes.length <= SMALL) return bytes
-  const pieces: Buffer[] = []
-  let from = 0
-  let open = bytes.indexOf(QUOTE)
-  while (open !== -1) {
-    const close = endOf(bytes, open + 1)
-    if (close === -1) break
-    if (close - open - 1 > MAX_TEXT) {
-      pieces.push(bytes.subarray(from, cutAt(bytes, open + 1)))
-      from = close
-    }
-    open = bytes.indexOf(QUOTE, close + 1)
-  }
-  return from === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(from)])
+  const texts = new LongTexts(bytes)
+  await paced(texts.steps(), pace)
+  return texts.rest()
 }
 
-/** Where the quote stands that ends the string which begins at `from`; -1 if none does. */
-const endOf = (bytes: Buffer, from: number): number => {
-  for (let at = bytes.indexOf(QUOTE, from); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
-    let escapes = 0
-    while (at - escapes > from && bytes[at - escapes - 1] === BACKSLASH) escapes++
-    if (escapes % 2 === 0) return at
+/** Finds the long strings of a JSON text, and keeps what stands around their ends. */
+class LongTexts {
+  readonly #bytes: Buffer
+  readonly #pieces: Buffer[] = []
+  #from = 0
+  #open = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
   }
-  return -1
+
+  *steps(): Generator<void> {
+    const marks = new JsonMarks()
+    for (let at = 0; at < this.#bytes.length; at += BLOCK) {
+      marks.feed(this.#bytes.subarray(at, at + BLOCK), (byte, offset) => this.#mark(byte, at + offset))
+      yield
+    }
+  }
+
+  /** What is left of the text. */
+  rest(): Buffer {
+    return this.#from === 0 ? this.#bytes : Buffer.concat([...this.#pieces, this.#bytes.subarray(this.#from)])
+  }
+
+  #mark(byte: number, at: number): void {
+    if (byte === mark.string) this.#open = at
+    else if (byte === mark.stringEnd && at - this.#open - 1 > MAX_TEXT) {
+      this.#pieces.push(this.#bytes.subarray(this.#from, cutAt(this.#bytes, this.#open + 1)))
+      this.#from = at
+    }
+  }
 }
 
 /** The last place within the limit that parts neither an escape nor a character. */

@@ -42,7 +42,7 @@ export const routes =
       const codec = await codecFor(headers['content-type'])
       if (codec === undefined) throw unsupported()
       const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const data = codec.read(await inflated(sent, headers['content-encoding'], max_body_bytes))
+      const data = await codec.read(await inflated(sent, headers['content-encoding'], max_body_bytes))
       const project_id = projectHeader(headers, gateway.redact)
       const partial = await receive({ gateway, project_id, keepsContent: full_content_logging }, data)
       return reply.type(codec.mediaType).send(codec.success(partial))

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Code } from 'guard-gateway/core'
-import { GuardError } from 'guard-gateway/core'
-import { parseJson, type Reviver } from './parse.ts'
+import { LongInteger, parseBounded, parseExact } from './bounded.ts'
+import { MAX_MEMBERS, strictFaults, type TextPlace } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 
 declare global {
@@ -11,30 +11,8 @@ declare global {
   }
 }
 
-/** A number of 16 digits or more where a value may stand: only such text can hold an integer that a double cannot. */
-const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/
-
-const exact: Reviver = (_key, value, { source }) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
-    ? BigInt(source)
-    : value
-
-/** Digits of an integer that is taken from outside: making one takes the square of their number, a million of them a tenth of a second. */
-const MAX_DIGITS = 1_000
-/** Members at the top level of an object that may have each but once: each is looked at by itself. */
-const MAX_MEMBERS = 1_000
-
-/** An integer of more digits than are taken, as it is written. */
-class LongInteger extends Error {}
-
-const bounded: Reviver = (key, value, context) => {
-  const { source = '' } = context
-  if (typeof value === 'number' && source.length > MAX_DIGITS && /^-?\d+$/.test(source)) throw new LongInteger(source)
-  return exact(key, value, context)
-}
-
 /** Parses JSON; an integer beyond 2^53 becomes a bigint with every digit. Throws SyntaxError; check the depth of outside text first. */
-export const readJson = (text: string): unknown => parseJson(text, LONG_NUMBER.test(text) ? exact : undefined)
+export const readJson = (text: string): unknown => parseExact(text)
 
 /** Writes JSON, bigints as integers; what has no JSON form (undefined, a function) is `null`. */
 export const writeJson = (value: unknown): string =>
@@ -93,20 +71,10 @@ export const readJsonStrict = (
   bytes: Buffer,
   { max_depth, code = 'INVALID_JSON', unique = false }: StrictJson,
 ): unknown => {
-  if (!isUtf8(bytes)) throw new GuardError(code, 'The text is not valid UTF-8. Send JSON as UTF-8.')
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    throw new GuardError(code, 'The text begins with a byte order mark. Send it without one.', { line: 1, column: 1 })
-  }
+  refuseNoText(bytes, code)
   const deep = tooDeepAt(bytes, max_depth)
   const text = bytes.toString()
-  if (deep !== -1) {
-    const place = lineAndColumn(text, bytes.toString('utf8', 0, deep).length)
-    throw new GuardError(
-      code,
-      `The text nests deeper than ${max_depth} levels, from line ${place.line}, column ${place.column} on.`,
-      place,
-    )
-  }
+  if (deep !== -1) throw strictFaults.tooDeep(code, max_depth, placeAt(bytes, text, deep))
   const names = unique ? namesWithin(bytes, text, code) : 0
   const value = parse(text, code)
   // Of what stands twice the value has it once; names are read only where that is so.
@@ -114,24 +82,26 @@ export const readJsonStrict = (
   return value
 }
 
-const parse = (text: string, code: Code): unknown => {
-  try {
-    return parseJson(text, LONG_NUMBER.test(text) ? bounded : undefined)
-  } catch (error) {
-    if (error instanceof LongInteger) throw tooLong(text, error.message, code)
-    if (!(error instanceof SyntaxError)) throw error
-    const { at, wanted } = syntaxErrorAt(text) ?? { at: 0, wanted: 'JSON' }
-    const place = lineAndColumn(text, at)
-    const there = at >= text.length ? 'the text ends' : 'there is something else'
-    throw new GuardError(code, `Line ${place.line}, column ${place.column}: expected ${wanted}, but ${there}.`, place)
-  }
+/** Throws GuardError for bytes that are not UTF-8, and for a byte order mark. */
+export const refuseNoText = (bytes: Buffer, code: Code): void => {
+  if (!isUtf8(bytes)) throw strictFaults.notUtf8(code)
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw strictFaults.byteOrderMark(code)
 }
 
-const tooLong = (text: string, source: string, code: Code): GuardError => {
-  const place = lineAndColumn(text, text.indexOf(source))
-  const where = `at line ${place.line}, column ${place.column}`
-  const message = `The integer ${where} has ${source.length} characters, and at most ${MAX_DIGITS} are taken. Send it as a string.`
-  return new GuardError(code, message, place)
+/** Line and column of a byte of the text. */
+const placeAt = (bytes: Buffer, text: string, at: number): TextPlace =>
+  lineAndColumn(text, bytes.toString('utf8', 0, at).length)
+
+const parse = (text: string, code: Code): unknown => {
+  try {
+    return parseBounded(text)
+  } catch (error) {
+    if (error instanceof LongInteger)
+      throw strictFaults.longInteger(code, error.message.length, lineAndColumn(text, text.indexOf(error.message)))
+    if (!(error instanceof SyntaxError)) throw error
+    const { at, wanted } = syntaxErrorAt(text) ?? { at: 0, wanted: 'JSON' }
+    throw strictFaults.noJson(code, wanted, lineAndColumn(text, at), at >= text.length)
+  }
 }
 
 /** The offsets of the names at the top level of an object; of other text, anything. */
@@ -158,12 +128,7 @@ const namesWithin = (bytes: Buffer, text: string, code: Code): number => {
   let names = 0
   for (const at of topLevelNames(bytes)) {
     if (++names <= MAX_MEMBERS) continue
-    const place = lineAndColumn(text, bytes.toString('utf8', 0, at).length)
-    throw new GuardError(
-      code,
-      `The object has more than ${MAX_MEMBERS} members at its top level, from line ${place.line}, column ${place.column} on. Send fewer.`,
-      place,
-    )
+    throw strictFaults.manyMembers(code, placeAt(bytes, text, at))
   }
   return names
 }
@@ -172,14 +137,7 @@ const refuseDoubled = (bytes: Buffer, text: string, code: Code): void => {
   const seen = new Set<unknown>()
   for (const at of topLevelNames(bytes)) {
     const name = nameAt(bytes, at)
-    if (seen.has(name)) {
-      const place = lineAndColumn(text, bytes.toString('utf8', 0, at).length)
-      throw new GuardError(
-        code,
-        `A member stands twice at the top level, again at line ${place.line}, column ${place.column}. Send each once.`,
-        place,
-      )
-    }
+    if (seen.has(name)) throw strictFaults.doubled(code, placeAt(bytes, text, at))
     seen.add(name)
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuardError } from 'guard-gateway/core'
 import { acceptNoBody, inflated, mediaType } from 'guard-gateway/lib/http'
-import { readJsonStrict, writeJson } from 'guard-gateway/lib/json'
+import { readJsonChunked, writeJson } from 'guard-gateway/lib/json'
 
 const MAX_DEPTH = 256
 
@@ -16,7 +16,7 @@ export const exactJson = (app: FastifyInstance, max_bytes: number): void => {
       // a type without a body is no body
       if (bytes.length === 0) return undefined
       if (mediaType(request.headers['content-type'] ?? '') === undefined) throw new GuardError('UNSUPPORTED_MEDIA_TYPE')
-      return readJsonStrict(bytes, { max_depth: MAX_DEPTH, unique: true })
+      return readJsonChunked(bytes, { max_depth: MAX_DEPTH, unique: true })
     },
   )
   acceptNoBody(app)

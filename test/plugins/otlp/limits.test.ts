@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import { withoutLongTexts } from '../../../plugins/otlp/long-texts.ts'
 import { pairs, resourceSpans, span, traceId } from '../../kit/otlp-data.ts'
 import { startReceiver } from './kit.ts'
@@ -36,21 +37,27 @@ describe('a batch larger than what is kept of it', () => {
     assert.deepEqual([kept.length, run.input_tokens, run.output_tokens], [21, 24_000, 680])
   })
 
-  it('is cut between characters and escapes, and only where texts are long', () => {
+  it('is cut between characters and escapes, and only where texts are long', async () => {
     const parts = ['\\n', '\\\\', '\\"', 'ö', '😀', '\\u00e9', 'x']
     for (let shift = 0; shift < 16; shift++) {
       const text = 'a'.repeat(4_096 - 8 - shift) + parts.join('').repeat(200_000)
       const json = `{"short":"\\"kept\\\\","long":"${text}","n":[1,{"m":"${text}"}],"end":"é"}`
-      const read = JSON.parse(withoutLongTexts(Buffer.from(json)).toString())
+      const read = JSON.parse((await withoutLongTexts(Buffer.from(json), new Pace())).toString())
       assert.deepEqual([read.short, read.n[0], read.end], ['"kept\\', 1, 'é'])
       assert.ok(JSON.parse(`"${text}"`).startsWith(read.long) && !read.long.includes('\ufffd'))
       assert.ok(read.long.length > 2_000 && read.long.length <= 4_096)
     }
   })
 
-  it('is no JSON afterwards where it was none', () => {
-    for (const bad of [`{"a":"${'x'.repeat(2 * MB)}`, `{"a":"${'x'.repeat(2 * MB)}"`, `{"a":"${'x'.repeat(2 * MB)}",}`])
-      assert.throws(() => JSON.parse(withoutLongTexts(Buffer.from(bad)).toString()), SyntaxError)
+  it('is no JSON afterwards where it was none', async () => {
+    for (const bad of [
+      `{"a":"${'x'.repeat(2 * MB)}`,
+      `{"a":"${'x'.repeat(2 * MB)}"`,
+      `{"a":"${'x'.repeat(2 * MB)}",}`,
+    ]) {
+      const cut = await withoutLongTexts(Buffer.from(bad), new Pace())
+      assert.throws(() => JSON.parse(cut.toString()), SyntaxError)
+    }
   })
 })
 
