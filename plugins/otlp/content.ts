@@ -2,6 +2,7 @@ import type { Attributes, Redactor } from 'guard-gateway/core'
 import { writeJson } from 'guard-gateway/lib/json'
 import { isContentEvent, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
 import { cutBeforeRedaction, cutText } from 'guard-gateway/lib/text'
+import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
 
 const PREVIEW_CHARS = 500
 
@@ -9,7 +10,12 @@ const PREVIEW_CHARS = 500
  * The run with what is not known to be metadata redacted, then cut to 500 characters: the other way round half a secret
  * would stay. `names` tells what is metadata.
  */
-export const withPreviews = (run: OtlpRun, redact: Redactor, names: MetadataOnly): OtlpRun => {
+export const withPreviews = async (
+  run: OtlpRun,
+  redact: Redactor,
+  names: MetadataOnly,
+  pace: Pace,
+): Promise<OtlpRun> => {
   const preview = (value: unknown): unknown => {
     if (typeof value === 'string') return cutText(redact.text(cutBeforeRedaction(value)), PREVIEW_CHARS)
     if (typeof value !== 'object' || value === null) return value
@@ -31,7 +37,10 @@ export const withPreviews = (run: OtlpRun, redact: Redactor, names: MetadataOnly
   return {
     ...run,
     run: inRecord(run.run),
-    spans: run.spans.map(({ record, place }) => ({ record: inRecord(record), place })),
-    events: run.events.map(({ record, place }) => ({ record: inRecord(record, isContentEvent(record.name)), place })),
+    spans: await mapPaced(run.spans, pace, ({ record, place }) => ({ record: inRecord(record), place })),
+    events: await mapPaced(run.events, pace, ({ record, place }) => ({
+      record: inRecord(record, isContentEvent(record.name)),
+      place,
+    })),
   }
 }

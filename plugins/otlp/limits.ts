@@ -1,11 +1,13 @@
 import type { Attributes } from 'guard-gateway/core'
 import { fitted, type MetadataOnly, type OtlpRun } from 'guard-gateway/lib/otlp'
+import { mapPaced, type Pace } from 'guard-gateway/lib/time-slice'
 
-/** The run with every record within its limits, and in words what was cut. `names` tells what goes last. */
-export const withinLimits = (
+/** The run with every record within its limits, and in words what was cut; others have their turn in between. `names` tells what goes last. */
+export const withinLimits = async (
   run: OtlpRun,
   names: MetadataOnly,
-): { readonly run: OtlpRun; readonly notes: readonly string[] } => {
+  pace: Pace,
+): Promise<{ readonly run: OtlpRun; readonly notes: readonly string[] }> => {
   const notes: string[] = []
   const fit = <R extends { readonly attributes?: Attributes }>(record: R, what: string): R => {
     if (record.attributes === undefined) return record
@@ -17,9 +19,15 @@ export const withinLimits = (
   const cut: OtlpRun = {
     ...run,
     run: fit(run.run, 'the resource'),
-    spans: run.spans.map(({ record, place }) => ({ record: fit(record, `span ${record.id}`), place })),
-    events: run.events.map(({ record, place }) => ({ record: fit(record, 'an event'), place })),
-    artifacts: run.artifacts.map(({ record, place }) => ({ record: fit(record, 'an artifact'), place })),
+    spans: await mapPaced(run.spans, pace, ({ record, place }) => ({
+      record: fit(record, `span ${record.id}`),
+      place,
+    })),
+    events: await mapPaced(run.events, pace, ({ record, place }) => ({ record: fit(record, 'an event'), place })),
+    artifacts: await mapPaced(run.artifacts, pace, ({ record, place }) => ({
+      record: fit(record, 'an artifact'),
+      place,
+    })),
   }
   return { run: cut, notes }
 }

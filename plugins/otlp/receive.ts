@@ -27,7 +27,7 @@ export const receive = async (receiving: Receiving, body: unknown): Promise<Part
   await pace.rest()
   const { data, sent, notes: passedOver } = formed(body)
   await pace.rest()
-  const { runs, rejected } = readData(data, keepsContent)
+  const { runs, rejected } = await readData(data, keepsContent, pace)
   const notes = [...passedOver, ...rejected.map(({ message, place }) => `${pointerOf(place.path)}: ${message}`)]
   const names = new MetadataOnly()
   const wanted: Fragment[] = []
@@ -35,7 +35,8 @@ export const receive = async (receiving: Receiving, body: unknown): Promise<Part
   await pace.rest()
   for (const found of runs) {
     if (pace.due) await pace.rest()
-    const cut = withinLimits(keepsContent ? withPreviews(found, gateway.redact, names) : found, names)
+    const told = keepsContent ? await withPreviews(found, gateway.redact, names, pace) : found
+    const cut = await withinLimits(told, names, pace)
     const made = fragmentOf(cut.run, await runOf(receiving, cut.run), gateway.redact)
     notes.push(...cut.notes, ...made.notes)
     lost += made.lost_spans
@@ -64,9 +65,9 @@ const partial = (
   return { rejectedSpans, errorMessage: count + reason + rest }
 }
 
-const readData = (data: Shape, keepsContent: boolean): OtlpReading => {
+const readData = async (data: Shape, keepsContent: boolean, pace: Pace): Promise<OtlpReading> => {
   try {
-    return fromOtlp(data, { keepsContent: () => keepsContent })
+    return await fromOtlp(data, { keepsContent: () => keepsContent }, pace)
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error
     const path = pointerOf(error.place.path)

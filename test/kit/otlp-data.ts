@@ -31,8 +31,8 @@ export const span = (over: object = {}): object => ({
 })
 
 /** What the data says of its one run; fails if anything was rejected. */
-export const read = (data: object, options = keepAll) => {
-  const reading = fromOtlp(data, options)
+export const read = async (data: object, options = keepAll) => {
+  const reading = await fromOtlp(data, options)
   assert.deepEqual(reading.rejected, [])
   const [run] = reading.runs
   assert.ok(run)
@@ -44,6 +44,7 @@ export const read = (data: object, options = keepAll) => {
   }
 }
 /** The record of a span. */
-export const spanOf = (over: object) => read(resourceSpans([span(over)])).spans[0]
+export const spanOf = async (over: object) => (await read(resourceSpans([span(over)]))).spans[0]
 /** What an attribute of this value reads as. */
-export const attributeOf = (value: object): unknown => spanOf({ attributes: [{ key: 'x', value }] })?.attributes?.x
+export const attributeOf = async (value: object): Promise<unknown> =>
+  (await spanOf({ attributes: [{ key: 'x', value }] }))?.attributes?.x

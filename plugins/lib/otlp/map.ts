@@ -1,5 +1,6 @@
 import type { ArtifactDraft, Attributes, EventDraft, RunDraft, SpanDraft } from 'guard-gateway/core'
 import type { Shape } from 'guard-gateway/lib/json'
+import { Pace, paced } from 'guard-gateway/lib/time-slice'
 import { elementsOf, ImportFault, inside, type Place, type Placed, recordAt } from 'guard-gateway/lib/trace-file'
 import { MetadataOnly } from './content/metadata-only.ts'
 import { QuietRecords } from './content/quiet-records.ts'
@@ -41,26 +42,42 @@ const top: Place = { path: [] }
 
 /**
  * The runs in OTLP trace data: parsed OTLP/JSON, or protobuf decoded to the same shape (ids and bytes as Uint8Array).
- * A span that cannot be used is rejected alone; throws ImportFault if the data as a whole has another form.
+ * A span that cannot be used is rejected alone; others have their turn in between. Rejects with ImportFault if the data as a whole has another form.
  */
-export const fromOtlp = (data: unknown, options: OtlpOptions): OtlpReading => {
+export const fromOtlp = async (data: unknown, options: OtlpOptions, pace = new Pace()): Promise<OtlpReading> => {
   const rejected: ImportFault[] = []
+  const traces = await tracesIn(recordAt(data, top), rejected, pace)
+  let dropped = 0
+  const quiet = new QuietRecords(new MetadataOnly(), (more) => {
+    dropped += more
+  })
+  const runs: OtlpRun[] = []
+  for (const [traceId, spans] of traces) {
+    const reading = new RunReading(traceId, spans, options, rejected, quiet)
+    await paced(reading.spans(), pace)
+    runs.push(reading.run())
+  }
+  return { runs, rejected, dropped }
+}
+
+const tracesIn = async (
+  data: Shape,
+  rejected: ImportFault[],
+  pace: Pace,
+): Promise<ReadonlyMap<string, readonly Found[]>> => {
   const traces = new Map<string, Found[]>()
-  for (const found of spansIn(recordAt(data, top), rejected)) {
+  for (const found of spansIn(data, rejected)) {
+    if (pace.due) await pace.rest()
+    if (found === undefined) continue
     const trace = traces.get(found.traceId)
     if (trace === undefined) traces.set(found.traceId, [found])
     else trace.push(found)
   }
-  let dropped = 0
-  const count = (more: number): void => {
-    dropped += more
-  }
-  const quiet = new QuietRecords(new MetadataOnly(), count)
-  const runs = [...traces].map(([traceId, spans]) => runOf(traceId, spans, options, rejected, quiet))
-  return { runs, rejected, dropped }
+  return traces
 }
 
-function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found> {
+/** The spans one by one; undefined for one that is rejected, and behind each scope. */
+function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found | undefined> {
   for (const group of elementsOf(data, 'resourceSpans', top)) {
     const at = inside(group.place, 'resource')
     const resource = fromKeyValues(recordAt(group.record.resource ?? {}, at), 'attributes', at)
@@ -68,9 +85,11 @@ function* spansIn(data: Shape, rejected: ImportFault[]): Generator<Found> {
       const scope = scopeAttributes(recordAt(scoped.record.scope ?? {}, inside(scoped.place, 'scope')))
       for (const { record, place } of elementsOf(scoped.record, 'spans', scoped.place)) {
         const span = unlessRejected(rejected, () => otlpSpanOf(record, place))
-        if (span !== undefined) yield { ...span, resource, scope }
+        yield span && { ...span, resource, scope }
       }
+      yield undefined
     }
+    yield undefined
   }
 }
 
@@ -94,29 +113,57 @@ interface Collected {
 /** None, to begin with. */
 export const noRecords = (): Collected => ({ spans: [], events: [], artifacts: [] })
 
-const runOf = (
-  traceId: string,
-  found: readonly Found[],
-  options: OtlpOptions,
-  rejected: ImportFault[],
-  quiet: QuietRecords,
-): OtlpRun => {
-  const native = new Map(found.map((span) => [span.spanId, nativeSpanId(span)]))
-  const collected = noRecords()
-  for (const span of found) {
-    const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
-    unlessRejected(rejected, () =>
-      collect(collected, span, parent, options.keepsContent(span.ours) ? undefined : quiet),
-    )
+/** Makes a run of the spans of one trace. */
+class RunReading {
+  readonly #traceId: string
+  readonly #found: readonly Found[]
+  readonly #options: OtlpOptions
+  readonly #rejected: ImportFault[]
+  readonly #quiet: QuietRecords
+  readonly #collected = noRecords()
+
+  constructor(
+    traceId: string,
+    found: readonly Found[],
+    options: OtlpOptions,
+    rejected: ImportFault[],
+    quiet: QuietRecords,
+  ) {
+    this.#traceId = traceId
+    this.#found = found
+    this.#options = options
+    this.#rejected = rejected
+    this.#quiet = quiet
   }
-  const root = found.find((span) => span.root)
-  const place = root?.place ?? found[0]?.place ?? top
-  const told = (run: RunDraft, ours: boolean): RunDraft => (options.keepsContent(ours) ? run : quiet.run(run))
-  const own = root && unlessRejected(rejected, () => ownRun(root, root.resource))
-  if (own !== undefined) return { run: told(own, true), names: {}, place, ...collected }
-  const about: Attributes = Object.assign(Object.create(null), ...found.map(({ resource }) => resource))
-  const names = foreignNames(found, about)
-  return { run: told(foreignRun(traceId, names, about), false), names, place, ...collected }
+
+  /** Reads the spans, yielding behind each. */
+  *spans(): Generator<void> {
+    const native = new Map(this.#found.map((span) => [span.spanId, nativeSpanId(span)]))
+    for (const span of this.#found) {
+      const parent = span.parentId === null ? null : (native.get(span.parentId) ?? span.parentId)
+      const quiet = this.#options.keepsContent(span.ours) ? undefined : this.#quiet
+      unlessRejected(this.#rejected, () => collect(this.#collected, span, parent, quiet))
+      yield
+    }
+  }
+
+  /** The run, once its spans are read. */
+  run(): OtlpRun {
+    const found = this.#found
+    const root = found.find((span) => span.root)
+    const place = root?.place ?? found[0]?.place ?? top
+    const own = root && unlessRejected(this.#rejected, () => ownRun(root, root.resource))
+    if (own !== undefined) return { run: this.#told(own, true), names: {}, place, ...this.#collected }
+    // spans of one resource stand together, so that each counts where it first stands
+    const resources = new Set(found.map(({ resource }) => resource))
+    const about: Attributes = Object.assign(Object.create(null), ...resources)
+    const names = foreignNames(found, about)
+    return { run: this.#told(foreignRun(this.#traceId, names, about), false), names, place, ...this.#collected }
+  }
+
+  #told(run: RunDraft, ours: boolean): RunDraft {
+    return this.#options.keepsContent(ours) ? run : this.#quiet.run(run)
+  }
 }
 
 /** Adds what a span tells; `quiet` is there if it must not tell what people and models said. */

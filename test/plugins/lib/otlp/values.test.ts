@@ -4,31 +4,31 @@ import { fromOtlp } from 'guard-gateway/lib/otlp'
 import { attributeOf, keepAll, pairs, read, resourceSpans, span, spanId, spanOf } from '../../../kit/otlp-data.ts'
 
 describe('OTLP in: values and events', () => {
-  it('reads every kind of value', () => {
-    assert.equal(attributeOf({ stringValue: '' }), '')
-    assert.equal(attributeOf({ boolValue: false }), false)
-    assert.equal(attributeOf({ intValue: '5' }), 5)
-    assert.equal(attributeOf({ intValue: 5 }), 5)
-    assert.equal(attributeOf({ intValue: '9223372036854775807' }), 9_223_372_036_854_775_807n)
-    assert.equal(attributeOf({ doubleValue: 1.5 }), 1.5)
-    assert.equal(attributeOf({ doubleValue: '1.5e3' }), 1500)
-    assert.equal(attributeOf({ doubleValue: 'NaN' }), 'NaN')
-    assert.equal(attributeOf({ bytesValue: 'AQI=' }), 'AQI=')
-    assert.equal(attributeOf({ bytesValue: new Uint8Array([1, 2]) }), 'AQI=')
-    assert.equal(attributeOf({}), null)
-    assert.deepEqual(attributeOf({ arrayValue: { values: [{ intValue: '1' }, {}] } }), [1, null])
-    const list = attributeOf({ kvlistValue: { values: pairs({ __proto: 'x' }) } })
+  it('reads every kind of value', async () => {
+    assert.equal(await attributeOf({ stringValue: '' }), '')
+    assert.equal(await attributeOf({ boolValue: false }), false)
+    assert.equal(await attributeOf({ intValue: '5' }), 5)
+    assert.equal(await attributeOf({ intValue: 5 }), 5)
+    assert.equal(await attributeOf({ intValue: '9223372036854775807' }), 9_223_372_036_854_775_807n)
+    assert.equal(await attributeOf({ doubleValue: 1.5 }), 1.5)
+    assert.equal(await attributeOf({ doubleValue: '1.5e3' }), 1500)
+    assert.equal(await attributeOf({ doubleValue: 'NaN' }), 'NaN')
+    assert.equal(await attributeOf({ bytesValue: 'AQI=' }), 'AQI=')
+    assert.equal(await attributeOf({ bytesValue: new Uint8Array([1, 2]) }), 'AQI=')
+    assert.equal(await attributeOf({}), null)
+    assert.deepEqual(await attributeOf({ arrayValue: { values: [{ intValue: '1' }, {}] } }), [1, null])
+    const list = await attributeOf({ kvlistValue: { values: pairs({ __proto: 'x' }) } })
     assert.equal(JSON.stringify(list), '{"__proto":"x"}')
   })
 
-  it('reads a name that protobuf leaves out as the empty one', () => {
+  it('reads a name that protobuf leaves out as the empty one', async () => {
     assert.deepEqual(
-      { ...(attributeOf({ kvlistValue: { values: [{ value: { intValue: 5 } }] } }) as object) },
+      { ...((await attributeOf({ kvlistValue: { values: [{ value: { intValue: 5 } }] } })) as object) },
       { '': 5 },
     )
   })
 
-  it('rejects values that are not what they say', () => {
+  it('rejects values that are not what they say', async () => {
     for (const value of [
       { stringValue: 1 },
       { boolValue: 'true' },
@@ -40,17 +40,20 @@ describe('OTLP in: values and events', () => {
       { arrayValue: [] },
       { kvlistValue: { values: [{ key: 1 }] } },
     ]) {
-      const { rejected } = fromOtlp(resourceSpans([span({ attributes: [{ key: 'x', value }] })]), keepAll)
+      const { rejected } = await fromOtlp(resourceSpans([span({ attributes: [{ key: 'x', value }] })]), keepAll)
       assert.equal(rejected.length, 1, JSON.stringify(value))
     }
   })
 
-  it('gives an event without an id the same one every time', () => {
+  it('gives an event without an id the same one every time', async () => {
     const events = [
       { name: 'e', timeUnixNano: '7' },
       { name: 'e', timeUnixNano: '0' },
     ]
-    const [first, again] = [read(resourceSpans([span({ events })])), read(resourceSpans([span({ events })]))]
+    const [first, again] = [
+      await read(resourceSpans([span({ events })])),
+      await read(resourceSpans([span({ events })])),
+    ]
     assert.deepEqual(first.events, again.events)
     assert.match(String(first.events[0]?.id), /^evt_[0-9a-f]{16}$/)
     assert.notEqual(first.events[0]?.id, first.events[1]?.id)
@@ -63,11 +66,11 @@ describe('OTLP in: values and events', () => {
     )
   })
 
-  it('restores the ids that a trace had before it was exported', () => {
+  it('restores the ids that a trace had before it was exported', async () => {
     const attributes = pairs({ 'guard.trace.id': 'native', 'guard.span.id': 'root', 'guard.status': 'ok' })
     const events = [{ name: 'e', attributes: pairs({ 'guard.event.id': 'evt_x' }) }]
     const child = span({ spanId: 'c'.repeat(16), parentSpanId: spanId })
-    const found = read(resourceSpans([child, span({ attributes, events })]))
+    const found = await read(resourceSpans([child, span({ attributes, events })]))
     assert.equal(found.run.trace_id, 'native')
     assert.deepEqual(
       found.spans.map(({ id, parent_id }) => [id, parent_id]),
@@ -84,7 +87,7 @@ describe('OTLP in: other conventions', () => {
   const of = (attributes: Record<string, unknown>) => spanOf({ attributes: pairs(attributes) })
   const count = (value: number) => ({ intValue: String(value) })
 
-  it('adds the names of today where only others are given', () => {
+  it('adds the names of today where only others are given', async () => {
     const names = [
       ['gen_ai.request.model', 'llm.model_name', 'llm.request.model', 'embedding.model_name'],
       ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'llm.usage.prompt_tokens'],
@@ -96,13 +99,13 @@ describe('OTLP in: other conventions', () => {
     ] as const
     for (const [today, ...others] of names) {
       for (const other of others) {
-        assert.deepEqual({ ...of({ [other]: count(7) })?.attributes }, { [other]: 7, [today]: 7 })
-        assert.equal(of({ [other]: count(7), [today]: count(8) })?.attributes?.[today], 8)
+        assert.deepEqual({ ...(await of({ [other]: count(7) }))?.attributes }, { [other]: 7, [today]: 7 })
+        assert.equal((await of({ [other]: count(7), [today]: count(8) }))?.attributes?.[today], 8)
       }
     }
   })
 
-  it('knows the kinds that others tell, after the operation', () => {
+  it('knows the kinds that others tell, after the operation', async () => {
     const rows = [
       ['openinference.span.kind', 'LLM', 'model'],
       ['openinference.span.kind', 'RETRIEVER', 'retrieval'],
@@ -113,18 +116,18 @@ describe('OTLP in: other conventions', () => {
       ['ai.operationId', 'constructor', undefined],
     ] as const
     for (const [name, value, kind] of rows) {
-      assert.equal(of({ [name]: value })?.kind, kind, value)
-      assert.equal(of({ [name]: value, 'gen_ai.operation.name': 'chat' })?.kind, undefined)
+      assert.equal((await of({ [name]: value }))?.kind, kind, value)
+      assert.equal((await of({ [name]: value, 'gen_ai.operation.name': 'chat' }))?.kind, undefined)
     }
   })
 })
 
 describe('OTLP in: content', () => {
-  it('leaves it out of spans, events and resources, and counts', () => {
+  it('leaves it out of spans, events and resources, and counts', async () => {
     const given = pairs({ prompt: 'secret', kept: 'x' })
     const events = [{ name: 'gen_ai.choice' }, { name: 'e', attributes: given }]
     const data = resourceSpans([span({ attributes: given, events })], { 'input.value': 'secret' })
-    const { run, spans, events: kept, dropped } = read(data, { keepsContent: () => false })
+    const { run, spans, events: kept, dropped } = await read(data, { keepsContent: () => false })
     assert.doesNotMatch(
       JSON.stringify([
         run.attributes,
@@ -140,8 +143,8 @@ describe('OTLP in: content', () => {
     assert.equal(dropped, 4)
   })
 
-  it('keeps it where the caller wants it kept', () => {
-    const { spans, dropped } = read(resourceSpans([span({ attributes: pairs({ prompt: 'p' }) })]))
+  it('keeps it where the caller wants it kept', async () => {
+    const { spans, dropped } = await read(resourceSpans([span({ attributes: pairs({ prompt: 'p' }) })]))
     assert.deepEqual([spans[0]?.attributes?.prompt, dropped], ['p', 0])
   })
 })
