@@ -109,7 +109,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     const { left, right, align } = pairIn(request.body)
     const first = await readTrace(gateway.storage, left)
     const second = left === right ? first : await readTrace(gateway.storage, right)
-    const text = Readable.from(comparisonText(compare(first, second, align)), { objectMode: false })
+    const text = Readable.from(comparisonText(await compare(first, second, align)), { objectMode: false })
     return reply.type('application/json; charset=utf-8').send(text)
   })
 }

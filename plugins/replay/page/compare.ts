@@ -20,7 +20,7 @@ export const comparePage = (gateway: Gateway, cache: RunCache): Page => ({
       return { title: 'Compare · Replay', main: await chooseOther(gateway, ask, left ?? right, left !== undefined) }
     const first = await cache.trace(left)
     const second = left === right ? first : await cache.trace(right)
-    const compared = compare(first, second, ask.query.get('align') === 'label' ? 'label' : 'name')
+    const compared = await compare(first, second, ask.query.get('align') === 'label' ? 'label' : 'name')
     const titles = await Promise.all(
       [first.run, second.run].map(async (run) =>
         titleOf(run, run.name === null ? await firstStep(gateway.storage, run.trace_id) : undefined),

@@ -1,4 +1,5 @@
 import type { Trace, TreeSpan } from 'guard-gateway/core'
+import { mapPaced, Pace } from 'guard-gateway/lib/time-slice'
 import { type RunSummary, runSummary } from 'guard-gateway/lib/trace-file'
 
 /** Spans are paired by name, or by name and label where a shift by one call would pair different tools. */
@@ -62,10 +63,15 @@ export interface Comparison {
   readonly warnings: readonly { readonly code: 'different_projects'; readonly message: string }[]
 }
 
-/** Compares two runs span by span and by their totals. Whether they did the same task is not judged. */
-export const compare = (left: Trace, right: Trace, align: Alignment = 'name'): Comparison => {
-  const spans = joined(numbered(left.spans, align), numbered(right.spans, align))
-  const count = (holds: (row: ComparedRow) => boolean): number => spans.filter(holds).length
+/** Compares two runs span by span and by their totals, long ones in turns with other work. Whether they did the same task is not judged. */
+export const compare = async (
+  left: Trace,
+  right: Trace,
+  align: Alignment = 'name',
+  pace = new Pace(),
+): Promise<Comparison> => {
+  const first = await numbered(left.spans, align, pace)
+  const spans = await joined(first, await numbered(right.spans, align, pace), pace)
   return {
     left: runSummary(left.run),
     right: runSummary(right.run),
@@ -74,15 +80,22 @@ export const compare = (left: Trace, right: Trace, align: Alignment = 'name'): C
     events_by_name: eventsByName(left, right),
     status_changed: left.run.status !== right.run.status,
     failure_tag_changed: left.run.failure_tag !== right.run.failure_tag,
-    summary: {
-      both: count(({ presence }) => presence === 'both'),
-      left_only: count(({ presence }) => presence === 'left'),
-      right_only: count(({ presence }) => presence === 'right'),
-      status_changed: count(({ status_changed }) => status_changed),
-      label_changed: count(({ label_changed }) => label_changed),
-    },
+    summary: await summaryOf(spans, pace),
     warnings: warningsOf(left, right),
   }
+}
+
+const counted = { both: 'both', left: 'left_only', right: 'right_only' } as const
+
+const summaryOf = async (rows: readonly ComparedRow[], pace: Pace): Promise<Comparison['summary']> => {
+  const summary = { both: 0, left_only: 0, right_only: 0, status_changed: 0, label_changed: 0 }
+  for (const { presence, status_changed, label_changed } of rows) {
+    summary[counted[presence]]++
+    if (status_changed) summary.status_changed++
+    if (label_changed) summary.label_changed++
+    if (pace.due) await pace.rest()
+  }
+  return summary
 }
 
 const minus = (right: bigint | null, left: bigint | null): bigint | null =>
@@ -105,23 +118,27 @@ interface Numbered {
 }
 
 /** Spans by key, in tree order; numbered in order of start, equal starts in tree order. */
-const numbered = (spans: readonly TreeSpan[], align: Alignment): ReadonlyMap<string, Numbered> => {
-  const titled = spans.map((span) => ({
+const numbered = async (
+  spans: readonly TreeSpan[],
+  align: Alignment,
+  pace: Pace,
+): Promise<ReadonlyMap<string, Numbered>> => {
+  const titled = await mapPaced(spans, pace, (span) => ({
     span,
     title: align === 'label' && span.label !== null ? `${span.name}[${span.label}]` : span.name,
+    occurrence: 0,
   }))
   const counts = new Map<string, number>()
-  const occurrences = new Map<TreeSpan, number>()
-  for (const { span, title } of titled.toSorted((a, b) => order(a.span.start_ns, b.span.start_ns))) {
-    const occurrence = (counts.get(title) ?? 0) + 1
-    counts.set(title, occurrence)
-    occurrences.set(span, occurrence)
-  }
+  // most spans of a tree stand in order of start: sorting them in one go takes little
+  const started = titled.toSorted((a, b) => order(a.span.start_ns, b.span.start_ns))
+  await mapPaced(started, pace, (one) => {
+    one.occurrence = (counts.get(one.title) ?? 0) + 1
+    counts.set(one.title, one.occurrence)
+  })
   const keyed = new Map<string, Numbered>()
-  for (const { span, title } of titled) {
-    const occurrence = occurrences.get(span) ?? 0
+  await mapPaced(titled, pace, ({ span, title, occurrence }) => {
     keyed.set(`${title}#${occurrence}`, { name: span.name, occurrence, span: sideOf(span) })
-  }
+  })
   return keyed
 }
 
@@ -135,17 +152,23 @@ const sideOf = ({ id, status, start_ns, end_ns, label }: TreeSpan): ComparedSpan
 })
 
 /** Rows in the left tree's order; what only the right has stands behind what precedes it there. */
-const joined = (left: ReadonlyMap<string, Numbered>, right: ReadonlyMap<string, Numbered>): ComparedRow[] => {
+const joined = async (
+  left: ReadonlyMap<string, Numbered>,
+  right: ReadonlyMap<string, Numbered>,
+  pace: Pace,
+): Promise<ComparedRow[]> => {
   const additions = new Map<string, ComparedRow[]>()
   let anchor = ''
   for (const [key, only] of right) {
     if (left.has(key)) anchor = key
     else addTo(additions, anchor, row(key, undefined, only))
+    if (pace.due) await pace.rest()
   }
   const rows = [...(additions.get('') ?? [])]
   for (const [key, one] of left) {
     rows.push(row(key, one, right.get(key)))
     for (const addition of additions.get(key) ?? []) rows.push(addition)
+    if (pace.due) await pace.rest()
   }
   return rows
 }

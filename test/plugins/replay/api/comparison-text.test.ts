@@ -7,7 +7,7 @@ import { aSpan, aTrace } from '../../../kit/traces.ts'
 
 const written = async (count: number) => {
   const spans = Array.from({ length: count }, (_, n) => aSpan({ id: `s${n}`, start_ns: 10n ** 18n + BigInt(n) }))
-  const comparison = compare(aTrace({ spans }), aTrace())
+  const comparison = await compare(aTrace({ spans }), aTrace())
   const pieces: string[] = []
   for await (const piece of comparisonText(comparison)) pieces.push(piece)
   return { pieces, comparison }

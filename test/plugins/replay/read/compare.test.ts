@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Run, Trace, TraceSpan } from 'guard-gateway/core'
+import { Pace } from 'guard-gateway/lib/time-slice'
 import { arrange } from 'guard-gateway/lib/trace'
 import { compare } from '../../../../plugins/replay/read/compare.ts'
 import { anEvent, aRun, aSpan, aTrace, START, traces } from '../../../kit/traces.ts'
@@ -12,27 +13,27 @@ const call = (id: string, name: string, ns: number, over: Partial<TraceSpan> = {
   return aSpan({ id, name, kind: 'tool', start_ns, end_ns: start_ns + 10n, ...over })
 }
 const traceOf = (...spans: readonly TraceSpan[]): Trace => aTrace({ spans })
-const keys = (left: Trace, right: Trace, align?: 'name' | 'label'): string[] =>
-  compare(left, right, align).spans.map(({ key, presence }) => `${key} ${presence}`)
+const keys = async (left: Trace, right: Trace, align?: 'name' | 'label'): Promise<string[]> =>
+  (await compare(left, right, align)).spans.map(({ key, presence }) => `${key} ${presence}`)
 
 describe('two runs compared: pairing spans', () => {
-  it('numbers spans within their name by start, whatever the tree', () => {
+  it('numbers spans within their name by start, whatever the tree', async () => {
     const flat = traceOf(call('b', 'tool.call', 2), call('a', 'tool.call', 1))
     const nested = traceOf(call('a', 'tool.call', 1, { parent_id: 'b' }), call('b', 'tool.call', 2))
-    const ids = ({ spans }: ReturnType<typeof compare>) =>
+    const ids = ({ spans }: Awaited<ReturnType<typeof compare>>) =>
       spans.map(({ key, left, right }) => [key, left?.span_id, right?.span_id])
-    assert.deepEqual(ids(compare(flat, nested)), [
+    assert.deepEqual(ids(await compare(flat, nested)), [
       ['agent.run#1', 'root', 'root'],
       ['tool.call#1', 'a', 'a'],
       ['tool.call#2', 'b', 'b'],
     ])
   })
 
-  it('lists what is on both sides, on the left alone, on the right alone', () => {
+  it('lists what is on both sides, on the left alone, on the right alone', async () => {
     const left = traceOf(call('1', 'a', 1), call('2', 'b', 2))
     const right = traceOf(call('1', 'a', 1), call('2', 'c', 2))
-    assert.deepEqual(keys(left, right), ['agent.run#1 both', 'a#1 both', 'c#1 right', 'b#1 left'])
-    assert.deepEqual(compare(left, right).summary, {
+    assert.deepEqual(await keys(left, right), ['agent.run#1 both', 'a#1 both', 'c#1 right', 'b#1 left'])
+    assert.deepEqual((await compare(left, right)).summary, {
       both: 2,
       left_only: 1,
       right_only: 1,
@@ -41,10 +42,10 @@ describe('two runs compared: pairing spans', () => {
     })
   })
 
-  it('puts what the right alone has behind what precedes it there', () => {
+  it('puts what the right alone has behind what precedes it there', async () => {
     const left = traceOf(call('1', 'a', 1), call('2', 'b', 2))
     const right = traceOf(call('1', 'a', 1), call('x', 'x', 2), call('y', 'x', 3), call('2', 'b', 4), call('z', 'z', 5))
-    assert.deepEqual(keys(left, right), [
+    assert.deepEqual(await keys(left, right), [
       'agent.run#1 both',
       'a#1 both',
       'x#1 right',
@@ -54,12 +55,12 @@ describe('two runs compared: pairing spans', () => {
     ])
   })
 
-  it('puts it first if nothing precedes it', () => {
+  it('puts it first if nothing precedes it', async () => {
     const right = { ...traceOf(), spans: traceOf(call('1', 'first', 1)).spans.toReversed() }
-    assert.deepEqual(keys(traceOf(), right), ['first#1 right', 'agent.run#1 both'])
+    assert.deepEqual(await keys(traceOf(), right), ['first#1 right', 'agent.run#1 both'])
   })
 
-  it('pairs by name and label if asked to, so that one call more shifts nothing', () => {
+  it('pairs by name and label if asked to, so that one call more shifts nothing', async () => {
     const left = traceOf(
       call('1', 'tool.call', 1, { label: 'read_file' }),
       call('2', 'tool.call', 2, { label: 'bash' }),
@@ -68,8 +69,8 @@ describe('two runs compared: pairing spans', () => {
       call('1', 'tool.call', 1, { label: 'bash' }),
       call('2', 'tool.call', 2, { label: 'read_file' }),
     )
-    assert.deepEqual(compare(left, right).summary.label_changed, 2)
-    const labelled = compare(left, right, 'label')
+    assert.deepEqual((await compare(left, right)).summary.label_changed, 2)
+    const labelled = await compare(left, right, 'label')
     assert.equal(labelled.summary.label_changed, 0)
     assert.deepEqual(
       labelled.spans.map(({ key, name, occurrence }) => [key, name, occurrence]),
@@ -81,7 +82,7 @@ describe('two runs compared: pairing spans', () => {
     )
   })
 
-  it('gives every span a row of its own, even where names look like keys', () => {
+  it('gives every span a row of its own, even where names look like keys', async () => {
     const spans = [
       call('1', 'a', 1),
       call('2', 'a#1', 2),
@@ -90,7 +91,7 @@ describe('two runs compared: pairing spans', () => {
       call('5', 'a', 5, { label: 'x' }),
     ]
     for (const align of ['name', 'label'] as const) {
-      const { summary, spans: rows } = compare(traceOf(...spans), traceOf(), align)
+      const { summary, spans: rows } = await compare(traceOf(...spans), traceOf(), align)
       assert.equal(summary.left_only, 5)
       assert.equal(new Set(rows.map(({ key }) => key)).size, 6)
     }
@@ -98,10 +99,10 @@ describe('two runs compared: pairing spans', () => {
 })
 
 describe('two runs compared: what changed', () => {
-  it('tells status, label and duration of a pair', () => {
+  it('tells status, label and duration of a pair', async () => {
     const left = traceOf(call('l', 'a', 1, { label: 'x' }))
     const right = traceOf(call('r', 'a', 5, { label: 'y', status: 'error', end_ns: START + 20n }))
-    assert.deepEqual(compare(left, right).spans[1], {
+    assert.deepEqual((await compare(left, right)).spans[1], {
       key: 'a#1',
       name: 'a',
       occurrence: 1,
@@ -114,23 +115,23 @@ describe('two runs compared: what changed', () => {
     })
   })
 
-  it('claims no change where a side is missing', () => {
-    const [, row] = compare(traceOf(call('l', 'a', 1, { label: 'x', status: 'error' })), traceOf()).spans
+  it('claims no change where a side is missing', async () => {
+    const [, row] = (await compare(traceOf(call('l', 'a', 1, { label: 'x', status: 'error' })), traceOf())).spans
     assert.deepEqual(
       [row?.right, row?.status_changed, row?.label_changed, row?.duration_delta_ns],
       [null, false, false, null],
     )
   })
 
-  it('has no duration of what still runs', () => {
+  it('has no duration of what still runs', async () => {
     const running = traceOf(call('l', 'a', 1, { status: 'running', end_ns: null }))
-    const [, row] = compare(running, traceOf(call('r', 'a', 1))).spans
+    const [, row] = (await compare(running, traceOf(call('r', 'a', 1)))).spans
     assert.deepEqual([row?.left?.duration_ns, row?.duration_delta_ns], [null, null])
     const open = aTrace({}, { status: 'running', end_ns: null, duration_ns: null })
-    assert.equal(compare(open, traceOf()).deltas.duration_ns, null)
+    assert.equal((await compare(open, traceOf())).deltas.duration_ns, null)
   })
 
-  it('subtracts left from right, exactly', () => {
+  it('subtracts left from right, exactly', async () => {
     const totals: Partial<Run> = {
       duration_ns: 2n ** 53n + 1n,
       input_tokens: 1n,
@@ -147,7 +148,7 @@ describe('two runs compared: what changed', () => {
     }
     const left = aTrace({}, { ...totals, span_count: 5, event_count: 7 })
     const right = aTrace({}, { ...more, span_count: 4, event_count: 9, status: 'error', failure_tag: 'loop' })
-    const comparison = compare(left, right)
+    const comparison = await compare(left, right)
     assert.deepEqual(comparison.deltas, {
       duration_ns: 9_007_199_254_740_995n,
       input_tokens: 2n,
@@ -161,21 +162,21 @@ describe('two runs compared: what changed', () => {
     assert.deepEqual([comparison.left.trace_id, 'attributes' in comparison.left], ['trace-1', false])
   })
 
-  it('counts events by name, sorted, those of spans and of the run', () => {
+  it('counts events by name, sorted, those of spans and of the run', async () => {
     const event = (id: string, name: string, span_id: string | null) => anEvent({ id, name, span_id })
     const left = aTrace({ events: [event('1', 'b', 'root'), event('2', 'b', null), event('3', 'a', null)] })
     const right = aTrace({ events: [event('1', 'b', null), event('2', 'c', null)] })
-    assert.deepEqual(compare(left, right).events_by_name, [
+    assert.deepEqual((await compare(left, right)).events_by_name, [
       { name: 'a', left: 1, right: 0, delta: -1 },
       { name: 'b', left: 2, right: 1, delta: -1 },
       { name: 'c', left: 0, right: 1, delta: 1 },
     ])
   })
 
-  it('warns of runs of two projects, and only then', () => {
-    const [warning] = compare(aTrace({}, { project_id: 'p' }), aTrace({}, { project_id: 'q' })).warnings
+  it('warns of runs of two projects, and only then', async () => {
+    const [warning] = (await compare(aTrace({}, { project_id: 'p' }), aTrace({}, { project_id: 'q' }))).warnings
     assert.equal(warning?.code, 'different_projects')
-    assert.deepEqual(compare(aTrace(), aTrace()).warnings, [])
+    assert.deepEqual((await compare(aTrace(), aTrace())).warnings, [])
   })
 })
 
@@ -183,10 +184,10 @@ describe('two runs compared: laws', () => {
   const negative = (delta: bigint | number | null) =>
     delta === null ? null : typeof delta === 'bigint' ? -delta : 0 - delta
 
-  it('negates every delta when the sides are swapped', () => {
-    fc.assert(
-      fc.property(traces, traces, (one, other) => {
-        const [there, back] = [compare(one, other), compare(other, one)]
+  it('negates every delta when the sides are swapped', async () => {
+    await fc.assert(
+      fc.asyncProperty(traces, traces, async (one, other) => {
+        const [there, back] = [await compare(one, other), await compare(other, one)]
         const negated = Object.entries(there.deltas).map(([name, delta]) => [name, negative(delta)])
         assert.deepEqual(Object.entries(back.deltas), negated)
         const rows = new Map(back.spans.map((row) => [row.key, row]))
@@ -202,26 +203,37 @@ describe('two runs compared: laws', () => {
     )
   })
 
-  it('finds no difference between a run and itself, and holds every span of both sides', () => {
-    fc.assert(
-      fc.property(traces, traces, (one, other) => {
-        const same = compare(one, one)
+  it('finds no difference between a run and itself, and holds every span of both sides', async () => {
+    await fc.assert(
+      fc.asyncProperty(traces, traces, async (one, other) => {
+        const same = await compare(one, one)
         assert.deepEqual([same.summary.both, same.summary.status_changed], [one.spans.length, 0])
         assert.deepEqual(
           same.spans.map(({ left }) => left?.span_id),
           one.spans.map(({ id }) => id),
         )
-        const { both, left_only, right_only } = compare(one, other, 'label').summary
+        const { both, left_only, right_only } = (await compare(one, other, 'label')).summary
         assert.deepEqual([both + left_only, both + right_only], [one.spans.length, other.spans.length])
       }),
       { seed: 62, numRuns: 200 },
     )
   })
 
-  it('takes runs of 30,000 spans', () => {
+  it('takes runs of 30,000 spans', async () => {
     const spans = Array.from({ length: 30_000 }, (_, n) => call(`s${n}`, 'tool.call', n))
     const trace = arrange(aRun(), 'root', { spans: [aSpan(), ...spans], events: [], artifacts: [] })
-    assert.equal(compare(trace, trace).summary.both, 30_001)
-    assert.equal(compare(aTrace(), trace).summary.right_only, 30_000)
+    assert.equal((await compare(trace, trace)).summary.both, 30_001)
+    assert.equal((await compare(aTrace(), trace)).summary.right_only, 30_000)
+  })
+
+  it('lets others have their turn while it pairs the spans of long ones', async () => {
+    const spans = Array.from({ length: 100 }, (_, n) => call(`s${n}`, 'tool.call', n))
+    let now = 0
+    const pace = new Pace(() => (now += 5))
+    let rests = 0
+    pace.rest = async () => void rests++
+    await compare(aTrace(), traceOf(...spans), 'name', pace)
+    // numbered, keyed, joined and counted one by one
+    assert.ok(rests >= 400, String(rests))
   })
 })
