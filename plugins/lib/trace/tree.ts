@@ -1,4 +1,5 @@
 import type { Run, Span, TraceEvent } from 'guard-gateway/core'
+import { Pace } from 'guard-gateway/lib/time-slice'
 
 /** As much of a span and of an event as its place in the tree follows from. */
 type SpanPlace = Pick<Span, 'id' | 'parent_id' | 'start_ns'>
@@ -21,6 +22,13 @@ export interface Tree<S, E, A> {
 
 const NONE = -1
 
+/** Records of a run as they were written. */
+interface Records<S, E, A> {
+  readonly spans: readonly S[]
+  readonly events: readonly E[]
+  readonly artifacts: readonly A[]
+}
+
 /**
  * A run's records as a tree: the root first, then depth first; siblings and events by time, then by the order in which
  * they were written. A span whose parent is unknown or part of a circle stands below the root and keeps what it named in
@@ -29,19 +37,51 @@ const NONE = -1
 export const arrange = <S extends SpanPlace, E extends EventPlace, A>(
   run: Run,
   rootId: string,
-  records: { readonly spans: readonly S[]; readonly events: readonly E[]; readonly artifacts: readonly A[] },
+  records: Records<S, E, A>,
 ): Tree<S, E, A> => {
+  const steps = arranging(run, rootId, records)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
+}
+
+/** The same in turns with other work, for a run that may be long. */
+export const arrangePaced = async <S extends SpanPlace, E extends EventPlace, A>(
+  run: Run,
+  rootId: string,
+  records: Records<S, E, A>,
+  pace = new Pace(),
+): Promise<Tree<S, E, A>> => {
+  const steps = arranging(run, rootId, records)
+  let step = steps.next()
+  while (step.done !== true) {
+    if (pace.due) await pace.rest()
+    step = steps.next()
+  }
+  return step.value
+}
+
+/** Makes the tree, yielding behind each part of the work. */
+function* arranging<S extends SpanPlace, E extends EventPlace, A>(
+  run: Run,
+  rootId: string,
+  records: Records<S, E, A>,
+): Generator<void, Tree<S, E, A>> {
   const { spans, artifacts } = records
   const places = new Map<string, number>()
   for (const [index, { id }] of spans.entries()) places.set(id, index)
   const root = places.get(rootId)
   if (root === undefined) throw new RangeError(`Run ${run.trace_id} has no span ${rootId} that could be its root.`)
+  yield
   const parents = parentsOf(spans, places, root)
+  yield
   const events = eventsBySpan(records.events, places)
+  yield
   const tree: InTree<S, E>[] = []
   for (const { index, depth } of depthFirst(spans, parents, root)) {
     const parent = parents[index] ?? NONE
     tree.push(treeSpan(spans, index, parent, depth, events.get(index) ?? []))
+    yield
   }
   return { run, spans: tree, events: events.get(NONE) ?? [], artifacts }
 }

@@ -6,7 +6,7 @@ import {
   type TraceSpan,
   type TreeNode,
 } from 'guard-gateway/core'
-import { arrange, autoRoot, wideRoot } from 'guard-gateway/lib/trace'
+import { arrangePaced, autoRoot, wideRoot } from 'guard-gateway/lib/trace'
 import { type Leaving, leavingOf, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
@@ -22,7 +22,7 @@ interface EventPlace extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
   readonly from: Source
 }
 type ArtifactPlace = Pick<Artifact, 'id' | 'span_id'>
-type Tree = ReturnType<typeof arrange<SpanPlace, EventPlace, ArtifactPlace>>
+type Tree = Awaited<ReturnType<typeof arrangePaced<SpanPlace, EventPlace, ArtifactPlace>>>
 type SpanInTree = Tree['spans'][number]
 type Place = Leaving<SpanInTree, EventPlace, ArtifactPlace>
 
@@ -46,7 +46,7 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
   return {
     run,
     async *pages(order) {
-      const tree = arrange(run, run.root_span_id, outline)
+      const tree = await arrangePaced(run, run.root_span_id, outline)
       const hand: Hand = { id: '', node: null }
       for (const places of pieces(leavingOf(tree, order))) {
         const records = all ?? (await loaded(storage, run, places))

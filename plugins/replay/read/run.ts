@@ -1,5 +1,5 @@
 import { GuardError, type Reader, type Trace, type TraceEvent, type TraceSpan } from 'guard-gateway/core'
-import { arrange, autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
+import { arrangePaced, autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
 import { storedRecords } from '../keep/stored-records.ts'
 import type { RunRow } from '../tables.ts'
 
@@ -31,5 +31,5 @@ export const readTrace = async (storage: Reader, trace_id: string): Promise<Trac
     events.push(event)
   }
   for (const event of stored.events) events.push(event)
-  return arrange(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
+  return arrangePaced(run, run.root_span_id, { spans, events, artifacts: stored.artifacts })
 }

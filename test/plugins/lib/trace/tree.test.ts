@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Records } from 'guard-gateway/core'
-import { arrange } from 'guard-gateway/lib/trace'
+import { Pace } from 'guard-gateway/lib/time-slice'
+import { arrange, arrangePaced } from 'guard-gateway/lib/trace'
 import { anArtifact, anEvent, aRun, aSpan, START, traces } from '../../../kit/traces.ts'
 
 const treeOf = (records: Partial<Records>) =>
@@ -126,4 +127,15 @@ describe('a run as a tree', () => {
       assert.equal(trace.spans.at(-1)?.depth, shape === 'a chain' ? 50_000 : 1)
     })
   }
+
+  it('is the same made in turns, others having theirs behind each span', async () => {
+    const spans = [aSpan(), ...Array.from({ length: 100 }, (_, n) => aSpan({ id: `s${n}`, parent_id: `s${n >> 1}` }))]
+    const records = { spans, events: [anEvent()], artifacts: [anArtifact()] }
+    let now = 0
+    const pace = new Pace(() => (now += 5))
+    let rests = 0
+    pace.rest = async () => void rests++
+    assert.deepEqual(await arrangePaced(aRun(), 'root', records, pace), arrange(aRun(), 'root', records))
+    assert.ok(rests >= 100, String(rests))
+  })
 })
