@@ -1,5 +1,5 @@
 import { mcpCheck, plainSchema } from 'guard-gateway/core'
-import { pointed } from 'guard-gateway/lib/check-arguments'
+import { objectionsTo, pointed } from 'guard-gateway/lib/check-arguments'
 
 /** An argument of a tool call names one of these branches. */
 export const branch = mcpCheck({
@@ -12,9 +12,9 @@ export const branch = mcpCheck({
   }),
 
   find: (args, { arg, allow }) =>
-    pointed(args, arg).flatMap(({ pointer, value }) =>
+    objectionsTo(pointed(args, arg), ({ value }) =>
       typeof value === 'string' && allow.includes(value)
-        ? []
-        : [{ pointer, reason: `names none of the branches ${allow.join(', ')}`, certain: typeof value === 'string' }],
+        ? undefined
+        : { reason: `names none of the branches ${allow.join(', ')}`, certain: typeof value === 'string' },
     ),
 })

@@ -43,7 +43,11 @@ export interface McpCheck<Options extends TSchema = TSchema> {
   compile?(options: Static<Options>): Promise<Static<Options>>
   /** What to warn about in options that the schema accepts. */
   lint?(options: Static<Options>): readonly CheckLint[]
-  /** None: the call passes. One that throws or rejects counts as unable to tell. */
+  /**
+   * None: the call passes. One that throws or rejects counts as unable to tell, and so does a promise that takes over 10 s.
+   * Nothing else happens while it works at a stretch: more than some milliseconds of work are a promise, with turns of others in between
+   * (`objectionsTo`, `inTurns`) or in a thread of its own (`OffThread`). `args` never change meanwhile. At most 100 findings of a call are told.
+   */
   find(
     args: Arguments,
     options: Static<Options>,

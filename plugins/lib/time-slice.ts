@@ -44,3 +44,20 @@ export const mapPaced = async <T, R>(
 export const paced = async (steps: Iterable<unknown>, pace: Pace): Promise<void> => {
   for (const _step of steps) if (pace.due) await pace.rest()
 }
+
+/** What the steps return: at once where they take no longer than a turn, else as a promise, with the turns of others in between. */
+export const inTurns = <R>(steps: Iterator<unknown, R>, pace: Pace): R | Promise<R> => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    if (pace.due) return continued(steps, pace)
+  }
+}
+
+const continued = async <R>(steps: Iterator<unknown, R>, pace: Pace): Promise<R> => {
+  for (;;) {
+    if (pace.due) await pace.rest()
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}

@@ -54,19 +54,32 @@ export const httpHosts = mcpCheck({
   compile: async (options): Promise<Options> => ({ ...options, hosts: options.hosts.map(hostEntry) }),
 
   find(args, options): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
-    const { texts, findings } = pointedTexts(args, options)
-    const targets: { pointer: string; target: Target }[] = []
-    const objected = objectionsTo(texts, ({ pointer, text }) => {
+    const targets: PointedTarget[] = []
+    const found = objectionsTo(pointedTexts(args, options), ({ pointer, text, wrong }) => {
+      if (text === undefined) return wrong
       const target = readUrl(text)
       if (typeof target !== 'string') targets.push({ pointer, target })
       const reason = typeof target === 'string' ? target : objection(target, options)
       return reason === undefined ? undefined : { reason, certain: true }
     })
-    const all = [...findings, ...objected]
-    if (all.length > 0 || options.resolve_dns !== true || options.private_addresses === 'allow') return all
-    return resolved(targets)
+    if (options.resolve_dns !== true || options.private_addresses === 'allow') return found
+    return resolvedUnless(found, targets)
   },
 })
+
+interface PointedTarget {
+  readonly pointer: string
+  readonly target: Target
+}
+
+/** Names are looked up for a call to which there is no other objection. */
+const resolvedUnless = async (
+  found: readonly CheckFinding[] | Promise<readonly CheckFinding[]>,
+  targets: readonly PointedTarget[],
+): Promise<readonly CheckFinding[]> => {
+  const findings = await found
+  return findings.length > 0 ? findings : resolved(targets)
+}
 
 const objection = ({ scheme, host, port }: Target, options: Options): string | undefined => {
   if (!(options.schemes ?? ['https']).includes(scheme)) return `has the scheme ${scheme}, which is not allowed`
@@ -91,9 +104,7 @@ const isPrivate = (host: string): boolean => {
 }
 
 /** What names resolve to now; each address must be one that the whole Internet routes to. */
-const resolved = async (
-  targets: readonly { readonly pointer: string; readonly target: Target }[],
-): Promise<readonly CheckFinding[]> => {
+const resolved = async (targets: readonly PointedTarget[]): Promise<readonly CheckFinding[]> => {
   const found = await Promise.all(
     targets.map(async ({ pointer, target: { host } }): Promise<CheckFinding | undefined> => {
       if (host.startsWith('[')) return undefined

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve, sep } from 'node:path'
 import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
-import { type Objection, objectionsTo, pointedTexts, TOOK_TOO_LONG } from 'guard-gateway/lib/check-arguments'
+import { type Objection, objectionsTo, pointedTexts } from 'guard-gateway/lib/check-arguments'
 import { isInside } from './path/containment.ts'
 import { formsOf } from './path/forms.ts'
 import { ownFiles } from './path/own.ts'
@@ -8,6 +8,7 @@ import { patternLints } from './path/patterns.ts'
 import { refusal } from './path/refusal.ts'
 import { type Roots, rootsOf } from './path/roots.ts'
 import { SECRETS } from './path/secrets.ts'
+import { foundBy, type Steps } from './path/steps.ts'
 import { type Walked, walk } from './path/walk.ts'
 
 const MAX_BYTES = 4096
@@ -75,11 +76,12 @@ export const path = mcpCheck({
   find(args, options, at): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
     const roots = compiled.get(options)
     const own = ownFiles(at.own_files ?? [])
-    const judge = (known: Roots): readonly CheckFinding[] => {
-      const { texts, findings } = pointedTexts(args, options)
+    const judge = (known: Roots): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => {
       const base = known.cwd ?? at.cwd ?? known.first
       const place = { base, roots: known, own, symlinks: options.symlinks ?? 'resolve' }
-      return [...findings, ...objectionsTo(texts, ({ text }, isLate) => objection(text, place, isLate))]
+      return objectionsTo(pointedTexts(args, options), ({ text, wrong }, isLate) =>
+        text === undefined ? wrong : foundBy(objection(text, place), isLate),
+      )
     }
     return roots === undefined ? rootsOf(options).then(judge) : judge(roots)
   },
@@ -95,22 +97,30 @@ interface Place {
   readonly symlinks: Symlinks
 }
 
-const objection = (text: string, place: Place, isLate: () => boolean): Objection | undefined => {
-  if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
-  const forms = formsOf(text)
-  if (forms === undefined) return { reason: 'is percent-encoded over and over', certain: false }
+/** What there is against a text. */
+function* objection(text: string, place: Place): Steps<Objection> {
+  const forms = readable(text)
+  if ('reason' in forms) return forms
   for (const form of forms) {
-    const found = isLate() ? TOOK_TOO_LONG : against(form, form === text, place)
+    const found = yield* against(form, form === text, place)
     if (found !== undefined) return found
+    yield
   }
   return undefined
 }
 
+const readable = (text: string): ReadonlySet<string> | Objection => {
+  if (Buffer.byteLength(text) > MAX_BYTES) return { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
+  return formsOf(text) ?? { reason: 'is percent-encoded over and over', certain: false }
+}
+
 /** What there is against one form of a text. */
-const against = (form: string, asSent: boolean, place: Place): Objection | undefined => {
-  const reason = refusal(form, process.platform) ?? misplaced(form, asSent, place)
+function* against(form: string, asSent: boolean, place: Place): Steps<Objection> {
+  if (place.roots.isTooDeep(form))
+    return { reason: 'has too many folders or letters for the patterns it is held against', certain: false }
+  const reason = refusal(form, process.platform) ?? (yield* misplaced(form, asSent, place))
   if (reason !== undefined) return { reason, certain: true }
-  return place.symlinks === 'ignore' ? undefined : followed(form, place)
+  return place.symlinks === 'ignore' ? undefined : yield* followed(form, place)
 }
 
 const OUTSIDE = 'resolves outside the allowed folders'
@@ -121,26 +131,26 @@ const matches = (pattern: string): string =>
   pattern === SECRETS ? 'is a file that may hold secrets' : `matches the denied pattern ${pattern}`
 
 /** The text alone, normalised. Forms other than the text itself are also held against other spellings of the folders. */
-const misplaced = (form: string, asSent: boolean, { base, roots, own }: Place): string | undefined => {
+function* misplaced(form: string, asSent: boolean, { base, roots, own }: Place): Steps<string> {
   const normalised = resolve(base, form)
   if (!(asSent ? roots.folders : roots.spelled).some((root) => isInside(root, normalised))) return OUTSIDE
   if (own(normalised)) return OWN
-  const pattern = roots.denied(normalised)
+  const pattern = yield* roots.denied(normalised)
   return pattern === undefined ? undefined : matches(pattern)
 }
 
 /** The text as the kernel follows it, and as a server does that normalises first. */
-const followed = (form: string, place: Place): Objection | undefined => {
+function* followed(form: string, place: Place): Steps<Objection> {
   const normalised = resolve(place.base, form)
   // another spelling of a folder is a text alone: what stands there is no concern of this server
   if (!place.roots.folders.some((root) => isInside(root, normalised))) return undefined
-  const found = ended(normalised, normalised, place)
+  const found = yield* ended(normalised, normalised, place)
   if (found !== undefined || !form.includes('..')) return found
-  return ended(isAbsolute(form) ? form : place.base + sep + form, normalised, place)
+  return yield* ended(isAbsolute(form) ? form : place.base + sep + form, normalised, place)
 }
 
 /** What is wrong with where a path ends, links followed, if that is not where its text was judged already. */
-const ended = (start: string, judged: string, { roots, own, symlinks }: Place): Objection | undefined => {
+function* ended(start: string, judged: string, { roots, own, symlinks }: Place): Steps<Objection> {
   const walked = tried(start)
   if (walked === undefined) return { reason: 'cannot be followed to its end', certain: false }
   const isReal = (place: string): boolean => roots.real.some((root) => isInside(root, place))
@@ -148,7 +158,7 @@ const ended = (start: string, judged: string, { roots, own, symlinks }: Place): 
   if (symlinks === 'reject' && walked.links.some(isReal))
     return { reason: 'leads through a symbolic link', certain: true }
   if (own(walked.real)) return { reason: OWN, certain: true }
-  const pattern = walked.real === judged ? undefined : roots.denied(walked.real)
+  const pattern = walked.real === judged ? undefined : yield* roots.denied(walked.real)
   return pattern === undefined ? undefined : { reason: matches(pattern), certain: true }
 }
 

@@ -1,8 +1,10 @@
-import { type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
-import { pointed } from 'guard-gateway/lib/check-arguments'
+import { type Arguments, type CheckFinding, mcpCheck, plainSchema } from 'guard-gateway/core'
+import { type Pointed, pointed } from 'guard-gateway/lib/check-arguments'
+import { inTurns, Pace } from 'guard-gateway/lib/time-slice'
 
 /** The most that is allowed. */
-interface Limits {
+interface Options {
+  args?: string[]
   max_bytes?: number
   max_string_bytes?: number
   /** Containers within one another. */
@@ -10,12 +12,17 @@ interface Limits {
   max_items?: number
 }
 
+/** Values that are looked at before others may have their turn. */
+const STEP = 1_000
+/** What is wrong with a call is told by the first of its values. */
+const MAX_FINDINGS = 100
+
 const limit = { type: 'integer', minimum: 1 }
 
 /** How large the arguments, or some of them, may be. Exactly the limit passes. */
 export const size = mcpCheck({
   id: 'size',
-  schema: plainSchema<Limits & { args?: string[] }>({
+  schema: plainSchema<Options>({
     type: 'object',
     additionalProperties: false,
     anyOf: ['max_bytes', 'max_string_bytes', 'max_depth', 'max_items'].map((name) => ({ required: [name] })),
@@ -28,19 +35,27 @@ export const size = mcpCheck({
     },
   }),
 
-  find(args, options): readonly CheckFinding[] {
-    const judged =
-      options.args === undefined
-        ? [{ pointer: '', value: args }]
-        : options.args.flatMap((pointer) => pointed(args, pointer)).filter((one) => one.value !== undefined)
-    return judged.flatMap(({ pointer, value }) =>
-      objections(value, options).map((reason) => ({ pointer, reason, certain: true })),
-    )
-  },
+  find: (args, options) => inTurns(findings(args, options), new Pace()),
 })
 
+/** Yields where others may have their turn. */
+function* findings(args: Arguments, options: Readonly<Options>): Generator<undefined, readonly CheckFinding[]> {
+  const found: CheckFinding[] = []
+  for (const { pointer, value } of valuesOf(args, options)) {
+    for (const reason of yield* objections(value, options)) found.push({ pointer, reason, certain: true })
+    if (found.length >= MAX_FINDINGS) break
+    yield
+  }
+  return found
+}
+
+function* valuesOf(args: Arguments, { args: pointers }: Readonly<Options>): Generator<Pointed> {
+  if (pointers === undefined) yield { pointer: '', value: args }
+  for (const pointer of pointers ?? []) for (const one of pointed(args, pointer)) if (one.value !== undefined) yield one
+}
+
 /** Each limit that the value is over, as the end of a sentence about it. */
-const objections = (value: unknown, limits: Readonly<Limits>): string[] => {
+function* objections(value: unknown, limits: Readonly<Options>): Generator<undefined, readonly string[]> {
   const over: string[] = []
   const compare = (measured: number, allowed: number | undefined, text: string): void => {
     if (allowed !== undefined && measured > allowed) over.push(`${text}, ${allowed} allowed`)
@@ -51,7 +66,7 @@ const objections = (value: unknown, limits: Readonly<Limits>): string[] => {
   }
   if (limits.max_string_bytes === undefined && limits.max_depth === undefined && limits.max_items === undefined)
     return over
-  const { string_bytes, depth, items } = measured(value)
+  const { string_bytes, depth, items } = yield* measured(value)
   compare(string_bytes, limits.max_string_bytes, `holds a string of ${string_bytes} bytes`)
   compare(depth, limits.max_depth, `nests ${depth} levels deep`)
   compare(items, limits.max_items, `holds a list or object of ${items} elements`)
@@ -60,31 +75,45 @@ const objections = (value: unknown, limits: Readonly<Limits>): string[] => {
 
 interface Measure {
   /** Of the longest string or name. */
-  readonly string_bytes: number
+  string_bytes: number
   /** Containers within one another. */
-  readonly depth: number
+  depth: number
   /** Of the container with most. */
-  readonly items: number
+  items: number
 }
 
 /** Walks level by level, so that no depth of nesting can exhaust the stack. */
-const measured = (value: unknown): Measure => {
-  let string_bytes = 0
-  let depth = 0
-  let items = 0
-  for (let level: readonly unknown[] = [value]; level.length > 0; ) {
-    for (const one of level) if (typeof one === 'string') string_bytes = Math.max(string_bytes, Buffer.byteLength(one))
-    const containers = level.filter((one): one is object => one !== null && typeof one === 'object')
-    if (containers.length > 0) depth++
-    for (const one of containers) string_bytes = Math.max(string_bytes, longestName(one))
-    const parts = containers.map((one): readonly unknown[] => Object.values(one))
-    for (const { length } of parts) items = Math.max(items, length)
-    level = parts.flat()
+function* measured(value: unknown): Generator<undefined, Measure> {
+  const most: Measure = { string_bytes: 0, depth: 0, items: 0 }
+  let step = 0
+  for (let level = look(value, most, []); level.length > 0; ) {
+    most.depth++
+    const inner: object[] = []
+    for (const part of partsIn(level, most)) {
+      if (part !== NONE) look(part, most, inner)
+      if (++step % STEP === 0) yield
+    }
+    level = inner
   }
-  return { string_bytes, depth, items }
+  return most
 }
 
-const longestName = (container: object): number =>
-  Array.isArray(container)
-    ? 0
-    : Object.keys(container).reduce((most, name) => Math.max(most, Buffer.byteLength(name)), 0)
+function* partsIn(level: readonly object[], most: Measure): Generator<unknown> {
+  for (const container of level) yield* partsOf(container, most)
+}
+
+const NONE = Symbol('no part')
+
+const look = (one: unknown, most: Measure, containers: object[]): object[] => {
+  if (typeof one === 'string') most.string_bytes = Math.max(most.string_bytes, Buffer.byteLength(one))
+  else if (typeof one === 'object' && one !== null) containers.push(one)
+  return containers
+}
+
+/** Names and values; an empty container has a part too, since it takes as long as one to look at. */
+const partsOf = (container: object, most: Measure): readonly unknown[] => {
+  const isList = Array.isArray(container)
+  const parts: readonly unknown[] = isList ? container : Object.entries(container).flat()
+  most.items = Math.max(most.items, isList ? parts.length : parts.length / 2)
+  return parts.length === 0 ? [NONE] : parts
+}

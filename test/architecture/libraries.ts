@@ -7,6 +7,7 @@ export const libraries = [
   'private-folders',
   'time-slice',
   'keyed-queue',
+  'off-thread',
   'json',
   'sse',
   'yaml',

@@ -69,6 +69,13 @@ export const mcpCheckConforms = <O extends TSchema>(
       assert.deepEqual(await find(frozen(fails)), first)
       assert.deepEqual(await find(frozen(passes)), [])
     })
+    it('tells calls apart that it judges at a time, long ones too', async () => {
+      const find = await loaded(check, frozen(options))
+      const calls = [passes, fails, longer(passes), longer(fails)]
+      const alone: (readonly CheckFinding[])[] = []
+      for (const args of calls) alone.push(await find(args))
+      assert.deepEqual(await Promise.all([...calls, ...calls].map(find)), [...alone, ...alone])
+    })
     it('lives through arguments that are nothing of what it expects', async () => {
       const find = await loaded(check, options)
       for (const args of strange) {
@@ -78,6 +85,12 @@ export const mcpCheckConforms = <O extends TSchema>(
     })
   })
 }
+
+/** The same arguments with texts that take longer to judge. */
+const longer = (args: Arguments): Arguments =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === 'string' ? value.padEnd(20_000) : value]),
+  )
 
 const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
 

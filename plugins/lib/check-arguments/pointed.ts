@@ -10,8 +10,11 @@ export interface Pointed {
 
 const INDEX = /^(0|[1-9][0-9]{0,9})$/
 
-const members = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
-  value !== null && typeof value === 'object' ? Object.entries(value) : []
+/** Elements one by one: a list of millions is not copied to look at its first. */
+const members = (value: unknown): Iterable<readonly [name: string | number, value: unknown]> => {
+  if (value === null || typeof value !== 'object') return []
+  return Array.isArray(value) ? value.entries() : Object.entries(value)
+}
 
 /** Where a text or number stands in place of a container, what a server takes it for cannot be told: that is something, of no use. */
 const beyond = (value: unknown): unknown => (value === undefined || typeof value === 'object' ? undefined : false)
@@ -23,72 +26,44 @@ const child = (value: unknown, name: string): unknown => {
 }
 
 /**
- * What a JSON pointer meets in the arguments. A whole segment `*` stands for every element of an array or member of an object.
+ * What a JSON pointer meets in the arguments, one after another. A whole segment `*` stands for every element of an array or member of an object.
  * There is always at least one answer: where nothing stands, its value is undefined, and false behind a text or number.
  */
-export const pointed = (args: Arguments, pointer: string): readonly Pointed[] => {
+export const pointed = (args: Arguments, pointer: string): Iterable<Pointed> =>
   // most name a member of the arguments themselves
-  if (pointer.lastIndexOf('/') === 0 && pointer !== '/*')
-    return [{ pointer, value: child(args, keyOfPart(pointer.slice(1))) }]
-  let met: readonly Pointed[] = [{ pointer: '', value: args }]
-  for (const segment of pointer.split('/').slice(1)) {
-    met = met.flatMap((one): readonly Pointed[] => {
-      if (segment !== '*')
-        return [{ pointer: `${one.pointer}/${segment}`, value: child(one.value, keyOfPart(segment)) }]
-      const below = members(one.value)
-      if (below.length === 0) return [{ pointer: `${one.pointer}/*`, value: beyond(one.value) }]
-      return below.map(([name, value]) => ({ pointer: `${one.pointer}/${pointerPart(name)}`, value }))
-    })
+  pointer.lastIndexOf('/') === 0 && pointer !== '/*'
+    ? [{ pointer, value: child(args, keyOfPart(pointer.slice(1))) }]
+    : below({ pointer: '', value: args }, pointer.split('/').slice(1))
+
+function* below(one: Pointed, [segment, ...rest]: readonly string[]): Generator<Pointed> {
+  if (segment === undefined) return yield one
+  if (segment !== '*')
+    return yield* below({ pointer: `${one.pointer}/${segment}`, value: child(one.value, keyOfPart(segment)) }, rest)
+  let isEmpty = true
+  for (const [name, value] of members(one.value)) {
+    isEmpty = false
+    yield* below({ pointer: `${one.pointer}/${pointerPart(String(name))}`, value }, rest)
   }
-  return met
+  if (isEmpty) yield* below({ pointer: `${one.pointer}/*`, value: beyond(one.value) }, rest)
 }
-
-/** The arguments that a check judges, and what is wrong with them before any judging. */
-export interface PointedTexts {
-  readonly texts: readonly { readonly pointer: string; readonly text: string }[]
-  readonly findings: readonly CheckFinding[]
-}
-
-/** The strings at some pointers. One that is missing is a finding unless `optional`; one that is no string always is. */
-export const pointedTexts = (
-  args: Arguments,
-  { args: pointers, optional = false }: { readonly args: readonly string[]; readonly optional?: boolean },
-): PointedTexts => {
-  const texts: { pointer: string; text: string }[] = []
-  const findings: CheckFinding[] = []
-  for (const { pointer, value } of pointers.flatMap((one) => pointed(args, one))) {
-    if (typeof value === 'string') texts.push({ pointer, text: value })
-    else if (value !== undefined) findings.push({ pointer, reason: 'must be a string', certain: true })
-    else if (!optional) findings.push({ pointer, reason: 'is missing', certain: true })
-  }
-  return { texts, findings }
-}
-
-/** Time that a check may take for all the values of one call, milliseconds: nothing else happens meanwhile. */
-const MAX_MS = 250
 
 /** What a check has against one value. */
 export type Objection = Omit<CheckFinding, 'pointer'>
 
-/** For a value that the time of a check did not suffice for. */
-export const TOOK_TOO_LONG: Objection = { reason: 'cannot be judged: the check took too long', certain: false }
+/** A text that a check judges, or what is wrong with the value before any judging. */
+export type PointedText =
+  | { readonly pointer: string; readonly text: string; readonly wrong?: never }
+  | { readonly pointer: string; readonly wrong: Objection; readonly text?: never }
 
-/**
- * What a check objects to in values, one after the other. When the time for them is over, the next one cannot be told.
- * One that is judged in steps asks between them whether it is over, and answers `TOOK_TOO_LONG`.
- */
-export const objectionsTo = <Value extends { readonly pointer: string }>(
-  values: readonly Value[],
-  objection: (value: Value, isLate: () => boolean) => Objection | undefined,
-): CheckFinding[] => {
-  const until = performance.now() + MAX_MS
-  const isLate = (): boolean => performance.now() > until
-  const findings: CheckFinding[] = []
-  for (const value of values) {
-    const late = isLate()
-    const found = late ? TOOK_TOO_LONG : objection(value, isLate)
-    if (found !== undefined) findings.push({ pointer: value.pointer, ...found })
-    if (late) break
-  }
-  return findings
+/** What stands at some pointers, which a check wants to be strings. One that is missing is wrong unless `optional`; one that is no string always is. */
+export function* pointedTexts(
+  args: Arguments,
+  { args: pointers, optional = false }: { readonly args: readonly string[]; readonly optional?: boolean },
+): Generator<PointedText> {
+  for (const one of pointers)
+    for (const { pointer, value } of pointed(args, one)) {
+      if (typeof value === 'string') yield { pointer, text: value }
+      else if (value !== undefined) yield { pointer, wrong: { reason: 'must be a string', certain: true } }
+      else if (!optional) yield { pointer, wrong: { reason: 'is missing', certain: true } }
+    }
 }

@@ -50,6 +50,39 @@ const real = (pattern: string): readonly string[] => {
   }
 }
 
+/** Ways that one match may try, each of some nanoseconds. */
+const MAX_WAYS = 20_000_000
+/** Trying one more folder for a globstar takes as long as trying so many characters. */
+const FOLDER = 20
+
+/** In how many ways some wildcards can share out so many folders or characters. */
+const ways = (length: number, wildcards: number): number => {
+  let product = 1
+  for (let each = 1; each <= wildcards; each++) product *= Math.max(1, length / each)
+  return product
+}
+
+const countOf = (text: string, mark: RegExp): number => text.match(mark)?.length ?? 0
+
+/** Tells whether matching a path with patterns could take longer than is waited for: patterns go through all ways before they do not match. */
+export const tooManyWays = (patterns: readonly string[]): ((path: string) => boolean) => {
+  const folders = Math.max(0, ...patterns.map((one) => countOf(one, /\*\*+/g)))
+  const characters = Math.max(
+    0,
+    ...patterns.flatMap((one) => one.split('/')).map((name) => countOf(name, /(?<!\*)\*(?!\*)|[+*@!]\(/g)),
+  )
+  return (path) => {
+    const names = path.split(/[/\\]/)
+    if (ways(names.length, folders) * FOLDER > MAX_WAYS) return true
+    return (
+      ways(
+        names.reduce((most, { length }) => Math.max(most, length), 0),
+        characters,
+      ) > MAX_WAYS
+    )
+  }
+}
+
 /** Makes the denied patterns of a policy ready for use. The name of the set stands for the set and, as it always has, for itself. */
 export const matchersOf = async (deny: readonly string[]): Promise<readonly Matcher[]> => {
   if (deny.length === 0) return []

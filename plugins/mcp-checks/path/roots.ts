@@ -2,7 +2,8 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import { isInside } from './containment.ts'
 import { formsOf } from './forms.ts'
-import { type Matcher, matchersOf, rejectHome } from './patterns.ts'
+import { type Matcher, matchersOf, rejectHome, tooManyWays } from './patterns.ts'
+import type { Steps } from './steps.ts'
 import { walk } from './walk.ts'
 
 export interface PathOptions {
@@ -22,8 +23,10 @@ export interface Roots {
   /** Folder of relative paths, where the policy names one. */
   readonly cwd: string | undefined
   readonly first: string
-  /** The first pattern that a path relative to a root, or a folder above it, matches. */
-  denied(path: string): string | undefined
+  /** Whether the patterns take too long for a path. */
+  readonly isTooDeep: (path: string) => boolean
+  /** The first pattern that a path relative to a root, or a folder above it, matches. Yields between matches, each of which may go through the whole path. */
+  denied(path: string): Steps<string>
 }
 
 /** A folder that a policy names, absolute. */
@@ -40,13 +43,14 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
   const real = written.map((root) => walk(root).real)
   const folders = [...new Set([...written, ...real])]
   const patterns = await matchersOf([deny].flat())
-  const denied = (path: string): string | undefined => {
+  const absolute = patterns.filter(({ pattern }) => isAbsolute(pattern))
+  const denied = function* (path: string): Steps<string> {
     if (patterns.length === 0) return undefined
     for (const root of folders.filter((one) => isInside(one, path))) {
-      const found = patterns.find((pattern) => isDenied(relative(root, path), pattern))
-      if (found !== undefined) return found.pattern
+      const found = yield* firstOf(patterns, relative(root, path))
+      if (found !== undefined) return found
     }
-    return patterns.find((one) => isAbsolute(one.pattern) && isDenied(path, one))?.pattern
+    return yield* firstOf(absolute, path)
   }
   return {
     folders,
@@ -54,12 +58,23 @@ export const rootsOf = async ({ inside, deny = [], cwd }: PathOptions): Promise<
     real,
     cwd: cwd === undefined ? undefined : folder(cwd, 'cwd'),
     first: written[0] ?? process.cwd(),
+    isTooDeep: tooManyWays([deny].flat()),
     denied,
   }
 }
 
-const isDenied = (path: string, { matches, whole = false }: Matcher): boolean =>
-  whole ? matches(slashed(path)) : withParents(path).some(matches)
+/** The first pattern that matches. */
+function* firstOf(patterns: readonly Matcher[], path: string): Steps<string> {
+  if (patterns.length === 0) return undefined
+  const whole = [slashed(path)]
+  const parents = withParents(path)
+  for (const { pattern, matches, whole: isWhole = false } of patterns)
+    for (const one of isWhole ? whole : parents) {
+      if (matches(one)) return pattern
+      yield
+    }
+  return undefined
+}
 
 const slashed = (path: string): string => (sep === '/' ? path : path.replaceAll(sep, '/'))
 

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
 import type { Node, Parser } from 'web-tree-sitter'
 
-/** Time that one text may take, in milliseconds. */
-const PATIENCE_MS = 100
+/** Time that one text may take, in milliseconds; a thread of its own holds up nobody else. */
+const PATIENCE_MS = isMainThread ? 100 : 2_000
 
 let parser: Parser | undefined
 

@@ -1,8 +1,8 @@
-import { isShape, listOf, type Shape, shapeOf } from 'guard-gateway/lib/json'
 import { calledAsFields, fieldsOf } from './fields.ts'
 import { type Asked, type Operation, Unclear } from './operation.ts'
 import { isOwnOperator } from './operators.ts'
 import { isHarmlessNode, operationsOf } from './statements.ts'
+import { isShape, listOf, type Shape, shapeOf } from './tree.ts'
 
 type Parse = (sql: string) => unknown
 

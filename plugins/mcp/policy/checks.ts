@@ -13,8 +13,10 @@ export interface Patience {
   readonly end: () => void
 }
 
-/** Longest wait for all checks of one call, milliseconds. */
-const MAX_WAIT_MS = 250
+/** Longest wait for all checks of one call, milliseconds: of a name that is looked up, or a long text that is judged in a thread of its own. */
+const MAX_WAIT_MS = 10_000
+/** What is wrong with a call is told by as many findings of each check. */
+const MAX_FINDINGS = 100
 
 /** Starts to count when a check is first waited for: most answer at once. */
 export const patience = (ms: number = MAX_WAIT_MS, pace: Pace = new Pace()): Patience => {
@@ -98,7 +100,7 @@ const isPromise = <T>(found: T | Promise<T>): found is Promise<T> =>
 
 const named = ({ id, checks }: CompiledRule, all: readonly Found[]): readonly RuleFinding[] =>
   all.flatMap((found, index) =>
-    found.map((finding) => ({ ...finding, rule_id: id, check: checks[index]?.check.id ?? '' })),
+    found.slice(0, MAX_FINDINGS).map((finding) => ({ ...finding, rule_id: id, check: checks[index]?.check.id ?? '' })),
   )
 
 const inTime = async (found: Promise<Found>, wait: Patience): Promise<Found> => {

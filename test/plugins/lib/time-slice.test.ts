@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
+import { inTurns, mapPaced, Pace, paced } from 'guard-gateway/lib/time-slice'
 
 describe('long work in turns', () => {
   it('lets others have their turn in between, and gives its results in order', async () => {
@@ -51,5 +51,24 @@ describe('long work in turns', () => {
       now += ms
     })
     assert.equal(rested, 2)
+  })
+
+  it('gives what short steps return at once, and that of long ones after the turns of others', async () => {
+    let now = 0
+    let others = 0
+    function* steps(ms: number): Generator<undefined, number> {
+      for (let step = 0; step < 3; step++) {
+        now += ms
+        setImmediate(() => others++)
+        yield
+      }
+      return others
+    }
+    assert.equal(inTurns(steps(1), new Pace(() => now)), 0)
+    await new Promise(setImmediate)
+    others = 0
+    const long = inTurns(steps(5), new Pace(() => now))
+    assert.ok(long instanceof Promise)
+    assert.equal(await long, 3)
   })
 })

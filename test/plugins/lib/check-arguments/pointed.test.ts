@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it, mock } from 'node:test'
-import { objectionsTo, pointed, pointedTexts, TOOK_TOO_LONG } from 'guard-gateway/lib/check-arguments'
+import { describe, it } from 'node:test'
+import { pointed, pointedTexts } from 'guard-gateway/lib/check-arguments'
 
 describe('a pointer into the arguments of a tool call', () => {
   const args = { path: 'a', paths: ['b', 'c'], 'x/y': { '~': 1 }, deep: [{ to: 'd' }, {}], none: [] }
-  const met = (pointer: string) => pointed(args, pointer).map((one) => [one.pointer, one.value])
+  const met = (pointer: string) => [...pointed(args, pointer)].map((one) => [one.pointer, one.value])
 
   it('meets one value', () => assert.deepEqual(met('/path'), [['/path', 'a']]))
   it('meets every element with *', () => {
@@ -34,49 +34,23 @@ describe('a pointer into the arguments of a tool call', () => {
     assert.deepEqual(met('/paths/length'), [['/paths/length', undefined]])
     assert.deepEqual(met('/__proto__'), [['/__proto__', undefined]])
     const own = JSON.parse('{"__proto__":"x"}')
-    assert.deepEqual(pointed(own, '/__proto__'), [{ pointer: '/__proto__', value: 'x' }])
+    assert.deepEqual([...pointed(own, '/__proto__')], [{ pointer: '/__proto__', value: 'x' }])
   })
   it('gives the strings, and finds fault with what is missing or no string', () => {
     const options = { args: ['/path', '/deep', '/absent'] }
-    assert.deepEqual(pointedTexts(args, options), {
-      texts: [{ pointer: '/path', text: 'a' }],
-      findings: [
-        { pointer: '/deep', reason: 'must be a string', certain: true },
-        { pointer: '/absent', reason: 'is missing', certain: true },
-      ],
-    })
-    assert.deepEqual(pointedTexts(args, { ...options, optional: true }).findings, [
-      { pointer: '/deep', reason: 'must be a string', certain: true },
-    ])
+    const wrong = (reason: string) => ({ reason, certain: true })
+    const [path, deep] = [
+      { pointer: '/path', text: 'a' },
+      { pointer: '/deep', wrong: wrong('must be a string') },
+    ]
+    assert.deepEqual([...pointedTexts(args, options)], [path, deep, { pointer: '/absent', wrong: wrong('is missing') }])
+    assert.deepEqual([...pointedTexts(args, { ...options, optional: true })], [path, deep])
   })
-})
-
-describe('what a check objects to in values', () => {
-  const values = ['/a', '/b', '/c', '/d'].map((pointer) => ({ pointer }))
-  const found = { reason: 'is b', certain: true }
-
-  it('is told with the pointer of each', () => {
-    const objection = ({ pointer }: { pointer: string }) => (pointer === '/b' ? found : undefined)
-    assert.deepEqual(objectionsTo(values, objection), [{ pointer: '/b', ...found }])
-    assert.deepEqual(objectionsTo([], objection), [])
-  })
-  it('cannot be told of the next one when their time is over', () => {
-    let now = 0
-    const clock = mock.method(performance, 'now', () => now)
-    try {
-      const findings = objectionsTo(values, () => {
-        now += 130
-        return undefined
-      })
-      const reason = 'cannot be judged: the check took too long'
-      assert.deepEqual(findings, [{ pointer: '/c', reason, certain: false }])
-      const steps = objectionsTo(values.slice(1, 2), (_value, isLate) => {
-        while (!isLate()) now += 130
-        return TOOK_TOO_LONG
-      })
-      assert.deepEqual(steps, [{ pointer: '/b', reason, certain: false }])
-    } finally {
-      clock.mock.restore()
-    }
+  it('is looked at one by one', () => {
+    const list = [1, 2]
+    const values = pointed({ list }, '/list/*')[Symbol.iterator]()
+    assert.equal(values.next().value.value, 1)
+    list[1] = 3
+    assert.equal(values.next().value.value, 3)
   })
 })

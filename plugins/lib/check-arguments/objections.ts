@@ -1,0 +1,105 @@
+import type { CheckFinding } from 'guard-gateway/core'
+import { TooLate } from 'guard-gateway/lib/off-thread'
+import { Pace } from 'guard-gateway/lib/time-slice'
+import type { Objection } from './pointed.ts'
+
+/** Time that a check may work for all the values of one call, in milliseconds; others have their turn in between. */
+const MAX_WORK_MS = 1_000
+/** Time until all of them are judged, in milliseconds, turns of others and work apart included. */
+const MAX_WAIT_MS = 10_000
+/** What is wrong with a call is told by the first of its values. */
+const MAX_FINDINGS = 100
+
+/** For a value that the time of a check did not suffice for. */
+export const TOOK_TOO_LONG: Objection = { reason: 'cannot be judged: the check took too long', certain: false }
+
+type Found = Objection | undefined
+
+/**
+ * What a check objects to in values, one after the other: at once, or as a promise where they take more than a turn or one of them
+ * is judged elsewhere. When the time for them is over, the next one cannot be told.
+ * One that is judged in steps asks between them whether it is over, and answers `TOOK_TOO_LONG`; a rejection with TooLate counts as that.
+ */
+export const objectionsTo = <Value extends { readonly pointer: string }>(
+  values: Iterable<Value>,
+  objection: (value: Value, isLate: () => boolean) => Found | Promise<Found>,
+): readonly CheckFinding[] | Promise<readonly CheckFinding[]> => new Judging(values, objection).run()
+
+class Judging<Value extends { readonly pointer: string }> {
+  readonly #values: Iterator<Value>
+  readonly #objection: (value: Value, isLate: () => boolean) => Found | Promise<Found>
+  readonly #findings: CheckFinding[] = []
+  readonly #pace = new Pace()
+  readonly #began = performance.now()
+  #worked = 0
+  #since = this.#began
+  #isOver = false
+
+  constructor(values: Iterable<Value>, objection: (value: Value, isLate: () => boolean) => Found | Promise<Found>) {
+    this.#values = values[Symbol.iterator]()
+    this.#objection = objection
+  }
+
+  run(): readonly CheckFinding[] | Promise<readonly CheckFinding[]> {
+    for (let value = this.#next(); value !== undefined; value = this.#next()) {
+      const found = this.#judged(value)
+      if (found instanceof Promise) return this.#inTurns(value, found)
+      this.#note(value, found)
+      if (this.#pace.due) return this.#inTurns()
+    }
+    return this.#findings
+  }
+
+  async #inTurns(first?: Value, awaited?: Promise<Found>): Promise<readonly CheckFinding[]> {
+    if (first !== undefined && awaited !== undefined) this.#note(first, await this.#awaited(awaited))
+    else await this.#elsewhere(this.#pace.rest())
+    for (let value = this.#next(); value !== undefined; value = this.#next()) {
+      const found = this.#judged(value)
+      this.#note(value, found instanceof Promise ? await this.#awaited(found) : found)
+      if (this.#pace.due) await this.#elsewhere(this.#pace.rest())
+    }
+    return this.#findings
+  }
+
+  #next(): Value | undefined {
+    if (this.#isOver) return undefined
+    const next = this.#values.next()
+    return next.done === true ? undefined : next.value
+  }
+
+  #judged(value: Value): Found | Promise<Found> {
+    if (!this.#isLate()) return this.#objection(value, this.#isLate)
+    this.#isOver = true
+    return TOOK_TOO_LONG
+  }
+
+  #note({ pointer }: Value, found: Found): void {
+    if (found === undefined) return
+    this.#findings.push({ pointer, ...found })
+    if (this.#findings.length >= MAX_FINDINGS) this.#isOver = true
+  }
+
+  readonly #isLate = (): boolean => {
+    const now = performance.now()
+    return this.#worked + now - this.#since > MAX_WORK_MS || now - this.#began > MAX_WAIT_MS
+  }
+
+  async #awaited(found: Promise<Found>): Promise<Found> {
+    try {
+      return await this.#elsewhere(found)
+    } catch (error) {
+      if (error instanceof TooLate) return TOOK_TOO_LONG
+      throw error
+    }
+  }
+
+  /** Waits for what is no work of the check here. */
+  async #elsewhere<Answer>(other: Promise<Answer>): Promise<Answer> {
+    this.#worked += performance.now() - this.#since
+    try {
+      return await other
+    } finally {
+      this.#since = performance.now()
+    }
+  }
+}

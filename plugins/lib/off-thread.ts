@@ -1,0 +1,1 @@
+export { OffThread, type OffThreadModule, TooLate } from './off-thread/off-thread.ts'

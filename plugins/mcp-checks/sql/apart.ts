@@ -1,0 +1,16 @@
+import type { Objection } from 'guard-gateway/lib/check-arguments'
+import type { OffThreadModule } from 'guard-gateway/lib/off-thread'
+import { objectionTo, type SqlOptions } from './judge.ts'
+import { loadPostgres } from './postgres.ts'
+
+/** A long text and what it is judged by. */
+export interface SqlTask {
+  readonly text: string
+  readonly options: SqlOptions
+}
+
+/** Judges long texts in a thread of their own. */
+export const work: OffThreadModule<SqlTask, Objection | undefined>['work'] = async ({ text, options }) => {
+  if (options.dialect === 'postgres') await loadPostgres()
+  return objectionTo(text, options)
+}

@@ -1,0 +1,72 @@
+import type { Objection } from 'guard-gateway/lib/check-arguments'
+import { harmlessAnywhere } from './functions-anywhere.ts'
+import { harmlessInPostgres } from './functions-postgres.ts'
+import { type Asked, type Operation, Unclear } from './operation.ts'
+import { askedPlainly } from './plain.ts'
+import { askedOfPostgres } from './postgres.ts'
+
+const MAX_BYTES = 256 * 1024
+/** Longer texts are judged apart: of the slowest, as many characters take some tens of milliseconds. */
+const APART_LENGTH = 8_192
+
+type Dialect = 'postgres' | 'mysql' | 'sqlite' | 'generic'
+
+export interface SqlOptions {
+  args: string[]
+  dialect?: Dialect
+  operations: Operation[]
+  multiple_statements?: boolean
+  allow_functions?: string[]
+  deny_functions?: string[]
+  optional?: boolean
+}
+
+const TOO_LONG: Objection = { reason: `is over ${MAX_BYTES} bytes long`, certain: true }
+const CONTROL = /[\p{Cc}--[\t\n]]/v
+
+/** What there is against a text; the grammar has to be loaded for PostgreSQL. */
+export const objectionTo = (written: string, options: SqlOptions): Objection | undefined => {
+  // one that is too long however its lines end is not gone through
+  if (written.length > 2 * MAX_BYTES) return TOO_LONG
+  // ends a line for every database, which a carriage return alone does not
+  const text = written.replaceAll('\r\n', '\n')
+  if (CONTROL.test(text)) return { reason: 'holds a control character', certain: true }
+  if (Buffer.byteLength(text) > MAX_BYTES) return TOO_LONG
+  const dialect = options.dialect ?? 'generic'
+  try {
+    return judged(dialect === 'postgres' ? askedOfPostgres(text) : askedPlainly(text, dialect), dialect, options)
+  } catch (error) {
+    if (error instanceof Unclear) return { reason: error.message, certain: false }
+    throw error
+  }
+}
+
+/** Whether judging a text takes long; no one does that is refused unread. */
+export const isLong = ({ length }: string): boolean => length > APART_LENGTH && length <= 2 * MAX_BYTES
+
+const judged = (asked: Asked, dialect: Dialect, options: SqlOptions): Objection | undefined => {
+  if (asked.statements === 0) return { reason: 'holds no statement', certain: true }
+  if (asked.statements > 1 && options.multiple_statements !== true)
+    return { reason: `holds ${asked.statements} statements, one is allowed`, certain: true }
+  for (const operation of asked.operations)
+    if (!options.operations.includes(operation))
+      return { reason: `does the operation ${operation}, which is not allowed`, certain: true }
+  return ofFunctions(asked, dialect, options)
+}
+
+const ofFunctions = ({ functions, fields }: Asked, dialect: Dialect, options: SqlOptions): Objection | undefined => {
+  const harmless = dialect === 'postgres' ? harmlessInPostgres : harmlessAnywhere
+  for (const name of [...functions, ...fields]) {
+    const shown = name.slice(0, 60)
+    if (isDenied(name, options.deny_functions)) return { reason: `calls ${shown}, which is denied`, certain: true }
+    if (functions.has(name) && !harmless.has(name) && options.allow_functions?.includes(name) !== true)
+      return { reason: `calls ${shown}, which may have side effects`, certain: false }
+  }
+  return undefined
+}
+
+/** By the whole name or the last part of it, quotes and case aside. */
+const isDenied = (name: string, denied: readonly string[] = []): boolean => {
+  const plain = name.replace(/["`]/g, '').toLowerCase()
+  return denied.some((entry) => entry === plain || entry === plain.slice(plain.lastIndexOf('.') + 1))
+}
