@@ -22,6 +22,11 @@ export const checkParams = async (
   }
 }
 
+/** Each element may be wrong, and each is told. */
+const MAX_ELEMENTS = 1_000
+
+const sizeOf = (value: unknown): number => (typeof value === 'object' && value !== null ? Object.keys(value).length : 0)
+
 const checkOne = async (
   detector: Detector,
   params: NonNullable<Rule['params']>,
@@ -34,7 +39,10 @@ const checkOne = async (
     const there = known.length === 0 ? 'it has none' : `there is ${known.join(', ')}`
     problems.push({ path: `${path}/${pointerPart(key)}`, message: `is not a param of ${detector.id}; ${there}` })
   }
-  if (unknown.length > 0 || detector.params === undefined) return
+  const large = Object.keys(params).filter((key) => sizeOf(params[key]) > MAX_ELEMENTS)
+  for (const key of large)
+    problems.push({ path: `${path}/${pointerPart(key)}`, message: `has more than ${MAX_ELEMENTS} elements` })
+  if (unknown.length + large.length > 0 || detector.params === undefined) return
   const check = await checkOf(detector.params)
   check(params)
   for (const error of check.errors ?? []) problems.push(problemOf(error, path))

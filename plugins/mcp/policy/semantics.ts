@@ -4,6 +4,8 @@ import { methodFaults } from './methods.ts'
 
 /** Calls of all tests together; they are made at each load. */
 const MAX_TEST_CALLS = 50_000
+/** Characters of the arguments of all those calls: each call is judged anew. */
+const MAX_TEST_CHARACTERS = 50_000_000
 /** What speaks about calls beside the rules, under these ids. */
 const OTHER_VOICES: ReadonlySet<string> = new Set(['pin', 'plugin'])
 
@@ -23,6 +25,15 @@ export const semanticFaults = (policy: PolicyDocument): readonly PolicyFault[] =
   const calls = tests.reduce((sum, { repeat = 1 }) => sum + repeat, 0)
   if (calls > MAX_TEST_CALLS)
     faults.push({ path: ['tests'], message: `make ${calls} calls, more than the ${MAX_TEST_CALLS} that are run` })
+  const characters = tests.reduce(
+    (sum, { repeat = 1, call }) => sum + repeat * JSON.stringify(call.arguments ?? {}).length,
+    0,
+  )
+  if (characters > MAX_TEST_CHARACTERS)
+    faults.push({
+      path: ['tests'],
+      message: `judge ${characters} characters of arguments in all their calls, more than the ${MAX_TEST_CHARACTERS} that are judged`,
+    })
   return faults
 }
 

@@ -88,4 +88,12 @@ describe("a policy's own tests", () => {
       ],
     )
   })
+  it('are refused where their calls hold more characters than a load may judge', async () => {
+    const test = { call: { tool: 'read', arguments: { a: 'x'.repeat(9_992) } }, repeat: 5_001, expect: 'confirm' }
+    const { errors } = await validatePolicy(gateway, { value: { version: 1, rules, tests: [test] } })
+    assert.deepEqual(
+      errors.map(({ path, message }) => `${path} ${message}`),
+      ['/tests judge 50010000 characters of arguments in all their calls, more than the 50000000 that are judged'],
+    )
+  })
 })
