@@ -202,7 +202,7 @@ describe('a plugin that throws in a timer beside "guard mcp run"', () => {
     const words = ['mcp', 'run', '--server-id', 'child', '--', process.execPath, ...conditions, server]
     const child = spawn(process.execPath, [...conditions, bin, ...words], {
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder },
     })
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const said = text(child.stderr)
