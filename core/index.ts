@@ -38,6 +38,7 @@ export { logins } from './keys/logins.ts'
 export { holdsOwnKey } from './keys/own-keys.ts'
 export { readInto } from './pipeline/read-into.ts'
 export { headerOf, isEventStream, type Relayed, relay } from './pipeline/relay.ts'
+export { isPlain } from './pipeline/tap.ts'
 export { handle } from './pipeline.ts'
 export {
   apiStyle,
@@ -52,7 +53,7 @@ export {
 } from './plugin.ts'
 export { Registry } from './registry.ts'
 export { type Caller, newSessionRow, type Session, type SessionBeginning, type SessionRow } from './session.ts'
-export type { Cost, Reading, RepliedTool, Settled, Usage } from './settled.ts'
+export type { Cost, Reading, RepliedTool, Settled } from './settled.ts'
 export { table } from './store/table.ts'
 export { createStore, type StoreOptions } from './store.ts'
 export {
@@ -76,3 +77,4 @@ export {
   type TreeSpan,
 } from './trace.ts'
 export type { Chain, Conversation, LooseResult, ToolCall, ToolEffect, Turn, TurnContent } from './turns.ts'
+export { noUsage, totalled, type Usage } from './usage.ts'

@@ -1,4 +1,3 @@
-import { spent } from '../plugins/lib/request-reader.ts'
 import type { Attempt, Call, Outcome } from './call.ts'
 import { timeSince } from './clock.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
@@ -14,6 +13,7 @@ import { refusalText } from './pipeline/refusal-text.ts'
 import type { Relayed } from './pipeline/relay.ts'
 import { noReading } from './pipeline/tap.ts'
 import type { Reading, Settled } from './settled.ts'
+import { settledConversation } from './turns.ts'
 
 const TAP_LIMIT_MS = 10_000
 const SETTLE_LIMIT_MS = 5_000
@@ -77,7 +77,7 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending
   }
   const lost = (error: unknown): void => gateway.fault(error, 'settle')
   const release = (): void => {
-    call.conversation = spent(call.conversation)
+    call.conversation = settledConversation(call.conversation)
   }
   try {
     const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) => gateway.hooks.settle.callAsync(settled, done))

@@ -28,7 +28,14 @@ const contribution =
   })
 
 /** A dialect that model requests are spoken in; the path of a request chooses it. */
-export const apiStyle = contribution<ApiStyle>('api-style', (gateway) => gateway.apiStyles)
+export const apiStyle = <E extends ApiStyle>(entry: E): E & Plugin => {
+  if ('speech' in entry)
+    throw new TypeError(
+      `"speech" of API style "${entry.id}" is called "listen" now: listen: listenBy(speech), with listenBy of guard-gateway/lib/api-style.`,
+    )
+  return styleContribution(entry)
+}
+const styleContribution = contribution<ApiStyle>('api-style', (gateway) => gateway.apiStyles)
 /** A form in which runs are exported, and perhaps imported; its id chooses it. */
 export const exportFormat = contribution<ExportFormat>('export-format', (gateway) => gateway.exportFormats)
 /** A way to MCP servers; `transport` of a configured server chooses it. */

@@ -1,18 +1,6 @@
 import type { Attempt, Call, Outcome } from './call.ts'
 import type { Decision } from './decision.ts'
-
-/** Token counts of one reply; `input_tokens` is what was not cached. */
-export interface Usage {
-  readonly input_tokens: number
-  readonly cache_read_tokens: number
-  readonly cache_write_tokens: number
-  readonly cache_write_5m_tokens: number
-  readonly cache_write_1h_tokens: number
-  readonly output_tokens: number
-  /** Part of `output_tokens`. */
-  readonly reasoning_tokens: number
-  readonly total_tokens: number
-}
+import type { Usage } from './usage.ts'
 
 /** What a meter read off a reply. */
 export interface Reading {

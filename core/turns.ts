@@ -88,3 +88,22 @@ export interface Conversation {
   /** Of `turnContents` the tool results alone. */
   resultTexts?(turns: number): readonly (readonly string[])[]
 }
+
+const none: readonly never[] = Object.freeze([])
+const noItems: Chain = Object.freeze({ length: 0, tip: '', tipOf: () => undefined, longestIn: () => 0 })
+
+/**
+ * What is left of a conversation whose request is settled. A record that waits for its commit holds the call, and so would have each
+ * collection of young garbage copy all turns of hundreds of conversations.
+ */
+export const settledConversation = ({ fingerprint, text_bytes }: Conversation): Conversation => ({
+  chain: noItems,
+  talk: noItems,
+  turns: none,
+  systems: none,
+  besides: none,
+  fingerprint,
+  opening: '',
+  text_bytes,
+  loose_results: none,
+})

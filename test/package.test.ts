@@ -12,7 +12,8 @@ const root = join(import.meta.dirname, '..')
 const modules = join(root, 'node_modules')
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly 'guard-source': string }>>
+  /** Null: such a name is nobody else's affair. */
+  readonly exports: Readonly<Record<string, string | { readonly 'guard-source': string } | null>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly scripts: Readonly<Record<string, string>>
   readonly version: string
@@ -22,6 +23,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 /** Every public name, those with a star once for each file behind them. */
 const publicNames = (): string[] =>
   Object.entries(manifest.exports).flatMap(([name, target]) => {
+    if (target === null) return []
     const source = typeof target === 'string' ? target : target['guard-source']
     if (!name.includes('*')) return [name]
     const [head = '', tail = ''] = source.split('*')

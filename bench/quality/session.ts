@@ -1,5 +1,4 @@
-import { type Call, type Decision, newSessionRow, type Session, type Settled } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { type Call, type Decision, newSessionRow, noUsage, type Session, type Settled } from 'guard-gateway/core'
 
 /** A session that nothing is known of yet; milliseconds since 1970. */
 export const sessionAt = (id: string, at: number): Session => ({

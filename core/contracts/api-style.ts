@@ -1,7 +1,6 @@
 import type { Envelope, Part } from '../call.ts'
 import type { ErrorBody } from '../errors.ts'
-import type { Reading } from '../settled.ts'
-import type { Speech } from './speech.ts'
+import type { ListenedReply, ListenRequest, Meter } from './meter.ts'
 
 /** One provider dialect: how to read its requests, meter its replies and speak our errors in it. */
 export interface ApiStyle {
@@ -22,16 +21,10 @@ export interface ApiStyle {
   /** Reads one element of `list`. Pure: the same element always gives equal parts. */
   parts(element: unknown): readonly Part[]
   meter(about: { readonly status: number; readonly stream: boolean }): Meter
-  /** Understands the text of one reply; asked for only where somebody listens. Without it replies are not listened to. */
-  speech?(): Speech
+  /** Lets a listener hear the text of one reply; called only where somebody listens. Without it replies are not listened to. `listenBy` of `guard-gateway/lib/api-style` makes it from a `Speech`. */
+  listen?(request: ListenRequest): ListenedReply
   /** A user message as an element of `list`. Without it requests are not steered. */
   nudge?(text: string): object
   /** One of our own errors in this dialect. */
   refusal(error: ErrorBody, requestId: string): object
-}
-
-/** Watches one reply as it passes; gets decoded copies, changes and keeps back nothing. */
-export interface Meter {
-  push(chunk: Uint8Array): void
-  end(): Reading
 }

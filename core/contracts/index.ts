@@ -1,7 +1,7 @@
 // The contracts that plugins and the gateway meet by, part of the public surface.
 
 export type { AgentKey, Approver, Keys } from './access.ts'
-export type { ApiStyle, Meter } from './api-style.ts'
+export type { ApiStyle } from './api-style.ts'
 export type { AskJson, AskStream, Command, Input, Io } from './command.ts'
 export type { Detector, Ended, Evidence, Rule, Start, TextWatch, Totals } from './detector.ts'
 export type {
@@ -19,7 +19,9 @@ export type {
   TraceWriter,
 } from './export-format.ts'
 export type { Frame, FrameFault, JsonMember, JsonValue } from './frame.ts'
+export type { Listener, ReplyListener } from './listener.ts'
 export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './mcp-check.ts'
+export type { ListenedReply, ListenRequest, Meter } from './meter.ts'
 export type {
   Lost,
   McpLink,
@@ -34,7 +36,6 @@ export type { Ask, FieldFault, Form, Markup, Page, Panel, Posted, Refusal, Sent,
 export type { Finder, Redactor, Secrets } from './redaction.ts'
 export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './reply.ts'
 export type { BudgetLeft, Per, Period, PeriodNow } from './rules.ts'
-export type { Listener, ReplyListener, Speech } from './speech.ts'
 export type {
   AnyRow,
   Capabilities,

@@ -1,6 +1,6 @@
-import { noUsage, totalled } from '../../plugins/lib/api-style.ts'
 import type { Outcome } from '../call.ts'
-import type { Reading, Usage } from '../settled.ts'
+import type { Reading } from '../settled.ts'
+import { noUsage, totalled, type Usage } from '../usage.ts'
 
 /** Tokens of a finished call and how they are known. */
 export interface Metered {

@@ -1,9 +1,16 @@
 import type { Readable } from 'node:stream'
-import type { Ending } from '../../plugins/lib/api-style.ts'
+import type { ReplyListener } from '../contracts/listener.ts'
 import type { BodyReader, Client, PushedBody, Reply } from '../contracts/reply.ts'
 import { readInto } from './read-into.ts'
 import { StreamEnd } from './stream-end.ts'
 import type { Tap } from './tap.ts'
+
+/** How a reply that is on its way can be ended early. */
+export interface Ending {
+  readonly listener: ReplyListener
+  /** As `ListenedReply.ending`. */
+  readonly events: () => string
+}
 
 /** How a reply's bytes got to the client. */
 export interface Relayed {
@@ -126,7 +133,7 @@ class Passage implements BodyReader {
     if (ending === undefined || !ending.listener.over) return false
     this.#end ??= new StreamEnd()
     const whole = this.#end.within(chunk)
-    const last = whole === -1 ? '' : ending.speech.ending()
+    const last = whole === -1 ? '' : ending.events()
     if (last === '') return false
     this.#held = Buffer.concat([chunk.subarray(0, whole), Buffer.from(last)])
     this.#finish('stopped')

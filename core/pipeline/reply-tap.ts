@@ -1,6 +1,7 @@
-import { type Ending, endingOf, heard } from '../../plugins/lib/api-style.ts'
-import type { ApiStyle, Meter } from '../contracts/api-style.ts'
+import type { ApiStyle } from '../contracts/api-style.ts'
+import type { Meter } from '../contracts/meter.ts'
 import type { Decision } from '../decision.ts'
+import type { Ending } from './relay.ts'
 import { createTap, type Tap, unread } from './tap.ts'
 
 type Fault = (error: unknown, where: string) => void
@@ -27,14 +28,17 @@ export const watched = (
     }
   }
   const metering = `meter:${style.id}`
-  const speaking = `speech:${style.id}`
+  const listening = `listen:${style.id}`
   const meter = attempt(metering, () => needed(style.meter({ status, stream }))) ?? blind
-  const ending = attempt(speaking, () => endingOf(style, watch))
   const listened =
-    ending === undefined
-      ? meter
-      : heard(meter, ending.speech, stream, ending.listener, (error) => fault(error, speaking))
-  return { tap: createTap(listened, encoding, (error) => fault(error, metering)), ending }
+    watch === undefined
+      ? undefined
+      : attempt(listening, () =>
+          style.listen?.({ meter, stream, listener: watch, fault: (error) => fault(error, listening) }),
+        )
+  const ending =
+    watch === undefined || listened === undefined ? undefined : { listener: watch, events: () => listened.ending() }
+  return { tap: createTap(listened?.meter ?? meter, encoding, (error) => fault(error, metering)), ending }
 }
 
 const needed = (meter: Meter | undefined): Meter => {

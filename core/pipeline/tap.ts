@@ -1,6 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import { isPlain } from '../../plugins/lib/http.ts'
-import type { Meter } from '../contracts/api-style.ts'
+import type { Meter } from '../contracts/meter.ts'
 import type { Reading } from '../settled.ts'
 import { checkedReading } from './reading.ts'
 
@@ -24,6 +23,10 @@ export const noReading: Reading = Object.freeze({
 
 /** The reading of a reply that came and could not be read here: nobody can tell from it how the reply ended. */
 export const unread: Reading = Object.freeze({ ...noReading })
+
+/** The body is to be read as it stands: no coding is named, or one that changes nothing. */
+export const isPlain = (encoding: string | undefined): boolean =>
+  encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity'
 
 type Decoder = ReturnType<typeof createGunzip>
 

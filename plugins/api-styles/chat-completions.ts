@@ -1,4 +1,4 @@
-import { apiStyle, type Envelope, type Part, type Usage } from 'guard-gateway/core'
+import { apiStyle, type Envelope, type Part, totalled, type Usage } from 'guard-gateway/core'
 import {
   addBlock,
   addCalls,
@@ -11,6 +11,7 @@ import {
   errorFields,
   genericCall,
   KeyCursor,
+  listenBy,
   noCounts,
   noteCounts,
   parsedEvent,
@@ -22,7 +23,6 @@ import {
   saysNothing,
   strangeParts,
   tokenLimit,
-  totalled,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, isShape, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { Arrivals } from './chat-completions/arrivals.ts'
@@ -77,7 +77,7 @@ export const chatCompletions = apiStyle({
 
   nudge: (text) => ({ role: 'user', content: text }),
 
-  speech: chatSpeech,
+  listen: listenBy(chatSpeech),
   meter: (about) => replyMeter(about, chatReader),
 
   refusal: (error) => ({ error: { ...errorFields(error), param: null } }),

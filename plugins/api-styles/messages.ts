@@ -12,6 +12,7 @@ import {
   errorFields,
   genericCall,
   KeyCursor,
+  listenBy,
   noContent,
   noCounts,
   noteCounts,
@@ -52,7 +53,7 @@ export const messages = apiStyle({
 
   nudge: (text) => ({ role: 'user', content: [{ type: 'text', text }] }),
 
-  speech: messagesSpeech,
+  listen: listenBy(messagesSpeech),
 
   meter: (about) => replyMeter(about, messagesReader),
 

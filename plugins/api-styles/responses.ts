@@ -1,4 +1,4 @@
-import { apiStyle, type Envelope, type Part, type Usage } from 'guard-gateway/core'
+import { apiStyle, type Envelope, type Part, totalled, type Usage } from 'guard-gateway/core'
 import {
   addCalls,
   type Counts,
@@ -9,6 +9,7 @@ import {
   type Draft,
   errorFields,
   KeyCursor,
+  listenBy,
   noCounts,
   noteCounts,
   parsedEvent,
@@ -18,7 +19,6 @@ import {
   saidParts,
   saysNothing,
   tokenLimit,
-  totalled,
 } from 'guard-gateway/lib/api-style'
 import { firstOf, listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 import { argumentsOf, itemParts } from './responses/items.ts'
@@ -59,7 +59,7 @@ export const responses = apiStyle({
 
   nudge: (text) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
 
-  speech: responsesSpeech,
+  listen: listenBy(responsesSpeech),
 
   meter: (about) => replyMeter(about, responsesReader),
 

@@ -23,13 +23,11 @@ export {
   type ReplyReader,
   replyMeter,
 } from './api-style/reply-meter.ts'
-export { type Ending, endingOf, heard } from './api-style/speech.ts'
+export { listenBy, type Speech } from './api-style/speech.ts'
 export {
   type CountPaths,
   type Counts,
   noCounts,
   noteCounts,
-  noUsage,
   saysNothing,
-  totalled,
 } from './api-style/usage.ts'

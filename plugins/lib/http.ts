@@ -1,4 +1,5 @@
+export { isPlain } from 'guard-gateway/core'
 export { AGENT_KEY, byHeaderName, headerText, isCredentialName, projectHeader } from './http/header-names.ts'
-export { checkEncoding, inflated, isPlain, withInflated } from './http/inflate.ts'
+export { checkEncoding, inflated, withInflated } from './http/inflate.ts'
 export { mediaType } from './http/media-type.ts'
 export { acceptNoBody } from './http/no-body.ts'

@@ -1,5 +1,4 @@
 export { OwnedBodies } from './request-reader/buffer-ownership.ts'
-export { spent } from './request-reader/conversation/settled-conversation.ts'
 export { argumentText, calledTool, callKey } from './request-reader/conversation/tool-calls.ts'
 export { free } from './request-reader/detach-buffer.ts'
 export { memberSpan, memberValue, type Span } from './request-reader/member.ts'

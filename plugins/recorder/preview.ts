@@ -1,5 +1,6 @@
 import type { ApiStyle, Call, Part, Redactor, Settled } from 'guard-gateway/core'
-import { isPlain, withInflated } from 'guard-gateway/lib/http'
+import { isPlain } from 'guard-gateway/core'
+import { withInflated } from 'guard-gateway/lib/http'
 import { listOf, shapeOf } from 'guard-gateway/lib/json'
 import { cutBeforeRedaction, cutText, dropUnfinishedWord } from 'guard-gateway/lib/text'
 import { answerText } from './answer.ts'

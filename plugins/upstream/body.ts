@@ -1,4 +1,5 @@
-import { isPlain, withInflated } from 'guard-gateway/lib/http'
+import { isPlain } from 'guard-gateway/core'
+import { withInflated } from 'guard-gateway/lib/http'
 import { memberSpan } from 'guard-gateway/lib/request-reader'
 import { compressed } from './compress.ts'
 import type { Upstream } from './destination.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiStyle, Gateway, Plugin, Reading, Settled } from 'guard-gateway/core'
+import { listenBy } from 'guard-gateway/lib/api-style'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { startService } from '../kit/service.ts'
 
@@ -40,8 +41,8 @@ const brokenStyle = () => {
   const ways = [
     ...Object.keys(meters).map((name) => [`meter_${name}`, { meter: meters[name] }] as const),
     ...Object.keys(refusals).map((name) => [`refusal_${name}`, { refusal: refusals[name] }] as const),
-    ['speech_throws', { speech: fail }] as const,
-    ['speech_fails', { speech: () => ({ event: fail, body: fail, ending: fail }) }] as const,
+    ['listen_throws', { listen: fail }] as const,
+    ['listen_fails', { listen: listenBy(() => ({ event: fail, body: fail, ending: fail })) }] as const,
   ]
   const plugin: Plugin = {
     name: 'broken',

@@ -4,13 +4,13 @@ import {
   type Decision,
   type Match,
   newSessionRow,
+  noUsage,
   type Reading,
   type Row,
   type Session,
   type SessionRow,
   type Settled,
 } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
 
 /** 2026-03-01T12:00:00Z, when everything in these examples happens unless told otherwise. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

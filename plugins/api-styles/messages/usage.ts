@@ -1,5 +1,6 @@
 import type { Usage } from 'guard-gateway/core'
-import { type Counts, saysNothing, totalled } from 'guard-gateway/lib/api-style'
+import { totalled } from 'guard-gateway/core'
+import { type Counts, saysNothing } from 'guard-gateway/lib/api-style'
 
 /** Where each count stands in a usage object. */
 export const countPaths = {

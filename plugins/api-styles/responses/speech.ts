@@ -1,4 +1,5 @@
-import type { Listener, Speech } from 'guard-gateway/core'
+import type { Listener } from 'guard-gateway/core'
+import type { Speech } from 'guard-gateway/lib/api-style'
 import { contentOf } from 'guard-gateway/lib/api-style'
 import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
 

@@ -1,6 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ApiStyle, errorBody, GuardError, handle, type Identity, isFault, statusOf } from 'guard-gateway/core'
-import { checkEncoding, isPlain, withInflated } from 'guard-gateway/lib/http'
+import {
+  type ApiStyle,
+  errorBody,
+  GuardError,
+  handle,
+  type Identity,
+  isFault,
+  isPlain,
+  statusOf,
+} from 'guard-gateway/core'
+import { checkEncoding, withInflated } from 'guard-gateway/lib/http'
 import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { credentialsOf, identityOf } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'

@@ -1,15 +1,27 @@
-import type { ApiStyle, Listener, Meter, ReplyListener, Speech } from 'guard-gateway/core'
+import type { ListenedReply, Listener, ListenRequest } from 'guard-gateway/core'
+import type { Shape } from 'guard-gateway/lib/json'
 import { EventSplitter } from 'guard-gateway/lib/sse'
 import { MAX_BODY_BYTES, parsedBody, parsedEvent } from './reply-meter.ts'
 
-/** A meter that lets a listener hear what the reply says, before the dialect's own meter reads it; `fault` is told once if that fails, and the meter goes on. */
-export const heard = (
-  meter: Meter,
-  speech: Speech,
-  stream: boolean,
-  listener: Listener,
-  fault: (error: unknown) => void,
-): Meter => {
+/** Understands one reply of an API style: what it says, and how it can be ended early. */
+export interface Speech {
+  /** Reads one event of a stream. */
+  event(event: Shape, listener: Listener): void
+  /** Reads a whole reply. */
+  body(value: Shape, listener: Listener): void
+  /** As `ListenedReply.ending`. */
+  ending(): string
+}
+
+/** The `listen` of a style whose replies `speech` understands: the listener hears them before the style's own meter reads them. */
+export const listenBy =
+  (speech: () => Speech) =>
+  (request: ListenRequest): ListenedReply => {
+    const own = speech()
+    return { meter: heard(own, request), ending: () => own.ending() }
+  }
+
+const heard = (speech: Speech, { meter, stream, listener, fault }: ListenRequest): ListenedReply['meter'] => {
   const ear = stream ? streamEar(speech, listener) : bodyEar(speech, listener)
   let isDeaf = false
   const deafened = (error: unknown): void => {
@@ -55,16 +67,4 @@ const bodyEar = (speech: Speech, listener: Listener) => {
       if (chunks.length > 0) speech.body(parsedBody(chunks), listener)
     },
   }
-}
-
-/** How a reply that is on its way can be ended early. */
-export interface Ending {
-  readonly listener: ReplyListener
-  readonly speech: Speech
-}
-
-/** What a listener and a dialect make of a reply together; undefined where the dialect cannot be listened to. */
-export const endingOf = (style: ApiStyle, listener: ReplyListener | undefined): Ending | undefined => {
-  const speech = listener === undefined ? undefined : style.speech?.()
-  return listener === undefined || speech === undefined ? undefined : { listener, speech }
 }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { GuardError } from 'guard-gateway/core'
+import { GuardError, isPlain } from 'guard-gateway/core'
 import { AtMost } from './size-limit.ts'
 
 type Inflate = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
@@ -13,10 +13,6 @@ const inflaters: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
   ['br', promisify(zlib.brotliDecompress)],
   ['zstd', promisify(zlib.zstdDecompress)],
 ])
-
-/** The body is to be read as it stands: no coding is named, or one that changes nothing. */
-export const isPlain = (encoding: string | undefined): boolean =>
-  encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity'
 
 /** Refuses a content encoding that nobody here can read. Throws UNSUPPORTED_ENCODING. */
 export const checkEncoding = (encoding: string | undefined): void => {

@@ -1,7 +1,6 @@
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { GuardError } from 'guard-gateway/core'
-import { isPlain } from 'guard-gateway/lib/http'
+import { GuardError, isPlain } from 'guard-gateway/core'
 import { isShape } from 'guard-gateway/lib/json'
 import { type Spooled, spooled } from './spool.ts'
 

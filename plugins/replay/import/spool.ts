@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { GuardError } from 'guard-gateway/core'
-import { checkEncoding, isPlain } from 'guard-gateway/lib/http'
+import { GuardError, isPlain } from 'guard-gateway/core'
+import { checkEncoding } from 'guard-gateway/lib/http'
 import { ImportFile } from 'guard-gateway/lib/trace-file'
 
 /** Files up to this size stay in memory: a thread that reads them takes longer to start than they to be read. */

@@ -85,7 +85,7 @@ export class OpenRun {
 
   #lastEnd(): number {
     const { end_ns, updated_ns } = this.#row
-    return Math.max(Number(end_ns ?? updated_ns / NS_PER_MS), Number(this.spans.sums.end_ns ?? 0n / NS_PER_MS))
+    return Math.max(Number((end_ns ?? updated_ns) / NS_PER_MS), Number((this.spans.sums.end_ns ?? 0n) / NS_PER_MS))
   }
 
   #changed(): void {

@@ -1,5 +1,5 @@
 import type { Attributes, Fragment, Gateway, SpanDraft, Usage } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { noUsage } from 'guard-gateway/core'
 import { countOf } from '../keep/kind.ts'
 import type { SpanRow } from '../tables.ts'
 

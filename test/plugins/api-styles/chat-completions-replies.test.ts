@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { totalled } from 'guard-gateway/lib/api-style'
+import { totalled } from 'guard-gateway/core'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { apiStyleConforms } from '../../conformance/api-style.ts'
 

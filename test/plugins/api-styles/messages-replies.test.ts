@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { totalled } from 'guard-gateway/lib/api-style'
+import { totalled } from 'guard-gateway/core'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { apiStyleConforms } from '../../conformance/api-style.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { totalled } from 'guard-gateway/lib/api-style'
+import { totalled } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { apiStyleConforms } from '../../conformance/api-style.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Call, Decision } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { noUsage } from 'guard-gateway/core'
 import { keyOf, step, system, user } from '../../kit/conversation.ts'
 import { call } from '../../kit/evidence.ts'
 import { busy, defaultRules, newSession, startBench } from './kit.ts'

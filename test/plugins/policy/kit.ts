@@ -7,6 +7,7 @@ import {
   detector,
   errorBody,
   Gateway,
+  noUsage,
   type Plugin,
   type Rule,
   type Session,
@@ -14,7 +15,6 @@ import {
   statusOf,
   undecided,
 } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
 import { errorRetry } from 'guard-gateway/plugins/detectors/error-retry'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
 import { maxRequests } from 'guard-gateway/plugins/detectors/max-requests'

@@ -1,5 +1,5 @@
 import type { Call, Change, Plugin, Session, SessionRow, Settled } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { noUsage } from 'guard-gateway/core'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { aCall, aDecision, aSession, blocked, NOON, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'

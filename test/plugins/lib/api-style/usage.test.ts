@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { noCounts, noteCounts, noUsage, saysNothing, totalled } from 'guard-gateway/lib/api-style'
+import { noUsage, totalled } from 'guard-gateway/core'
+import { noCounts, noteCounts, saysNothing } from 'guard-gateway/lib/api-style'
 
 describe('usage', () => {
   it('sums up what is known and clamps what is below zero', () => {

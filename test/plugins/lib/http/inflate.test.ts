@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { checkEncoding, inflated, isPlain, withInflated } from 'guard-gateway/lib/http'
+import { isPlain } from 'guard-gateway/core'
+import { checkEncoding, inflated, withInflated } from 'guard-gateway/lib/http'
 
 const text = Buffer.from('{"model":"m"}'.repeat(100))
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Decision, GuardError, type Rule, type Session } from 'guard-gateway/core'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { type Decision, GuardError, noUsage, type Rule, type Session } from 'guard-gateway/core'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { call, type Said } from '../../../kit/evidence.ts'
 import { NOON } from '../../../kit/settled.ts'

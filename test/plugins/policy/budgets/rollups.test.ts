@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { noUsage } from 'guard-gateway/core'
 import { newId } from 'guard-gateway/lib/ids'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { Budgets } from '../../../../plugins/policy/budgets/budgets.ts'

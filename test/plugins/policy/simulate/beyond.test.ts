@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { noUsage } from 'guard-gateway/lib/api-style'
+import { noUsage } from 'guard-gateway/core'
 import { maxCost } from 'guard-gateway/plugins/detectors/max-cost'
 import { restartLoop } from 'guard-gateway/plugins/detectors/restart-loop'
 import { begin, growing, startSimulations } from './kit.ts'
