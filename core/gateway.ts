@@ -1,47 +1,37 @@
-import { OwnedBodies, RequestReader } from '../plugins/lib/request-reader.ts'
-import { sessionById } from '../plugins/lib/session-id.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Approver, Keys } from './contracts/access.ts'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Command } from './contracts/command.ts'
-import type { Detector, Rule } from './contracts/detector.ts'
+import type { Detector } from './contracts/detector.ts'
 import type { ExportFormat } from './contracts/export-format.ts'
 import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
-import type { Ask, Form, Page, Panel } from './contracts/page.ts'
-import type { Finder, Redactor, Secrets } from './contracts/redaction.ts'
-import type { BudgetLeft } from './contracts/rules.ts'
-import type { OnStorageFailure, Storage, StorageBackend, Table } from './contracts/storage.ts'
+import type { Form, Page, Panel } from './contracts/page.ts'
+import type { Redactor, Secrets } from './contracts/redaction.ts'
+import type { Services } from './contracts/services.ts'
+import type { Storage, StorageBackend, Table } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
 import { throwerOf, thrownBy } from './errors/error-origin.ts'
 import { GuardError } from './errors.ts'
-import { cleanFragment } from './fragment/clean.ts'
 import type { Fragment, Kept } from './fragment.ts'
 import { createHooks } from './hooks.ts'
-import { approver } from './keys/approver.ts'
-import { KeyRing } from './keys.ts'
+import { Deadlines } from './pipeline/deadline.ts'
 import type { Plugin } from './plugin.ts'
-import { redactor } from './redact.ts'
 import { Registry } from './registry.ts'
-import { SecretFinder } from './secrets.ts'
-import type { Caller, Session, SessionRow } from './session.ts'
-import { createStore } from './store.ts'
+import { type Service, ServiceRegistry } from './service.ts'
 
 export interface GatewayOptions {
   readonly clock?: Clock
-  /** Id of the storage backend; the first registered one if absent. */
-  readonly storage?: string
-  /** `refuse` if absent. */
-  readonly onStorageFailure?: OnStorageFailure
-  readonly redaction?: {
-    readonly names?: readonly string[]
-    readonly emails?: boolean
-    /** What to hide besides, for example a user's patterns. */
-    readonly finders?: readonly Finder[]
-  }
 }
 
-/** The house: hooks where things happen, registries of what there is, and the store. Plugins fill it; it knows none of them. */
+/** Options of before that plugins take now. */
+const MOVED: Readonly<Record<string, string>> = {
+  storage: 'store({ backend })',
+  onStorageFailure: 'store({ on_failure })',
+  redaction: 'redaction({ names, emails, finders })',
+}
+
+/** Hooks where things happen, registries of what there is, and services that one plugin provides and others need. Plugins fill it; it knows none of them. */
 export class Gateway {
   readonly hooks = createHooks()
   readonly detectors = new Registry<Detector>('detector')
@@ -58,79 +48,56 @@ export class Gateway {
   readonly panels = new Registry<Panel>('panel')
   /** What `/api/health` shows, one section a feature. */
   readonly health = new Map<string, () => unknown>()
-  /** The document that tells a person of an error, where pages are served. */
-  errorPage: ((error: GuardError, asked: { readonly url: string; readonly request_id: string }) => string) | undefined
-  /** A page as a whole document with its status, where pages are served: for a feature that takes a form by itself. */
-  pageDocument: ((page: Page, ask: Ask) => Promise<{ readonly status: number; readonly text: string }>) | undefined
-  /** The rules in force for a project; absent where nothing judges requests. */
-  rulesOf: ((project_id: string) => Promise<readonly Rule[]>) | undefined
-  /** What is left of each budget in force: of a session, with those of its agent and its project, or of a project and its agents. Absent where nothing judges requests. */
-  budgetsOf:
-    | ((of: { readonly session: Session } | { readonly project_id: string }) => Promise<readonly BudgetLeft[]>)
-    | undefined
-  /** The session of this id, or of this external id if only one project has it, as it stands now. Throws SESSION_NOT_FOUND or AMBIGUOUS_ID. */
-  sessionOf: (id: string) => Promise<SessionRow> = (id) => sessionById(this.storage, id)
+  /** Files of the gateway itself, absolute: whoever writes them rules it. */
+  readonly ownFiles = new Set<string>()
   /** The plugin file of the user's that an error nobody caught comes from; undefined where it is none of theirs. */
   culpritOf: (error: unknown) => string | undefined = () => undefined
   /** What a line in a terminal begins with that calls this program with its configuration: where it was started, and in any folder. */
   calledAs: { readonly here: string; readonly anywhere: string } = { here: 'guard', anywhere: 'guard' }
-  /** Why nothing of a caller may be forwarded, as it stands now in all processes: PAUSED_SESSION or PAUSED_AGENT. */
-  pauseOf: (caller: Caller) => Promise<GuardError | undefined> = async () => undefined
-  /**
-   * Pauses a session, in memory at once and durably when it resolves; `told` is what its history says of it beside the reason.
-   * Absent where nobody keeps sessions.
-   */
-  pauseSession:
-    | ((session: Session, reason: string, told: Readonly<Record<string, unknown>>) => Promise<void>)
-    | undefined
-  /** How many first bytes of a reply are kept for `settled.head`, of streams and of other replies. */
-  heads: { readonly stream: number; readonly whole: number } = { stream: 0, whole: 0 }
-  /** Who may loosen what holds agents back; anybody unless a key is set. */
-  approver: Approver = approver(undefined)
-  /** Files of the gateway itself, absolute: whoever writes them rules it. */
-  readonly ownFiles = new Set<string>()
-  readonly secrets: Secrets = new SecretFinder()
-  readonly keys: Keys = new KeyRing()
-  /** Reads model requests, and remembers what they held. */
-  readonly requestReader = new RequestReader()
-  /** Bodies that are freed as soon as nobody needs them. */
-  readonly ownedBodies = new OwnedBodies()
   readonly clock: Clock
-  redact: Redactor
-  onStorageFailure: OnStorageFailure
-  #options: GatewayOptions
+  /** How long the taps of a call are waited for. */
+  readonly deadlines = new Deadlines()
+  readonly #services = new ServiceRegistry()
   readonly #plugins = new Set<string>()
-  /** What `keep` has redacted. */
-  readonly #cleaned = new WeakSet<object>()
-  #storage: Storage | undefined
 
+  /** Throws TypeError for an option that a plugin takes now. */
   constructor(options: GatewayOptions = {}) {
+    const moved = Object.keys(options).find((name) => Object.hasOwn(MOVED, name))
+    if (moved !== undefined)
+      throw new TypeError(`The option "${moved}" of a gateway is one of a plugin now: use ${MOVED[moved]}.`)
     this.clock = options.clock ?? systemClock
-    this.#options = options
-    this.onStorageFailure = options.onStorageFailure ?? 'refuse'
-    this.redact = this.#redactor(options)
   }
 
-  /** Takes what a configuration says, for the plugins behind the one that calls this. What the constructor was given stays; what is to be hidden adds up. */
-  configure(options: Omit<GatewayOptions, 'clock'>): void {
-    const [own = {}, more = {}] = [this.#options.redaction, options.redaction]
-    const redaction = {
-      ...more,
-      ...own,
-      names: [...(own.names ?? []), ...(more.names ?? [])],
-      finders: [...(own.finders ?? []), ...(more.finders ?? [])],
-    }
-    this.#options = { ...options, ...this.#options, redaction }
-    this.onStorageFailure = this.#options.onStorageFailure ?? 'refuse'
-    this.redact = this.#redactor(this.#options)
+  /** The service of a name: one plugin provides it, others need it. */
+  service<N extends keyof Services>(name: N): Service<Services[N]> {
+    return this.#services.of(name)
   }
 
-  #redactor({ redaction }: GatewayOptions): Redactor {
-    return redactor({
-      ...redaction,
-      finders: [this.secrets.find, ...(redaction?.finders ?? [])],
-      fault: (error) => this.fault(error, 'redact'),
-    })
+  /** Hides secrets. Throws MISSING_PLUGIN without a plugin that does. */
+  get redact(): Redactor {
+    return this.service('redaction').need().redactor
+  }
+
+  /** The credentials of this process. Throws MISSING_PLUGIN as `redact` does. */
+  get secrets(): Secrets {
+    return this.service('redaction').need().secrets
+  }
+
+  /** The keys that open the model proxy. Throws MISSING_PLUGIN without a plugin that keeps them. */
+  get keys(): Keys {
+    return this.service('access').need().keys
+  }
+
+  /** Who may loosen what holds agents back. Throws MISSING_PLUGIN as `keys` does. */
+  get approver(): Approver {
+    return this.service('access').need().approver
+  }
+
+  /** The storage. Throws STORAGE_UNAVAILABLE where the gateway is not open. */
+  get storage(): Storage {
+    const storage = this.service('store').get()?.storage
+    if (storage === undefined) throw new GuardError('STORAGE_UNAVAILABLE', 'The gateway is not open.')
+    return storage
   }
 
   /** Applies plugins in order; refuses a name twice and an absent requirement. */
@@ -154,30 +121,17 @@ export class Gateway {
     return [...this.#plugins]
   }
 
-  /** The store; there is none before `open`. */
-  get storage(): Storage {
-    if (this.#storage === undefined) throw new GuardError('STORAGE_UNAVAILABLE', 'The gateway is not open.')
-    return this.#storage
-  }
-
   /**
    * Opens the storage, then everything that taps `open`; what was opened is closed again if one fails.
-   * `beside` opens it although a gateway may be at work on the same one.
+   * `beside` opens it although a gateway may be at work on the same one. Rejects with MISSING_PLUGIN where nothing hides secrets, keeps keys or stores.
    */
   async open({ beside = false }: { readonly beside?: boolean } = {}): Promise<this> {
-    const [first] = this.storages
-    const { storage } = this.#options
-    const backend = storage === undefined ? first : this.storages.need(storage)
-    if (backend === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
-    const tables = [...this.tables]
-    this.#storage = createStore(await backend.open(tables, { fault: this.fault, beside }), tables, {
-      redact: this.redact,
-      cleaned: this.#cleaned,
-    })
+    for (const name of ['redaction', 'access', 'store'] as const) this.service(name).need()
     try {
-      await this.hooks.open.promise()
+      await this.hooks.open.promise({ beside })
     } catch (error) {
-      await this.close()
+      // the storage opens first: without it nothing else has
+      if (this.service('store').need().storage !== undefined) await this.close()
       throw error
     }
     return this
@@ -185,9 +139,6 @@ export class Gateway {
 
   async close(): Promise<void> {
     await this.hooks.close.promise()
-    this.requestReader.forget()
-    await this.#storage?.close()
-    this.#storage = undefined
   }
 
   /**
@@ -202,9 +153,9 @@ export class Gateway {
 
   /** What `keep` would keep of fragments, which are not kept. Rejects with what is wrong with one. */
   async cleaned(fragments: readonly Fragment[]): Promise<readonly Kept[]> {
+    const redaction = this.service('redaction').need()
     const kept: Kept[] = []
-    for (const fragment of fragments)
-      kept.push(await cleanFragment(await this.hooks.trace.promise(fragment), this.redact, this.#cleaned))
+    for (const fragment of fragments) kept.push(await redaction.fragment(await this.hooks.trace.promise(fragment)))
     return kept
   }
 

@@ -7,20 +7,26 @@ import {
   SyncHook,
   SyncWaterfallHook,
 } from 'tapable'
-import type { Recording, ToolRecording } from '../plugins/lib/trace.ts'
 import type { Call } from './call.ts'
+import type { Recording, ToolRecording } from './contracts/recording.ts'
 import type { Client, ProxyRequest, Reply } from './contracts/reply.ts'
 import type { Decision } from './decision.ts'
-import { noteThrower, throwerOf } from './errors/error-origin.ts'
 import type { Fragment } from './fragment.ts'
 import type { Settled } from './settled.ts'
+import { attributed, isolated, silent } from './taps.ts'
+
+/** How a gateway opens. */
+export interface OpenOptions {
+  /** Although another one may be at work on the same storage. */
+  readonly beside: boolean
+}
 
 /** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
 export const createHooks = () => {
   const fault = silent(new SyncHook<[error: unknown, where: string]>(['error', 'where']))
   return Object.freeze({
     /** Acquire what is needed, before anything listens. A tap that throws stops the start. */
-    open: attributed(new AsyncSeriesHook<[]>([]), 'open'),
+    open: attributed(new AsyncSeriesHook<[options: OpenOptions]>(['options']), 'open'),
     /** Register routes. */
     http: attributed(new AsyncSeriesHook<[app: FastifyInstance]>(['app']), 'http'),
     /** The gateway answers at this address from now on: `http://127.0.0.1:8787`. Isolated. */
@@ -31,16 +37,19 @@ export const createHooks = () => {
     decision: attributed(
       new AsyncSeriesWaterfallHook<[decision: Decision, call: Call]>(['decision', 'call']),
       'decision',
+      2,
     ),
     /** The first tap that answers, answers. A tap that throws gives 502 or 504, settled as unreachable. */
     forward: attributed(
       new AsyncSeriesBailHook<[call: Call, client: Client], Reply | undefined>(['call', 'client']),
       'forward',
+      2,
     ),
     /** An unguarded request: the first tap that answers, answers; one that throws refuses it. Nothing is decided or recorded. */
     proxy: attributed(
       new AsyncSeriesBailHook<[request: ProxyRequest, client: Client], Reply | undefined>(['request', 'client']),
       'proxy',
+      2,
     ),
     /** Exactly once a guarded call, before its reply ends. Isolated. */
     settle: isolated(new AsyncSeriesHook<[settled: Settled]>(['settled']), 'settle', fault),
@@ -50,6 +59,7 @@ export const createHooks = () => {
     tool: attributed(
       new SyncWaterfallHook<[isRead: boolean, recording: ToolRecording]>(['isRead', 'recording']),
       'tool',
+      2,
     ),
     /** Amend what a writer says of a run, before it is redacted. What a tap throws reaches the writer. */
     trace: attributed(new AsyncSeriesWaterfallHook<[fragment: Fragment]>(['fragment']), 'trace'),
@@ -60,139 +70,10 @@ export const createHooks = () => {
     /** Something failed that nobody waits for. What a tap throws is lost. */
     fault,
     /** Nothing new is taken up any more: let what is under way end. It is waited for only so long. Isolated. */
-    drain: isolated(new AsyncParallelHook<[]>([]), 'drain', fault),
+    drain: isolated(new AsyncParallelHook<[]>([]), 'drain', fault, 0),
     /** Release what was acquired. Isolated. */
-    close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault),
+    close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault, 0),
   })
 }
 
 export type Hooks = ReturnType<typeof createHooks>
-
-/** The part of a hook that wrapping its taps needs. */
-interface Interceptable {
-  intercept(interceptor: { register: <T extends { name: string; type: string; fn: unknown }>(tap: T) => T }): void
-}
-
-/** A hook whose `tapPromise` takes taps that answer at once, too, where they need not wait. */
-type Prompt<H> = H extends {
-  tapPromise(options: infer O, fn: (...args: infer A) => Promise<infer R>): void
-}
-  ? Omit<H, 'tapPromise'> & { tapPromise(options: O, fn: (...args: A) => R | Promise<R>): void }
-  : H
-
-/** A tap; no hook has more than two arguments. */
-type Run = (first?: unknown, second?: unknown) => unknown
-type Done = (error?: unknown, value?: unknown) => void
-type Failed = (error: unknown, done: Done) => void
-
-/** Wraps every tap: what it throws is noted as thrown by it. */
-const attributed = <H>(hook: H, name: string): Prompt<H> => {
-  const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
-    const run = tap.fn as Run
-    const who = `${name}:${tap.name}`
-    if (tap.type === 'sync') return { ...tap, fn: noted(run, who) }
-    const failed: Failed = (error, done) => {
-      noteThrower(error, who)
-      done(thrown(error))
-    }
-    if (tap.type === 'async') return { ...tap, fn: calledBack(tap.fn as (...args: unknown[]) => void, failed) }
-    return { ...tap, type: 'async', fn: awaited(run, failed, argumentsOf(hook)) }
-  }
-  ;(hook as Interceptable).intercept({ register })
-  return hook as Prompt<H>
-}
-
-const argumentsOf = (hook: unknown): number => (hook as { readonly _args: readonly string[] })._args.length
-
-const noted =
-  (run: Run, who: string): Run =>
-  (first, second) => {
-    try {
-      return run(first, second)
-    } catch (error) {
-      noteThrower(error, who)
-      throw error
-    }
-  }
-
-/** A tap that calls back: what it throws is called back, too, since whoever comes before it may have been waited for. */
-const calledBack =
-  (run: (...args: unknown[]) => void, failed: Failed) =>
-  (...args: unknown[]): void => {
-    try {
-      run(...args)
-    } catch (error) {
-      failed(error, args.at(-1) as Done)
-    }
-  }
-
-/**
- * A tap that answers with a promise as one that calls back: every further promise on the way of a request costs. What is no promise is the value itself.
- * `count`: of the hook's arguments, behind which the one to call back stands; lists of arguments would cost, too.
- */
-const awaited = (run: Run, failed: Failed, count: number) => {
-  if (count === 0) return (done: Done) => begin(run, failed, done)
-  if (count === 1) return (only: unknown, done: Done) => begin(run, failed, done, only)
-  return (first: unknown, second: unknown, done: Done) => begin(run, failed, done, first, second)
-}
-
-const begin = (run: Run, failed: Failed, done: Done, first?: unknown, second?: unknown): void => {
-  let work: unknown
-  try {
-    work = run(first, second)
-  } catch (error) {
-    failed(error, done)
-    return
-  }
-  if (!isThenable(work)) done(null, work)
-  else
-    work.then(
-      (value) => done(null, value),
-      (error: unknown) => failed(error, done),
-    )
-}
-
-const isThenable = (work: unknown): work is PromiseLike<unknown> =>
-  typeof (work as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
-
-/** Whoever is called back takes what is falsy for no error. */
-const thrown = (error: unknown): unknown => (error ? error : new Error(`rejected with ${String(error)}`))
-
-/** Wraps every tap: what it throws is lost, since a reporter that fails has nobody left to report to, and the other taps still run. */
-const silent = <H>(hook: H): H => {
-  const register = <T extends { fn: unknown }>(tap: T): T => {
-    const run = tap.fn as Run
-    const quiet: Run = (first, second) => {
-      try {
-        run(first, second)
-      } catch {}
-    }
-    return { ...tap, fn: quiet }
-  }
-  ;(hook as Interceptable).intercept({ register })
-  return hook
-}
-
-/** Wraps every tap: what it throws goes to `fault` with the tap's name, and the other taps still run. */
-const isolated = <H>(hook: H, name: string, fault: SyncHook<[error: unknown, where: string]>): Prompt<H> => {
-  const register = <T extends { name: string; type: string; fn: unknown }>(tap: T): T => {
-    const run = tap.fn as Run
-    const report = (error: unknown) => fault.call(error, throwerOf(error) ?? `${name}:${tap.name}`)
-    const sync: Run = (first, second) => {
-      try {
-        return run(first, second)
-      } catch (error) {
-        report(error)
-      }
-    }
-    if (tap.type === 'async') throw new TypeError(`hook ${name} takes tap and tapPromise, not tapAsync`)
-    if (tap.type !== 'promise') return { ...tap, fn: sync }
-    const failed: Failed = (error, done) => {
-      report(error)
-      done()
-    }
-    return { ...tap, type: 'async', fn: awaited(run, failed, argumentsOf(hook)) }
-  }
-  ;(hook as Interceptable).intercept({ register })
-  return hook as Prompt<H>
-}

@@ -5,10 +5,8 @@ import type { Client, Reply } from './contracts/reply.ts'
 import { type Decision, undecided } from './decision.ts'
 import { type ErrorBody, errorBody, GuardError, isFault, statusOf } from './errors.ts'
 import type { Gateway } from './gateway.ts'
-import { within } from './pipeline/deadline.ts'
 import { metered } from './pipeline/metering.ts'
 import { gone, type Passed, passOn } from './pipeline/pass-on.ts'
-import { recordable } from './pipeline/recording.ts'
 import { refusalText } from './pipeline/refusal-text.ts'
 import type { Relayed } from './pipeline/relay.ts'
 import { noReading } from './pipeline/tap.ts'
@@ -23,13 +21,14 @@ const SETTLE_LIMIT_MS = 5_000
  * Throws only before anything was decided; nothing is recorded or sent then.
  */
 export const handle = async (gateway: Gateway, call: Call, client: Client): Promise<void> => {
-  const asked = within<void>(TAP_LIMIT_MS, 'request', (done) => gateway.hooks.request.callAsync(call, done))
+  const asked = gateway.deadlines.within<void>(TAP_LIMIT_MS, 'request', (done) =>
+    gateway.hooks.request.callAsync(call, done),
+  )
   if (asked instanceof Promise) await asked
-  if (!recordable(gateway, call)) call.notes.recorded = false
   const { session } = call
   if (session !== null) session.open++
   try {
-    const judged = within<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
+    const judged = gateway.deadlines.within<Decision>(TAP_LIMIT_MS, 'decision', (done) =>
       gateway.hooks.decision.callAsync(undecided, call, done),
     )
     const decision = judged instanceof Promise ? await judged : judged
@@ -80,7 +79,9 @@ const settle = (gateway: Gateway, call: Call, decision: Decision, ending: Ending
     call.conversation = settledConversation(call.conversation)
   }
   try {
-    const recorded = within<void>(SETTLE_LIMIT_MS, 'settle', (done) => gateway.hooks.settle.callAsync(settled, done))
+    const recorded = gateway.deadlines.within<void>(SETTLE_LIMIT_MS, 'settle', (done) =>
+      gateway.hooks.settle.callAsync(settled, done),
+    )
     if (!(recorded instanceof Promise)) {
       release()
       return undefined

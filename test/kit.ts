@@ -1,6 +1,7 @@
 // What tests of a plugin or of an agent behind the gateway need, public as guard-gateway/test.
 // The conformance suites draw random values with fast-check: whoever imports this installs it.
 
+export { foundation } from 'guard-gateway/presets/foundation'
 export { apiStyleConforms, type StyleSamples } from './conformance/api-style.ts'
 export { detectorConforms } from './conformance/detector.ts'
 export { exportFormatConforms } from './conformance/export-format.ts'

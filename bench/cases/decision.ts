@@ -45,7 +45,7 @@ const deciding = (judge: Judge, kib: number): (() => Promise<Measured>) => {
     session.open++
     const start = performance.now()
     const at = NOON + index * SECOND
-    const call = { ...callOf(chatCompletions, body, session.row.id, at, judge.gateway.requestReader), session }
+    const call = { ...callOf(chatCompletions, body, session.row.id, at, judge.reader), session }
     const decision = await judge.decide(call)
     const spent = performance.now() - start
     await judge.settle(call, decision, { tokens: 20 })

@@ -1,5 +1,6 @@
-import { Gateway, holdsOwnKey } from 'guard-gateway/core'
-import { byHeaderName, isCredentialName } from 'guard-gateway/lib/http'
+import { Gateway } from 'guard-gateway/core'
+import { byHeaderName, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/http'
+import { foundation } from 'guard-gateway/presets/foundation'
 import type { Bench } from 'tinybench'
 import { times } from '../kit.ts'
 
@@ -27,7 +28,7 @@ const agent = [
 
 /** What does it cost to part credentials from a request's headers, and to know its key? */
 export const register = (bench: Bench): void => {
-  const gateway = new Gateway()
+  const gateway = new Gateway().use(...foundation())
   gateway.keys.setGateway(KEY)
   gateway.secrets.add(KEY)
   gateway.secrets.add('sk-bench-provider-key-0123456789')

@@ -1,4 +1,5 @@
 import { type Gateway, handle } from 'guard-gateway/core'
+import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import type { Bench } from 'tinybench'
@@ -19,11 +20,12 @@ export const register = (bench: Bench): void => {
       async: true,
       async beforeAll() {
         const open = await openGateway(memory())
+        const reader = new RequestReader()
         gateway = open
         task = timesAsync(50, () => {
           const session = `bench ${Math.floor(number / REQUESTS_A_SESSION)}`
           stamp(body, conversation.stamps, String(number++).padStart(STAMP, '0'))
-          return handle(open, callOf(chatCompletions, body, session, NOON, open.requestReader), silentClient)
+          return handle(open, callOf(chatCompletions, body, session, NOON, reader), silentClient)
         })
       },
       async afterAll() {

@@ -1,4 +1,6 @@
-import { type Change, createStore, type DriverChange, Gateway } from 'guard-gateway/core'
+import { type Change, type DriverChange, Gateway } from 'guard-gateway/core'
+import { createStore } from 'guard-gateway/plugins/store'
+import { foundation } from 'guard-gateway/presets/foundation'
 import type { Bench } from 'tinybench'
 import { recordedBatch } from '../kit/batches.ts'
 import { prose, random, times, timesAsync } from '../kit.ts'
@@ -6,7 +8,7 @@ import { prose, random, times, timesAsync } from '../kit.ts'
 /** What does redaction cost: of a request's rows on their way into storage, and of a text? */
 export const register = async (bench: Bench): Promise<void> => {
   const { tables, request } = await recordedBatch()
-  const { redact } = new Gateway()
+  const { redact } = new Gateway().use(...foundation())
   const store = createStore(acceptingDriver, tables, { redact })
   const changes = request.map(asChange)
   bench.add(

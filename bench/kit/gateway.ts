@@ -10,6 +10,7 @@ import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { sessions } from 'guard-gateway/plugins/sessions'
+import { foundation } from 'guard-gateway/presets/foundation'
 
 /** The six rules of the default preset. */
 export const detectors: readonly (Detector & Plugin)[] = [
@@ -49,6 +50,7 @@ const answering: Plugin = {
 /** A gateway without HTTP that answers its calls itself, open and ready. The storage comes from the plugin given. */
 export const openGateway = (backend: Plugin): Promise<Gateway> =>
   new Gateway()
+    .use(...foundation())
     .use(backend, chatCompletions, messages, ...detectors, sessions(), policy(), recorder(), answering)
     .open()
 

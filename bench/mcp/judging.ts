@@ -5,6 +5,7 @@ import { path } from 'guard-gateway/plugins/mcp-checks/path'
 import { shell } from 'guard-gateway/plugins/mcp-checks/shell'
 import { sql } from 'guard-gateway/plugins/mcp-checks/sql'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { limitTable } from '../../plugins/mcp/actions/tables.ts'
 import { openPolicies } from '../../plugins/mcp/policy/index.ts'
 import { compileSchema } from '../../plugins/mcp/schemas/compile.ts'
@@ -18,7 +19,7 @@ export interface Judging {
 }
 
 export const openJudging = async (): Promise<Judging> => {
-  const gateway = new Gateway().use(memory(), path, shell, sql)
+  const gateway = new Gateway().use(...foundation(), memory(), path, shell, sql)
   gateway.tables.add(limitTable)
   await gateway.open()
   const policies = await openPolicies(gateway, { policy, fault: gateway.fault })

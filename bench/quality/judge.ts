@@ -1,13 +1,16 @@
 import { serialize } from 'node:v8'
 import { type Call, type Decision, type Detector, Gateway, type Plugin, undecided } from 'guard-gateway/core'
+import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { policy } from 'guard-gateway/plugins/policy'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { type Ending, settledOf } from './session.ts'
 
 /** Judges requests as the gateway does, without HTTP, upstreams or records. */
 export interface Judge {
   readonly gateway: Gateway
+  readonly reader: RequestReader
   decide(call: Call): Promise<Decision>
   /** Ends a call that was decided. */
   settle(call: Call, decision: Decision, ending: Ending): Promise<void>
@@ -27,6 +30,7 @@ export const openJudge = async (
   const watched: Watched = { spent: new Map(), measured: new Map(), memories: new Map() }
   const faults: unknown[] = []
   const gateway = new Gateway().use(
+    ...foundation(),
     memory(),
     ...detectors.map((detector) => timed(detector, watched)),
     ...more,
@@ -37,6 +41,7 @@ export const openJudge = async (
   await gateway.open()
   return {
     gateway,
+    reader: new RequestReader(),
     async decide(call) {
       watched.spent.clear()
       watched.measured.clear()

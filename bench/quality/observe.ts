@@ -81,13 +81,7 @@ const play = async (
   const bytes: number[] = []
   const rows: object[] = []
   for (const ask of one.asks()) {
-    const call = callOf(
-      messages,
-      ask.body,
-      session.row.id,
-      NOON + tokens.length * 10 * SECOND,
-      judge.gateway.requestReader,
-    )
+    const call = callOf(messages, ask.body, session.row.id, NOON + tokens.length * 10 * SECOND, judge.reader)
     call.session = session
     session.open++
     const decision = await judge.decide(call)

@@ -1,4 +1,5 @@
-import { type Call, type Decision, newSessionRow, noUsage, type Session, type Settled } from 'guard-gateway/core'
+import { type Call, type Decision, noUsage, type Session, type Settled } from 'guard-gateway/core'
+import { newSessionRow } from 'guard-gateway/lib/session'
 
 /** A session that nothing is known of yet; milliseconds since 1970. */
 export const sessionAt = (id: string, at: number): Session => ({

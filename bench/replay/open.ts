@@ -6,10 +6,12 @@ import { recorder } from 'guard-gateway/plugins/recorder'
 import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { foundation } from 'guard-gateway/presets/foundation'
 
 /** A gateway with the trace store in a database file, not open yet; it keeps everything, however old, and works beside another bench of the same file. */
 export const replayGateway = (file: string, ...more: readonly Plugin[]): Gateway =>
   new Gateway().use(
+    ...foundation(),
     sqlite({ file, exclusive: false }),
     json,
     jsonl,

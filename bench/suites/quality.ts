@@ -1,5 +1,5 @@
 import { open, writeFile } from 'node:fs/promises'
-import { unwritable } from 'guard-gateway/core'
+import { unwritable } from 'guard-gateway/lib/errors'
 import type { BenchOptions } from '../options.ts'
 import { withBaseline } from '../quality/baseline.ts'
 import { loadCorpus } from '../quality/corpus.ts'

@@ -58,7 +58,7 @@ const stepFailure = async (
   session: Session,
   at: number,
 ): Promise<string | null> => {
-  const made = callOf(styles[style], Buffer.from(JSON.stringify(body)), session.row.id, at, judge.gateway.requestReader)
+  const made = callOf(styles[style], Buffer.from(JSON.stringify(body)), session.row.id, at, judge.reader)
   const call = { ...made, mode, session, headers: { ...made.headers, ...headers }, retry_mark: retry === true }
   session.open++
   const decision = await judge.decide(call)

@@ -33,3 +33,9 @@ export interface Approver {
   /** What is wrong with the key in a form. */
   faultIn(fields: URLSearchParams): FieldFault | undefined
 }
+
+/** Who may call, and who may loosen what holds agents back. */
+export interface Access {
+  readonly keys: Keys
+  readonly approver: Approver
+}

@@ -2,19 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Call, Outcome } from '../call.ts'
 import type { Finding, Row } from '../decision.ts'
 import type { Turn } from '../turns.ts'
-import type { PeriodNow } from './rules.ts'
-
-/** A rule of a policy, as stored and as evaluated. */
-export interface Rule<Params = Readonly<Record<string, unknown>>> {
-  readonly id: string
-  readonly rule_type: string
-  readonly threshold: number
-  readonly window_size: number
-  readonly action: string
-  readonly enabled: boolean
-  readonly params?: Params
-  readonly note?: string
-}
+import type { PeriodNow, Rule } from './rules.ts'
 
 /** How a finished request ended, in completion order. */
 export interface Ended {

@@ -1,9 +1,36 @@
 // The contracts that plugins and the gateway meet by, part of the public surface.
 
-export type { AgentKey, Approver, Keys } from './access.ts'
+// what contracts are made of
+export type {
+  Fragment,
+  FragmentArtifact,
+  FragmentEvent,
+  FragmentRun,
+  FragmentWarning,
+  Kept,
+  RunLabels,
+} from '../fragment.ts'
+export type {
+  Artifact,
+  Attributes,
+  FailureEvidence,
+  FailureTag,
+  Origin,
+  Owner,
+  Records,
+  Run,
+  Severity,
+  Span as TraceSpan,
+  SpanKind,
+  Trace,
+  TraceEvent,
+  TreeNode,
+  TreeSpan,
+} from '../trace.ts'
+export type { Access, AgentKey, Approver, Keys } from './access.ts'
 export type { ApiStyle } from './api-style.ts'
 export type { AskJson, AskStream, Command, Input, Io } from './command.ts'
-export type { Detector, Ended, Evidence, Rule, Start, TextWatch, Totals } from './detector.ts'
+export type { Detector, Ended, Evidence, Start, TextWatch, Totals } from './detector.ts'
 export type {
   ArtifactDraft,
   EventDraft,
@@ -21,7 +48,6 @@ export type {
 export type { Frame, FrameFault, JsonMember, JsonValue } from './frame.ts'
 export type { Listener, ReplyListener } from './listener.ts'
 export type { Arguments, CheckContext, CheckFinding, CheckLint, McpCheck } from './mcp-check.ts'
-export type { ListenedReply, ListenRequest, Meter } from './meter.ts'
 export type {
   Lost,
   McpLink,
@@ -32,10 +58,15 @@ export type {
   PassedHeaders,
   StreamEvent,
 } from './mcp-transport.ts'
+export type { ListenedReply, ListenRequest, Meter } from './meter.ts'
 export type { Ask, FieldFault, Form, Markup, Page, Panel, Posted, Refusal, Sent, View } from './page.ts'
-export type { Finder, Redactor, Secrets } from './redaction.ts'
+export type { Recording, ToolRecording } from './recording.ts'
+export type { Finder, Redaction, Redactor, Secrets } from './redaction.ts'
 export type { BodyReader, Client, ProxyRequest, PushedBody, Reply, ReplyBody, Shown } from './reply.ts'
-export type { BudgetLeft, Per, Period, PeriodNow } from './rules.ts'
+export type { BodyOwnership, ReadRequest, Requests } from './requests.ts'
+export type { BudgetLeft, Per, Period, PeriodNow, Rule, Rules } from './rules.ts'
+export type { Documents, PreviewBytes, Services } from './services.ts'
+export type { Sessions } from './sessions.ts'
 export type {
   AnyRow,
   Capabilities,
@@ -46,6 +77,7 @@ export type {
   DriverContext,
   DriverPage,
   DriverQuery,
+  DriverReader,
   Key,
   OnStorageFailure,
   Position,
@@ -54,6 +86,7 @@ export type {
   Storage,
   StorageBackend,
   StorageState,
+  Store,
   Table,
   TableName,
   Tables,
@@ -64,6 +97,7 @@ export type { DriverSum, Group, Sum } from './storage-sum.ts'
 export type {
   Connections,
   Exchange,
+  ProxyAddress,
   UpstreamAddress,
   UpstreamClient,
   UpstreamListener,

@@ -1,3 +1,5 @@
+import type { Fragment, Kept } from '../fragment.ts'
+
 /** Looks for the first secret at or behind `from`: configured credentials, users' patterns. */
 export type Finder = (text: string, from: number) => readonly [start: number, end: number] | undefined
 
@@ -20,4 +22,17 @@ export interface Secrets {
   holds(text: string): boolean
   /** Where the first credential at or after `from` stands. */
   readonly find: Finder
+}
+
+/** What hides secrets in all that is stored, logged or exported. */
+export interface Redaction {
+  readonly redactor: Redactor
+  readonly secrets: Secrets
+  /** Json values that were redacted already: a store writes them as they are. */
+  readonly cleaned: WeakSet<object>
+  /**
+   * Sanitises, redacts and limits all that a fragment says; a large one in turns with other work. Its attributes are added to `cleaned`.
+   * Rejects with TOO_DEEP, TOO_MANY_ATTRIBUTES or INVALID_TRACE and a pointer into the fragment.
+   */
+  fragment(fragment: Fragment): Promise<Kept>
 }

@@ -1,3 +1,17 @@
+import type { Session } from '../session.ts'
+
+/** A rule of a policy, as stored and as evaluated. */
+export interface Rule<Params = Readonly<Record<string, unknown>>> {
+  readonly id: string
+  readonly rule_type: string
+  readonly threshold: number
+  readonly window_size: number
+  readonly action: string
+  readonly enabled: boolean
+  readonly params?: Params
+  readonly note?: string
+}
+
 /** A stretch of the calendar after which a budget begins anew. */
 export type Per = 'minute' | 'hour' | 'day' | 'week' | 'month'
 
@@ -42,4 +56,12 @@ export interface BudgetLeft {
   readonly resets_at: string | null
   /** Where the calendar of `per` is told. */
   readonly time_zone: string | null
+}
+
+/** Who judges requests. */
+export interface Rules {
+  /** The rules in force for a project. */
+  of(project_id: string): Promise<readonly Rule[]>
+  /** What is left of each budget in force: of a session, with those of its agent and its project, or of a project and its agents. */
+  budgets(of: { readonly session: Session } | { readonly project_id: string }): Promise<readonly BudgetLeft[]>
 }

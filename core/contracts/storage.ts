@@ -208,3 +208,10 @@ export interface StorageBackend {
 
 /** What happens to shadow-mode requests while nothing can be recorded: refused, or let through unrecorded. */
 export type OnStorageFailure = 'refuse' | 'forward'
+
+/** Who opens, holds and closes the storage of a gateway. */
+export interface Store {
+  /** Undefined before the gateway opens, and after it has closed. */
+  readonly storage: Storage | undefined
+  onFailure: OnStorageFailure
+}

@@ -34,7 +34,7 @@ export const passOn = async (
   const stream = isEventStream(reply, call.envelope.stream)
   const about = { status: reply.status, stream, encoding: headerOf(reply.headers, 'content-encoding') }
   const { tap, ending } = watched(gateway.apiStyles.need(call.style), about, decision.watch, gateway.fault)
-  const keep = stream ? gateway.heads.stream : gateway.heads.whole
+  const keep = gateway.service('previews').get()?.[stream ? 'stream' : 'whole'] ?? 0
   const now = (): number => timeSince(gateway.clock, call)
   const passed = relay(reply, client, tap, now, keep, stream && isOpenEnded(reply) ? ending : undefined)
   const relayed = passed instanceof Promise ? await passed : passed

@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type AskJson, type Command, GuardError, type Input, type Io, instantOf, unwritable } from 'guard-gateway/core'
+import { type AskJson, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { unwritable } from 'guard-gateway/lib/errors'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { terminalLine } from 'guard-gateway/lib/text'
+import { instantOf } from 'guard-gateway/lib/time'
 
 /** Sends a request to the interface and gives the answer's body; rejects with the error that it answers with. */
 type Asking = <T>(work: (ask: AskJson) => Promise<T>) => Promise<T>

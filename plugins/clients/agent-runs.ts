@@ -1,4 +1,4 @@
-import type { Gateway } from 'guard-gateway/core'
+import { type Gateway, stages } from 'guard-gateway/core'
 
 /** Header by which each request names the `guard run` that its agent was started with. */
 export const RUN_HEADER = 'x-guard-run-id'
@@ -19,8 +19,10 @@ export const countRuns = (gateway: Gateway): void => {
     if (counts.size > MOST && oldest !== undefined) counts.delete(oldest)
   }
   // ahead of whatever may refuse it
-  gateway.hooks.request.tap({ name: 'clients', stage: -300 }, ({ headers }) => count(headers[RUN_HEADER]))
-  gateway.hooks.proxy.tap({ name: 'clients', stage: -300 }, ({ headers }) => count(headers[RUN_HEADER]))
+  gateway.hooks.request.tap({ name: 'clients', stage: stages.request.count }, ({ headers }) =>
+    count(headers[RUN_HEADER]),
+  )
+  gateway.hooks.proxy.tap({ name: 'clients', stage: stages.proxy.count }, ({ headers }) => count(headers[RUN_HEADER]))
   gateway.hooks.http.tapPromise('clients', async (app) => {
     const { agentRunRoutes } = await import('./agent-run-routes.ts')
     await app.register(agentRunRoutes(counts), { prefix: '/api' })

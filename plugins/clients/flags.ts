@@ -1,5 +1,5 @@
 import { GuardError, type Input } from 'guard-gateway/core'
-import { isSessionName } from 'guard-gateway/lib/session-id'
+import { isSessionName } from 'guard-gateway/lib/session'
 import { terminalLine } from 'guard-gateway/lib/text'
 
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { APPROVER_FLAG, type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { type Command, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import { keyFile, storeAgentKey } from './agent-key.ts'
 import { modelFlag, nameFlag, textFlag } from './flags.ts'
 import type { ClientsOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 
 export interface DocsOptions {
   /** The version of the service that the description names. */
@@ -11,7 +11,7 @@ export const docs = ({ version }: DocsOptions): Plugin => ({
   requires: ['http'],
   apply(gateway: Gateway) {
     // before all others: what describes routes has to be there when they are added
-    gateway.hooks.http.tapPromise({ name: 'docs', stage: -100 }, async (app) => {
+    gateway.hooks.http.tapPromise({ name: 'docs', stage: stages.http.docs }, async (app) => {
       const { describe } = await import('./describe.ts')
       await describe(app, gateway, version)
     })

@@ -1,7 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { errorBody, type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
 import { schemaFault } from 'guard-gateway/lib/errors'
+import { refusals } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { classOf } from './admission/route-class.ts'
 import { decodedPath } from './admission/target.ts'
@@ -51,9 +52,12 @@ const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.incl
 
 /** Undefined where nobody serves pages, or the page of the error is itself broken. */
 const pageOf = (face: HttpFace, error: GuardError, request_id: string, request: FastifyRequest): string | undefined => {
-  const { errorPage, redact, fault } = face.gateway
+  const { redact, fault } = face.gateway
   try {
-    return errorPage?.(error, { url: redact.text(request.raw.url ?? ''), request_id })
+    return face.gateway
+      .service('documents')
+      .get()
+      ?.error(error, { url: redact.text(request.raw.url ?? ''), request_id })
   } catch (thrown) {
     fault(thrown, 'error-page')
   }

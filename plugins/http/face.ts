@@ -105,18 +105,18 @@ const passthroughOf = (options: HttpOptions): ((path: string) => boolean) => {
   }
 }
 
-const faces = new WeakMap<Gateway, HttpFace>()
+declare module 'guard-gateway/core' {
+  interface Services {
+    http: HttpFace
+  }
+}
 
 /** Gives a gateway its HTTP face; done once, when the plugin is applied. */
 export const setFace = (gateway: Gateway, options: HttpOptions): HttpFace => {
   const face = new HttpFace(gateway, options)
-  faces.set(gateway, face)
+  gateway.service('http').provide(face)
   return face
 }
 
 /** The HTTP face of a gateway. Throws MISSING_PLUGIN if it has none. */
-export const faceOf = (gateway: Gateway): HttpFace => {
-  const face = faces.get(gateway)
-  if (face === undefined) throw new GuardError('MISSING_PLUGIN', 'The gateway has no plugin "http".')
-  return face
-}
+export const faceOf = (gateway: Gateway): HttpFace => gateway.service('http').need()

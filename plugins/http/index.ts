@@ -1,4 +1,5 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
+import { OwnedBodies, RequestReader } from 'guard-gateway/lib/request-reader'
 import { setFace } from './face.ts'
 import { healthRoute } from './health.ts'
 import { logEvents } from './log-events.ts'
@@ -33,8 +34,11 @@ export const http = (options: HttpOptions): Plugin => ({
       addPanels(face)
     })
     logEvents(face)
-    freeBodies(gateway)
-    gateway.hooks.close.tapPromise({ name: 'http', stage: -100 }, () => face.drained())
+    const requests = { reader: new RequestReader(), bodies: new OwnedBodies() }
+    gateway.service('requests').provide(requests)
+    freeBodies(gateway, requests.bodies)
+    gateway.hooks.close.tapPromise({ name: 'http', stage: stages.close.http }, () => face.drained())
+    gateway.hooks.close.tap({ name: 'http', stage: stages.close.requests }, () => requests.reader.forget())
   },
 })
 

@@ -1,12 +1,14 @@
 import type { onRequestHookHandler } from 'fastify'
-import { GuardError, isFault, refusals, type Settled, thrownStack, thrownText } from 'guard-gateway/core'
+import { GuardError, isFault, type Settled, stages } from 'guard-gateway/core'
+import { thrownStack, thrownText } from 'guard-gateway/lib/errors'
+import { refusals } from 'guard-gateway/lib/http'
 import type { HttpFace } from './face.ts'
 import type { LogFields } from './log.ts'
 
 /** Logs the end of every guarded request, and every failure that nobody waits for. */
 export const logEvents = (face: HttpFace): void => {
   const { hooks, redact } = face.gateway
-  hooks.settle.tap({ name: 'http', stage: 1000 }, (settled) => {
+  hooks.settle.tap({ name: 'http', stage: stages.settle.log }, (settled) => {
     if (face.log !== undefined) logSettled(face, settled)
   })
   hooks.fault.tap('http', (error, where) => {

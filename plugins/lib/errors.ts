@@ -1,4 +1,7 @@
 export { errorIn } from './errors/error-response.ts'
+export { inFile, unwritable } from './errors/file-error.ts'
 export { knownFilters } from './errors/known-filters.ts'
 export { wayOut } from './errors/recovery-hint.ts'
 export { schemaFault } from './errors/schema-error.ts'
+export { thrownStack, thrownText } from './errors/thrown-text.ts'
+export { type Faulty, onUncaught } from './errors/uncaught.ts'

@@ -3,7 +3,6 @@ export { argumentKey } from './trace/argument-key.ts'
 export {
   type CallRecord,
   newTurnsOf,
-  type Recording,
   recordedCalls,
   rowOf,
   type SessionEvent,
@@ -12,7 +11,7 @@ export {
 export { allInput, callRecords, decisionAttributes, decisionEventId, toolSpanId, traceOf } from './trace/call-trace.ts'
 export { givesWay, joinsProject, type ProjectSource } from './trace/project.ts'
 export { autoRoot, wideRoot } from './trace/root.ts'
-export type { ToolRecord, ToolRecording } from './trace/tool-record.ts'
+export type { ToolRecord } from './trace/tool-record.ts'
 export { toolDecision, toolEventId, toolRecords, toolTimes } from './trace/tool-trace.ts'
 export { newSpanId, newTraceId, readTraceparent } from './trace/trace-ids.ts'
 export { arrange, arrangePaced } from './trace/tree.ts'

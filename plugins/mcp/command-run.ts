@@ -1,5 +1,6 @@
-import { type Command, type Gateway, GuardError, type Input, type Io, onUncaught, thrownText } from 'guard-gateway/core'
+import { type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
 import { absentText, childEnv, givenNames, withheldText } from 'guard-gateway/lib/child-env'
+import { onUncaught, thrownText } from 'guard-gateway/lib/errors'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { StdioDoor } from './door-stdio.ts'
 import { type Mcp, mcpOf } from './mcp.ts'

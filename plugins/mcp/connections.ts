@@ -33,13 +33,12 @@ export class ServerConnections {
   }
 }
 
-const known = new WeakMap<Gateway, ServerConnections>()
+declare module 'guard-gateway/core' {
+  interface Services {
+    mcpConnections: ServerConnections
+  }
+}
 
 /** The connections of a gateway to its MCP servers. */
-export const connectionsOf = (gateway: Gateway): ServerConnections => {
-  const found = known.get(gateway)
-  if (found !== undefined) return found
-  const made = new ServerConnections(gateway)
-  known.set(gateway, made)
-  return made
-}
+export const connectionsOf = (gateway: Gateway): ServerConnections =>
+  gateway.service('mcpConnections').getOrProvide(() => new ServerConnections(gateway))

@@ -34,13 +34,11 @@ const createHooks = () =>
 
 export type McpHooks = ReturnType<typeof createHooks>
 
-const hooks = new WeakMap<Gateway, McpHooks>()
-
-/** The joints of the MCP proxy of a gateway. */
-export const mcpHooks = (gateway: Gateway): McpHooks => {
-  const known = hooks.get(gateway)
-  if (known !== undefined) return known
-  const made = createHooks()
-  hooks.set(gateway, made)
-  return made
+declare module 'guard-gateway/core' {
+  interface Services {
+    mcpHooks: McpHooks
+  }
 }
+
+/** The hooks of the MCP proxy of a gateway; a plugin that taps them may stand before the proxy. */
+export const mcpHooks = (gateway: Gateway): McpHooks => gateway.service('mcpHooks').getOrProvide(createHooks)

@@ -1,4 +1,4 @@
-import { approver, type Gateway, type Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { limitTable } from './actions/tables.ts'
 import { approvalTables } from './approvals/index.ts'
 import { auditTables } from './audit/index.ts'
@@ -24,7 +24,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
   apply(gateway: Gateway) {
     const proxy = new Mcp(gateway, options)
     setMcp(gateway, proxy)
-    if (options.approver_key !== undefined) gateway.approver = approver(options.approver_key)
+    if (options.approver_key !== undefined) gateway.approver.demand(options.approver_key)
     for (const table of [...auditTables, ...approvalTables, limitTable, toolTable]) gateway.tables.add(table)
     for (const command of [runCommand(gateway), ...policyCommands(gateway), testServerCommand])
       gateway.commands.add(command)
@@ -36,7 +36,7 @@ export const mcp = (options: McpOptions = {}): Plugin => ({
     }))
     gateway.hooks.open.tapPromise('mcp', () => proxy.open())
     gateway.hooks.drain.tapPromise('mcp', () => proxy.exchanges.over())
-    gateway.hooks.close.tapPromise({ name: 'mcp', stage: -50 }, () => proxy.close())
+    gateway.hooks.close.tapPromise({ name: 'mcp', stage: stages.close.mcp }, () => proxy.close())
     gateway.hooks.http.tapPromise('mcp', async (app) => {
       const { addRoutes } = await import('./routes.ts')
       await addRoutes(app, proxy)

@@ -66,7 +66,7 @@ const open = async (
   const { tool } = call
   const policy = await policies.current()
   const valid = await tools.validate(tool, call.arguments)
-  const stopped = await gateway.pauseOf(session.about)
+  const stopped = await gateway.service('sessions').get()?.pauseOf(session.about)
   const entry = await session.book.begin(traceparentIn(frame) ?? passed.traceparent)
   const facts: CallFacts = {
     tool,
@@ -105,7 +105,8 @@ const recorded = async <T extends Answer | Frame>(
     else await book.judged(entry, facts, judgement)
   } catch (error) {
     gateway.fault(error, 'mcp:record')
-    const mayPass = judgement.forwarded && judgement.mode === 'shadow' && gateway.onStorageFailure === 'forward'
+    const mayPass =
+      judgement.forwarded && judgement.mode === 'shadow' && gateway.service('store').need().onFailure === 'forward'
     if (!mayPass) return unrecorded(frame)
   }
   return next()

@@ -172,16 +172,14 @@ export class Mcp {
   }
 }
 
-const proxies = new WeakMap<Gateway, Mcp>()
+declare module 'guard-gateway/core' {
+  interface Services {
+    mcp: Mcp
+  }
+}
 
 /** Gives a gateway its MCP proxy; done once, when the plugin is applied. */
-export const setMcp = (gateway: Gateway, mcp: Mcp): void => {
-  proxies.set(gateway, mcp)
-}
+export const setMcp = (gateway: Gateway, mcp: Mcp): void => gateway.service('mcp').provide(mcp)
 
 /** The MCP proxy of a gateway. Throws MISSING_PLUGIN if it has none. */
-export const mcpOf = (gateway: Gateway): Mcp => {
-  const mcp = proxies.get(gateway)
-  if (mcp === undefined) throw new GuardError('MISSING_PLUGIN', 'The gateway has no plugin "mcp".')
-  return mcp
-}
+export const mcpOf = (gateway: Gateway): Mcp => gateway.service('mcp').need()

@@ -1,4 +1,4 @@
-import type { Attempt, Clock, Gateway, Settled } from 'guard-gateway/core'
+import { type Attempt, type Clock, type Gateway, type Settled, stages } from 'guard-gateway/core'
 import { Combinations } from './combinations.ts'
 import { LabelValues } from './label-values.ts'
 import { type Buckets, Counter, gauge, Histogram, type Metric } from './samples.ts'
@@ -58,12 +58,12 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
     }),
   )
 
-  gateway.hooks.decision.tap({ name: 'metrics', stage: 1_000 }, (decision, call) => {
+  gateway.hooks.decision.tap({ name: 'metrics', stage: stages.decision.metrics }, (decision, call) => {
     in_flight++
     decide.observe(since(call.tick))
     return decision
   })
-  gateway.hooks.forward.tap({ name: 'metrics', stage: -1_000 }, (call) => {
+  gateway.hooks.forward.tap({ name: 'metrics', stage: stages.forward.metrics }, (call) => {
     overhead.observe(since(call.tick))
     return undefined
   })
@@ -86,7 +86,7 @@ export const callMetrics = (gateway: Gateway): readonly Metric[] => {
   }
 
   // behind whoever prices the call
-  gateway.hooks.settle.tap({ name: 'metrics', stage: 50 }, (settled) => {
+  gateway.hooks.settle.tap({ name: 'metrics', stage: stages.settle.metrics }, (settled) => {
     in_flight--
     const { call, decision, attempts, upstream } = settled
     const reason = decision.reason ?? ''

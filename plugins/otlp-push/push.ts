@@ -1,5 +1,12 @@
-import { type Fragment, type Gateway, GuardError, type UpstreamClient } from 'guard-gateway/core'
-import type { Recording, ToolRecord } from 'guard-gateway/lib/trace'
+import {
+  type Fragment,
+  type Gateway,
+  GuardError,
+  type Recording,
+  stages,
+  type UpstreamClient,
+} from 'guard-gateway/core'
+import type { ToolRecord } from 'guard-gateway/lib/trace'
 import { Receiver } from './receiver.ts'
 import type { ReceiverOptions } from './receiver-options.ts'
 import { Roots } from './roots.ts'
@@ -36,7 +43,7 @@ export class Push {
       for (const fragment of fragments) this.#kept(fragment)
     })
     // behind all who still tell of something
-    hooks.close.tapPromise({ name: 'otlp-push', stage: 100 }, () => this.#end())
+    hooks.close.tapPromise({ name: 'otlp-push', stage: stages.close.push }, () => this.#end())
     health.set('otlp_push', () => this.#health())
   }
 

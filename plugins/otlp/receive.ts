@@ -1,7 +1,7 @@
 import { type Fragment, type FragmentRun, type Gateway, GuardError, type RunDraft } from 'guard-gateway/core'
 import { pointerOf, type Shape } from 'guard-gateway/lib/json'
 import { fromOtlp, guardNames, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from 'guard-gateway/lib/otlp'
-import { isSessionName, namedSession } from 'guard-gateway/lib/session-id'
+import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { Pace } from 'guard-gateway/lib/time-slice'
 import { ImportFault } from 'guard-gateway/lib/trace-file'
 import type { PartialSuccess } from './codec.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
-import { inflated, projectHeader } from 'guard-gateway/lib/http'
+import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
+import { inflated, projectHeader, refusals } from 'guard-gateway/lib/http'
 import { type TSchema, Type } from 'typebox'
 import { type Codec, codecFor, plainCodec } from './codec.ts'
 import { receive } from './receive.ts'

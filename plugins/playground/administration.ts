@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
-import { APPROVER_HEADER, type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
 import { shapeOf } from 'guard-gateway/lib/json'
 
 /** What an endpoint of the gateway answered. */

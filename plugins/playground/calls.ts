@@ -28,7 +28,7 @@ export const callOf = (gateway: Gateway, style: string, body: Buffer, names: Nam
     client: CLIENT,
     identity: { agent_id: null, key_id: null },
     body,
-    ...gateway.requestReader.read(served, body, names.external_id),
+    ...gateway.service('requests').need().reader.read(served, body, names.external_id),
     retry_mark: false,
     mode_override: mode,
     project_id: names.project_id,

@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { administrationOf } from './administration.ts'
 import { scriptedProvider } from './provider.ts'
 import { Runs } from './runs.ts'
@@ -38,7 +38,7 @@ export const playground = (): Plugin => ({
     const runs = new Runs(gateway, scriptedProvider(gateway))
     gateway.hooks.open.tapPromise('playground', () => runs.open())
     // before the HTTP face goes: a run under way may still call it
-    gateway.hooks.close.tapPromise({ name: 'playground', stage: -200 }, () => runs.close())
+    gateway.hooks.close.tapPromise({ name: 'playground', stage: stages.close.streams }, () => runs.close())
     gateway.hooks.http.tapPromise('playground', async (app) => {
       const administration = administrationOf(gateway, app)
       const [{ routes }, { demoRoute }] = await Promise.all([import('./routes.ts'), import('./demo-route.ts')])

@@ -1,4 +1,4 @@
-import { type Call, type Client, type Gateway, handle, type Reply, type Settled } from 'guard-gateway/core'
+import { type Call, type Client, type Gateway, handle, type Reply, type Settled, stages } from 'guard-gateway/core'
 
 /** A request of a scenario on its way through the gateway. */
 interface Exchange {
@@ -16,9 +16,12 @@ export type Send = (call: Call, reply: Reply, client: Client, cost_micro?: numbe
  */
 export const scriptedProvider = (gateway: Gateway): Send => {
   const exchanges = new WeakMap<Call, Exchange>()
-  gateway.hooks.forward.tap({ name: 'playground', stage: -100 }, (call) => exchanges.get(call)?.reply)
+  gateway.hooks.forward.tap(
+    { name: 'playground', stage: stages.forward.scenario },
+    (call) => exchanges.get(call)?.reply,
+  )
   // behind the price file, before whoever counts or stores what a call has cost
-  gateway.hooks.settle.tap({ name: 'playground', stage: -5 }, (settled) => {
+  gateway.hooks.settle.tap({ name: 'playground', stage: stages.settle.scenario }, (settled) => {
     const exchange = exchanges.get(settled.call)
     if (exchange === undefined) return
     exchange.settled = settled

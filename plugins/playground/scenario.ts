@@ -142,14 +142,15 @@ export interface McpScenario extends Story {
 /** A short story whose end is known beforehand. */
 export type Scenario = ModelScenario | McpScenario
 
-const registries = new WeakMap<Gateway, Registry<Scenario>>()
-
-/** The scenarios of a gateway, in the order in which they were added. */
-export const scenariosOf = (gateway: Gateway): Registry<Scenario> => {
-  const registry = registries.get(gateway) ?? new Registry<Scenario>('scenario')
-  registries.set(gateway, registry)
-  return registry
+declare module 'guard-gateway/core' {
+  interface Services {
+    scenarios: Registry<Scenario>
+  }
 }
+
+/** The scenarios of a gateway, in the order in which they were added; a plugin that adds one may stand before the Playground. */
+export const scenariosOf = (gateway: Gateway): Registry<Scenario> =>
+  gateway.service('scenarios').getOrProvide(() => new Registry<Scenario>('scenario'))
 
 const ID = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 

@@ -1,4 +1,14 @@
-import type { Call, Decision, Gateway, Mode, Plugin, Rule, Session, Settled } from 'guard-gateway/core'
+import {
+  type Call,
+  type Decision,
+  type Gateway,
+  type Mode,
+  type Plugin,
+  type Rule,
+  type Session,
+  type Settled,
+  stages,
+} from 'guard-gateway/core'
 import type { Beyond } from './beyond.ts'
 import { Budgets } from './budgets/budgets.ts'
 import { Calendar } from './budgets/calendar.ts'
@@ -46,7 +56,6 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
     for (const table of tables) gateway.tables.add(table)
     const policies = new Policies(gateway)
     const presets: Record<string, readonly Rule[]> = {}
-    gateway.rulesOf = async (project) => (await policies.load(project)).rules
     gateway.hooks.open.tapPromise('policy', async () => {
       const lists = { ...options, ...(await options.load?.()) }
       await policies.open(lists.defaults)
@@ -55,10 +64,13 @@ export const policy = (options: PolicyOptions = {}): Plugin => ({
       }
     })
     const left = judge(gateway, policies, options)
-    gateway.budgetsOf = async (of) => {
-      const { leftOfProject, leftOfSession } = await import('./budgets/left.ts')
-      return 'session' in of ? leftOfSession(left, of.session) : leftOfProject(left, of.project_id)
-    }
+    gateway.service('rules').provide({
+      of: async (project) => (await policies.load(project)).rules,
+      budgets: async (of) => {
+        const { leftOfProject, leftOfSession } = await import('./budgets/left.ts')
+        return 'session' in of ? leftOfSession(left, of.session) : leftOfProject(left, of.project_id)
+      },
+    })
     gateway.hooks.http.tapPromise('policy', async (app) => {
       const { routes } = await import('./routes.ts')
       const default_mode = () => options.default_mode ?? 'shadow'
@@ -89,7 +101,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     call.mode = call.mode_override ?? found.mode ?? options.default_mode ?? 'shadow'
   }
   // both answer at once where nothing has to be read: each further promise on the way of a request costs
-  gateway.hooks.request.tapPromise({ name: 'policy', stage: 10 }, (call) => {
+  gateway.hooks.request.tapPromise({ name: 'policy', stage: stages.request.policy }, (call) => {
     const found = policies.at(call.project_id)
     return found === undefined
       ? policies.load(call.project_id).then((read) => setMode(call, read))
@@ -118,7 +130,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
     session: Session,
     begun?: Promise<unknown>,
   ): Promise<Decision> => {
-    const mayPass = () => gateway.onStorageFailure === 'forward' && call.mode === 'shadow'
+    const mayPass = () => gateway.service('store').need().onFailure === 'forward' && call.mode === 'shadow'
     const found = await policies.load(call.project_id)
     for (let waiting = begun; ; ) {
       const isKnown = await readOr(waiting, mayPass, gateway.fault)
@@ -160,7 +172,7 @@ const judge = (gateway: Gateway, policies: Policies, options: PolicyOptions): Le
   gateway.hooks.settle.tapPromise('policy', (settled) => budgets.gate.enter(() => ended(settled)))
 
   // behind the record, which has them all; only what a reply's id leads back to is joined with later turns, and takes them back before
-  gateway.hooks.settle.tap({ name: 'policy', stage: 100 }, ({ call, decision: { row } }) => {
+  gateway.hooks.settle.tap({ name: 'policy', stage: stages.settle.evict }, ({ call, decision: { row } }) => {
     budgets.gate.leave()
     if (call.session === null || row?.root !== true || gateway.apiStyles.get(call.style)?.continues === true) return
     const history = histories.at(call.session)

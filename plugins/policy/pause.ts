@@ -55,8 +55,10 @@ export const pauseBy = async (gateway: Gateway, decision: Decision, session: Ses
   const { pause_reason = '', reason: code, rule_id } = decision
   // two requests at once may both have found it running
   if (session.row.paused) return decision
-  await gateway.pauseSession?.(session, pause_reason, { rule_id, code }).catch((error: unknown) => {
-    gateway.fault(error, 'policy:pause')
-  })
+  await gateway
+    .service('sessions')
+    .get()
+    ?.pause(session, pause_reason, { rule_id, code })
+    .catch((error: unknown) => gateway.fault(error, 'policy:pause'))
   return decision
 }

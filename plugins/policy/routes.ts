@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, GuardError } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { approverHeaders } from 'guard-gateway/lib/approver'
 import { readChange } from './document.ts'
 import type { Policies } from './policies.ts'
 import type { Policy } from './policy.ts'

@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { catchUp } from './catch-up.ts'
 import { LateTotals } from './late-totals.ts'
 import { type RecorderOptions, settler } from './settle.ts'
@@ -7,7 +7,7 @@ import { tables } from './tables.ts'
 export type { RecorderOptions } from './settle.ts'
 
 /** First bytes of a reply that a preview may be taken from: of a stream, and of any other reply. */
-const PREVIEW_HEADS = { stream: 1_000, whole: 262_144 }
+const PREVIEW_BYTES = { stream: 1_000, whole: 262_144 }
 
 /** Puts every guarded request on record before its reply ends, and shows the record: history and exports. */
 export const recorder = (options: RecorderOptions = {}): Plugin => ({
@@ -15,7 +15,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
   requires: ['sessions'],
   apply(gateway: Gateway) {
     for (const table of tables) gateway.tables.add(table)
-    if (options.full_content_logging === true) gateway.heads = PREVIEW_HEADS
+    if (options.full_content_logging === true) gateway.service('previews').provide(PREVIEW_BYTES)
     const totals = new LateTotals(gateway)
     const { record, end } = settler(gateway, totals, options)
     gateway.hooks.open.tapPromise('recorder', async () => {
@@ -24,7 +24,7 @@ export const recorder = (options: RecorderOptions = {}): Plugin => ({
     })
     gateway.hooks.settle.tapPromise('recorder', record)
     // before Replay, which these are told to as well
-    gateway.hooks.close.tapPromise({ name: 'recorder', stage: -300 }, async () => {
+    gateway.hooks.close.tapPromise({ name: 'recorder', stage: stages.close.recorder }, async () => {
       await end()
       await totals.end()
     })

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Gateway, GuardError, timeOf } from 'guard-gateway/core'
+import { type Gateway, GuardError } from 'guard-gateway/core'
 import { knownFilters } from 'guard-gateway/lib/errors'
+import { timeOf } from 'guard-gateway/lib/time'
 import { aggregatesCsv } from './aggregates.ts'
 import { historyPage } from './history.ts'
 import { aggregatesFile, aggregatesQuery, eventsPage, eventsQuery, sessionFile, sessionParams } from './schemas.ts'
@@ -17,7 +18,7 @@ export const routes =
       { schema: { summary: 'Session decision history', ...events } },
       async ({ params, query }) => {
         knownFilters(query, eventsQuery)
-        const { id } = await gateway.sessionOf(params.id)
+        const { id } = await gateway.service('sessions').need().find(params.id)
         const page = await historyPage(gateway.storage, { ...query, session_id: id })
         return { ...page, events: [...page.events] }
       },
@@ -25,7 +26,7 @@ export const routes =
 
     const file = { summary: 'Export one session', params: sessionParams, response: { 200: sessionFile } }
     app.get('/export/sessions/:id.json', { schema: file }, async ({ params }, reply) => {
-      const session = await gateway.sessionOf(params.id)
+      const session = await gateway.service('sessions').need().find(params.id)
       const text = sessionJson(gateway.storage, session, gateway.clock.now())
       return reply
         .type('application/json; charset=utf-8')

@@ -1,5 +1,5 @@
-import { type Change, type Gateway, GuardError, type Session, type Settled } from 'guard-gateway/core'
-import { type CallRecord, type Recording, traceOf } from 'guard-gateway/lib/trace'
+import { type Change, type Gateway, GuardError, type Recording, type Session, type Settled } from 'guard-gateway/core'
+import { type CallRecord, traceOf } from 'guard-gateway/lib/trace'
 import { firstAlone } from './first-record.ts'
 import type { LateTotals } from './late-totals.ts'
 import { type Previews, requestPreview, responsePreview } from './preview.ts'

@@ -1,5 +1,5 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
-import { argumentKey, type Recording } from 'guard-gateway/lib/trace'
+import { type Gateway, type Plugin, type Recording, stages } from 'guard-gateway/core'
+import { argumentKey } from 'guard-gateway/lib/trace'
 import { Automatic } from './automatic/automatic.ts'
 import { repliedTools } from './automatic/replied-tools.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'
@@ -59,13 +59,13 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       await upkeep.begin()
     })
     // behind the policy, which counts the request
-    gateway.hooks.decision.tapPromise({ name: 'replay', stage: 50 }, (decision, call) => {
+    gateway.hooks.decision.tapPromise({ name: 'replay', stage: stages.decision.trace }, (decision, call) => {
       const joining = automatic.join(call)
       stream.callBegun()
       return joining === undefined ? decision : joining.then(() => decision)
     })
     // before the recorder, whose row holds both
-    gateway.hooks.settle.tap({ name: 'replay', stage: -10 }, (settled) => {
+    gateway.hooks.settle.tap({ name: 'replay', stage: stages.settle.trace }, (settled) => {
       pricing.settle(settled)
       if (settled.call.trace !== undefined && settled.reading.calls.length > 0)
         settled.tool_calls = repliedTools(settled, key, gateway)
@@ -79,9 +79,12 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       if (recorded !== undefined) return recorded.then(() => told(recording))
       if (stream.isHeard) told(recording)
     })
-    gateway.hooks.tool.tap({ name: 'replay', stage: -100 }, (isRead, recording) => isRead || tools.take(recording))
+    gateway.hooks.tool.tap(
+      { name: 'replay', stage: stages.tool.trace },
+      (isRead, recording) => isRead || tools.take(recording),
+    )
     gateway.hooks.trace.tapPromise('replay', (fragment) => pricing.price(fragment))
-    gateway.hooks.keep.tapPromise({ name: 'replay', stage: -100 }, (fragments) => keeper.keep(fragments))
+    gateway.hooks.keep.tapPromise({ name: 'replay', stage: stages.keep.write }, (fragments) => keeper.keep(fragments))
     gateway.hooks.keep.tap('replay', (fragments) => {
       if (!stream.wantsEvents) return
       // of what is imported, runs are announced and no events: they did not happen now
@@ -90,7 +93,7 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
         for (const event of events) stream.eventKept(eventV1(event, row))
       }
     })
-    gateway.hooks.close.tap({ name: 'replay', stage: -200 }, () => stream.end())
+    gateway.hooks.close.tap({ name: 'replay', stage: stages.close.streams }, () => stream.end())
     gateway.hooks.close.tapPromise('replay', async () => {
       pricing.end()
       await upkeep.end()

@@ -1,4 +1,5 @@
-import { APPROVER_FLAG, type AskJson, type Command, type Plugin } from 'guard-gateway/core'
+import type { AskJson, Command, Plugin } from 'guard-gateway/core'
+import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import type { Asked } from './asked.ts'
 
 /** Where commands find sessions and agents. */

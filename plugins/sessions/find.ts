@@ -1,5 +1,5 @@
 import { type Found, type Gateway, GuardError, type Session, type SessionRow } from 'guard-gateway/core'
-import { onlySession } from 'guard-gateway/lib/session-id'
+import { onlySession } from 'guard-gateway/lib/session'
 import type { BegunWhere, LiveSessions } from './live.ts'
 
 /**

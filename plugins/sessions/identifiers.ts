@@ -1,5 +1,5 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
-import { isSessionName } from 'guard-gateway/lib/session-id'
+import { isSessionName } from 'guard-gateway/lib/session'
 
 /** Without the names that browsers take for folders in the path of an address. */
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/

@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { Agents } from './agents.ts'
 import { liveById } from './find.ts'
 import { identifiers } from './identifiers.ts'
@@ -32,9 +32,11 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
     const resolve = resolver({ ids, agents, live, openings, responses })
 
     for (const table of tables) gateway.tables.add(table)
-    gateway.sessionOf = async (id) => (await liveById(gateway, live, id)).row
-    gateway.pauseOf = pauseOf({ agents, live })
-    gateway.pauseSession = (session, reason, by) => pauseSession(gateway, session, reason, by)
+    gateway.service('sessions').provide({
+      find: async (id) => (await liveById(gateway, live, id)).row,
+      pauseOf: pauseOf({ agents, live }),
+      pause: (session, reason, attributes) => pauseSession(gateway, session, reason, attributes),
+    })
     gateway.health.set('sessions', () => ({
       in_memory: live.size,
       agents_in_memory: agents.size,
@@ -47,8 +49,8 @@ export const sessions = ({ idle_timeout_minutes = 30 }: SessionsOptions = {}): P
       if (key_id !== null) keys.used(key_id, call.at)
       return resolved
     })
-    gateway.hooks.decision.tapPromise({ name: 'sessions', stage: -100 }, pauses(agents))
-    gateway.hooks.proxy.tapPromise({ name: 'sessions', stage: -100 }, async (request) => {
+    gateway.hooks.decision.tapPromise({ name: 'sessions', stage: stages.decision.pause }, pauses(agents))
+    gateway.hooks.proxy.tapPromise({ name: 'sessions', stage: stages.proxy.pause }, async (request) => {
       if (request.identity.key_id !== null) keys.used(request.identity.key_id, gateway.clock.now())
       return pausedProxy({ ids, agents, live })(request)
     })

@@ -1,5 +1,6 @@
-import { type Gateway, newSessionRow, type Session, type SessionBeginning, type SessionRow } from 'guard-gateway/core'
+import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
 import { derivedId } from 'guard-gateway/lib/ids'
+import { newSessionRow, type SessionBeginning } from 'guard-gateway/lib/session'
 import { Recent } from './recent.ts'
 import type { ExternalId } from './sources.ts'
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders, type Gateway, type Session, type SessionRow } from 'guard-gateway/core'
+import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
+import { approverHeaders } from 'guard-gateway/lib/approver'
 import { knownFilters } from 'guard-gateway/lib/errors'
 import type { Static } from 'typebox'
 import { foundSessions, liveByExternal, liveById } from './find.ts'
@@ -43,7 +44,7 @@ export const sessionRoutes =
     }
     const shown = async (session: Session) => ({
       session: sessionView(session.row),
-      budgets: [...((await gateway.budgetsOf?.({ session })) ?? [])],
+      budgets: [...((await gateway.service('rules').get()?.budgets({ session })) ?? [])],
     })
     app.get('/sessions/by-external/:external_id', { schema: external }, async ({ params, query }) => {
       knownFilters(query, projectQuery)

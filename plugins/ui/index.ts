@@ -1,4 +1,4 @@
-import type { Gateway, Plugin } from 'guard-gateway/core'
+import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
 import { assetRoutes, loadAssets } from './assets.ts'
 import { errorPage } from './error-page.ts'
 import { formRoutes } from './forms.ts'
@@ -18,11 +18,13 @@ export const ui = (options: UiOptions): Plugin => ({
   requires: ['http'],
   apply(gateway: Gateway) {
     gateway.pages.add(nowPage(gateway, options))
-    gateway.hooks.http.tapPromise({ name: 'ui', stage: 100 }, async (app) => {
+    gateway.hooks.http.tapPromise({ name: 'ui', stage: stages.http.pages }, async (app) => {
       const assets = await loadAssets()
       const shell = new Shell(gateway, options, assets)
-      gateway.errorPage = (error, asked) => errorPage(shell, error, asked)
-      gateway.pageDocument = (page, ask) => documentOf(shell, page, ask)
+      gateway.service('documents').provide({
+        error: (error, asked) => errorPage(shell, error, asked),
+        page: (page, ask) => documentOf(shell, page, ask),
+      })
       await app.register(async (scope) => {
         assetRoutes(scope, assets)
         pageRoutes(scope, gateway, shell)

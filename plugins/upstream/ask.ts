@@ -1,4 +1,5 @@
-import { type Client, type Gateway, logins, type ProxyRequest, type UpstreamResponse } from 'guard-gateway/core'
+import type { Client, Gateway, ProxyRequest, UpstreamResponse } from 'guard-gateway/core'
+import { logins } from 'guard-gateway/lib/http'
 import { bodyFor } from './body.ts'
 import type { Upstream } from './destination.ts'
 import { outboundHeaders } from './headers.ts'
@@ -19,7 +20,12 @@ export const ask = async (
   const body = await sentBody(upstream, request)
   const outbound = { raw, login, style: styles[0] ?? '', length: body?.length }
   const headers = outboundHeaders(upstream.rules, outbound, gateway.secrets)
-  return send(upstream, { method, path: upstream.prefix + path + query, headers, body }, client, gateway.ownedBodies)
+  return send(
+    upstream,
+    { method, path: upstream.prefix + path + query, headers, body },
+    client,
+    gateway.service('requests').get()?.bodies,
+  )
 }
 
 const sentBody = async (

@@ -6,11 +6,11 @@ import {
   GuardError,
   headerOf,
   isEventStream,
-  logins,
   type Reply,
   type UpstreamRequest,
   type UpstreamResponse,
 } from 'guard-gateway/core'
+import { logins } from 'guard-gateway/lib/http'
 import { bodyFor, type Sent } from './body.ts'
 import { guardedPath, type Upstream } from './destination.ts'
 import { inboundHeaders, outboundHeaders } from './headers.ts'
@@ -104,7 +104,10 @@ const asked = (tried: Try, sent: Sent, attempts: Attempt[]): Promise<Reply | und
         resolve(undefined)
       }
     }
-    new Sending(upstream, gateway.ownedBodies, answered, failed).begin(outgoing(tried, sent), client)
+    new Sending(upstream, gateway.service('requests').get()?.bodies, answered, failed).begin(
+      outgoing(tried, sent),
+      client,
+    )
   })
 
 const withAttempts = (error: unknown, attempts: readonly Attempt[]): unknown =>

@@ -1,5 +1,5 @@
-import { type Gateway, GuardError, logins } from 'guard-gateway/core'
-import { isCredentialName } from 'guard-gateway/lib/http'
+import { type Gateway, GuardError } from 'guard-gateway/core'
+import { isCredentialName, logins } from 'guard-gateway/lib/http'
 import type { Upstream } from './destination.ts'
 import { loginFor } from './headers.ts'
 

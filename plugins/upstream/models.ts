@@ -1,4 +1,5 @@
-import { type Client, type Gateway, GuardError, logins, type ProxyRequest, type Reply } from 'guard-gateway/core'
+import { type Client, type Gateway, GuardError, type ProxyRequest, type Reply } from 'guard-gateway/core'
+import { logins } from 'guard-gateway/lib/http'
 import { readJsonStrict } from 'guard-gateway/lib/json'
 import { ask } from './ask.ts'
 import type { Upstream } from './destination.ts'

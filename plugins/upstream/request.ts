@@ -1,3 +1,4 @@
+import type { BodyOwnership } from 'guard-gateway/core'
 import {
   type Client,
   type Exchange,
@@ -7,7 +8,6 @@ import {
   type UpstreamResponse,
 } from 'guard-gateway/core'
 import { connectionFault } from 'guard-gateway/lib/network'
-import type { OwnedBodies } from 'guard-gateway/lib/request-reader'
 import type { Upstream } from './destination.ts'
 
 /** An attempt that brought no reply; `attempt` is what its record says. */
@@ -24,14 +24,14 @@ export const send = (
   upstream: Upstream,
   request: UpstreamRequest,
   client: Client,
-  owned: OwnedBodies,
+  owned: BodyOwnership | undefined,
 ): Promise<UpstreamResponse> =>
   new Promise((resolve, reject) => new Sending(upstream, owned, resolve, reject).begin(request, client))
 
 /** One attempt, and how long it may take: `answered` is told the reply once its head is there, `failed` why there is none. */
 export class Sending implements UpstreamListener {
   readonly #upstream: Upstream
-  readonly #owned: OwnedBodies
+  readonly #owned: BodyOwnership | undefined
   readonly #answered: (response: UpstreamResponse) => void
   readonly #failed: (error: unknown) => void
   #head: NodeJS.Timeout | undefined
@@ -41,7 +41,7 @@ export class Sending implements UpstreamListener {
 
   constructor(
     upstream: Upstream,
-    owned: OwnedBodies,
+    owned: BodyOwnership | undefined,
     answered: (response: UpstreamResponse) => void,
     failed: (error: unknown) => void,
   ) {
@@ -78,7 +78,7 @@ export class Sending implements UpstreamListener {
   }
 
   sent(): void {
-    if (this.#body !== undefined) this.#owned.sent(this.#body)
+    if (this.#body !== undefined) this.#owned?.sent(this.#body)
     this.#body = undefined
   }
 
@@ -91,7 +91,7 @@ export class Sending implements UpstreamListener {
     const { name, connections } = this.#upstream
     const { body } = request
     this.#body = body
-    if (body !== undefined) this.#owned.sending(body)
+    if (body !== undefined) this.#owned?.sending(body)
     try {
       return connections.send(request, this)
     } catch (cause) {

@@ -1,14 +1,7 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import {
-  APPROVER_HEADER,
-  type AskJson,
-  type Command,
-  type Gateway,
-  GuardError,
-  type Input,
-  type Io,
-} from 'guard-gateway/core'
+import { type AskJson, type Command, type Gateway, GuardError, type Input, type Io } from 'guard-gateway/core'
+import { APPROVER_HEADER } from 'guard-gateway/lib/approver'
 import { readJson } from 'guard-gateway/lib/json'
 import { bench } from 'guard-gateway/plugins/bench'
 import { asking, type Place, printNotice, printWarning, running, type Work } from 'guard-gateway/plugins/cli'

@@ -50,8 +50,8 @@ import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import { mcpOptions } from './config/mcp-options.ts'
 import type { Config } from './config.ts'
+import { configuredFoundation } from './foundation.ts'
 import { type ShippedPolicy, shippedRules } from './policies.ts'
-import { settings } from './settings.ts'
 import { version } from './version.ts'
 
 export { mcpOptions } from './config/mcp-options.ts'
@@ -67,7 +67,7 @@ export const defaultPreset = (
   rules: ShippedPolicy = 'default',
   mode: () => Mode = () => config.default_mode,
 ): readonly Plugin[] => [
-  settings(config),
+  ...configuredFoundation(config),
   sqlite(config.storage),
   memory(),
   responses,

@@ -1,6 +1,6 @@
 import { dirname, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { thrownStack } from 'guard-gateway/core'
+import { thrownStack } from 'guard-gateway/lib/errors'
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
 /** Folders of our own sources, or of what they are compiled to. */

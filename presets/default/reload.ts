@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { errorBody, type Gateway, GuardError, type Plugin } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/core'
 import { isShape } from 'guard-gateway/lib/json'
 import { DEFAULT_ENFORCED } from './config/checks.ts'
 import { pluginFaults } from './config/checks-plugins.ts'
@@ -43,8 +43,8 @@ export const reload = (options: ReloadOptions): Plugin => ({
     })
     gateway.hooks.open.tapPromise('reload', () => watch.begin())
     gateway.hooks.close.tap('reload', () => watch.end())
-    gateway.hooks.request.tapPromise({ name: 'reload', stage: -200 }, current)
-    gateway.hooks.proxy.tapPromise({ name: 'reload', stage: -200 }, current)
+    gateway.hooks.request.tapPromise({ name: 'reload', stage: stages.request.configuration }, current)
+    gateway.hooks.proxy.tapPromise({ name: 'reload', stage: stages.proxy.configuration }, current)
   },
 })
 

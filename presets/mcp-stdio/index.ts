@@ -9,11 +9,11 @@ import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import type { Config } from 'guard-gateway/presets/default'
 import { mcpOptions } from '../default/config/mcp-options.ts'
-import { settings } from '../default/settings.ts'
+import { configuredFoundation } from '../default/foundation.ts'
 
 /** What `guard mcp run` needs: the proxy in front of one server and its records, the checks if there is a policy to ask for them, what sends spans if there is a receiver, and nothing that listens. */
 export const mcpStdioPreset = async (config: Config): Promise<readonly Plugin[]> => [
-  settings(config),
+  ...configuredFoundation(config),
   sqlite(config.storage),
   memory(),
   json,

@@ -9,11 +9,11 @@ import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { nodeHttp } from 'guard-gateway/plugins/upstream-clients/node-http'
 import type { Config } from 'guard-gateway/presets/default'
-import { settings } from '../default/settings.ts'
+import { configuredFoundation } from '../default/foundation.ts'
 
 /** The smallest gateway that is one: one dialect, one rule, nothing kept beyond the process. */
 export const minimalPreset = (config: Config): readonly Plugin[] => [
-  settings({ ...config, storage: { ...config.storage, backend: 'memory' } }),
+  ...configuredFoundation({ ...config, storage: { ...config.storage, backend: 'memory' } }),
   memory(),
   messages,
   exactRepeat,

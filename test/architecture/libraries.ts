@@ -4,6 +4,7 @@ export const libraries = [
   'text',
   'glob',
   'format',
+  'time',
   'private-folders',
   'time-slice',
   'keyed-queue',
@@ -12,11 +13,12 @@ export const libraries = [
   'sse',
   'yaml',
   'paging',
-  'session-id',
+  'session',
   'network',
   'errors',
   'http',
   'html',
+  'approver',
   'budget',
   'terminal',
   'child-env',
@@ -30,21 +32,4 @@ export const libraries = [
   'trace',
   'trace-file',
   'otlp',
-]
-
-/** Lines of core that still take something from a library or a feature: `file specifier`. */
-export const outward: readonly string[] = [
-  'core/fragment/attributes.ts plugins/lib/json.ts',
-  'core/fragment/attributes.ts plugins/lib/text.ts',
-  'core/fragment/clean.ts plugins/lib/text.ts',
-  'core/fragment/clean.ts plugins/lib/time-slice.ts',
-  'core/gateway.ts plugins/lib/request-reader.ts',
-  'core/gateway.ts plugins/lib/session-id.ts',
-  'core/hooks.ts plugins/lib/trace.ts',
-  'core/keys/approver.ts plugins/lib/html.ts',
-  'core/keys/approver.ts plugins/lib/ids.ts',
-  'core/keys/own-keys.ts plugins/lib/http.ts',
-  'core/store.ts plugins/lib/keyed-queue.ts',
-  'core/store/cursor.ts plugins/lib/ids.ts',
-  'core/store/cursor.ts plugins/lib/json.ts',
 ]

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { Gateway, type Plugin } from 'guard-gateway/core'
 import { exactRepeat } from 'guard-gateway/plugins/detectors/exact-repeat'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 
 const plugin = (name: string, more: Partial<Plugin> = {}): Plugin => ({ name, apply: () => {}, ...more })
 
@@ -26,12 +27,13 @@ describe('a gateway', () => {
     assert.throws(() => gateway.detectors.need('tool_repeat'), { code: 'UNKNOWN', message: /exact_repeat/ })
   })
   it('does not open without a storage backend, and has no storage before', async () => {
-    await assert.rejects(new Gateway().open(), { code: 'MISSING_PLUGIN' })
-    assert.throws(() => new Gateway().storage, { code: 'STORAGE_UNAVAILABLE' })
+    await assert.rejects(new Gateway().use(...foundation()).open(), { code: 'MISSING_PLUGIN' })
+    assert.throws(() => new Gateway().use(...foundation()).storage, { code: 'STORAGE_UNAVAILABLE' })
   })
   it('closes what was opened when a plugin cannot open', async () => {
     const seen: string[] = []
     const gateway = new Gateway().use(
+      ...foundation(),
       memory(),
       plugin('first', {
         apply: ({ hooks }) => {
@@ -53,7 +55,7 @@ describe('a gateway', () => {
 
 describe('an isolated hook', () => {
   it('reports what a tap throws or rejects with, and runs the others', async () => {
-    const gateway = new Gateway()
+    const gateway = new Gateway().use(...foundation())
     const faults: string[] = []
     const seen: string[] = []
     gateway.hooks.fault.tap('test', (error, where) => void faults.push(`${where} ${String(error)}`))
@@ -67,7 +69,7 @@ describe('an isolated hook', () => {
     assert.deepEqual(seen, ['last'])
   })
   it('survives a reporter that fails', () => {
-    const gateway = new Gateway()
+    const gateway = new Gateway().use(...foundation())
     gateway.hooks.fault.tap('broken', () => {
       throw new Error('reporter')
     })

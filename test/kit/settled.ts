@@ -3,7 +3,6 @@ import {
   type Chain,
   type Decision,
   type Match,
-  newSessionRow,
   noUsage,
   type Reading,
   type Row,
@@ -11,6 +10,7 @@ import {
   type SessionRow,
   type Settled,
 } from 'guard-gateway/core'
+import { newSessionRow } from 'guard-gateway/lib/session'
 
 /** 2026-03-01T12:00:00Z, when everything in these examples happens unless told otherwise. */
 export const NOON = Date.UTC(2026, 2, 1, 12)

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestHookHandler, onSendHookHandler } from 'fastify'
-import { GuardError, identities, statusOf } from 'guard-gateway/core'
+import { GuardError, statusOf } from 'guard-gateway/core'
+import { identities } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
 import { askForBody } from '../connections/continue.ts'
 import { lingerAfter } from '../connections/linger.ts'

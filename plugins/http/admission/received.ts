@@ -1,5 +1,5 @@
-import { type Gateway, holdsOwnKey } from 'guard-gateway/core'
-import { byHeaderName, headerText, isCredentialName } from 'guard-gateway/lib/http'
+import type { Gateway } from 'guard-gateway/core'
+import { byHeaderName, headerText, holdsOwnKey, isCredentialName } from 'guard-gateway/lib/http'
 import { bearerToken } from './credentials.ts'
 
 /** A request's headers as others may see them, and what was taken out. The length of its body is not among them. */

@@ -1,4 +1,5 @@
-import { type Gateway, GuardError, type Io, onUncaught, thrownStack, thrownText } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Io } from 'guard-gateway/core'
+import { onUncaught, thrownStack, thrownText } from 'guard-gateway/lib/errors'
 
 /** How long a gateway in an unknown state may drain, in milliseconds. */
 const FAULT_DRAIN_MS = 10_000

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import type { BodyOwnership } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { free, type OwnedBodies } from 'guard-gateway/lib/request-reader'
+import { free } from 'guard-gateway/lib/request-reader'
 
 const http = process.getBuiltinModule('node:http')
 
@@ -29,7 +30,7 @@ export const announcedLength = (request: IncomingMessage): number => Number(requ
 export const readBody = (
   request: IncomingMessage,
   limit: number,
-  owned: OwnedBodies,
+  owned: BodyOwnership,
   hold: (bytes: number) => void = nothing,
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -65,11 +66,11 @@ const isOnlyReader = (request: IncomingMessage): boolean =>
 /** Bytes of a length known beforehand; a body that comes in one piece is not copied. */
 class Sized {
   readonly #size: number
-  readonly #owned: OwnedBodies
+  readonly #owned: BodyOwnership
   #bytes: Buffer | undefined
   length = 0
 
-  constructor(size: number, owned: OwnedBodies) {
+  constructor(size: number, owned: BodyOwnership) {
     this.#size = size
     this.#owned = owned
   }

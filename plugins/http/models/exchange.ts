@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ReadRequest } from 'guard-gateway/core'
 import {
   type ApiStyle,
   errorBody,
@@ -10,7 +11,6 @@ import {
   statusOf,
 } from 'guard-gateway/core'
 import { checkEncoding, withInflated } from 'guard-gateway/lib/http'
-import type { ReadRequest } from 'guard-gateway/lib/request-reader'
 import { credentialsOf, identityOf } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
 import { HttpClient } from '../connections/client.ts'
@@ -87,7 +87,7 @@ export const guarded =
     const at = gateway.clock.now()
     const tick = gateway.clock.tick()
     const mode_override = modeOf(request, server.allow_mode_header)
-    const body = await readBody(request, server.body_limit_bytes, gateway.ownedBodies, (bytes) =>
+    const body = await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, (bytes) =>
       face.holdMore(client, bytes),
     )
     const encoding = request.headers['content-encoding']
@@ -109,11 +109,9 @@ const readInTurn = (
   plain: Buffer,
   hint: string,
 ): ReadRequest | Promise<ReadRequest> => {
-  const { requestReader } = face.gateway
+  const { reader } = face.gateway.service('requests').need()
   const turn = plain.length >= LARGE ? face.readings.turn() : undefined
-  return turn === undefined
-    ? requestReader.read(style, plain, hint)
-    : turn.then(() => requestReader.read(style, plain, hint))
+  return turn === undefined ? reader.read(style, plain, hint) : turn.then(() => reader.read(style, plain, hint))
 }
 
 /** Answers an error; where an answer has begun already, breaks it off. What answering throws, as a dialect may, is answered in its place. */

@@ -1,8 +1,5 @@
-import type { Gateway } from 'guard-gateway/core'
+import { type BodyOwnership, type Gateway, stages } from 'guard-gateway/core'
 
-/** Behind all others: whoever records a call may read its body. */
-const LAST = 10_000
-
-/** Has bodies that were read here freed as soon as nobody needs them. */
-export const freeBodies = ({ hooks, ownedBodies }: Gateway): void =>
-  hooks.settle.tap({ name: 'http', stage: LAST }, ({ call }) => ownedBodies.settled(call.body))
+/** Has bodies that were read here freed as soon as nobody needs them: after all who record a call, since they may read its body. */
+export const freeBodies = ({ hooks }: Gateway, bodies: BodyOwnership): void =>
+  hooks.settle.tap({ name: 'http', stage: stages.settle.free }, ({ call }) => bodies.settled(call.body))

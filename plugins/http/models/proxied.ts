@@ -25,7 +25,7 @@ export const proxied =
     const { gateway, server } = face
     const hold = (bytes: number) => face.holdMore(client, bytes)
     const body = hasBody(request.headers)
-      ? await readBody(request, server.body_limit_bytes, gateway.ownedBodies, hold)
+      ? await readBody(request, server.body_limit_bytes, gateway.service('requests').need().bodies, hold)
       : undefined
     const received = receive(gateway, request.rawHeaders, count)
     const asked: ProxyRequest = {

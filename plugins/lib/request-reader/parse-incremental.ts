@@ -1,4 +1,4 @@
-import type { ApiStyle, Envelope, Part } from 'guard-gateway/core'
+import type { ApiStyle, Envelope, Part, ReadRequest } from 'guard-gateway/core'
 import type { KeptBody } from './body-cache.ts'
 import { conversationOf } from './conversation/conversation.ts'
 import { Fold } from './conversation/conversation-builder.ts'
@@ -6,7 +6,6 @@ import { pieceOf } from './conversation/hashed-parts.ts'
 import { openingOf } from './conversation/opening.ts'
 import { envelopeOf } from './envelope.ts'
 import { type Known, Scan } from './list-scan.ts'
-import type { ReadRequest } from './reader.ts'
 import { parseSlice } from './scanner.ts'
 
 /** A request, and what to remember of it; `earlier` is the body that it goes on from, if there is one. */

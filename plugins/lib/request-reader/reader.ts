@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { ApiStyle, Conversation, Envelope } from 'guard-gateway/core'
+import type { ApiStyle, ReadRequest } from 'guard-gateway/core'
 import { GuardError, thrownBy } from 'guard-gateway/core'
 import { KeptBodies } from './body-cache.ts'
 import { KnownFrames } from './envelope-cache.ts'
@@ -9,12 +9,6 @@ import { readAnew } from './parse-full.ts'
 import { readOn } from './parse-incremental.ts'
 import { BodyPrints, begins } from './prefix-checksums.ts'
 import { KnownTools } from './tools-cache.ts'
-
-/** A request as its style and the rules read it. */
-export interface ReadRequest {
-  readonly envelope: Envelope
-  readonly conversation: Conversation
-}
 
 /** Smaller bodies are read anew each time: remembering them costs more. */
 const WORTH_KEEPING = 2048

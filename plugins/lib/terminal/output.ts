@@ -6,7 +6,8 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Input, Io } from 'guard-gateway/core'
-import { GuardError, unwritable } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { unwritable } from 'guard-gateway/lib/errors'
 
 /**
  * Where a command puts what comes in pieces: among its results, or in the file of `--output`, which appears under its

@@ -8,7 +8,7 @@ export interface InstallationRow {
   readonly value: string
 }
 
-declare module '../../../core/contracts/storage.ts' {
+declare module 'guard-gateway/core' {
   interface Tables {
     installation: InstallationRow
   }

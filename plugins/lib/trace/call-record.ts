@@ -18,10 +18,19 @@ import { pages } from 'guard-gateway/lib/paging'
 import type { RepliedCall } from 'guard-gateway/lib/threads'
 import { isUserFirstIn, turnsIn } from './turn-text.ts'
 
-declare module '../../../core/contracts/storage.ts' {
+declare module 'guard-gateway/core' {
   interface Tables {
     calls: CallRecord
     session_events: SessionEvent
+  }
+
+  interface Recording {
+    readonly settled: Settled
+    readonly record: CallRecord
+    /** 0, then 1, 2, … where an earlier write was refused because something had changed meanwhile. */
+    readonly attempt: number
+    /** Changes of the same write; more may be pushed. */
+    readonly batch: Change[]
   }
 }
 
@@ -192,16 +201,6 @@ export const sessionEvent = (
   decision: null,
   attributes,
 })
-
-/** A call's record on its way into storage, and what commits with it. */
-export interface Recording {
-  readonly settled: Settled
-  readonly record: CallRecord
-  /** 0, then 1, 2, … where an earlier write was refused because something had changed meanwhile. */
-  readonly attempt: number
-  /** Changes of the same write; more may be pushed. */
-  readonly batch: Change[]
-}
 
 /** What is on record of a session's requests, oldest first, at most about so many; `truncated`: there are more. */
 export const recordedCalls = async (

@@ -1,4 +1,4 @@
-import type { Attributes, CallTrace, RepliedTool, Span, TraceEvent } from 'guard-gateway/core'
+import type { Attributes, CallTrace, RepliedTool, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
 import type { CallRecord } from './call-record.ts'
 
 const NS = 1_000_000n

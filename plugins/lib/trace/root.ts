@@ -1,4 +1,4 @@
-import type { Origin, Owner, Run, Span } from 'guard-gateway/core'
+import type { Origin, Owner, Run, TraceSpan as Span } from 'guard-gateway/core'
 
 /** The root of a run that nobody gave one. */
 export const autoRoot = (run: Run & { readonly root_span_id: string }): Span => ({

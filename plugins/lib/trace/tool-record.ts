@@ -32,9 +32,10 @@ export interface ToolRecord {
   readonly traced: boolean | null
 }
 
-/** The record of a call that has ended, on its way into storage. */
-export interface ToolRecording {
-  readonly record: ToolRecord
-  /** Rejects if it could not be written. */
-  readonly written: Promise<unknown>
+declare module 'guard-gateway/core' {
+  interface ToolRecording {
+    readonly record: ToolRecord
+    /** Rejects if it could not be written. */
+    readonly written: Promise<unknown>
+  }
 }

@@ -1,4 +1,4 @@
-import type { Attributes, Span, TraceEvent } from 'guard-gateway/core'
+import type { Attributes, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
 import { labelOf, present } from './call-trace.ts'
 import type { ToolRecord } from './tool-record.ts'
 

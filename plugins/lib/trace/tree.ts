@@ -1,4 +1,4 @@
-import type { Run, Span, TraceEvent } from 'guard-gateway/core'
+import type { Run, TraceSpan as Span, TraceEvent } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
 
 /** As much of a span and of an event as its place in the tree follows from. */

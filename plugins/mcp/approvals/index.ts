@@ -1,4 +1,5 @@
-export { APPROVER_HEADER, type Approver, approver } from 'guard-gateway/core'
+export type { Approver } from 'guard-gateway/core'
+export { APPROVER_HEADER } from 'guard-gateway/lib/approver'
 export { type ApprovalOptions, Approvals, type Commit, type Decided } from './approvals.ts'
 export { approvalById, type Decision, decideApproval, shownAs, textsById } from './decision.ts'
 export type { ExpectedCall } from './expected-call.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Gateway, GuardError, type Identity } from 'guard-gateway/core'
 import { headerText } from 'guard-gateway/lib/http'
-import { isSessionName } from 'guard-gateway/lib/session-id'
+import { isSessionName } from 'guard-gateway/lib/session'
 import { NAME, type SessionAbout } from '../session.ts'
 
 const isName = (text: string): boolean => NAME.test(text)

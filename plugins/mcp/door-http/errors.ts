@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Gateway, GuardError, isFault, refusals, statusOf } from 'guard-gateway/core'
+import { type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
+import { refusals } from 'guard-gateway/lib/http'
 import { errorFrame } from 'guard-gateway/lib/json-rpc'
 
 const SERVER_ERROR = -32000

@@ -1,14 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  type Frame,
-  type FrameFault,
-  GuardError,
-  type Identity,
-  identities,
-  type PassedHeaders,
-  refusals,
-} from 'guard-gateway/core'
+import { type Frame, type FrameFault, GuardError, type Identity, type PassedHeaders } from 'guard-gateway/core'
+import { identities, refusals } from 'guard-gateway/lib/http'
 import { readFrame } from 'guard-gateway/lib/json-rpc'
 import { messageEvent } from 'guard-gateway/lib/sse'
 import { type Answer, type Outgoing, refusal } from '../answer.ts'

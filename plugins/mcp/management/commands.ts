@@ -1,4 +1,5 @@
-import { APPROVER_FLAG, type Command, GuardError, type Plugin } from 'guard-gateway/core'
+import { type Command, GuardError, type Plugin } from 'guard-gateway/core'
+import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Asked, Asking } from './asking.ts'
 

@@ -1,5 +1,6 @@
-import { GuardError, instantOf, type Query, type Where } from 'guard-gateway/core'
+import { GuardError, type Query, type Where } from 'guard-gateway/core'
 import { resumed } from 'guard-gateway/lib/paging'
+import { instantOf } from 'guard-gateway/lib/time'
 import type { Static } from 'typebox'
 import type { ApprovalRow } from '../approvals/index.ts'
 import type { AuditRow } from '../audit/tables.ts'

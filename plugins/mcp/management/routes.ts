@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { approverHeaders } from 'guard-gateway/core'
+import { approverHeaders } from 'guard-gateway/lib/approver'
 import { knownFilters } from 'guard-gateway/lib/errors'
 import { datedCursor } from 'guard-gateway/lib/paging'
 import { type Approver, approvalById, decideApproval, shownAs, textsById, undoApproval } from '../approvals/index.ts'

@@ -1,4 +1,5 @@
-import { type Approver, type Ask, approverField } from 'guard-gateway/core'
+import type { Approver, Ask } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, pageUrl } from 'guard-gateway/lib/html'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import type { ApprovalRow } from '../approvals/index.ts'

@@ -1,4 +1,5 @@
-import { type Ask, approverField } from 'guard-gateway/core'
+import type { Ask } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark, raw } from 'guard-gateway/lib/html'
 import type { ServersView, ServerView } from '../management/server-schemas.ts'
 import type { PageParts } from './index.ts'

@@ -1,4 +1,5 @@
-import { type Per, systemZone } from 'guard-gateway/core'
+import type { Per } from 'guard-gateway/core'
+import { systemZone } from 'guard-gateway/lib/time'
 
 /** A stretch of the calendar, in milliseconds since 1970; `end` is the first instant behind it. */
 export interface Window {

@@ -1,4 +1,5 @@
-import { APPROVER_FLAG, type Plugin } from 'guard-gateway/core'
+import type { Plugin } from 'guard-gateway/core'
+import { APPROVER_FLAG } from 'guard-gateway/lib/approver'
 import { simulateCommands } from '../simulate/command.ts'
 import { applyPolicy } from './apply.ts'
 import type { PolicyCommandOptions } from './command-context.ts'

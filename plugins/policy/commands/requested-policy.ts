@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { GuardError, inFile } from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { inFile } from 'guard-gateway/lib/errors'
 import { isShape } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import { readYaml } from 'guard-gateway/lib/yaml'

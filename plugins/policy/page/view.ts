@@ -1,4 +1,5 @@
-import { approverField, type FieldFault, type Mode, type Rule, type View } from 'guard-gateway/core'
+import type { FieldFault, Mode, Rule, View } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { tightestFirst } from 'guard-gateway/lib/budget'
 import { choice, faultList, type Html, html } from 'guard-gateway/lib/html'
 import { budgetTable } from 'guard-gateway/lib/terminal'
@@ -57,7 +58,7 @@ ${await leftSection(parts, shown)}${await historySection(parts.gateway, shown, p
 
 /** What is left now of the budgets of the project and its agents, by the policy in force. */
 const leftSection = async ({ gateway }: PageParts, { project_id, now }: Shown): Promise<Html> => {
-  const budgets = (await gateway.budgetsOf?.({ project_id })) ?? []
+  const budgets = (await gateway.service('rules').get()?.budgets({ project_id })) ?? []
   return budgets.length === 0
     ? html``
     : html`<h2>What is left</h2>${budgetTable(tightestFirst(budgets), now)}

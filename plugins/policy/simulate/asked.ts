@@ -1,5 +1,6 @@
-import { type Gateway, GuardError, instantOf, type Mode, type Rule } from 'guard-gateway/core'
+import { type Gateway, GuardError, type Mode, type Rule } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
+import { instantOf } from 'guard-gateway/lib/time'
 import { readChange } from '../document.ts'
 import type { Policy } from '../policy.ts'
 import type { SimulationAsked } from './index.ts'

@@ -1,5 +1,5 @@
 import { GuardError, type Query, type Reader } from 'guard-gateway/core'
-import { namedSession } from 'guard-gateway/lib/session-id'
+import { namedSession } from 'guard-gateway/lib/session'
 import type { RunRow } from '../tables.ts'
 import { type RawQuery, runQuery, statuses } from './filters.ts'
 

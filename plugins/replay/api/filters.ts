@@ -1,6 +1,7 @@
-import { failureTags, GuardError, instantOf, type Order, type Query, type Test } from 'guard-gateway/core'
+import { failureTags, GuardError, type Order, type Query, type Test } from 'guard-gateway/core'
 import { datedCursor, resumed } from 'guard-gateway/lib/paging'
 import { queryTokens } from 'guard-gateway/lib/text'
+import { instantOf } from 'guard-gateway/lib/time'
 import { facet } from '../keep/words.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, withinNs } from '../time.ts'

@@ -1,5 +1,5 @@
-import type { Call, CallTrace, Gateway } from 'guard-gateway/core'
-import { givesWay, newSpanId, newTraceId, type Recording, readTraceparent } from 'guard-gateway/lib/trace'
+import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
+import { givesWay, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
 import type { Keeper } from '../keep/keeper.ts'
 import { labelsWith } from '../keep/labels.ts'
 import { OpenRun } from '../keep/open-run.ts'

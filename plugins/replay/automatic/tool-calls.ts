@@ -1,4 +1,5 @@
-import { type ToolRecord, type ToolRecording, toolRecords, toolTimes } from 'guard-gateway/lib/trace'
+import type { ToolRecording } from 'guard-gateway/core'
+import { type ToolRecord, toolRecords, toolTimes } from 'guard-gateway/lib/trace'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
 import { type Keeper, MAX_SPANS } from '../keep/keeper.ts'
 import type { OpenRun } from '../keep/open-run.ts'

@@ -49,11 +49,12 @@ const answerPage = async (gateway: Gateway, form: FileForm, take: Take, reply: F
 
 /** The page once more, with what was chosen and what is wrong with it; undefined where that is not the sender's fault, or nobody serves pages. */
 const pageAgain = async (
-  { pages, pageDocument, clock }: Gateway,
+  gateway: Gateway,
   { fields, file_name }: FileForm,
   error: unknown,
   { protocol, host }: FastifyRequest,
 ) => {
+  const { pages, clock } = gateway
   const page = pages.get('replay/import')
   if (!(error instanceof GuardError) || statusOf(error) >= 500 || page === undefined) return undefined
   const typed = new URLSearchParams({ ...fields, file_name })
@@ -61,14 +62,17 @@ const pageAgain = async (
   const field = ['on_conflict', 'project_id'].find((name) => path === `/${name}`) ?? 'file'
   if (field === 'file' && line !== undefined) typed.set('line', String(line))
   if (field === 'file' && path !== '/file') typed.set('path', path)
-  return pageDocument?.(page, {
-    params: {},
-    query: new URLSearchParams(),
-    url: FORM_PAGE,
-    origin: `${protocol}://${host}`,
-    now: clock.now(),
-    refused: { form: 'replay/import', fields: typed, faults: [{ field, message: error.message }] },
-  })
+  return gateway
+    .service('documents')
+    .get()
+    ?.page(page, {
+      params: {},
+      query: new URLSearchParams(),
+      url: FORM_PAGE,
+      origin: `${protocol}://${host}`,
+      now: clock.now(),
+      refused: { form: 'replay/import', fields: typed, faults: [{ field, message: error.message }] },
+    })
 }
 
 /** A browser asks for a document, a program for an answer. */

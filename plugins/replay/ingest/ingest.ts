@@ -1,6 +1,6 @@
 import { type Fragment, type FragmentRun, type FragmentWarning, type Gateway, GuardError } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
-import { isSessionName, namedSession } from 'guard-gateway/lib/session-id'
+import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { newTraceId } from 'guard-gateway/lib/trace'
 import { type RunSummary, runDraft, runSummary } from 'guard-gateway/lib/trace-file'
 import type { Keeper } from '../keep/keeper.ts'

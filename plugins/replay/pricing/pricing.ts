@@ -5,11 +5,11 @@ import {
   type Fragment,
   type Gateway,
   GuardError,
-  inFile,
   type Settled,
   type SpanDraft,
   type Usage,
 } from 'guard-gateway/core'
+import { inFile } from 'guard-gateway/lib/errors'
 import { countOf, mergedKind } from '../keep/kind.ts'
 import { mergedAttributes } from '../keep/merge.ts'
 import type { SpanRow } from '../tables.ts'

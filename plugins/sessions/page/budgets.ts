@@ -19,10 +19,10 @@ export const budgetsOf = async (
   gateway: Gateway,
   projects: Iterable<string>,
 ): Promise<ReadonlyMap<string, Budgets>> => {
-  const { rulesOf } = gateway
-  if (rulesOf === undefined) return new Map()
+  const rulesInForce = gateway.service('rules').get()
+  if (rulesInForce === undefined) return new Map()
   const asked = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
-    const rules = (await rulesOf(project)).filter((rule) => rule.enabled && isOfSession(rule))
+    const rules = (await rulesInForce.of(project)).filter((rule) => rule.enabled && isOfSession(rule))
     const least = (type: string): Budget | undefined => {
       const [first] = rules
         .filter(({ rule_type }) => rule_type === type)

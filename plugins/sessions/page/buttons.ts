@@ -1,4 +1,5 @@
-import { type Ask, approverField, type Gateway } from 'guard-gateway/core'
+import type { Ask, Gateway } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html } from 'guard-gateway/lib/html'
 import { tellingPart } from 'guard-gateway/lib/ids'
 import { shownState } from 'guard-gateway/lib/terminal'

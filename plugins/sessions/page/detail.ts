@@ -1,4 +1,5 @@
-import { type Ask, approverField, type Gateway, type Page, type Session, type SessionRow } from 'guard-gateway/core'
+import type { Ask, Gateway, Page, Session, SessionRow } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { tightestFirst } from 'guard-gateway/lib/budget'
 import { amountMark, costHead, faultList, type Html, html, instantMark, priceMark } from 'guard-gateway/lib/html'
 import { budgetTable, shownField } from 'guard-gateway/lib/terminal'
@@ -47,8 +48,8 @@ ${row.client !== '' && html`<dt>Client</dt><dd>${row.client}</dd>`}
 </dl>`
 
 /** What is left of what the session shares with others of its agent and its project. */
-const widerBudgets = async ({ budgetsOf: leftOf }: Gateway, { now }: Ask, session: Session): Promise<Html> => {
-  const budgets = (await leftOf?.({ session }))?.filter(({ per }) => per !== null) ?? []
+const widerBudgets = async (gateway: Gateway, { now }: Ask, session: Session): Promise<Html> => {
+  const budgets = (await gateway.service('rules').get()?.budgets({ session }))?.filter(({ per }) => per !== null) ?? []
   return budgets.length === 0 ? html`` : html`<h2>Budgets it shares</h2>${budgetTable(tightestFirst(budgets), now)}`
 }
 

@@ -1,4 +1,5 @@
-import { type Approver, type Ask, approverField, type Panel, type SessionRow } from 'guard-gateway/core'
+import type { Approver, Ask, Panel, SessionRow } from 'guard-gateway/core'
+import { approverField } from 'guard-gateway/lib/approver'
 import { type Html, html, instantMark } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import { shownField } from 'guard-gateway/lib/terminal'

@@ -1,4 +1,4 @@
-import { isTimeZone } from 'guard-gateway/core'
+import { isTimeZone } from 'guard-gateway/lib/time'
 import { isLoopback } from 'guard-gateway/plugins/http'
 import { mcpFaults } from './checks-mcp.ts'
 import { at, type ConfigFault, type Path } from './faults.ts'

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { GuardError, type Input, unwritable } from 'guard-gateway/core'
+import { GuardError, type Input } from 'guard-gateway/core'
+import { unwritable } from 'guard-gateway/lib/errors'
 import { proxyChoice } from 'guard-gateway/lib/network'
 import { makeFolders } from 'guard-gateway/lib/private-folders'
 import { addressedServer } from './defaults.ts'

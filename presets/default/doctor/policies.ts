@@ -16,7 +16,7 @@ export const policies: Check = async ({ config, gateway }) => {
   const own = rows.filter(({ project_id }) => !project_id.startsWith(PLAYGROUND))
   const others = { what: 'projects without a policy of their own', mode: default_mode, project: undefined }
   const looked = [
-    { ...others, rules: (await gateway.rulesOf?.(NOBODY)) ?? [] },
+    { ...others, rules: (await gateway.service('rules').get()?.of(NOBODY)) ?? [] },
     ...own.map(({ project_id, mode, rules }) => ({
       what: `project ${project_id}`,
       mode: mode ?? default_mode,

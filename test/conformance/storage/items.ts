@@ -1,4 +1,5 @@
-import { createStore, type Storage, type StorageBackend, table } from 'guard-gateway/core'
+import { type Storage, type StorageBackend, table } from 'guard-gateway/core'
+import { createStore } from 'guard-gateway/plugins/store'
 
 /** A row with a column of every kind. */
 export interface ConformanceItem {

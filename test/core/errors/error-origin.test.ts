@@ -6,6 +6,7 @@ import { writeTrace } from 'guard-gateway/lib/trace-file'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { jsonl } from 'guard-gateway/plugins/export-formats/jsonl'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { aTrace, FakeProvider, startGateway } from 'guard-gateway/test'
 
 const boom = (): never => {
@@ -23,7 +24,7 @@ const thrownIn = async (work: () => unknown): Promise<string | undefined> => {
 
 describe('which plugin threw an error', () => {
   const tapped = (tap: (gateway: Gateway) => void): Gateway => {
-    const gateway = new Gateway().use(memory())
+    const gateway = new Gateway().use(...foundation(), memory())
     tap(gateway)
     return gateway
   }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { within } from '../../../core/pipeline/deadline.ts'
+import { Deadlines } from '../../../core/pipeline/deadline.ts'
+
+const deadlines = new Deadlines()
+const within: Deadlines['within'] = (...work) => deadlines.within(...work)
 
 const never = () => {}
 const from =

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { Gateway, type GuardError } from 'guard-gateway/core'
 import { asking, running } from 'guard-gateway/plugins/cli'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { reached } from '../../../plugins/cli/reach.ts'
 import { type Started, startGateway } from '../../kit/gateway.ts'
 import { refusingPort } from '../../kit/refusing-port.ts'
@@ -103,7 +104,9 @@ describe('the gateway that a command is meant for', () => {
       }),
     )
     const asked = (path: string) =>
-      asking(new Gateway(), { place: place(address, ''), durable: false }, async (ask) => text(await ask('GET', path)))
+      asking(new Gateway().use(...foundation()), { place: place(address, ''), durable: false }, async (ask) =>
+        text(await ask('GET', path)),
+      )
     const told = refused(
       'GATEWAY_NOT_RUNNING',
       /^The gateway at .* stopped answering\. Start it with "guard gateway run"/,

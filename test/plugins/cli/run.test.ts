@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Command, Gateway, GuardError } from 'guard-gateway/core'
 import { cli, runCli } from 'guard-gateway/plugins/cli'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeIo } from '../../kit/io.ts'
 
 const secret = 'guard_0123456789abcdefghijklmnopqrstuvwxyzABCDEF'
@@ -14,7 +15,7 @@ const failing = (error: unknown): Command => ({
 })
 
 const gatewayWith = (...commands: readonly Command[]): Gateway => {
-  const gateway = new Gateway().use(cli())
+  const gateway = new Gateway().use(...foundation(), cli())
   gateway.secrets.add(secret)
   for (const command of commands) gateway.commands.add(command)
   return gateway

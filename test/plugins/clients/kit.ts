@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { running } from 'guard-gateway/plugins/cli'
 import { type ClientsOptions, clients } from 'guard-gateway/plugins/clients'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeIo } from '../../kit/io.ts'
 
 export const KEY = 'guard_key-of-these-tests-0123456789abcdef'
@@ -22,6 +23,7 @@ export const workplace = async (
   const { address = 'http://127.0.0.1:8787' } = options
   const place = { address, gateway_key: KEY, config: join(cwd, 'guard-config.yml') }
   const gateway = new Gateway().use(
+    ...foundation(),
     clients({
       ...place,
       upstreams: [],

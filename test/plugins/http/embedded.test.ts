@@ -7,6 +7,7 @@ import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeProvider } from '../../kit/provider.ts'
 import { KEY, messagesBody } from './kit.ts'
 
@@ -14,6 +15,7 @@ describe('a gateway inside a host application', () => {
   it('serves its own paths and leaves those of the host alone', async () => {
     await using provider = await fakeProvider()
     const gateway = new Gateway().use(
+      ...foundation(),
       memory(),
       messages,
       http({ gateway_key: KEY }),
@@ -67,6 +69,7 @@ describe('a gateway inside a host application', () => {
   it('answers injected model requests with all headers', async () => {
     await using provider = await fakeProvider()
     const gateway = new Gateway().use(
+      ...foundation(),
       memory(),
       messages,
       http({ gateway_key: KEY }),

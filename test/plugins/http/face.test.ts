@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { HttpFace } from '../../../plugins/http/face.ts'
 
 describe('the paths that pass through', () => {
   it('are those of the options as they are now', () => {
     const options = { gateway_key: 'guard_0123456789abcdef', passthrough: ['/v1/embeddings'] }
-    const face = new HttpFace(new Gateway(), options)
+    const face = new HttpFace(new Gateway().use(...foundation()), options)
     assert.deepEqual(
       ['/v1/embeddings', '/v1/files/a'].map((path) => face.passesThrough(path)),
       [true, false],
@@ -16,6 +17,9 @@ describe('the paths that pass through', () => {
       ['/v1/embeddings', '/v1/files/a'].map((path) => face.passesThrough(path)),
       [false, true],
     )
-    assert.equal(new HttpFace(new Gateway(), { gateway_key: 'k' }).passesThrough('/v1/embeddings'), false)
+    assert.equal(
+      new HttpFace(new Gateway().use(...foundation()), { gateway_key: 'k' }).passesThrough('/v1/embeddings'),
+      false,
+    )
   })
 })

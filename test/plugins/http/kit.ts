@@ -8,6 +8,7 @@ import { http, type ServerOptions, type Serving, serve } from 'guard-gateway/plu
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { FakeProvider } from '../../kit/provider.ts'
 
 export const KEY = 'test-gateway-key-0123456789'
@@ -63,6 +64,7 @@ export const start = async (options: StartOptions = {}): Promise<Started> => {
     },
   }
   const gateway = new Gateway().use(
+    ...foundation(),
     memory(),
     chatCompletions,
     messages,

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { type Health, http, serve } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { startGateway } from '../../kit/gateway.ts'
 import { parsed, rawHttp, untilClosed } from '../../kit/raw-http.ts'
 import { answered, ask, begin, chatBody, KEY, PROVIDER_KEY, read, start } from './kit.ts'
@@ -147,11 +148,11 @@ describe('serve', () => {
   it('tells where it listens and rejects with the system’s error when it cannot', async () => {
     await using running = await start()
     assert.equal(running.serving.url, `http://127.0.0.1:${running.port}`)
-    const gateway = new Gateway().use(memory(), http({ gateway_key: KEY }))
+    const gateway = new Gateway().use(...foundation(), memory(), http({ gateway_key: KEY }))
     await assert.rejects(serve(gateway, { port: running.port }), { code: 'EADDRINUSE', syscall: 'listen' })
   })
   it('without the plugin says what is missing', async () => {
-    await assert.rejects(serve(new Gateway().use(memory()), { port: 0 }), { code: 'MISSING_PLUGIN' })
+    await assert.rejects(serve(new Gateway().use(...foundation(), memory()), { port: 0 }), { code: 'MISSING_PLUGIN' })
   })
 })
 

@@ -11,6 +11,7 @@ import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { Approvals, approvalTables, type Decided, type Question } from '../../../plugins/mcp/approvals/index.ts'
 import { Audit, type AuditBook, auditTables, type CallFacts, type Judgement } from '../../../plugins/mcp/audit/index.ts'
 import { readTrace } from '../../../plugins/replay/read/run.ts'
@@ -48,6 +49,7 @@ export const startKit = async (options: KitOptions = {}): Promise<Kit> => {
 export const makeKit = ({ folder, full_content_logging = false, plugins = [] }: KitOptions = {}): Kit => {
   const clock = fakeClock()
   const gateway = new Gateway({ clock }).use(
+    ...foundation(),
     folder === undefined ? memory() : sqlite({ file: join(folder, 'guard.db'), exclusive: false }),
     json,
     http({ gateway_key: 'guard_mcp_test_key_0123456' }),

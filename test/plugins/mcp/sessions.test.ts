@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { openMcp } from 'guard-gateway/plugins/mcp'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { connectionsOf } from '../../../plugins/mcp/connections.ts'
 import { mcpOf } from '../../../plugins/mcp/mcp.ts'
 import { resultOf, startMcp } from '../../kit/mcp.ts'
@@ -201,13 +202,13 @@ describe('connections to servers', () => {
   const address = { secure: false, hostname: '127.0.0.1', port: 9, connect_ms: 1_000, idle_ms: 1_000 }
 
   it('are the same for all sessions of an address, and others for another one', () => {
-    const connections = connectionsOf(new Gateway().use(net))
+    const connections = connectionsOf(new Gateway().use(...foundation(), net))
     assert.equal(connections.to(address), connections.to({ ...address }))
     assert.notEqual(connections.to(address), connections.to({ ...address, port: 10 }))
     connections.close()
   })
 
   it('need a plugin that speaks HTTP', () => {
-    assert.throws(() => connectionsOf(new Gateway()).to(address), { code: 'MISSING_PLUGIN' })
+    assert.throws(() => connectionsOf(new Gateway().use(...foundation())).to(address), { code: 'MISSING_PLUGIN' })
   })
 })

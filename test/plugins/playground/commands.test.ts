@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { startGateway } from 'guard-gateway/test'
 import { main } from '../../../presets/default/main.ts'
 import { fakeIo } from '../../kit/io.ts'
@@ -76,7 +77,7 @@ test('where a gateway runs, it is asked, and its pages are named', async (contex
   context.after(() => started.close())
   const { playgroundCommands } = await import('guard-gateway/plugins/playground')
   const { Gateway } = await import('guard-gateway/core')
-  const gateway = new Gateway()
+  const gateway = new Gateway().use(...foundation())
   playgroundCommands({
     running: async () => started.url,
     asking: (work) =>

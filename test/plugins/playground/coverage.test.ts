@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { playground, type Scenario, scenariosOf } from 'guard-gateway/plugins/playground'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { judgedActions, reasonCodes } from '../../../plugins/mcp/audit/words.ts'
 
-const gateway = new Gateway()
+const gateway = new Gateway().use(...foundation())
 playground().apply(gateway)
 const scenarios: readonly Scenario[] = [...scenariosOf(gateway)]
 const modes = ['shadow', 'enforce'] as const

@@ -35,6 +35,7 @@ import { replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
+import { foundation } from 'guard-gateway/presets/foundation'
 
 export const KEY = 'guard_playground_test_key_0123'
 
@@ -151,7 +152,7 @@ const everything = ({ storage = memory(), more = [], default_mode = 'shadow' }: 
 ]
 
 export const openHouse = async (options: HouseOptions = {}): Promise<House> => {
-  const gateway = new Gateway()
+  const gateway = new Gateway().use(...foundation())
   const faults: unknown[] = []
   gateway.hooks.fault.tap('test', (error) => void faults.push(error))
   gateway.use(...everything(options).filter(({ name }) => options.without?.includes(name) !== true))

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { playground, type Scenario, scenariosOf } from 'guard-gateway/plugins/playground'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { type House, inHouse, openHouse, type RanStep, type Run } from './kit.ts'
 
-const gateway = new Gateway()
+const gateway = new Gateway().use(...foundation())
 playground().apply(gateway)
 const scenarios: readonly Scenario[] = [...scenariosOf(gateway)]
 const styles = ['chat_completions', 'messages', 'responses']

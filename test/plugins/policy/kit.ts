@@ -24,6 +24,7 @@ import { toolRepeat } from 'guard-gateway/plugins/detectors/tool-repeat'
 import { type PolicyOptions, policy } from 'guard-gateway/plugins/policy'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { parse } from 'yaml'
 import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
@@ -64,7 +65,14 @@ export interface Bench {
 export const startBench = async (options: PolicyOptions = {}, more: readonly Plugin[] = []): Promise<Bench> => {
   const clock = fakeClock(NOON)
   const detectors = [exactRepeat, toolRepeat, errorRetry, sequenceRepeat, maxRequests, maxTokens, ...more]
-  const gateway = new Gateway({ clock }).use(memory(), ...detectors, pauses, policy(options), recorder())
+  const gateway = new Gateway({ clock }).use(
+    ...foundation(),
+    memory(),
+    ...detectors,
+    pauses,
+    policy(options),
+    recorder(),
+  )
   const faults: { error: unknown; where: string }[] = []
   gateway.hooks.fault.tap('test', (error, where) => void faults.push({ error, where }))
   await gateway.open()

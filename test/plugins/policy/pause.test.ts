@@ -171,10 +171,12 @@ describe('action pause', () => {
       default_mode: 'enforce',
     })
     let tried = 0
-    gateway.pauseSession = async () => {
+    const fail = () => Promise.reject(new Error('not asked here'))
+    const pause = async () => {
       tried++
       throw new Error('no room')
     }
+    gateway.service('sessions').provide({ find: fail, pauseOf: fail, pause })
     const one = newSession()
     for (const text of ['a', 'b']) {
       const decision = await send(call({ session: one, items: [user(text)] }))

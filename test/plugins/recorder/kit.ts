@@ -11,9 +11,11 @@ import {
   statusOf,
   type WriteOptions,
 } from 'guard-gateway/core'
+import { sessionById } from 'guard-gateway/lib/session'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { recorder } from 'guard-gateway/plugins/recorder'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/sessions/tables.ts'
 
@@ -22,6 +24,8 @@ const sessionTables: Plugin = {
   name: 'sessions',
   apply: (gateway) => {
     for (const table of tables) gateway.tables.add(table)
+    const find = (id: string) => sessionById(gateway.storage, id)
+    gateway.service('sessions').provide({ find, pauseOf: async () => undefined, pause: async () => {} })
   },
 }
 
@@ -52,6 +56,7 @@ export const startBench = async ({
   ...options
 }: BenchOptions = {}): Promise<Bench> => {
   const gateway = new Gateway(options).use(
+    ...foundation(),
     memory(),
     responses,
     ...plugins,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
+import { stages } from 'guard-gateway/core'
 import { aCall, aSession, settled } from '../../kit/settled.ts'
 import { type Bench, present, startBench } from './kit.ts'
 
@@ -26,9 +27,15 @@ describe('recorder: a record that is refused when its client has its reply', () 
     await bench.settle(settled({ call: aCall({ session }) }))
     assert.equal(await bench.gateway.storage.get('calls', 'guardreq_1'), undefined)
     present(refuse)()
-    await bench.gateway.hooks.close.promise()
-    assert.equal(present(await bench.gateway.storage.get('calls', 'guardreq_1')).session_id, session.row.id)
-    assert.equal(present(await bench.gateway.storage.get('sessions', session.row.id)).id, session.row.id)
+    const { hooks, storage } = bench.gateway
+    const read = async () =>
+      [await storage.get('calls', 'guardreq_1'), await storage.get('sessions', session.row.id)] as const
+    const stored = new Promise<Awaited<ReturnType<typeof read>>>((resolve) =>
+      hooks.close.tapPromise({ name: 'test', stage: stages.close.storage - 1 }, async () => resolve(await read())),
+    )
+    await hooks.close.promise()
+    const [record, row] = await stored
+    assert.deepEqual([present(record).session_id, present(row).id], [session.row.id, session.row.id])
     assert.deepEqual(bench.faults, [])
   })
 

@@ -43,7 +43,7 @@ describe('recorder: previews with full content logging', () => {
   }
 
   it('asks for the first bytes of replies', () =>
-    assert.deepEqual(bench.gateway.heads, { stream: 1_000, whole: 262_144 }))
+    assert.deepEqual(bench.gateway.service('previews').get(), { stream: 1_000, whole: 262_144 }))
 
   it('shows of a request what came after the last assistant turn', async () => {
     const result: Part = { kind: 'result', text: 'file text' }

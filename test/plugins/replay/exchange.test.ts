@@ -221,7 +221,7 @@ describe('a run that comes in batches', () => {
     await storage.put('spans', { trace_id: 'also-1199', ...aSpan({ id: at(0) }) })
     expecting(201, await bench.send('POST', '/api/v1/traces', { trace_id: 'whole', spans: [{ name: 'x' }] }))
     await storage.put('staged_runs', { trace_id: 'whole', writer: gone, claimed_ns: 1n })
-    await bench.gateway.hooks.open.promise()
+    await bench.gateway.hooks.open.promise({ beside: false })
     assert.deepEqual(await stored('left'), [0, 0])
     assert.deepEqual(await stored('also-1199'), [0, 0])
     assert.deepEqual(await stored('whole'), [1, 0])

@@ -23,6 +23,7 @@ import { type ReplayOptions, replay } from 'guard-gateway/plugins/replay'
 import { sessions } from 'guard-gateway/plugins/sessions'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { type FakeClock, fakeClock } from '../../kit/clock.ts'
 import { type Answer, injected } from '../../kit/injected.ts'
 
@@ -71,6 +72,7 @@ export const startReplay = async (options: BenchOptions = {}): Promise<Bench> =>
   const clock = fakeClock()
   const storage = given ?? (made === undefined ? memory() : sqlite({ file: join(made, 'guard.db') }))
   const gateway = new Gateway({ clock }).use(
+    ...foundation(),
     storage,
     json,
     jsonl,

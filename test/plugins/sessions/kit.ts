@@ -13,6 +13,7 @@ import {
 } from 'guard-gateway/core'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
 import { type SessionsOptions, sessions } from 'guard-gateway/plugins/sessions'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { guardErrorOf } from '../../../plugins/http/errors.ts'
 import { strictValidation } from '../../../plugins/http/validation.ts'
 import { tables } from '../../../plugins/recorder/tables.ts'
@@ -71,7 +72,7 @@ export const openHouse = async ({
 }: HouseOptions = {}): Promise<House> => {
   const kept = given ?? disk()
   const faults: unknown[] = []
-  const gateway = new Gateway({ clock })
+  const gateway = new Gateway({ clock }).use(...foundation())
   gateway.hooks.fault.tap('test', (error) => void faults.push(error))
   gateway.keys.setGateway('guard_test_key_0123456789')
   await gateway.use(kept.plugin, responses, sessions(options), records).open()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { holdersAddress, sqlite } from 'guard-gateway/plugins/storage/sqlite'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { item, openPlain } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-sqlite-lock-'))
@@ -42,12 +43,12 @@ describe('sqlite: one gateway per file', () => {
 
   it('tells where it answers as soon as it listens, and as long as it has the file', async () => {
     const file = path('told.db')
-    const gateway = await new Gateway().use(sqlite({ file })).open()
+    const gateway = await new Gateway().use(...foundation(), sqlite({ file })).open()
     assert.equal(await holdersAddress(file), undefined)
     gateway.hooks.listen.call('http://127.0.0.1:8787')
     assert.equal(await holdersAddress(file), 'http://127.0.0.1:8787')
     await refused(file, new RegExp(`process ${process.pid} at http://127\\.0\\.0\\.1:8787\\.`))
-    const beside = await new Gateway().use(sqlite({ file })).open({ beside: true })
+    const beside = await new Gateway().use(...foundation(), sqlite({ file })).open({ beside: true })
     beside.hooks.listen.call('http://127.0.0.1:1')
     await beside.close()
     assert.equal(await holdersAddress(file), 'http://127.0.0.1:8787')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { createStore } from 'guard-gateway/core'
+import { createStore } from 'guard-gateway/plugins/store'
 import { openDriver } from '../../../plugins/storage/sqlite/driver.ts'
 import { conformanceTables, item } from '../../conformance/storage.ts'
 

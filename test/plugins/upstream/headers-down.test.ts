@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { inboundHeaders } from '../../../plugins/upstream/headers.ts'
 
 const KEY = 'the-gateway-key-0123456789'
-const { secrets } = new Gateway()
+const { secrets } = new Gateway().use(...foundation())
 secrets.add(KEY)
 
 describe('headers on their way down', () => {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { headerRules, type Outbound, outboundHeaders } from '../../../plugins/upstream/headers.ts'
 
 const KEY = 'the-gateway-key-0123456789'
 const AGENT = `gak_${'Ab3-_'.repeat(9).slice(0, 43)}`
-const { secrets } = new Gateway()
+const { secrets } = new Gateway().use(...foundation())
 secrets.add(KEY)
 
 const rules = headerRules('api.example', 'auto', undefined, {})
@@ -23,7 +24,7 @@ const always = ['accept-encoding', 'identity', 'content-length', '2']
 
 describe('headers on their way up', () => {
   it('are judged anew for each upstream, and after one more secret, though their list is the same', () => {
-    const own = new Gateway().secrets
+    const own = new Gateway().use(...foundation()).secrets
     const raw = Object.freeze(['x-a', 'a', 'x-b', 'a-later-secret', 'provider-version', '2'])
     const [first, second] = [
       headerRules('a', 'none', undefined, {}),

@@ -13,6 +13,7 @@ import {
 import { Gateway, headerOf } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { type UpstreamOptions, upstream } from 'guard-gateway/plugins/upstream'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { fakeProvider } from '../../kit/provider.ts'
 import { chatReply } from '../../kit/replies.ts'
 import { ask, chatBody, jsonOf, messagesBody } from '../http/kit.ts'
@@ -69,9 +70,10 @@ overEachClient((start, client) => {
     })
     it('refuses to start where nothing speaks to upstreams, or nothing of that name', async () => {
       const upstreams = [anUpstream('a', 'http://127.0.0.1:1')]
-      const without = new Gateway().use(memory(), upstream({ upstreams }))
+      const without = new Gateway().use(...foundation(), memory(), upstream({ upstreams }))
       await assert.rejects(without.open(), { code: 'MISSING_PLUGIN', message: /upstream-clients\/net/ })
       const named = new Gateway().use(
+        ...foundation(),
         memory(),
         client,
         upstream({ upstreams: [anUpstream('a', 'http://h', { client: 'x' })] }),
@@ -80,7 +82,7 @@ overEachClient((start, client) => {
     })
     it('refuses a fallback that is no upstream, at start', () => {
       const options = { upstreams: [anUpstream('a', 'http://127.0.0.1:1', { fallback: ['b'] })] }
-      assert.throws(() => new Gateway().use(upstream(options)), { code: 'UNKNOWN' })
+      assert.throws(() => new Gateway().use(...foundation(), upstream(options)), { code: 'UNKNOWN' })
     })
   })
 

@@ -95,24 +95,12 @@ mcp: { approver_key: approver-0123456789 }`)
       const run = await (await fetch(`${serving.url}/api/v1/runs/${trace_id}`)).text()
       assert.match(run, /ann@example\.com/)
       assert.doesNotMatch(run, /sesame|TICKET-77|approver-0/)
-      assert.equal(gateway.onStorageFailure, 'forward')
+      assert.equal(gateway.service('store').need().onFailure, 'forward')
       assert.equal(gateway.approver.needsKey, true)
       assert.ok(!existsSync('/w/no.db'))
     } finally {
       await serving.close()
     }
-  })
-  it('keeps what the program itself has said', async () => {
-    const config = await read('storage: { on_failure: forward }\nredaction: { names: [codeword] }')
-    const gateway = new Gateway({ storage: 'memory', redaction: { names: ['motto'] } }).use(...defaultPreset(config))
-    assert.equal(gateway.onStorageFailure, 'forward')
-    assert.match(
-      JSON.stringify(gateway.redact.value({ motto: 'open', codeword: 'sesame' })),
-      /^{"motto":"\[RED.*"codeword":"\[RED/,
-    )
-    await gateway.open()
-    await gateway.close()
-    assert.ok(!existsSync('/w/guard.db'))
   })
 })
 
@@ -206,7 +194,10 @@ describe('a gateway made from a configuration', () => {
   it('may be the minimal one', async () => {
     const gateway = await createGateway(await read('preset: minimal'))
     assert.deepEqual(gateway.plugins(), [
-      'settings',
+      'redaction',
+      'access',
+      'store',
+      'credentials',
       'storage/memory',
       'api-style/messages',
       'detector/exact_repeat',

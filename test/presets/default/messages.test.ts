@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { addSecrets } from '../../../presets/default/config/credentials.ts'
 import { parseConfig } from '../../../presets/default/config.ts'
 import { firstRunText, keptFromServers, nextSteps } from '../../../presets/default/messages.ts'
@@ -29,7 +30,7 @@ test('a first start says where the key is, and that git leaves it alone', () => 
 test('a start tells which keys of the environment MCP servers do not get, and how one does', async () => {
   const server = (more: string) =>
     `gateway_key: guard_0123456789abcdef\nmcp: { servers: { pg: { transport: stdio, command: x, env: { GITHUB_TOKEN: ghp-of-the-server, DSN: "postgres://ann:pass-0123456789@db/shop" }, ${more} } } }\n`
-  const gateway = new Gateway()
+  const gateway = new Gateway().use(...foundation())
   const { config } = await parseConfig(server(''), '/etc/guard-config.yml', {})
   addSecrets(gateway.secrets, config)
   const env = {

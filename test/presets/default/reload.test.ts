@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { type Call, type Client, Gateway, type ProxyRequest } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { loadConfig } from '../../../presets/default/config.ts'
 import { reload } from '../../../presets/default/reload.ts'
 import { fakeClock } from '../../kit/clock.ts'
@@ -38,9 +39,8 @@ describe('a changed configuration file', () => {
       told.emit('told')
     }
     const clock = fakeClock()
-    const gateway = await new Gateway({ clock })
-      .use(memory(), reload({ file, env, live, started, done: heard(done), notice: heard(notices) }))
-      .open()
+    const watching = reload({ file, env, live, started, done: heard(done), notice: heard(notices) })
+    const gateway = await new Gateway({ clock }).use(...foundation(), memory(), watching).open()
     const request = () => gateway.hooks.request.promise({} as Call)
     return {
       live,

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { receiveAgain } from '../../../../plugins/http/admission/received-again.ts'
 
 const KEY = 'the-gateway-key-0123456789'
 const said = ['Host', 'localhost', 'Authorization', `Bearer ${KEY}`, 'User-Agent', 'a/1', 'Content-Length', '2']
 const connection = () => ({}) as Socket
 const known = () => {
-  const gateway = new Gateway()
+  const gateway = new Gateway().use(...foundation())
   gateway.secrets.add(KEY)
   gateway.keys.setGateway(KEY)
   const socket = connection()

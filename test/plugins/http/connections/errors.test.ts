@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { connectionErrors } from '../../../../plugins/http/connections/errors.ts'
 import { parsed, untilClosed } from '../../../kit/raw-http.ts'
 
 /** What a client reads when its connection fails with this code. */
 const answerTo = async (code: string, before = ''): Promise<Buffer> => {
-  const answer = connectionErrors(new Gateway())
+  const answer = connectionErrors(new Gateway().use(...foundation()))
   const server = createServer((socket: Socket) => {
     if (before !== '') socket.write(before)
     answer(Object.assign(new Error(code), { code }), socket)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { type Ending, untilStopped } from '../../../../plugins/http/connections/stop.ts'
 import { fakeClock } from '../../../kit/clock.ts'
 import { fakeIo } from '../../../kit/io.ts'
@@ -18,7 +19,7 @@ const running = (state: Partial<Pick<Ending, 'connected' | 'env'>> = {}) => {
     ...state,
   }) as unknown as Ending
   const clock = fakeClock()
-  const gateway = new Gateway({ clock })
+  const gateway = new Gateway({ clock }).use(...foundation())
   gateway.secrets.add(secret)
   const io = fakeIo()
   const closed = Promise.withResolvers<void>()

@@ -7,6 +7,7 @@ import { asFastifyPlugin, http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
 import { upstream } from 'guard-gateway/plugins/upstream'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { injected } from '../../../kit/injected.ts'
 import { fakeProvider } from '../../../kit/provider.ts'
 import { KEY } from '../kit.ts'
@@ -27,6 +28,7 @@ const turnsOf = async (bytes: number): Promise<readonly number[]> => {
     },
   }
   const gateway = new Gateway().use(
+    ...foundation(),
     memory(),
     { name: 'noting', apply: (one) => one.apiStyles.add(noting) },
     http({ gateway_key: KEY }),

@@ -3,9 +3,10 @@ import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
 import { childEnv, withheldText } from 'guard-gateway/lib/child-env'
 import { sha256 } from 'guard-gateway/lib/ids'
+import { foundation } from 'guard-gateway/presets/foundation'
 
 const known = () => {
-  const gateway = new Gateway()
+  const gateway = new Gateway().use(...foundation())
   for (const secret of ['upstream-key-0123456789', 'short', 'team-token-0123456789']) gateway.secrets.add(secret)
   return gateway
 }

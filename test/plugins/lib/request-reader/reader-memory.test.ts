@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type ApiStyle, Gateway, type Part } from 'guard-gateway/core'
 import { RequestReader, readRequest } from 'guard-gateway/lib/request-reader'
+import { http } from 'guard-gateway/plugins/http'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { plain } from '../../../kit/plain-style.ts'
 import { assertReadAlike } from '../../../kit/read-alike.ts'
 
@@ -79,13 +81,12 @@ describe('what is remembered of request bodies', () => {
     assert.notEqual(tools(deaf, 'e'), tools(plain, 'f'))
   })
 
-  it('is known to one reader alone: each gateway has its own', () => {
+  it('is known to one reader alone: no other knows it', () => {
     const { style, count } = counting()
-    const gateways = [new Gateway(), new Gateway()]
-    const told = gateways.map(({ requestReader }) =>
+    const told = [new RequestReader(), new RequestReader()].map((reader) =>
       ['a', 'b', 'c'].map(() => {
         count.elements = 0
-        requestReader.read(style, bodyOf(3000), 'session')
+        reader.read(style, bodyOf(3000), 'session')
         return count.elements
       }),
     )
@@ -98,12 +99,12 @@ describe('what is remembered of request bodies', () => {
 
   it('is forgotten when the gateway closes, which goes on reading', async () => {
     const { style, count } = counting()
-    const gateway = new Gateway().use(memory())
+    const gateway = new Gateway().use(...foundation(), memory(), http({ gateway_key: 'k' }))
     await gateway.open()
     const body = bodyOf(3000)
     const read = () => {
       count.elements = 0
-      const { envelope, conversation } = gateway.requestReader.read(style, body, 'session')
+      const { envelope, conversation } = gateway.service('requests').need().reader.read(style, body, 'session')
       return { envelope, conversation, elements: count.elements }
     }
     const before = [read(), read(), read()]

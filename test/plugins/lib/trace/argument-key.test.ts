@@ -3,9 +3,10 @@ import { it } from 'node:test'
 import { Gateway, table } from 'guard-gateway/core'
 import { argumentKey } from 'guard-gateway/lib/trace'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 
 it('the key for argument hashes is made once an installation, for everybody who asks', async () => {
-  const gateway = new Gateway().use(memory())
+  const gateway = new Gateway().use(...foundation(), memory())
   gateway.tables.add(table<'installation'>({ id: 'installation', columns: { id: 'text', value: 'text' } }))
   await gateway.open()
   const [first, second] = await Promise.all([argumentKey(gateway.storage), argumentKey(gateway.storage)])

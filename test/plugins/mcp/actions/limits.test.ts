@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Gateway } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { type Limits, type LimitUse, MemoryLimits } from '../../../../plugins/mcp/actions/limits.ts'
 import { StoredLimits } from '../../../../plugins/mcp/actions/stored-limits.ts'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
@@ -33,7 +34,7 @@ const fresh = (): string => `key${++made}`
 describe('limits', () => {
   let gateway: Gateway
   before(async () => {
-    gateway = new Gateway({ clock }).use(memory())
+    gateway = new Gateway({ clock }).use(...foundation(), memory())
     gateway.tables.add(limitTable)
     await gateway.open()
   })
@@ -110,7 +111,7 @@ describe('limits', () => {
   }
   it('of a session last as long as they say, however the wall clock is set', async () => {
     const set = fakeClock()
-    const limits = new StoredLimits(new Gateway({ clock: set }))
+    const limits = new StoredLimits(new Gateway({ clock: set }).use(...foundation()))
     const one = [use({ kind: 'session', key: fresh(), calls: 1 })]
     assert.equal(await limits.take(one), undefined)
     for (const jump of [40 * 86_400_000, -80 * 86_400_000]) {

@@ -4,11 +4,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
-import { approvalById, approver, decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
+import { foundation } from 'guard-gateway/presets/foundation'
+import { approver } from '../../../../plugins/access/approver.ts'
+import { approvalById, decideApproval } from '../../../../plugins/mcp/approvals/index.ts'
 import { previewOf } from '../../../../plugins/mcp/approvals/preview.ts'
 import { callNeedingConsent, type Kit, startKit, TIMEOUT_MS, withFolder } from '../records-kit.ts'
 
-const { redact } = new Gateway()
+const { redact } = new Gateway().use(...foundation())
 
 describe('a preview', () => {
   it('shows ordinary arguments as they are', () =>

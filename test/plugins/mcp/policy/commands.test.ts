@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway, type Input } from 'guard-gateway/core'
 import { runCli } from 'guard-gateway/plugins/cli'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { policyCommands } from '../../../../plugins/mcp/policy/commands.ts'
 import { size } from '../../../../plugins/mcp-checks/size.ts'
 import { fakeIo } from '../../../kit/io.ts'
@@ -45,7 +46,7 @@ describe('the commands about policies', () => {
 
   const run = async (...argv: readonly string[]) => {
     const io = fakeIo({ cwd })
-    const gateway = new Gateway().use(size, words)
+    const gateway = new Gateway().use(...foundation(), size, words)
     for (const command of policyCommands(gateway)) gateway.commands.add(command)
     const source = {
       version: '0',

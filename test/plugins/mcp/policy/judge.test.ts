@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type CheckFinding, Gateway, mcpCheck } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { Type } from 'typebox'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
 import type { ToolCall } from '../../../../plugins/mcp/tool-call.ts'
@@ -42,7 +43,7 @@ describe('a limit', () => {
         return []
       },
     })
-    const gateway = new Gateway({ clock }).use(memory(), slow)
+    const gateway = new Gateway({ clock }).use(...foundation(), memory(), slow)
     gateway.tables.add(limitTable)
     await gateway.open()
     for (const key of ['session', 'server']) {

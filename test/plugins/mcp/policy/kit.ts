@@ -1,5 +1,6 @@
 import { Gateway, type McpCheck, mcpCheck } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { Type } from 'typebox'
 import { limitTable } from '../../../../plugins/mcp/actions/tables.ts'
 import { openPolicies, type Policy } from '../../../../plugins/mcp/policy/index.ts'
@@ -28,7 +29,7 @@ export const words = mcpCheck({
 
 /** A gateway with memory storage, the checks `size` and `words`, and others given. */
 export const openGateway = async (...checks: readonly McpCheck[]): Promise<Gateway> => {
-  const gateway = new Gateway().use(memory(), size, words, ...checks.map((check) => mcpCheck(check)))
+  const gateway = new Gateway().use(...foundation(), memory(), size, words, ...checks.map((check) => mcpCheck(check)))
   gateway.tables.add(limitTable)
   return gateway.open()
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { partsOf } from '../../../../plugins/mcp/policy/parts.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { hasMoreParts, schemaErrors, TOLD_PARTS } from '../../../../plugins/mcp/policy/validator.ts'
 
-const gateway = new Gateway()
+const gateway = new Gateway().use(...foundation())
 
 describe('a policy that is wrong in thousands of places', () => {
   it('is told everything while it is small, and the first thing else: no more errors are made than told', async () => {

@@ -210,7 +210,7 @@ describe('a record that cannot be read', () => {
   })
   it('lets those pass that may without a record; the rule is named as one that failed', async () => {
     const bench = await failing([daily, rule('max_requests', 1, {}, { id: 'own' })])
-    bench.gateway.onStorageFailure = 'forward'
+    bench.gateway.service('store').need().onFailure = 'forward'
     await assert.rejects(() => bench.send(asked(bench)), { code: 'STORAGE_UNAVAILABLE' })
     const shadow = () => asked(bench, { over: { mode_override: 'shadow' } })
     const { decision, faults } = await bench.send(shadow())

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isTimeZone, type Per, systemZone } from 'guard-gateway/core'
+import type { Per } from 'guard-gateway/core'
 import { PERS } from 'guard-gateway/lib/budget'
+import { isTimeZone, systemZone } from 'guard-gateway/lib/time'
 import { Calendar } from '../../../../plugins/policy/budgets/calendar.ts'
 
 const HOUR = 3_600_000

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway, type Session } from 'guard-gateway/core'
 import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { OpenRun } from '../../../../plugins/replay/keep/open-run.ts'
 import { OpenRuns } from '../../../../plugins/replay/keep/open-runs.ts'
 import { newRow } from '../../../../plugins/replay/keep/run-row.ts'
@@ -31,7 +32,7 @@ const add = (run: OpenRun, id: number): void =>
 
 const open = async (most?: number) => {
   const clock = fakeClock()
-  const gateway = await new Gateway({ clock }).use(memory()).open()
+  const gateway = await new Gateway({ clock }).use(...foundation(), memory()).open()
   return { clock, runs: new OpenRuns(gateway, most) }
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Gateway } from 'guard-gateway/core'
 import { callRecords } from 'guard-gateway/lib/trace'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { callRecord } from '../../../../plugins/recorder/rows.ts'
 import { RunSpans, type SummedSpan } from '../../../../plugins/replay/keep/run-spans.ts'
 import { spansOfCall, summedCall, summedSpan } from '../../../../plugins/replay/keep/summed-span.ts'
@@ -20,7 +21,12 @@ describe('the spans of a model request as they are summed', () => {
         tool_calls: calls,
         cost: { cost_micro: 7, cost_source: 'priced', price_version: 'v' },
       })
-      const record = callRecord(done, new Gateway().redact, { request: null, response: null }, false)
+      const record = callRecord(
+        done,
+        new Gateway().use(...foundation()).redact,
+        { request: null, response: null },
+        false,
+      )
       assert.deepEqual(spansOfCall(summedCall(record, trace)), callRecords(record, trace).spans.map(summedSpan))
     }
   })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
 import { addSecrets } from '../../../../presets/default/config/credentials.ts'
 import { overridden } from '../../../../presets/default/config/overrides.ts'
 import { parseConfig } from '../../../../presets/default/config.ts'
@@ -73,7 +74,7 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
       [`upstreams: [${UPSTREAM}, proxy: "${PROXY}" }]`, {}],
       [`network: { proxy: "http://bob:\${PASSWORD}@proxy.example" }`, { PASSWORD: 'p%40ss-of-bob' }],
     ] as const) {
-      const { secrets } = new Gateway()
+      const { secrets } = new Gateway().use(...foundation())
       addSecrets(secrets, (await parse(text, env)).config)
       assert.ok(secrets.holds('x p@ss-of-bob y'), text)
       assert.ok(secrets.holds(`Basic ${Buffer.from('bob:p@ss-of-bob').toString('base64')}`), text)

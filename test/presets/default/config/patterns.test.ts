@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Gateway } from 'guard-gateway/core'
+import { redaction } from 'guard-gateway/plugins/redaction'
 import { patternFinders } from '../../../../presets/default/config/patterns.ts'
 
 describe('patterns of the user', () => {
   it('hide what they match and nothing else', () => {
-    const { redact } = new Gateway({ redaction: { finders: patternFinders(['TICKET-\\d+', 'room \\w+']) } })
+    const { redact } = new Gateway().use(redaction({ finders: patternFinders(['TICKET-\\d+', 'room \\w+']) }))
     const text = redact.text('see TICKET-12, TICKET-13 in room blue, not TICKET-x')
     assert.doesNotMatch(text, /TICKET-1|blue/)
     assert.match(text, /^see \[REDACTED:\w+\], \[REDACTED:\w+\] in \[REDACTED:\w+\], not TICKET-x$/)

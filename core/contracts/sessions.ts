@@ -1,0 +1,12 @@
+import type { GuardError } from '../errors.ts'
+import type { Caller, Session, SessionRow } from '../session.ts'
+
+/** Who keeps sessions. */
+export interface Sessions {
+  /** The session of this id, or of this external id if only one project has it, as it stands now. Rejects with SESSION_NOT_FOUND or AMBIGUOUS_ID. */
+  find(id: string): Promise<SessionRow>
+  /** Why nothing of a caller may be forwarded, as it stands now in all processes: PAUSED_SESSION or PAUSED_AGENT. */
+  pauseOf(caller: Caller): Promise<GuardError | undefined>
+  /** Pauses a session, in memory at once and durably when it resolves; `attributes` is what its history says of it beside the reason. */
+  pause(session: Session, reason: string, attributes: Readonly<Record<string, unknown>>): Promise<void>
+}

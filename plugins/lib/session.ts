@@ -1,0 +1,2 @@
+export { newSessionRow, type SessionBeginning } from './session/new-row.ts'
+export { isSessionName, namedSession, onlySession, sessionById } from './session/session-id.ts'

@@ -1,0 +1,38 @@
+import type { SessionRow } from 'guard-gateway/core'
+
+/** What a new session begins with beside its id. */
+export type SessionBeginning = Pick<
+  SessionRow,
+  'project_id' | 'agent_id' | 'external_id' | 'external_source' | 'client'
+> & {
+  readonly at: number
+}
+
+/** A session of which nothing has been seen yet. */
+export const newSessionRow = (id: string, beginning: SessionBeginning): SessionRow => ({
+  id,
+  project_id: beginning.project_id,
+  agent_id: beginning.agent_id,
+  external_id: beginning.external_id,
+  external_source: beginning.external_source,
+  name: null,
+  metadata: {},
+  client: beginning.client,
+  paused: false,
+  paused_at: null,
+  pause_reason: null,
+  ended_at: null,
+  resumed_at: null,
+  seen_tips: [],
+  requests: 0,
+  flagged: 0,
+  blocked: 0,
+  errors: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cache_read_tokens: 0,
+  cost_micro: 0,
+  created_at: beginning.at,
+  last_seen_at: beginning.at,
+})

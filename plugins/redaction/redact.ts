@@ -1,0 +1,67 @@
+import type { Finder, Redactor } from 'guard-gateway/core'
+import { mark } from './redact/hit.ts'
+import { json } from './redact/json.ts'
+import { nameJudge } from './redact/names.ts'
+import { texts } from './redact/texts.ts'
+import { type Walker, walk } from './redact/walk.ts'
+import { Work, WorkLimit } from './redact/work.ts'
+
+export type { Finder, Redactor } from 'guard-gateway/core'
+
+export interface RedactorOptions {
+  /** Configured credentials and users' patterns, beside the built-in rules. */
+  readonly finders?: readonly Finder[]
+  /** Names whose values are secrets, beside the built-in ones; matched by their last words. */
+  readonly names?: readonly string[]
+  /** False keeps mail addresses. */
+  readonly emails?: boolean
+  /** Told what went wrong where a part became `[REDACTED:fault]`. */
+  readonly fault?: (error: unknown) => void
+}
+
+/** Ids of digits, as OpenTelemetry, Datadog and we make them, with a prefix or without: one in 90 would pass for a card number. */
+const MADE = /^(?:[A-Za-z]{1,16}[._:-])?(?:[0-9a-f]{8,64}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
+
+/** Longer texts are not examined but hidden; callers cut before they redact. */
+const MAX_TEXT = 1_048_576
+
+/** Makes the redactor that stands above every store, log and export. */
+export const redactor = ({ finders = [], names = [], emails = true, fault }: RedactorOptions = {}): Redactor => {
+  const levelOf = nameJudge(names)
+  const report = (error: unknown): void => {
+    try {
+      fault?.(error)
+    } catch {
+      // a failing reporter must not undo that the part is hidden
+    }
+  }
+  const walker: Walker = { text: (text, level) => plain.redact(text, level), levelOf, fault: report }
+  const rewrite = json(walker)
+  const work = new Work()
+  const plain = texts({ levelOf, emails, accounts: true }, finders, rewrite, work)
+  const ids = texts({ levelOf, emails: false, accounts: true }, finders, rewrite, work)
+  const made = texts({ levelOf, emails: false, accounts: false }, finders, rewrite, work)
+  return {
+    value<T>(value: T): T {
+      return work.within(() => walk(value, walker, 0) as T)
+    },
+    text(text) {
+      if (text.length > MAX_TEXT) return mark('limit')
+      try {
+        return work.within(() => plain.redact(text, 0))
+      } catch (error) {
+        if (error instanceof WorkLimit) return mark('limit')
+        report(error)
+        return mark('fault')
+      }
+    },
+    looksSecret(id) {
+      try {
+        return work.within(() => (MADE.test(id) ? made : ids).holds(id))
+      } catch (error) {
+        if (!(error instanceof WorkLimit)) report(error)
+        return true
+      }
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import type { Finder } from 'guard-gateway/core'
+import { decodeBase64 } from './base64.ts'
+import { decode } from './decode.ts'
+import { type Hit, hide, isMark, mark } from './hit.ts'
+import { remembered } from './remembered.ts'
+import { type Rules, Scan } from './scan.ts'
+import { shapes } from './shapes.ts'
+import { terminalViews } from './terminal.ts'
+import type { View } from './view.ts'
+import type { Work } from './work.ts'
+
+/** How many encodings, one in the other, are looked through. */
+const MAX_LEVELS = 3
+/** Hiding a part can complete another; so often a text is looked at again before it is given up. */
+const MAX_PASSES = 8
+/** Steps a character costs when a text is decoded, and when it is read as JSON. */
+const DECODE = 8
+const PARSE = 6
+/** The longest text that is remembered when clean. */
+const MAX_REMEMBERED = 96
+
+/** Rewrites a text that is JSON, its secrets hidden; undefined if it is none or holds none. */
+export type JsonRewriter = (text: string, level: number) => string | undefined
+
+/** Redacts single texts; `level` counts the encodings a text was taken out of. */
+export interface Texts {
+  /** Throws what a finder throws. */
+  redact(text: string, level: number): string
+  /** A secret stands in the text, as it is or encoded. */
+  holds(text: string): boolean
+}
+
+/** The text may be a JSON array, object or string. */
+const looksLikeJson = (text: string): boolean => {
+  const first = text.charAt(0) <= ' ' ? text.trimStart().charAt(0) : text.charAt(0)
+  return (first === '{' || first === '[' || first === '"') && /[}\]"]\s{0,64}$/.test(text.slice(-65))
+}
+
+const findAll = (text: string, finders: readonly Finder[], hits: Hit[]): void => {
+  for (const finder of finders) {
+    let from = 0
+    for (let found = finder(text, from); found !== undefined; found = finder(text, from)) {
+      const [start, end] = found
+      if (start < from || end <= start) break
+      hits.push({ start, end, kind: 'configured' })
+      from = end
+    }
+  }
+}
+
+/** Base64 broken into lines is one run. */
+const joinLines = (text: string, runs: readonly number[]): readonly (readonly [start: number, end: number])[] => {
+  const joined: (readonly [start: number, end: number])[] = []
+  for (let run = 0; run < runs.length; run += 2) {
+    const start = runs[run] ?? 0
+    const end = runs[run + 1] ?? 0
+    const last = joined.at(-1)
+    const goesOn = last !== undefined && last[1] - last[0] >= 60 && /^\r?\n$/.test(text.slice(last[1], start))
+    if (goesOn) joined[joined.length - 1] = [last[0], end]
+    else joined.push([start, end])
+  }
+  return joined
+}
+
+/** The redactor of texts for one set of rules; configured finders run on every form of a text, clean or not. */
+export const texts = (rules: Rules, finders: readonly Finder[], rewriteJson: JsonRewriter, work: Work): Texts => {
+  const clean = remembered(MAX_REMEMBERED)
+
+  const hitsIn = (text: string, level: number, isView = false): readonly Hit[] => {
+    const scan = new Scan(text, rules, work).run(shapes)
+    const { hits, runs, coded, coloured } = scan
+    if (finders.length > 0) findAll(text, finders, hits)
+    // A view of a coloured text has no colours; what it still shows of them stood apart.
+    if (coloured && !isView) inColours(text, level, hits)
+    const isPlain = !coded && !coloured && runs.length === 0
+    if (!isPlain) inOtherForms(scan, level + 1)
+    else if (hits.length === 0) clean.add(text)
+    return hits
+  }
+
+  const inColours = (text: string, level: number, hits: Hit[]): void => {
+    work.spend(text.length * DECODE)
+    for (const view of terminalViews(text)) inView(view, level, hits, true)
+  }
+
+  const inOtherForms = ({ text, coded, runs, hits }: Scan, level: number): void => {
+    if (level > MAX_LEVELS) return
+    if (coded) work.spend(text.length * DECODE)
+    const view = coded ? decode(text) : undefined
+    if (view !== undefined) inView(view, level, hits)
+    inRuns(text, runs, level, hits)
+  }
+
+  /** What is found in the resolved text hides what it was resolved from. */
+  const inView = (view: View, level: number, hits: Hit[], isView = false): void => {
+    if (hidesAsJson(view.text, level)) hits.push({ start: 0, end: view.origin(view.text.length), kind: 'name' })
+    for (const { start, end, kind } of hitsIn(view.text, level, isView)) {
+      hits.push({ start: view.origin(start), end: view.origin(end), kind })
+    }
+  }
+
+  /** What is found in decoded base64 hides the whole run. */
+  const inRuns = (text: string, runs: readonly number[], level: number, hits: Hit[]): void => {
+    for (const [start, end] of joinLines(text, runs)) {
+      const decoded = decodeBase64(text.slice(start, end))
+      if (decoded === undefined) continue
+      const kind = hitsIn(decoded, level)[0]?.kind ?? (hidesAsJson(decoded, level) ? 'name' : undefined)
+      if (kind !== undefined) hits.push({ start, end: behindPadding(text, end), kind })
+    }
+  }
+
+  const hidesAsJson = (text: string, level: number): boolean =>
+    looksLikeJson(text) && rewriteJson(text, level) !== undefined
+
+  const onePass = (text: string, level: number): string => {
+    if (looksLikeJson(text)) work.spend(text.length * PARSE)
+    const rewritten = level < MAX_LEVELS && looksLikeJson(text) ? (rewriteJson(text, level + 1) ?? text) : text
+    const hits = hitsIn(rewritten, level)
+    return hits.length === 0 ? rewritten : hide(rewritten, hits)
+  }
+
+  const isClean = (text: string): boolean => {
+    if (!clean.has(text)) return false
+    for (const finder of finders) if (finder(text, 0) !== undefined) return false
+    return true
+  }
+
+  return {
+    redact(text, level) {
+      if (text === '' || isMark(text) || isClean(text)) return text
+      let current = text
+      for (let pass = 0; pass < MAX_PASSES; pass++) {
+        const next = onePass(current, level)
+        if (next === current) return next
+        current = next
+      }
+      return mark('fault')
+    },
+    holds: (text) => !isClean(text) && hitsIn(text, 0).length > 0,
+  }
+}
+
+const behindPadding = (text: string, end: number): number => {
+  let behind = end
+  while (behind < end + 2 && text[behind] === '=') behind++
+  return behind
+}

@@ -1,0 +1,204 @@
+import type {
+  AnyRow,
+  AnyWhere,
+  Driver,
+  DriverChange,
+  DriverReader,
+  Key,
+  PutOff,
+  Reader,
+  Storage,
+  Table,
+  WriteOptions,
+} from 'guard-gateway/core'
+import { GuardError } from 'guard-gateway/core'
+import { Queues } from 'guard-gateway/lib/keyed-queue'
+import { type Cleaning, cleanKey, cleanRow } from './clean.ts'
+import { sealCursor } from './cursor.ts'
+import { keyParts, type Plan, planOf } from './plan.ts'
+import { checkQuery, checkSum, checkWhere, type LooseQuery, type LooseSum } from './query.ts'
+
+export interface StoreOptions {
+  readonly redact: Cleaning['redact']
+  /** Json values that were redacted on another way in; they are stored as they are. */
+  readonly cleaned?: WeakSet<object>
+}
+
+interface LooseChange {
+  readonly table: string
+  readonly sync?: boolean
+  readonly put?: AnyRow
+  readonly when?: 'absent'
+  readonly key?: Key
+  readonly patch?: AnyRow
+  readonly expected?: AnyWhere
+}
+
+const NO_TESTS: AnyWhere = Object.freeze({})
+const NO_OPTIONS: WriteOptions = Object.freeze({})
+
+/** What a driver reads for, with names checked and cursors opened and sealed. */
+const reader = (
+  driver: DriverReader,
+  capabilities: Driver['capabilities'],
+  has: (name: string) => boolean,
+  plan: (name: string) => Plan,
+  cleaning: Cleaning,
+) => ({
+  has,
+  get: async (name: string, key: Key): Promise<AnyRow | undefined> => {
+    const found = plan(name)
+    return driver.get(found.table, cleanKey(found, keyParts(found, key), cleaning))
+  },
+  find: async (name: string, loose: LooseQuery = {}) => {
+    const found = plan(name)
+    const query = checkQuery(found, loose, capabilities)
+    const { rows, positions, next, truncated } = await driver.find(found.table, query)
+    const page = { rows, next_cursor: next === null ? null : sealCursor(name, query, next), truncated }
+    return loose.cursors === true ? { ...page, cursors: positions.map((at) => sealCursor(name, query, at)) } : page
+  },
+})
+
+/** Checks a change's names and redacts its values. */
+const prepare = (plan: Plan, change: LooseChange, cleaning: Cleaning): DriverChange => {
+  const { table } = plan
+  if (change.put !== undefined) {
+    for (const name of plan.key)
+      if (typeof change.put[name] !== 'string')
+        throw new TypeError(`A row of table "${table.id}" needs a text in "${name}".`)
+    return { kind: 'put', table, row: cleanRow(plan, change.put, cleaning), absent: change.when === 'absent' }
+  }
+  const key = cleanKey(plan, keyParts(plan, change.key ?? []), cleaning)
+  if (change.patch === undefined) return { kind: 'remove', table, key }
+  const fixed = plan.key.find((name) => change.patch !== undefined && Object.hasOwn(change.patch, name))
+  if (fixed !== undefined)
+    throw new TypeError(`"${fixed}" is part of the key of table "${table.id}" and cannot be patched.`)
+  const expected = change.expected === undefined ? NO_TESTS : checkWhere(plan, change.expected)
+  return { kind: 'patch', table, key, changes: cleanRow(plan, change.patch, cleaning), expected }
+}
+
+/** The typed face of a driver: refuses undeclared tables and columns, redacts every write, seals and opens cursors, queues exclusive work by row. */
+export const createStore = (
+  driver: Driver,
+  tables: readonly Table[],
+  { redact, cleaned = new WeakSet() }: StoreOptions,
+): Storage => {
+  const plans = new Map(tables.map((table) => [table.id, planOf(table)]))
+  const cleaning: Cleaning = { redact, cleaned }
+  const queues = new Queues()
+  let closing: Promise<void> | undefined
+  let closed = false
+  const whileOpen = (): void => {
+    if (closed) throw new GuardError('STORAGE_UNAVAILABLE', 'The storage is closed.')
+  }
+  const plan = (name: string): Plan => {
+    whileOpen()
+    const found = plans.get(name)
+    if (found === undefined)
+      throw new GuardError(
+        'UNKNOWN',
+        `There is no table "${name}"; there is ${[...plans.keys()].join(', ') || 'none'}.`,
+        { known: [...plans.keys()] },
+      )
+    return found
+  }
+  const has = (name: string): boolean => plans.has(name)
+  const plain = reader(driver, driver.capabilities, has, plan, cleaning)
+  const putOff = new Map<string, PutOff>()
+  const read: typeof plain = {
+    has,
+    get: async (name, key) => {
+      await putOff.get(name)?.(key)
+      return plain.get(name, key)
+    },
+    find: async (name, query) => {
+      await putOff.get(name)?.()
+      return plain.find(name, query)
+    },
+  }
+  const prepared = (batch: readonly LooseChange[]) =>
+    batch.map((change) => prepare(plan(change.table), change, cleaning))
+  // not async: on the way of every request, each further promise costs
+  const write = (batch: readonly LooseChange[], options: WriteOptions = NO_OPTIONS): Promise<boolean> => {
+    if (batch.length === 0) return Promise.resolve(true)
+    try {
+      return driver.write(prepared(batch), {
+        sync: batch.some((change) => change.sync === true),
+        hold: options.hold === true,
+        onRefused: options.onRefused,
+      })
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** One process is enough: work waits in a queue per row. */
+  const queued = <T>(
+    name: string,
+    key: Key,
+    work: (read: Reader) => Promise<readonly [T, readonly LooseChange[]]>,
+  ): Promise<T> =>
+    queues.run(`${name}\0${keyParts(plan(name), key).join('\0')}`, async () => {
+      const [result, batch] = await work(read as Reader)
+      if (!(await write(batch))) throw new GuardError('STORAGE_BUSY')
+      return result
+    })
+  const locked = <T>(
+    lock: NonNullable<Driver['exclusive']>,
+    name: string,
+    key: Key,
+    work: (read: Reader) => Promise<readonly [T, readonly LooseChange[]]>,
+  ): Promise<T> => {
+    const found = plan(name)
+    return lock.call(driver, found.table, cleanKey(found, keyParts(found, key), cleaning), async (inner) => {
+      const [result, batch] = await work(reader(inner, driver.capabilities, has, plan, cleaning) as Reader)
+      return [result, prepared(batch)] as const
+    }) as Promise<T>
+  }
+
+  const store = {
+    capabilities: driver.capabilities,
+    get notes() {
+      return driver.notes ?? []
+    },
+    get journal_bytes() {
+      return driver.journal_bytes
+    },
+    get state() {
+      return driver.state
+    },
+    onState: (listener: Parameters<Driver['onState']>[0]) => driver.onState(listener),
+    ...read,
+    sum: async (name: string, asked: LooseSum) => {
+      const found = plan(name)
+      const checked = checkSum(found, asked)
+      await putOff.get(name)?.()
+      return driver.sum(found.table, checked)
+    },
+    beforeReads: (name: string, write: PutOff) => void putOff.set(plan(name).table.id, write),
+    write,
+    put: (name: string, row: AnyRow, when?: 'absent') =>
+      write([{ table: name, put: row, ...(when === undefined ? {} : { when }) }]),
+    patch: (name: string, key: Key, changes: AnyRow, expected: AnyWhere = NO_TESTS) =>
+      write([{ table: name, key, patch: changes, expected }]),
+    remove: async (name: string, where: AnyWhere, limit: number) => {
+      const found = plan(name)
+      return driver.remove(found.table, checkWhere(found, where), limit)
+    },
+    flush: async () => driver.flush?.(),
+    exclusive: <T>(name: string, key: Key, work: (read: Reader) => Promise<readonly [T, readonly LooseChange[]]>) =>
+      driver.exclusive === undefined ? queued(name, key, work) : locked(driver.exclusive, name, key, work),
+    bytes: async () => {
+      whileOpen()
+      return driver.bytes()
+    },
+    close: () => {
+      closing ??= driver.close().finally(() => {
+        closed = true
+      })
+      return closing
+    },
+  }
+  // names and columns are checked against the tables at run time, which no type of ours can say
+  return store as unknown as Storage
+}

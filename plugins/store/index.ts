@@ -1,0 +1,51 @@
+import {
+  type Gateway,
+  GuardError,
+  type OnStorageFailure,
+  type Plugin,
+  type Storage,
+  type Store,
+  stages,
+} from 'guard-gateway/core'
+import { createStore } from './create-store.ts'
+import { recordable } from './recording.ts'
+
+export { createStore, type StoreOptions as CreateStoreOptions } from './create-store.ts'
+
+export interface StoreOptions {
+  /** Id of the storage backend; the first registered one if absent. */
+  readonly backend?: string
+  /** `refuse` if absent. */
+  readonly on_failure?: OnStorageFailure
+}
+
+/** Opens the storage backend, puts the typed and redacting face on it, closes it, and refuses calls that cannot be recorded. */
+export const store = ({ backend, on_failure = 'refuse' }: StoreOptions = {}): Plugin => ({
+  name: 'store',
+  requires: ['redaction'],
+  apply(gateway: Gateway) {
+    let storage: Storage | undefined
+    const own: Store = {
+      onFailure: on_failure,
+      get storage() {
+        return storage
+      },
+    }
+    gateway.service('store').provide(own)
+    gateway.hooks.open.tapPromise({ name: 'store', stage: stages.open.storage }, async ({ beside }) => {
+      const [first] = gateway.storages
+      const opened = backend === undefined ? first : gateway.storages.need(backend)
+      if (opened === undefined) throw new GuardError('MISSING_PLUGIN', 'No storage backend is registered.')
+      const tables = [...gateway.tables]
+      const { redactor: redact, cleaned } = gateway.service('redaction').need()
+      storage = createStore(await opened.open(tables, { fault: gateway.fault, beside }), tables, { redact, cleaned })
+    })
+    gateway.hooks.request.tap({ name: 'store', stage: stages.request.recordable }, (call) => {
+      if (!recordable(gateway.storage, own.onFailure, call)) call.notes.recorded = false
+    })
+    gateway.hooks.close.tapPromise({ name: 'store', stage: stages.close.storage }, async () => {
+      await storage?.close()
+      storage = undefined
+    })
+  },
+})

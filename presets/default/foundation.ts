@@ -1,0 +1,18 @@
+import type { Plugin } from 'guard-gateway/core'
+import { foundation } from 'guard-gateway/presets/foundation'
+import { addSecrets } from './config/credentials.ts'
+import { patternFinders } from './config/patterns.ts'
+import type { Config } from './config/schema.ts'
+
+/** The foundation as a configuration describes it; its credentials are hidden everywhere. */
+export const configuredFoundation = (config: Config): readonly Plugin[] => {
+  const { names, emails, patterns } = config.redaction
+  return [
+    ...foundation({
+      redaction: { names, emails, finders: patternFinders(patterns) },
+      access: { approver_key: config.mcp.approver_key },
+      store: config.storage,
+    }),
+    { name: 'credentials', requires: ['redaction'], apply: (gateway) => addSecrets(gateway.secrets, config) },
+  ]
+}
