@@ -3,14 +3,15 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Gateway, Plugin } from 'guard-gateway/core'
 import type { Refuse } from './config/faults.ts'
+import { movedNameHint } from './moved-name.ts'
 
 /** Applies the plugins that the named files export, file by file in the order of their names in the module. `refuse` is told of the first file that cannot be used. */
 export const usePlugins = async (gateway: Gateway, files: readonly string[], refuse: Refuse): Promise<void> => {
   for (const [index, file] of files.entries()) {
     const wrong = (what: string, cause?: unknown) =>
       refuse([{ path: ['plugins', index], message: `${file} ${what}`, cause }])
-    const exported = await load(file).catch((cause) =>
-      wrong(`cannot be loaded as a plugin: ${whyNot(file, cause)}`, cause),
+    const exported = await load(file).catch(async (cause) =>
+      wrong(`cannot be loaded as a plugin: ${whyNot(file, cause)}${await movedNameHint(cause as Error)}`, cause),
     )
     gateway.ownFiles.add(file)
     const plugins = Object.values(exported ?? {}).filter(isPlugin)

@@ -76,6 +76,20 @@ describe('plugin files', () => {
         message,
       })
   })
+  it('that import a name which has left core for a library are told where it is', async () => {
+    const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
+    for (const [name, told] of [
+      ['readJson', / It has moved: import \{ readJson \} from 'guard-gateway\/lib\/json'\.$/],
+      ['callOf', /'guard-gateway\/lib\/tools'\.$/],
+      ['nobodyHasIt', /export named 'nobodyHasIt'$/],
+    ] as const) {
+      const file = await write(
+        `moved-${name}.mjs`,
+        `import { ${name} } from ${core}\nexport const x = { name: 'x', apply() { ${name}() } }`,
+      )
+      await assert.rejects(usePlugins(new Gateway(), [file], refusal()), { code: 'INVALID_CONFIG', message: told })
+    }
+  })
   it('with a detector that rules and headers cannot hold are refused by what is wrong with it', async () => {
     const core = JSON.stringify(import.meta.resolve('guard-gateway/core'))
     const wrong = [
