@@ -82,6 +82,13 @@ describe('the map of core', () => {
   })
 })
 
+describe('the changes since the last release', () => {
+  it('are told a file each, in one line', () => {
+    for (const name of readdirSync(join(root, '.changes')).filter((file) => file !== 'README.md'))
+      assert.match(read(`.changes/${name}`), /^(?:Added|Changed|Fixed): [^\n]+\.\n$/, name)
+  })
+})
+
 describe('hostile text', () => {
   it('is parsed by one reader per format', () => {
     for (const file of sources.filter((name) => /^(?:plugins\/(?!lib\/yaml)|presets\/)/.test(name))) {
