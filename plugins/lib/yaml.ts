@@ -1,4 +1,4 @@
 export type { YamlModule } from './yaml/module.ts'
-export { readYamlApart } from './yaml/off-thread.ts'
+export { readYamlOffThread } from './yaml/off-thread.ts'
 export type { YamlPlace } from './yaml/places.ts'
 export { readYaml, type Yaml } from './yaml/reader.ts'

@@ -4,7 +4,7 @@ import type { ValidateFunction } from 'ajv'
 import { GuardError } from 'guard-gateway/core'
 import { inFile } from 'guard-gateway/lib/errors'
 import { isShape } from 'guard-gateway/lib/json'
-import { readYamlApart } from 'guard-gateway/lib/yaml'
+import { readYamlOffThread } from 'guard-gateway/lib/yaml'
 import { configFaults, configWarnings } from './config/checks.ts'
 import { type Environment, resolveReferences, servesOnly, upstreamsFrom } from './config/environment.ts'
 import { type ConfigFault, type Refuse, refusal, schemaFaults } from './config/faults.ts'
@@ -75,7 +75,7 @@ export const parseConfig = async (
 
 const readText = async (text: string, file: string) => {
   try {
-    return await readYamlApart(import.meta.resolve('yaml'), text)
+    return await readYamlOffThread(import.meta.resolve('yaml'), text)
   } catch (cause) {
     if (!(cause instanceof GuardError)) throw cause
     throw new GuardError('INVALID_CONFIG', inFile(basename(file), cause), { ...cause.place, cause })

@@ -1,7 +1,7 @@
 import { GuardError, type Usage } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { isShape } from 'guard-gateway/lib/json'
-import { readYamlApart, type Yaml } from 'guard-gateway/lib/yaml'
+import { readYamlOffThread, type Yaml } from 'guard-gateway/lib/yaml'
 
 /** Prices of one model in millionths of the currency per million tokens. */
 export interface Price {
@@ -32,7 +32,7 @@ type Fault = (path: readonly (string | number)[], message: string) => GuardError
 
 /** Reads a price file. Rejects with INVALID_PRICING, or INVALID_YAML, line and column in its place. */
 export const readPrices = async (text: string): Promise<Prices> =>
-  pricesIn(await readYamlApart(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
+  pricesIn(await readYamlOffThread(import.meta.resolve('yaml'), text, { max_bytes: MAX_BYTES }), text)
 
 const pricesIn = (file: Yaml, text: string): Prices => {
   const fault: Fault = (path, message) => new GuardError('INVALID_PRICING', message, file.locate(path))

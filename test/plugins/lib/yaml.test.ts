@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as yaml from 'yaml'
 import { GuardError } from '../../../core/errors.ts'
-import { APART_CHARS, readYamlApart } from '../../../plugins/lib/yaml/off-thread.ts'
+import { OFF_THREAD_CHARS, readYamlOffThread } from '../../../plugins/lib/yaml/off-thread.ts'
 import { readYaml } from '../../../plugins/lib/yaml/reader.ts'
 
 const refusal = (text: string, options?: { max_bytes?: number }): GuardError => {
@@ -105,7 +105,7 @@ describe('what is refused', () => {
 describe('a long text, read in a thread of its own', () => {
   const address = import.meta.resolve('yaml')
   // no test of how fast this machine is
-  const read = (text: string) => readYamlApart(address, text, {}, 60_000)
+  const read = (text: string) => readYamlOffThread(address, text, {}, 60_000)
   const long = `a:\n  b: 1\nlist:\n${'  - { name: x, "quoted": [1, 2] }\n'.repeat(600)}last: ~\nwords: ${'y'.repeat(65_536)}\n`
 
   it('gives the same value and places', async () => {
@@ -131,18 +131,18 @@ describe('a long text, read in a thread of its own', () => {
     // the package, which tells where it is loaded
     const source = `import { isMainThread } from 'node:worker_threads'\nif (isMainThread) throw new Error('on the event loop')\nexport * from ${JSON.stringify(address)}`
     const elsewhere = `data:text/javascript,${encodeURIComponent(source)}`
-    const reading = (text: string) => readYamlApart(elsewhere, text, {}, 60_000)
-    assert.equal(APART_CHARS, 4_096)
-    await assert.rejects(reading('x'.repeat(APART_CHARS)), /on the event loop/)
-    assert.equal((await reading('x'.repeat(APART_CHARS + 1))).value, 'x'.repeat(APART_CHARS + 1))
+    const reading = (text: string) => readYamlOffThread(elsewhere, text, {}, 60_000)
+    assert.equal(OFF_THREAD_CHARS, 4_096)
+    await assert.rejects(reading('x'.repeat(OFF_THREAD_CHARS)), /on the event loop/)
+    assert.equal((await reading('x'.repeat(OFF_THREAD_CHARS + 1))).value, 'x'.repeat(OFF_THREAD_CHARS + 1))
     for (const piece of ['}\n', '] ', '& ', ',', 'a: 1\n', '- ', '? ', '*a ', '%a\n', '[a,', '"\\q"\n'])
-      await assert.rejects(reading(piece.repeat(APART_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
+      await assert.rejects(reading(piece.repeat(OFF_THREAD_CHARS + 1)), { code: 'INVALID_YAML' }, piece)
   })
   it('ends when its time is over, and the event loop goes on meanwhile', async (test) => {
     let turns = 0
     const ticking = setInterval(() => turns++, 1)
     test.after(() => clearInterval(ticking))
-    await assert.rejects(readYamlApart(address, long, {}, 1), /takes longer than 0\.001 s/)
+    await assert.rejects(readYamlOffThread(address, long, {}, 1), /takes longer than 0\.001 s/)
     await read(long)
     assert.ok(turns > 0)
   })

@@ -1,0 +1,27 @@
+import { GuardError } from 'guard-gateway/core'
+import type { YamlModule } from './module.ts'
+import type { Places, YamlPlace } from './places.ts'
+import { readPlaced, type YamlLimits } from './reader.ts'
+
+/** The address of the `yaml` package, and what to read. */
+export interface YamlTask {
+  readonly yaml: string
+  readonly text: string
+  readonly options: YamlLimits
+}
+
+export type YamlAnswer =
+  | { readonly value: unknown; readonly places: Places }
+  | { readonly refusal: string; readonly place: Partial<YamlPlace> }
+
+/** Reads one text, in a thread. An error of ours is an answer, since its code would not cross. */
+export const work = async ({ yaml, text, options }: YamlTask): Promise<YamlAnswer> => {
+  try {
+    const { value, places } = readPlaced((await import(yaml)) as YamlModule, text, options)
+    return { value, places: places() }
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error
+    const { line, column } = error.place
+    return { refusal: error.message, place: line === undefined || column === undefined ? {} : { line, column } }
+  }
+}
