@@ -4,11 +4,11 @@ import type { Database } from 'better-sqlite3'
 import { type Command, GuardError } from 'guard-gateway/core'
 import { unwritable } from 'guard-gateway/lib/errors'
 import { bytesText } from 'guard-gateway/lib/format'
-import { logFiles } from './ahead/format.ts'
-import { isDamage, isFull, isShut } from './failure.ts'
-import { unopened } from './file/file.ts'
+import { unopenable } from './file/file.ts'
+import { logFiles } from './redo-log/format.ts'
+import { isCorruption, isFull, isUnopenable } from './sqlite-errors.ts'
 
-/** What can be done with the database file from the command line, whether or not a gateway uses it. */
+/** The commands `guard storage …` for a database file, whether or not a gateway uses it. */
 export const storageCommands = (file: string): readonly Command[] => [
   {
     id: 'storage check',
@@ -16,7 +16,7 @@ export const storageCommands = (file: string): readonly Command[] => [
     example: 'guard storage check',
     run: async ({ options }, { out, cwd }) => {
       const database = existing(file, cwd)
-      const found = await reading(database, (db) => String(db.pragma('integrity_check(1)', { simple: true })))
+      const found = await withReadonly(database, (db) => String(db.pragma('integrity_check(1)', { simple: true })))
       if (found !== 'ok') throw unsound(database, found)
       const bytes = bytesOf(database)
       if (options.json === true) out.write(`${JSON.stringify({ file: database, bytes, sound: true })}\n`)
@@ -34,7 +34,7 @@ export const storageCommands = (file: string): readonly Command[] => [
       const target = resolve(cwd, name)
       create(target, name)
       try {
-        await reading(database, (db) => db.prepare('vacuum into ?').run(target))
+        await withReadonly(database, (db) => db.prepare('vacuum into ?').run(target))
       } catch (error) {
         rmSync(target, { force: true })
         throw isFull(error) ? unwritable(name, { code: 'ENOSPC' }) : error
@@ -53,14 +53,14 @@ const existing = (file: string, cwd: string): string => {
   throw new GuardError('USAGE', `There is no database ${database}. Name it in storage.file, or start the gateway once.`)
 }
 
-/** With the journal and the logs of a gateway that uses it. */
+/** The size of the database with its journal and its redo logs. */
 const bytesOf = (file: string): number =>
   [file, `${file}-wal`, ...logFiles(file)].reduce(
     (sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0),
     0,
   )
 
-/** Makes the file, empty and for its owner alone. */
+/** Creates the file, empty and accessible only to its owner. */
 const create = (target: string, name: string): void => {
   try {
     closeSync(openSync(target, 'wx', 0o600))
@@ -73,17 +73,17 @@ const create = (target: string, name: string): void => {
 const unsound = (file: string, found: string, cause?: unknown): GuardError =>
   new GuardError('DATABASE_DAMAGED', `The database ${file} is damaged (${found}). It was not touched.`, { cause })
 
-/** Does something on a connection that cannot write. Throws DATABASE_DAMAGED and DATABASE_UNWRITABLE. */
-const reading = async <T>(file: string, work: (db: Database) => T): Promise<T> => {
+/** Runs `work` on a read-only connection. Throws DATABASE_DAMAGED and DATABASE_UNWRITABLE. */
+const withReadonly = async <T>(file: string, work: (db: Database) => T): Promise<T> => {
   const { default: Sqlite } = await import('better-sqlite3')
   let db: Database | undefined
   try {
     db = new Sqlite(file, { readonly: true })
     return work(db)
   } catch (error) {
-    if (isDamage(error)) throw unsound(file, String((error as { readonly code?: unknown }).code), error)
-    if (!isShut(error)) throw error
-    const { code, message } = unopened(file, error)
+    if (isCorruption(error)) throw unsound(file, String((error as { readonly code?: unknown }).code), error)
+    if (!isUnopenable(error)) throw error
+    const { code, message } = unopenable(file, error)
     throw new GuardError(code, message, { cause: error })
   } finally {
     db?.close()

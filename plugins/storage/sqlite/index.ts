@@ -2,20 +2,20 @@ import { type Plugin, type StorageBackend, storage } from 'guard-gateway/core'
 import { storageCommands } from './commands.ts'
 import { openDriver } from './driver.ts'
 import { noteHolder } from './file/holder.ts'
-import { realName } from './file/name.ts'
+import { realPath } from './file/path.ts'
 
 export interface SqliteOptions {
   /** `guard.db` if absent. */
   readonly file?: string
-  /** What a commit survives: `normal` the death of the process, `full` a power cut too. Changes marked `sync` always survive both. */
+  /** What a commit survives: `normal` the death of the process, `full` also a power cut. A change marked `sync` always survives both. */
   readonly synchronous?: 'normal' | 'full'
-  /** Refuse to open while another gateway has the file; one that is opened to work beside it never does. True if absent. */
+  /** Refuse to open while another gateway has the file; true if absent. Storage that is opened with `beside` never refuses. */
   readonly exclusive?: boolean
-  /** Bytes of the journal from which on nothing is written until it is shorter; no limit but the disk if absent or null. */
+  /** Nothing is written while the journal has more bytes than this. Only the disk limits it if absent or null. */
   readonly max_journal_bytes?: number | null
 }
 
-/** One SQLite file, kept by one worker thread, so that the event loop never waits for a disk. */
+/** Storage in one SQLite file. One worker thread has it open, so that the event loop never waits for a disk. */
 export const sqlite = ({
   file = 'guard.db',
   synchronous = 'normal',
@@ -28,7 +28,7 @@ export const sqlite = ({
     async open(tables, context) {
       const alone = exclusive && context.beside !== true
       const driver = await openDriver(tables, context, {
-        file: realName(file),
+        file: realPath(file),
         synchronous,
         exclusive: alone,
         max_journal_bytes: max_journal_bytes ?? 0,
@@ -46,16 +46,16 @@ export const sqlite = ({
     apply(gateway) {
       backend.apply(gateway)
       for (const command of storageCommands(file)) gateway.commands.add(command)
-      // told to a second gateway that is refused, and to commands that look for this one
+      // a second gateway that is refused names this address, and commands call it
       gateway.hooks.listen.tap(backend.name, (url) => {
-        if (isHeld) noteHolder(realName(file), url)
+        if (isHeld) noteHolder(realPath(file), url)
       })
     },
   }
 }
 
-/** Where the gateway that has the database `file` answers; undefined if none has it, or it listens nowhere. */
+/** The address of the gateway that has the database `file` open; undefined if no gateway has it, or it does not listen. */
 export const holdersAddress = async (file: string): Promise<string | undefined> => {
   const { holderOf } = await import('./file/lock.ts')
-  return holderOf(realName(file))?.address || undefined
+  return holderOf(realPath(file))?.address || undefined
 }

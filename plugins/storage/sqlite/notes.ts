@@ -1,29 +1,29 @@
 import { bytesText } from 'guard-gateway/lib/format'
 
-/** From this length on health says so. */
-const LONG_BYTES = 256 * 1024 * 1024
+/** A journal of so many bytes or more gets a note. */
+const WARN_BYTES = 256 * 1024 * 1024
 
-/** What whoever runs a gateway has to know of its storage beside its state. */
+/** The notes of the storage in the health report: what an operator must know beside its state. */
 export class Notes {
-  readonly #lasting = new Set<string>()
-  readonly #long: number
-  /** Length of the journal; 0 until it is known. */
+  readonly #permanent = new Set<string>()
+  readonly #warn_bytes: number
+  /** Size of the journal in bytes; 0 until the worker has reported it. */
   journal_bytes = 0
 
-  /** `most`: from so many bytes of the journal on nothing is written; 0: there is no such limit. */
-  constructor(most = 0) {
-    this.#long = most === 0 ? LONG_BYTES : Math.min(most, LONG_BYTES)
+  /** `max_journal_bytes`: nothing is written while the journal is larger; 0: no limit. */
+  constructor(max_journal_bytes = 0) {
+    this.#warn_bytes = max_journal_bytes === 0 ? WARN_BYTES : Math.min(max_journal_bytes, WARN_BYTES)
   }
 
-  /** Said until the end of the process. */
+  /** Adds a note that stays until the process ends. */
   add(note: string): void {
-    this.#lasting.add(note)
+    this.#permanent.add(note)
   }
 
   get all(): readonly string[] {
-    if (this.journal_bytes < this.#long) return [...this.#lasting]
+    if (this.journal_bytes < this.#warn_bytes) return [...this.#permanent]
     return [
-      ...this.#lasting,
+      ...this.#permanent,
       `The journal of the database has ${bytesText(this.journal_bytes)}: another program (an sqlite3 shell, a backup) reads the database in one long transaction, and until that ends the journal grows. End it; what is open shows: lsof <file>-wal. It is cut back by itself then.`,
     ]
   }

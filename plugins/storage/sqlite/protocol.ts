@@ -1,33 +1,33 @@
 import type { Code, Position, Table } from 'guard-gateway/core'
 import type { Shape, SqlValue } from '../kysely/shape.ts'
-import type { Place } from './ahead/place.ts'
+import type { LogPosition } from './redo-log/log-position.ts'
 
-/** What the worker is started with. */
-export interface Start {
+/** How a worker opens a database file. */
+export interface OpenOptions {
   readonly file: string
   readonly tables: readonly Table[]
   readonly synchronous: 'normal' | 'full'
   /** Refuse to open while another gateway holds the file. */
   readonly exclusive: boolean
-  /** The thread takes the place of one that died with the database of this name, and is sent again what that one had not answered. */
+  /** The worker replaces one that died while it had the database under this name. It is sent everything again that the dead one did not answer. */
   readonly resumes?: string | undefined
   /** Milliseconds that SQLite waits for another program's lock. */
   readonly busy_ms: number
-  /** Pages the file may have; 0: as many as SQLite allows. */
+  /** The maximum number of pages of the file; 0: the limit of SQLite. */
   readonly max_pages: number
-  /** Length of the journal from which on nothing is written; 0 or absent: as long as the disk lets it. */
+  /** No batch is written while the journal has more bytes than this; 0 or absent: only the disk limits it. */
   readonly max_journal_bytes?: number
-  /** Files up to this size are read through before they are opened for writing, larger ones behind it; 64 MiB if absent. */
+  /** Files up to this size are checked completely before they are opened for writing, larger ones in the background while they are in use. 64 MiB if absent. */
   readonly checked_bytes?: number
-  /** Milliseconds between two looks whether the file still bears its name; a second if absent. */
+  /** Milliseconds between two checks that the file was not removed or replaced; 1,000 if absent. */
   readonly look_ms?: number
 }
 
-/** One batch, flat: id, 1 if it must be synced, then for each change the number of its shape and its values. */
+/** One batch as a flat list: its id, 1 if it must be synced, then for each change the number of its shape and its values. */
 export type BatchValues = (SqlValue | number)[]
 
-/** A question that has one answer of its own. */
-export type Ask =
+/** A query to the worker. Each has exactly one answer. */
+export type WorkerQuery =
   | { readonly kind: 'get'; readonly id: number; readonly shape: number; readonly values: readonly SqlValue[] }
   | {
       readonly kind: 'find'
@@ -44,7 +44,7 @@ export type Ask =
       readonly values: readonly SqlValue[]
       readonly limit: number
     }
-  /** `by`: how many columns the rows are grouped by. */
+  /** `by`: the number of columns that the rows are grouped by. */
   | {
       readonly kind: 'sum'
       readonly id: number
@@ -53,33 +53,33 @@ export type Ask =
       readonly by: number
     }
   | { readonly kind: 'bytes'; readonly id: number }
-  /** Bits of a filter that has the first key column of all rows. */
+  /** Answered with the bits of a Bloom filter that holds the first key column of all rows. */
   | { readonly kind: 'keys'; readonly id: number; readonly shape: number }
 
 export type ToWorker =
   | { readonly kind: 'shape'; readonly number: number; readonly shape: Shape }
-  /** Batches, or the JSON text of a list of them. `bytes`: size of all values, about. */
+  /** Batches, or the JSON text of a list of them. `bytes`: the size of all values, about. */
   | { readonly kind: 'write'; readonly parts: readonly (string | readonly BatchValues[])[]; readonly bytes: number }
-  /** A batch that failed or was refused does not come again, and what is written in its place is safe. */
+  /** A batch that failed or was refused will not be sent again, and its caller has handled that. */
   | { readonly kind: 'forget'; readonly batch: number }
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' }
-  | Ask
+  | WorkerQuery
 
-/** A place in an order as SQL has it; int64 as text. */
+/** A position in an order, with SQL values; an int64 is text. */
 export interface RawPosition {
   readonly value: SqlValue
   readonly recorded: Position['recorded']
 }
 
-/** Rows as lists of values, in the order of the table's stored columns; behind them order value and `recorded`. */
+/** Rows as lists of values: the table's stored columns, then the value of the order column and `recorded`. */
 export interface RawPage {
   readonly rows: readonly (readonly SqlValue[])[]
   readonly next: RawPosition | null
   readonly truncated: boolean
 }
 
-/** Why a batch was not written: the disk is full, the database cannot be written now, or the batch itself is at fault. */
+/** Why a batch was not written. `full`: the disk is full. `failing`: the database cannot be written now. `fault`: the batch itself is invalid. */
 export interface Failure {
   readonly id: number
   readonly reason: 'full' | 'failing' | 'fault'
@@ -87,14 +87,14 @@ export interface Failure {
 }
 
 export type FromWorker =
-  | { readonly kind: 'open'; readonly place: Place | undefined }
+  | { readonly kind: 'open'; readonly position: LogPosition | undefined }
   | { readonly kind: 'warning'; readonly message: string }
-  /** Another process has taken the database; nothing is written any more. */
+  /** Another process has taken over the database; this one writes no more. */
   | { readonly kind: 'superseded'; readonly message: string }
-  /** Length of the journal, told when it has changed by much. */
+  /** The size of the journal, sent when it has changed by 1 MiB. */
   | { readonly kind: 'journal'; readonly bytes: number }
   | { readonly kind: 'refused'; readonly code: Code; readonly message: string }
-  /** `done` is flat: id, 1 for written or 0 for a failed condition. `applied`: all batches up to this number are answered for good. */
+  /** `done` is flat: id, then 1 for written or 0 for a failed condition. `applied`: all batches up to this number are finished. */
   | {
       readonly kind: 'wrote'
       readonly done: readonly number[]
@@ -109,7 +109,7 @@ export type FromWorker =
   | { readonly kind: 'failed'; readonly id: number; readonly reason: Failure['reason']; readonly message: string }
   | { readonly kind: 'closed' }
 
-/** Where a row of a page stands. */
+/** The position of a row of a page. */
 export const rawEnd = (row: readonly SqlValue[]): RawPosition => ({
   value: row.at(-2) ?? null,
   recorded: Number(row.at(-1)),

@@ -1,6 +1,6 @@
 import type { StorageState } from 'guard-gateway/core'
 
-/** The state of a storage and who listens to it. */
+/** The state of a storage, with its listeners. */
 export class State {
   #now: StorageState = 'ok'
   #broken = false
@@ -9,11 +9,11 @@ export class State {
   get now(): StorageState {
     return this.#now
   }
-  /** Whether writing is known to be impossible for now. */
+  /** Whether writing is known to be impossible at the moment. */
   get down(): boolean {
     return this.#now === 'full' || this.#now === 'failing'
   }
-  /** Fails for good: what is on disk cannot be trusted. */
+  /** Stays `failing` until the process ends: the file cannot be trusted. */
   fail(): void {
     this.#broken = true
     this.set('failing')

@@ -1,37 +1,37 @@
 import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import type { Start } from './protocol.ts'
+import type { OpenOptions } from './protocol.ts'
 
-/** A thread for one file after another. */
+/** A worker thread that opens one file after another. */
 export interface Thread {
   readonly worker: Worker
-  keep(start: Start): void
-  /** It ends, when it keeps no file. */
+  open(options: OpenOptions): void
+  /** Ends the thread. It must have no file open. */
   end(): void
 }
 
-/** Keeps no file yet, or none any more. */
+/** A thread that has no file open. */
 let idle: Thread | undefined
 
-/** Starts the thread of the next file now, so that it loads its code while the configuration is read; it keeps no process alive. */
-export const startAhead = (): void => {
+/** Starts the thread of the next file now, so that it loads its code while the configuration is read. The idle thread keeps no process alive. */
+export const prestartThread = (): void => {
   if (idle !== undefined) return
-  idle = begin()
+  idle = startThread()
   idle.worker.unref()
 }
 
-/** The thread that keeps a file. */
-export const threadFor = (start: Start): Thread => {
-  const thread = idle !== undefined && !hasEnded(idle) ? idle : begin()
+/** A thread that opens a file: the idle one, or a new one. */
+export const acquireThread = (options: OpenOptions): Thread => {
+  const thread = idle !== undefined && !hasEnded(idle) ? idle : startThread()
   idle = undefined
   thread.worker.ref()
-  thread.keep(start)
+  thread.open(options)
   return thread
 }
 
-/** Takes a thread back that keeps no file any more. It waits for the next one, unless another does, and keeps no process alive. */
-export const giveBack = (thread: Thread): void => {
+/** Takes a thread back that has closed its file. It stays idle for the next file, or ends if another thread is idle already. */
+export const releaseThread = (thread: Thread): void => {
   if (idle !== undefined && !hasEnded(idle)) {
     thread.end()
     return
@@ -42,24 +42,24 @@ export const giveBack = (thread: Thread): void => {
 
 const hasEnded = ({ worker }: Thread): boolean => worker.threadId === -1
 
-const begin = (): Thread => {
-  const { port1: near, port2: far } = new MessageChannel()
-  // .ts from source, .js from a build
+const startThread = (): Thread => {
+  const { port1: port, port2: remotePort } = new MessageChannel()
+  // .ts in the sources, .js in a build
   const worker = new Worker(new URL(`./worker/worker${extname(import.meta.filename)}`, import.meta.url), {
-    workerData: far,
-    transferList: [far],
+    workerData: remotePort,
+    transferList: [remotePort],
     name: 'guard-sqlite',
-    // what it is sent is garbage at once: little room for that stays in the processor's cache, much only adds to memory
+    // received messages become garbage at once: a small young generation fits the processor's cache, a large one only takes memory
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
-    env: { ...process.env, ...compiled() },
+    env: { ...process.env, ...compileCache() },
   })
-  // whoever waits for the thread listens too
+  // the supervisor also listens; without any listener the process would crash
   worker.on('error', () => {})
-  return { worker, keep: (start) => near.postMessage(start), end: () => near.close() }
+  return { worker, open: (options) => port.postMessage(options), end: () => port.close() }
 }
 
-/** What this process keeps compiled a thread uses only if its environment says so. */
-const compiled = (): NodeJS.ProcessEnv => {
+/** A thread uses the compile cache of the process only if its environment names the folder. */
+const compileCache = (): NodeJS.ProcessEnv => {
   const folder = getCompileCacheDir()
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }

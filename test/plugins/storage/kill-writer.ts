@@ -3,7 +3,7 @@ import { item, openPlain } from '../../conformance/storage.ts'
 
 // Run as a child that is killed: writes pairs of rows from eight writers at once and prints each number once its pair is acknowledged.
 const [file = '', first = '0', how = ''] = process.argv.slice(2)
-const options = how === 'ahead' ? { onRefused: () => process.exit(1) } : {}
+const options = how === 'early' ? { onRefused: () => process.exit(1) } : {}
 const store = await openPlain(sqlite({ file }))
 let next = Number(first)
 

@@ -43,9 +43,9 @@ describe('sqlite: a process killed while it writes', () => {
   const kills = [
     { how: 'committed', pairs: 37 },
     { how: 'committed', pairs: 583 },
-    { how: 'ahead', pairs: 211 },
+    { how: 'early', pairs: 211 },
     // so many that the logs are written over
-    { how: 'ahead', pairs: 3_701 },
+    { how: 'early', pairs: 3_701 },
   ]
   for (const [round, { how, pairs }] of kills.entries()) {
     it(`loses nothing it acknowledged and keeps no half batch, after ${pairs} pairs: ${how}`, async () => {

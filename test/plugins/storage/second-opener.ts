@@ -9,10 +9,10 @@ process.stdin.unref()
 try {
   const store = await openPlain(sqlite({ file }))
   process.stdout.write('open\n')
-  const ahead = { onRefused: () => process.exit(1) }
+  const early = { onRefused: () => process.exit(1) }
   for (let n = 0; ; n++) {
     const put = item('second', `${name}-${n}`, { count: n })
-    await store.write([{ table: 'conformance_items', put, when: 'absent' }], ahead)
+    await store.write([{ table: 'conformance_items', put, when: 'absent' }], early)
     process.stdout.write(`${name}-${n}\n`)
   }
 } catch (error) {

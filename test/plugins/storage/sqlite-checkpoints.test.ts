@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { CheckpointBehind } from '../../../plugins/storage/sqlite/checkpoints/behind.ts'
-import { Checkpoints, type Mover } from '../../../plugins/storage/sqlite/checkpoints/checkpoints.ts'
-import type { Start } from '../../../plugins/storage/sqlite/protocol.ts'
-import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
+import { CheckpointThread } from '../../../plugins/storage/sqlite/checkpoints/checkpoint-thread.ts'
+import { type BackgroundCheckpoint, Checkpoints } from '../../../plugins/storage/sqlite/checkpoints/checkpoints.ts'
+import type { OpenOptions } from '../../../plugins/storage/sqlite/protocol.ts'
+import { openConnection } from '../../../plugins/storage/sqlite/worker/connection.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-checkpoints-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const start = (name: string): Start => ({
+const start = (name: string): OpenOptions => ({
   file: join(folder, name),
   tables: [],
   synchronous: 'normal',
@@ -24,25 +24,25 @@ const start = (name: string): Start => ({
 })
 
 /** Moves pages over a connection of its own, when the test says so. */
-class MoverInSteps implements Mover {
+class SteppedCheckpoint implements BackgroundCheckpoint {
   readonly #db: Database
-  isMoving = false
+  isRunning = false
   starts = 0
 
   constructor(file: string) {
     this.#db = new Sqlite(file)
   }
 
-  move(): boolean {
+  start(): boolean {
     this.starts++
-    this.isMoving = true
+    this.isRunning = true
     return true
   }
 
   finish(): void {
-    if (!this.isMoving) return
+    if (!this.isRunning) return
     this.#db.pragma('wal_checkpoint(passive)')
-    this.isMoving = false
+    this.isRunning = false
   }
 
   close(): void {
@@ -50,12 +50,12 @@ class MoverInSteps implements Mover {
   }
 }
 
-const opened = async (name: string, moverOf: (file: string) => Mover) => {
-  const { db, close } = await openDatabase(start(name))
+const opened = async (name: string, backgroundOf: (file: string) => BackgroundCheckpoint) => {
+  const { db, close } = await openConnection(start(name))
   db.exec('create table filled (filler blob)')
   const { file } = start(name)
-  const mover = moverOf(file)
-  const checkpoints = new Checkpoints(db, mover)
+  const background = backgroundOf(file)
+  const checkpoints = new Checkpoints(db, background)
   const insert = db.prepare('insert into filled values (zeroblob(?))')
   /** Commits about 100 pages if not told otherwise. */
   const commit = (busy = false, bytes = 400_000) => {
@@ -66,59 +66,59 @@ const opened = async (name: string, moverOf: (file: string) => Mover) => {
     const [, pages = 0, moved = 0] = db.prepare('pragma wal_checkpoint(noop)').raw().get() as number[]
     return { pages, left: pages - moved }
   }
-  return { file, mover, close, commit, journal }
+  return { file, background, close, commit, journal }
 }
 
 const inSteps = async (name: string) => {
-  const stage = await opened(name, (file) => new MoverInSteps(file))
-  return { ...stage, mover: stage.mover as MoverInSteps }
+  const stage = await opened(name, (file) => new SteppedCheckpoint(file))
+  return { ...stage, background: stage.background as SteppedCheckpoint }
 }
 
 describe('sqlite: checkpoints', () => {
-  it('are left to the mover, every thousand pages, while the writer goes on', async () => {
-    const { mover, close, commit, journal } = await inSteps('quiet.db')
+  it('are left to the background thread, every thousand pages, while the writer goes on', async () => {
+    const { background, close, commit, journal } = await inSteps('quiet.db')
     for (let n = 0; n < 9; n++) commit()
-    assert.equal(mover.starts, 0)
+    assert.equal(background.starts, 0)
     commit()
     commit()
-    assert.equal(mover.starts, 1)
+    assert.equal(background.starts, 1)
     for (let n = 0; n < 20; n++) commit()
-    assert.equal(mover.starts, 1, 'it is told once')
+    assert.equal(background.starts, 1, 'it is told once')
     assert.ok(journal().left > 3_000, `${journal().left} pages`)
-    mover.finish()
+    background.finish()
     assert.equal(journal().left, 0)
     commit()
     assert.ok(journal().pages < 500, 'a journal of which all is moved begins anew')
-    mover.close()
+    background.close()
     close()
   })
 
   it('come in time when rows are small', async () => {
-    const { mover, close, commit, journal } = await inSteps('small.db')
-    while (mover.starts === 0) commit(false, 100)
+    const { background, close, commit, journal } = await inSteps('small.db')
+    while (background.starts === 0) commit(false, 100)
     const { pages } = journal()
     assert.ok(pages >= 1_000 && pages < 1_100, `${pages} pages`)
-    mover.close()
+    background.close()
     close()
   })
 
   it('come less often while commits are shared', async () => {
-    const { mover, close, commit } = await inSteps('busy.db')
+    const { background, close, commit } = await inSteps('busy.db')
     for (let n = 0; n < 38; n++) commit(true)
-    assert.equal(mover.starts, 0)
+    assert.equal(background.starts, 0)
     for (let n = 0; n < 4; n++) commit(true)
-    assert.equal(mover.starts, 1)
-    mover.close()
+    assert.equal(background.starts, 1)
+    background.close()
     close()
   })
 
   it('let a long journal begin anew by moving the few pages that came meanwhile', async () => {
-    const { file, mover, close, commit, journal } = await inSteps('long.db')
+    const { file, background, close, commit, journal } = await inSteps('long.db')
     for (let n = 0; n < 42; n++) commit(true)
     const reader = new Sqlite(file, { readonly: true })
     reader.exec('begin; select count(*) from filled')
     commit(true)
-    mover.finish()
+    background.finish()
     reader.close()
     const { pages, left } = journal()
     assert.ok(pages > 4_000 && left > 50 && left < 200, `${left} of ${pages} pages`)
@@ -126,23 +126,23 @@ describe('sqlite: checkpoints', () => {
     assert.equal(journal().left, 0)
     commit(true)
     assert.ok(journal().pages < 500, `${journal().pages} pages`)
-    mover.close()
+    background.close()
     close()
   })
 
   it('move all there is between two commits once the journal is too long', async () => {
-    const { mover, close, commit, journal } = await inSteps('too-long.db')
+    const { background, close, commit, journal } = await inSteps('too-long.db')
     for (let n = 0; n < 82; n++) commit(true)
-    mover.isMoving = false
+    background.isRunning = false
     assert.ok(journal().left > 8_000, `${journal().left} pages`)
     commit(true)
     assert.equal(journal().left, 0)
-    mover.close()
+    background.close()
     close()
   })
 
-  it('keep the journal short where there is no mover', async () => {
-    const { close, commit, journal } = await opened('alone.db', () => ({ isMoving: false, move: () => false }))
+  it('keep the journal short where there is no background', async () => {
+    const { close, commit, journal } = await opened('alone.db', () => ({ isRunning: false, start: () => false }))
     let longest = 0
     for (let n = 0; n < 60; n++) {
       commit()
@@ -153,36 +153,36 @@ describe('sqlite: checkpoints', () => {
   })
 
   it('go on beside a read that holds pages back, and make up for it afterwards', async () => {
-    const { file, mover, close, commit, journal } = await inSteps('held.db')
+    const { file, background, close, commit, journal } = await inSteps('held.db')
     const reader = new Sqlite(file, { readonly: true })
     reader.exec('begin; select count(*) from filled')
     for (let n = 0; n < 25; n++) {
       commit()
-      mover.finish()
+      background.finish()
     }
     assert.ok(journal().pages > 2_000)
-    assert.ok(mover.starts < 4, 'trying again at once would be in vain')
+    assert.ok(background.starts < 4, 'trying again at once would be in vain')
     reader.exec('commit')
     reader.close()
     for (let n = 0; n < 12; n++) {
       commit()
-      mover.finish()
+      background.finish()
     }
     assert.ok(journal().pages < 1_300, `${journal().pages} pages`)
-    mover.close()
+    background.close()
     close()
   })
 
   it('are made in a thread of its own, which holds nothing when it is closed', async () => {
     const told: string[] = []
-    const { file, mover, close, commit, journal } = await opened(
+    const { file, background, close, commit, journal } = await opened(
       'thread.db',
-      () => new CheckpointBehind(start('thread.db'), (message) => told.push(message)),
+      () => new CheckpointThread(start('thread.db'), (message) => told.push(message)),
     )
-    const behind = mover as CheckpointBehind
+    const behind = background as CheckpointThread
     for (let n = 0; n < 12; n++) commit()
-    assert.ok(behind.isMoving)
-    while (behind.isMoving) await setImmediate()
+    assert.ok(behind.isRunning)
+    while (behind.isRunning) await setImmediate()
     assert.equal(journal().left, 0)
     await behind.close()
     close()
@@ -193,12 +193,12 @@ describe('sqlite: checkpoints', () => {
   it('are made by the writer once the thread cannot be had, which is told once', async () => {
     const told: string[] = []
     const absent = { ...start('lost.db'), file: join(folder, 'nowhere', 'lost.db') }
-    const { mover, close, commit, journal } = await opened(
+    const { background, close, commit, journal } = await opened(
       'lost.db',
-      () => new CheckpointBehind(absent, (message) => told.push(message)),
+      () => new CheckpointThread(absent, (message) => told.push(message)),
     )
     for (let n = 0; n < 12; n++) commit()
-    while (mover.isMoving) await setImmediate()
+    while (background.isRunning) await setImmediate()
     let longest = 0
     for (let n = 0; n < 30; n++) {
       commit()

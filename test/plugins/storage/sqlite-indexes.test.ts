@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Table } from 'guard-gateway/core'
 import { pageSql, scanOf } from '../../../plugins/storage/kysely/find.ts'
+import { CompiledQuery } from '../../../plugins/storage/sqlite/worker/compiled-query.ts'
 import { compiler } from '../../../plugins/storage/sqlite/worker/compiler.ts'
-import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
-import { Finder } from '../../../plugins/storage/sqlite/worker/finder.ts'
+import { openConnection } from '../../../plugins/storage/sqlite/worker/connection.ts'
 import { Statements } from '../../../plugins/storage/sqlite/worker/statements.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-indexes-'))
@@ -29,11 +29,11 @@ describe('sqlite: indexes', () => {
     const columns = { id: 'text', size: 'integer', label: 'text' } as const
     const other: Table = { id: 'others', columns, indexes: [['size']] }
     const before: Table = { id: 'things', columns, indexes: [['size'], ['label']], unique: [['label', 'size']] }
-    const first = await openDatabase(start(file, [before, other]))
+    const first = await openConnection(start(file, [before, other]))
     first.db.exec("insert into things (id, size) values ('a', 1); create index by_hand on things (size, label)")
     first.close()
     const after: Table = { id: 'things', columns, indexes: [['size']], sparse: [['label']] }
-    const { db, close } = await openDatabase(start(file, [after]))
+    const { db, close } = await openConnection(start(file, [after]))
     const names = db.prepare("select name from sqlite_schema where type = 'index' order by name").pluck().all()
     assert.deepEqual(names, [
       'by_hand',
@@ -51,8 +51,8 @@ describe('sqlite: indexes', () => {
   it('looks up by a sparse index', async () => {
     const columns = { id: 'text', label: 'text', size: 'integer' } as const
     const things: Table = { id: 'things', columns, sparse: [['label']] }
-    const { db, close } = await openDatabase(start('sparse.db', [things]))
-    const finder = new Finder(
+    const { db, close } = await openConnection(start('sparse.db', [things]))
+    const finder = new CompiledQuery(
       things,
       {
         kind: 'find',

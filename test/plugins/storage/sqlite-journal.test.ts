@@ -99,15 +99,15 @@ describe('sqlite: a journal that another program keeps from being moved', () => 
     const file = join(folder, 'told.db')
     const told: number[] = []
     const journal = new Journal({ file }, (bytes) => told.push(bytes))
-    journal.look()
+    journal.measure()
     const name = `${file}-wal`
     const db = new Sqlite(name)
     db.exec('create table t (x)')
     db.close()
-    journal.look()
-    journal.look()
+    journal.measure()
+    journal.measure()
     rmSync(name)
-    journal.look()
+    journal.measure()
     assert.deepEqual(
       told.map((bytes) => bytes > 0),
       [true, false],

@@ -6,8 +6,8 @@ import { after, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Driver, Table } from 'guard-gateway/core'
 import { openDriver } from '../../../plugins/storage/sqlite/driver.ts'
-import { filterFor, KeyFilter } from '../../../plugins/storage/sqlite/keys/filter.ts'
-import { KnownKeys } from '../../../plugins/storage/sqlite/keys/known.ts'
+import { BloomFilter, filterBits } from '../../../plugins/storage/sqlite/keys/bloom-filter.ts'
+import { KnownKeys } from '../../../plugins/storage/sqlite/keys/known-keys.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-keys-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -32,7 +32,7 @@ const put = (driver: Driver, ids: readonly string[]) =>
 
 describe('sqlite: a filter of keys', () => {
   it('has what was added, and little else', () => {
-    const filter = new KeyFilter(filterFor(20_000))
+    const filter = new BloomFilter(filterBits(20_000))
     for (let n = 0; n < 20_000; n++) filter.add(keyOf(n))
     let others = 0
     for (let n = 0; n < 20_000; n++) {
@@ -46,10 +46,10 @@ describe('sqlite: a filter of keys', () => {
 describe('sqlite: keys that are known', () => {
   it('are those that were there and those that are added, meanwhile too', async () => {
     const known = new KnownKeys()
-    const there = new KeyFilter(filterFor(1))
+    const there = new BloomFilter(filterBits(1))
     there.add('old')
     let told = (_bits: Uint8Array): void => {}
-    known.begin([things], () => new Promise((resolve) => (told = resolve)))
+    known.load([things], () => new Promise((resolve) => (told = resolve)))
     known.added(things, { id: 'meanwhile' })
     assert.equal(known.mayHave(things, ['none']), true)
     told(there.bits)
@@ -63,7 +63,7 @@ describe('sqlite: keys that are known', () => {
 
   it('are asked for where they could not be read, and of tables that do not want it', async () => {
     const known = new KnownKeys()
-    known.begin([things, { ...things, id: 'others', often_absent: false }], () => Promise.reject(new Error('no')))
+    known.load([things, { ...things, id: 'others', often_absent: false }], () => Promise.reject(new Error('no')))
     await setImmediate()
     known.added(things, { id: 'a' })
     assert.equal(known.mayHave(things, ['b']), true)

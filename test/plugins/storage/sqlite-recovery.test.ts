@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Change } from 'guard-gateway/core'
 import { item } from '../../conformance/storage.ts'
-import { aheadDesk, failing, idsIn, LOGS } from './ahead-kit.ts'
+import { failing, idsIn, LOGS, redoLogFixture } from './redo-log-kit.ts'
 
-const { folder, open, locked, copied } = aheadDesk()
+const { folder, open, locked, copied } = redoLogFixture()
 
 describe('sqlite: what a dead process has left in its logs', () => {
   it('is written by the next one, once, whatever condition fails', async () => {

@@ -9,9 +9,9 @@ import Sqlite from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
 import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
-import { startAhead } from 'guard-gateway/plugins/storage/sqlite/thread'
-import { unopened } from '../../../plugins/storage/sqlite/file/file.ts'
-import { openDatabase } from '../../../plugins/storage/sqlite/worker/database.ts'
+import { prestartThread } from 'guard-gateway/plugins/storage/sqlite/thread'
+import { unopenable } from '../../../plugins/storage/sqlite/file/file.ts'
+import { openConnection } from '../../../plugins/storage/sqlite/worker/connection.ts'
 import { conformanceTables, item, openPlain, storageConforms } from '../../conformance/storage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-sqlite-'))
@@ -52,8 +52,8 @@ describe('sqlite: the file', () => {
     const count = (thread: Worker) => threads.push(thread)
     process.on('worker', count)
     const open = (name: string) => openPlain(sqlite({ file: path(name) }))
-    startAhead()
-    startAhead()
+    prestartThread()
+    prestartThread()
     const first = await open('ahead.db')
     const before = threads.length
     const second = await open('behind.db')
@@ -85,7 +85,7 @@ describe('sqlite: the file', () => {
   })
 
   it('is run with every setting that matters', async () => {
-    const { db, close } = await openDatabase(start(path('settings.db')))
+    const { db, close } = await openConnection(start(path('settings.db')))
     const read = (name: string) => db.pragma(name, { simple: true })
     const names = [
       'journal_mode',
@@ -103,7 +103,7 @@ describe('sqlite: the file', () => {
     ]
     assert.deepEqual(names.map(read), ['wal', 1, 5_000, 1, 0, 1, 0, 2, 2, 64 * 1024 * 1024, 0, -4_096])
     close()
-    const full = await openDatabase({ ...start(path('settings.db')), synchronous: 'full' })
+    const full = await openConnection({ ...start(path('settings.db')), synchronous: 'full' })
     assert.equal(full.db.pragma('synchronous', { simple: true }), 2)
     full.close()
   })
@@ -137,14 +137,14 @@ describe('sqlite: the file', () => {
         unique: [['size']],
       },
     ]
-    const first = await openDatabase(start(file, [small as Table]))
+    const first = await openConnection(start(file, [small as Table]))
     first.db.exec("insert into things (id, size) values ('a', 1)")
     first.close()
-    const second = await openDatabase(start(file, [more as Table, { id: 'others', columns: { id: 'text' } }]))
+    const second = await openConnection(start(file, [more as Table, { id: 'others', columns: { id: 'text' } }]))
     assert.deepEqual(second.db.prepare('select * from things').all(), [{ recorded: 1, id: 'a', size: 1, label: null }])
     assert.throws(() => second.db.exec("insert into things (id, size) values ('b', 1)"), /UNIQUE/)
     second.close()
-    const third = await openDatabase(start(file, [small as Table]))
+    const third = await openConnection(start(file, [small as Table]))
     assert.equal(
       (third.db.prepare('select count(*) as n from sqlite_schema where name = ?').get('others') as { n: number }).n,
       1,
@@ -203,10 +203,10 @@ describe('sqlite: files it refuses, untouched', () => {
   })
 
   it('one whose journal cannot be used, or for which the disk has no room, which says nothing of the file', async () => {
-    const file = await written('unopened.db')
+    const file = await written('unopenable.db')
     mkdirSync(`${file}-wal`)
     await refused(file, 'DATABASE_UNWRITABLE', /cannot be opened: .*Check the folder/)
-    const full = unopened(file, Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' }))
+    const full = unopenable(file, Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' }))
     assert.match(full.message, /cannot be opened: the disk is full\. Free some space/)
   })
 
@@ -235,7 +235,7 @@ describe('sqlite: files it refuses, untouched', () => {
 
   it('a column of another type', async () => {
     const file = path('type.db')
-    const { close } = await openDatabase(
+    const { close } = await openConnection(
       start(file, [{ id: 'conformance_notes', columns: { id: 'text', text: 'integer' } }]),
     )
     close()

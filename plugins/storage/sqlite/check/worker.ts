@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code)
 
-/** Reads the file through; what is wrong with it, or undefined. */
+/** Checks the whole file. Returns the fault, or undefined. */
 const faultIn = (file: string): string | undefined => {
   try {
     const db = new Sqlite(file, { readonly: true })
@@ -15,7 +15,7 @@ const faultIn = (file: string): string | undefined => {
     }
   } catch (error) {
     const code = codeOf(error)
-    // that another program holds the file, or that it is gone, says nothing of what is in it
+    // a file that is locked or missing says nothing about its contents
     return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' ? code : undefined
   }
 }

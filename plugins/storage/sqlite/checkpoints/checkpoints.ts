@@ -1,111 +1,112 @@
 import type { Database, Statement } from 'better-sqlite3'
 
 /**
- * Pages that have come to the journal since the last ones were moved, after which the next are. Many together cost less,
- * since most were written more than once.
+ * A checkpoint starts after so many new pages in the journal. A larger checkpoint costs less for each page, since most pages were
+ * written more than once.
  */
-const PAGES = { busy: 4_000, quiet: 1_000 }
-/** How much is written before the journal's length is looked up: that takes as long as writing two rows. */
-const LOOK_BYTES = 32_768
-/** What a commit counts for beside its rows. */
+const START_PAGES = { busy: 4_000, quiet: 1_000 }
+/** The status of the journal is read after so many bytes: that takes as long as writing two rows. */
+const STATUS_BYTES = 32_768
+/** What a commit adds to the bytes of its rows. */
 const COMMIT_BYTES = 2_048
-/** From this length on the journal is to begin anew, for which nothing may be left in it. */
-const LONG = 4_000
-/** Pages whose move keeps nobody waiting for long. */
-const FEW = 500
-/** From this length on it does not matter how many they are. */
-const TOO_LONG = 8_000
+/** Above so many pages the journal should restart, for which all of its pages must be checkpointed. */
+const RESTART_PAGES = 4_000
+/** So many pages the writer checkpoints itself: that is no long wait. */
+const FEW_PAGES = 500
+/** Above so many pages the writer checkpoints them itself, however many are left. */
+const FORCE_PAGES = 8_000
 
-type Row = readonly [busy: number, journal_pages: number, moved_pages: number]
+type Row = readonly [busy: number, journal_pages: number, checkpointed_pages: number]
 
-/** Moves pages while the writer goes on. */
-export interface Mover {
-  /** It was told to and has not come to the end. */
-  readonly isMoving: boolean
-  /** Begins; false if it cannot. */
-  move(): boolean
+/** Checkpoints in another thread, while the writer goes on. */
+export interface BackgroundCheckpoint {
+  /** A checkpoint was started and has not ended. */
+  readonly isRunning: boolean
+  /** Starts a checkpoint; false if that is impossible. */
+  start(): boolean
 }
 
 /**
- * Moves what the journal holds into the file, never while a reader would have to wait. Another thread does it, since no commit
- * should wait for a disk; what has come meanwhile is moved between two groups, so that the journal can begin anew.
+ * Decides when to checkpoint: to copy the pages of the journal into the database file. No reader ever waits for that.
+ * Another thread does it, so that no commit waits for the disk. The writer itself checkpoints the few pages that were added meanwhile,
+ * between two groups, so that the journal can restart.
  */
 export class Checkpoints {
-  readonly #look: Statement
-  readonly #move: Statement
-  readonly #cut: { get(): void }
-  readonly #mover: Mover
-  /** Pages of the journal when the last try to move them had ended; 0 once it has begun anew. */
-  #tried = 0
-  #isTrying = false
-  /** Since the last look. */
-  #bytes = LOOK_BYTES
+  readonly #status: Statement
+  readonly #passive: Statement
+  readonly #truncate: { get(): void }
+  readonly #background: BackgroundCheckpoint
+  /** Pages of the journal at the end of the last checkpoint; 0 after the journal has restarted. */
+  #pages_at_end = 0
+  #isRunning = false
+  /** Bytes since the last status. */
+  #bytes = STATUS_BYTES
 
-  constructor(db: Database, mover: Mover) {
-    this.#look = db.prepare('pragma wal_checkpoint(noop)').raw()
-    this.#move = db.prepare('pragma wal_checkpoint(passive)').raw()
-    const patience = (ms: number) => db.pragma(`busy_timeout = ${ms}`)
-    const cut = db.prepare('pragma wal_checkpoint(truncate)').raw()
-    this.#cut = {
-      // nobody waits for a reader
+  constructor(db: Database, background: BackgroundCheckpoint) {
+    this.#status = db.prepare('pragma wal_checkpoint(noop)').raw()
+    this.#passive = db.prepare('pragma wal_checkpoint(passive)').raw()
+    const setBusyTimeout = (ms: number) => db.pragma(`busy_timeout = ${ms}`)
+    const truncate = db.prepare('pragma wal_checkpoint(truncate)').raw()
+    this.#truncate = {
+      // without a timeout: this never waits for a reader
       get: () => {
         const before = Number(db.pragma('busy_timeout', { simple: true }))
-        patience(0)
+        setBusyTimeout(0)
         try {
-          cut.get()
+          truncate.get()
         } finally {
-          patience(before)
+          setBusyTimeout(before)
         }
       },
     }
-    this.#mover = mover
+    this.#background = background
   }
 
-  /** Called after each commit; `busy`: several batches shared it; `bytes`: size of its rows, about. */
+  /** Called after each commit. `busy`: it wrote several batches. `bytes`: the size of its rows, about. */
   committed(busy: boolean, bytes: number): void {
     this.#bytes += bytes + COMMIT_BYTES
-    if (this.#isTrying ? this.#mover.isMoving : this.#bytes < LOOK_BYTES) return
+    if (this.#isRunning ? this.#background.isRunning : this.#bytes < STATUS_BYTES) return
     this.#bytes = 0
-    const [, pages, moved] = this.#look.get() as Row
-    if (pages < this.#tried) this.#tried = 0
-    // pages that a long read still needs stay, and trying again at once would be in vain
-    const fresh = pages - Math.max(moved, this.#tried)
-    if (this.#isTrying) this.#tryEnded(pages, pages - moved)
-    else if (fresh >= (busy ? PAGES.busy : PAGES.quiet)) this.#try(pages)
+    const [, pages, moved] = this.#status.get() as Row
+    if (pages < this.#pages_at_end) this.#pages_at_end = 0
+    // pages that a long read still needs stay in the journal, so another try at once would be useless
+    const fresh = pages - Math.max(moved, this.#pages_at_end)
+    if (this.#isRunning) this.#ended(pages, pages - moved)
+    else if (fresh >= (busy ? START_PAGES.busy : START_PAGES.quiet)) this.#start(pages)
   }
 
-  /** Called from time to time while the journal is long: moves what a reader has let go of, and cuts the journal back once all is moved and nobody reads it. */
-  shorten(): void {
-    if (this.#isTrying) {
-      if (this.#mover.isMoving) return
-      this.#isTrying = false
+  /** Called from time to time while the journal is large: checkpoints pages that readers have released, then truncates the journal if no reader uses it. */
+  truncate(): void {
+    if (this.#isRunning) {
+      if (this.#background.isRunning) return
+      this.#isRunning = false
     }
     try {
-      const [, pages, moved] = this.#look.get() as Row
-      if (pages > moved) this.#try(pages)
-      else this.#cut.get()
+      const [, pages, moved] = this.#status.get() as Row
+      if (pages > moved) this.#start(pages)
+      else this.#truncate.get()
     } catch {
-      // as with a move
+      // as in #checkpoint
     }
   }
 
-  #try(pages: number): void {
-    this.#isTrying = this.#mover.move()
-    if (!this.#isTrying) this.#moveAll(pages)
+  #start(pages: number): void {
+    this.#isRunning = this.#background.start()
+    if (!this.#isRunning) this.#checkpoint(pages)
   }
 
-  #tryEnded(pages: number, left: number): void {
-    this.#isTrying = false
-    if (pages >= LONG && (left <= FEW || pages >= TOO_LONG)) this.#moveAll(pages)
-    else this.#tried = pages
+  #ended(pages: number, left: number): void {
+    this.#isRunning = false
+    if (pages >= RESTART_PAGES && (left <= FEW_PAGES || pages >= FORCE_PAGES)) this.#checkpoint(pages)
+    else this.#pages_at_end = pages
   }
 
-  #moveAll(pages: number): void {
-    this.#tried = pages
+  #checkpoint(pages: number): void {
+    this.#pages_at_end = pages
     try {
-      this.#move.get()
+      this.#passive.get()
     } catch {
-      // nothing is lost: the journal keeps what was committed, and a disk that is full or broken fails the next commit
+      // nothing is lost: the journal keeps all commits, and a full or broken disk fails the next commit
     }
   }
 }

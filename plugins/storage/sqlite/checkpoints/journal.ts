@@ -1,56 +1,56 @@
 import { statSync } from 'node:fs'
-import type { Start } from '../protocol.ts'
+import type { OpenOptions } from '../protocol.ts'
 
-/** A change of so much is told. */
-const TOLD_BYTES = 1024 * 1024
-/** Rows of so many bytes may make it longer by fifteen times as much, for their indexes. */
-const LOOK_BYTES = 65_536
-/** The length that a journal is cut back to; from there on it is tried to begin it anew. */
+/** A change of the size by so much is reported. */
+const REPORT_BYTES = 1024 * 1024
+/** The journal is measured after so many bytes of rows. With their indexes they may add fifteen times as much. */
+const MEASURE_BYTES = 65_536
+/** SQLite truncates the journal to this size. Above it, checkpoints try to restart the journal. */
 export const KEPT_BYTES = 64 * 1024 * 1024
 
-/** How long the journal is. It grows without end while somebody reads a state of the database that is as old: no page that came since can be moved. */
+/** The size of the write-ahead journal (WAL). It grows as long as a reader holds an old snapshot: newer pages cannot be checkpointed then. */
 export class Journal {
   readonly #name: string
-  readonly #most: number
-  readonly #tell: (bytes: number) => void
-  #told = 0
+  readonly #max_bytes: number
+  readonly #report: (bytes: number) => void
+  #reported = 0
   #bytes = 0
-  /** Of rows since the last look. */
-  #unseen = 0
+  /** Bytes of rows since the last measurement. */
+  #unmeasured = 0
 
   /** `max_journal_bytes`: 0 for no limit. */
   constructor(
-    { file, max_journal_bytes = 0 }: Pick<Start, 'file' | 'max_journal_bytes'>,
-    tell: (bytes: number) => void,
+    { file, max_journal_bytes = 0 }: Pick<OpenOptions, 'file' | 'max_journal_bytes'>,
+    report: (bytes: number) => void,
   ) {
     this.#name = `${file}-wal`
-    this.#most = max_journal_bytes
-    this.#tell = tell
+    this.#max_bytes = max_journal_bytes
+    this.#report = report
   }
 
-  /** Rows of so many bytes, about, come to it; looks its length up where that may have changed it by much. */
-  grown(bytes: number): void {
-    this.#unseen += bytes
-    if (this.#unseen >= LOOK_BYTES) this.look()
+  /** Counts bytes of rows, about, that are written to the journal. Measures it when they may have changed its size by much. */
+  add(bytes: number): void {
+    this.#unmeasured += bytes
+    if (this.#unmeasured >= MEASURE_BYTES) this.measure()
   }
 
-  /** Looks its length up. */
-  look(): void {
-    this.#unseen = 0
+  /** Reads the size of the file. */
+  measure(): void {
+    this.#unmeasured = 0
     this.#bytes = statSync(this.#name, { throwIfNoEntry: false })?.size ?? 0
-    if (Math.abs(this.#bytes - this.#told) < TOLD_BYTES && this.#bytes > 0 === this.#told > 0) return
-    this.#told = this.#bytes
-    this.#tell(this.#bytes)
+    if (Math.abs(this.#bytes - this.#reported) < REPORT_BYTES && this.#bytes > 0 === this.#reported > 0) return
+    this.#reported = this.#bytes
+    this.#report(this.#bytes)
   }
 
-  /** It is longer than what is kept of it, or than it may be. */
+  /** The journal is larger than `KEPT_BYTES`, or than its limit. */
   get isLong(): boolean {
     return this.#bytes > KEPT_BYTES || this.refusal !== undefined
   }
 
-  /** Nothing may be added to it; why, in words. */
+  /** Why nothing may be written to the journal; undefined if it may grow. */
   get refusal(): string | undefined {
-    if (this.#most === 0 || this.#bytes <= this.#most) return undefined
-    return `the journal ${this.#name} has ${this.#bytes} bytes, and storage.max_journal_bytes allows ${this.#most}: another program reads the database in one long transaction; end it`
+    if (this.#max_bytes === 0 || this.#bytes <= this.#max_bytes) return undefined
+    return `the journal ${this.#name} has ${this.#bytes} bytes, and storage.max_journal_bytes allows ${this.#max_bytes}: another program reads the database in one long transaction; end it`
   }
 }

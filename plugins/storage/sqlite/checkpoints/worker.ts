@@ -1,33 +1,35 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
-import type { Start } from '../protocol.ts'
+import type { OpenOptions } from '../protocol.ts'
 
-/** What has come while pages were moved is moved at once where it is little, so often at most. */
-const TIMES = 4
-const FEW = 500
+/** If few pages were added during a checkpoint, they are checkpointed at once, at most so many times. */
+const MAX_PASSES = 4
+const FEW_PAGES = 500
 
-const { file, synchronous, port } = workerData as Pick<Start, 'file' | 'synchronous'> & { readonly port: MessagePort }
+const { file, synchronous, port } = workerData as Pick<OpenOptions, 'file' | 'synchronous'> & {
+  readonly port: MessagePort
+}
 
 const db = new Sqlite(file, { fileMustExist: true })
 db.pragma('wal_autocheckpoint = 0')
 db.pragma('mmap_size = 0')
 db.pragma(`synchronous = ${synchronous}`)
-const move = db.prepare('pragma wal_checkpoint(passive)').raw()
-const look = db.prepare('pragma wal_checkpoint(noop)').raw()
+const checkpoint = db.prepare('pragma wal_checkpoint(passive)').raw()
+const status = db.prepare('pragma wal_checkpoint(noop)').raw()
 
-/** Whether little has come meanwhile, but some. */
-const isLittleLeft = (): boolean => {
-  const [, pages = 0, moved = 0] = look.get() as readonly number[]
-  return pages > moved && pages - moved <= FEW
+/** Whether a few pages were added meanwhile. */
+const areFewLeft = (): boolean => {
+  const [, pages = 0, moved = 0] = status.get() as readonly number[]
+  return pages > moved && pages - moved <= FEW_PAGES
 }
 
 port.on('message', () => {
   try {
-    let time = 0
-    do move.get()
-    while (++time < TIMES && isLittleLeft())
+    let pass = 0
+    do checkpoint.get()
+    while (++pass < MAX_PASSES && areFewLeft())
   } catch {
-    // the journal keeps what was committed, and a disk that is full or broken fails the next commit
+    // the journal keeps all commits, and a full or broken disk fails the next commit
   }
   port.postMessage('ended')
 })

@@ -1,22 +1,24 @@
 import { chmodSync, closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isFull } from '../failure.ts'
-import type { Start } from '../protocol.ts'
+import type { OpenOptions } from '../protocol.ts'
+import { isFull } from '../sqlite-errors.ts'
 import { Refusal } from './refusal.ts'
 
-/** Marks our files among SQLite databases: "Grd1". */
+/** The application id of our files in the SQLite header: "Grd1". */
 export const APPLICATION_ID = 0x47726431
-/** Rises when an older version could no longer use the file. */
+/** The version of the file format. It rises when an older version can no longer use the file. */
 export const SCHEMA_VERSION = 1
 
 const MAGIC = 'SQLite format 3\0'
 
-/** Reading through so much takes well under a second. */
+/** A check of so many bytes takes well under a second. */
 const CHECKED_BYTES = 64 * 1024 * 1024
 
-/** The file is too large to be read through before it is used. */
-export const isLarge = ({ file, checked_bytes = CHECKED_BYTES }: Pick<Start, 'file' | 'checked_bytes'>): boolean =>
-  statSync(file).size > checked_bytes
+/** Whether the file is too large for a check before it is used. */
+export const isLarge = ({
+  file,
+  checked_bytes = CHECKED_BYTES,
+}: Pick<OpenOptions, 'file' | 'checked_bytes'>): boolean => statSync(file).size > checked_bytes
 
 export const damaged = (file: string, what: string): Refusal =>
   new Refusal(
@@ -30,8 +32,8 @@ export const newer = (file: string, version: number): Refusal =>
     `The database ${file} has format ${version}; this version writes format ${SCHEMA_VERSION}. Install the newer version, or name another file in storage.file.`,
   )
 
-/** Why a database cannot be opened that may be sound. */
-export const unopened = (file: string, error: unknown): Refusal => {
+/** The refusal for a database that cannot be opened, and may be sound. */
+export const unopenable = (file: string, error: unknown): Refusal => {
   const why = isFull(error) ? 'the disk is full. Free some space' : `${String(error)}. Check the folder and its rights`
   return new Refusal(
     'DATABASE_UNWRITABLE',
@@ -45,7 +47,7 @@ const unwritable = (what: string, cause: unknown): Refusal =>
     `${what}: ${cause instanceof Error ? cause.message : String(cause)}. Check the folder and its rights, or name another file in storage.file.`,
   )
 
-/** Creates the file empty and for its owner alone, unless it is there. Throws DATABASE_UNWRITABLE. */
+/** Creates the file, empty and accessible only to its owner, unless it exists. Throws DATABASE_UNWRITABLE. */
 export const createFile = (file: string): void => {
   const folder = dirname(resolve(file))
   if (!existsSync(folder))
@@ -63,7 +65,7 @@ export const createFile = (file: string): void => {
   }
 }
 
-/** What to tell a user whose file others can read; undefined if they cannot. */
+/** A warning if other users can read the file; undefined if they cannot. */
 export const modeWarning = (file: string): string | undefined => {
   const mode = statSync(file).mode & 0o777
   if (process.platform === 'win32' || (mode & 0o077) === 0) return undefined
@@ -88,13 +90,14 @@ const readHeader = (file: string): { header: Buffer; size: number } => {
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
 /**
- * Looks at the first bytes of a file without opening it as a database: `new` if it is empty, else `ours`.
- * Throws DATABASE_DAMAGED for a file that is no database, another program's, shorter than it says, or empty beside its journal; DATABASE_NEWER for a newer version's.
+ * Reads the header of a file without opening it as a database. Returns `new` if the file is empty, else `ours`.
+ * Throws DATABASE_DAMAGED for a file that is no database, belongs to another program, is shorter than its header says, or is empty while
+ * its journal is not; DATABASE_NEWER for a file of a newer version.
  */
 export const inspect = (file: string): 'new' | 'ours' => {
   const { header, size } = readHeader(file)
   if (size === 0) {
-    // opened as a new one, it would have its journal thrown away
+    // SQLite would take it for a new database and delete its journal
     if (sizeOf(`${file}-wal`) > 0) throw damaged(file, 'is empty, and its journal is not')
     return 'new'
   }
@@ -105,9 +108,9 @@ export const inspect = (file: string): 'new' | 'ours' => {
   const version = header.readUInt32BE(60)
   if (version > SCHEMA_VERSION) throw newer(file, version)
   const pageSize = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16)
-  const counted = header.readUInt32BE(24) === header.readUInt32BE(92)
-  // pages may stand in the journal only, and then the file may be shorter
-  if (counted && !existsSync(`${file}-wal`) && size < header.readUInt32BE(28) * pageSize)
+  const isSizeValid = header.readUInt32BE(24) === header.readUInt32BE(92)
+  // with a journal the file may be shorter: its last pages may be in the journal only
+  if (isSizeValid && !existsSync(`${file}-wal`) && size < header.readUInt32BE(28) * pageSize)
     throw damaged(file, `is cut off: ${size} bytes of ${header.readUInt32BE(28) * pageSize}`)
   return 'ours'
 }

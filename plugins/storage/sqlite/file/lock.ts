@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { isBusy } from '../failure.ts'
+import { isBusy } from '../sqlite-errors.ts'
 import { createFile } from './file.ts'
 import { forgetHolder, type Holder, notedHolder, noteHolder } from './holder.ts'
 import { Refusal } from './refusal.ts'
 
-const nameOf = (file: string): string => `${file}.lock`
+const lockPath = (file: string): string => `${file}.lock`
 
-/** A lock file as a database; nothing is written to it, so that it needs no journal beside it. */
+/** Opens a lock file, which is an SQLite database. Nothing is written to it, so it needs no journal. */
 const openLock = (name: string, timeout: number): Database => {
   const lock = new Sqlite(name, { timeout })
   lock.pragma('journal_mode = memory')
   return lock
 }
 
-/** Who has the database `file` for itself; undefined if nobody has, or nobody can tell. */
+/** The process that has locked the database `file`; undefined if no process has, or its note is missing. */
 export const holderOf = (file: string): Holder | undefined => {
-  const name = nameOf(file)
+  const name = lockPath(file)
   if (!existsSync(name)) return undefined
   let lock: Database | undefined
   try {
@@ -30,7 +30,7 @@ export const holderOf = (file: string): Holder | undefined => {
   }
 }
 
-/** That a process has the database; which, and where it answers, is what was noted of it. */
+/** The refusal for a locked database. It names the process and its address, as far as they were noted. */
 export const lockedBy = (file: string, pid = notedHolder(file)?.pid): Refusal => {
   const noted = notedHolder(file)
   const address = noted?.pid === pid ? (noted?.address ?? '') : ''
@@ -43,18 +43,18 @@ export const lockedBy = (file: string, pid = notedHolder(file)?.pid): Refusal =>
 
 /** A lock that is held. */
 export interface Lock {
-  /** Notes that this process has the database, which it knows when it is open. */
+  /** Notes that this process has the database; called when it is open. */
   note(): void
   close(): void
 }
 
 /**
- * Holds `<file>.lock` for this process until what it returns is closed or the process ends, however it ends.
+ * Locks `<file>.lock` for this process until the lock is closed or the process ends, however it ends.
  * The lock is a write transaction that stays open.
- * Throws DATABASE_LOCKED, and DATABASE_UNWRITABLE where the lock file is of no use.
+ * Throws DATABASE_LOCKED, and DATABASE_UNWRITABLE if the lock file cannot be used.
  */
 export const holdLock = (file: string): Lock => {
-  const name = nameOf(file)
+  const name = lockPath(file)
   createFile(name)
   let lock: Database | undefined
   try {
@@ -69,7 +69,7 @@ export const holdLock = (file: string): Lock => {
   let isNoted = false
   return {
     note: () => {
-      // a thread that takes the place of one that died finds what its process has noted
+      // a worker that replaces a dead one finds the note of its own process, with the address
       if (notedHolder(file)?.pid !== process.pid) noteHolder(file, '')
       isNoted = true
     },

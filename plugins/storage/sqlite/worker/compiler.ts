@@ -1,7 +1,7 @@
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { Db } from '../../kysely/schema.ts'
 
-/** Kysely as a compiler: it makes SQL text and never runs any. */
+/** Kysely as a compiler: it only generates SQL text, and runs none. */
 export const compiler: Db = new Kysely({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

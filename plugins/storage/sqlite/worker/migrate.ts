@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { conflict, type Existing, missing, surplus } from '../../kysely/schema.ts'
 import { damaged } from '../file/file.ts'
-import type { Start } from '../protocol.ts'
+import type { OpenOptions } from '../protocol.ts'
 
 const existing = (db: Database): Existing => {
   const rows = db.prepare('select type, name, tbl_name as owner from sqlite_schema').all() as {
@@ -18,18 +18,18 @@ const existing = (db: Database): Existing => {
   }
 }
 
-/** Adds tables, columns and indexes that are missing and drops indexes that nobody wants any more, in one transaction; writes nothing if there is nothing to do. Throws DATABASE_DAMAGED if a column has another type. */
-export const migrate = async (db: Database, { file, tables }: Start): Promise<void> => {
+/** Adds missing tables, columns and indexes, and drops indexes that no table declares any more, in one transaction. Writes nothing if nothing is missing. Throws DATABASE_DAMAGED if a column has another type. */
+export const migrate = async (db: Database, { file, tables }: OpenOptions): Promise<void> => {
   const clash = conflict(tables, existing(db))
   if (clash !== undefined) throw damaged(file, `does not fit: ${clash}`)
   if (missing(tables, existing(db)).length + surplus(tables, existing(db)).length === 0) return
-  // kysely takes a tenth of a second to load, which an ordinary start need not wait for
+  // kysely takes a tenth of a second to load; an ordinary start does not need it
   const [{ additionSql, dropSql }, { compiler }] = await Promise.all([
     import('../../kysely/ddl.ts'),
     import('./compiler.ts'),
   ])
   db.transaction(() => {
-    // read again inside the transaction: another process may have added them meanwhile
+    // read again in the transaction: another process may have added them meanwhile
     for (const addition of missing(tables, existing(db))) db.exec(additionSql(compiler, addition))
     for (const index of surplus(tables, existing(db))) db.exec(dropSql(compiler, index))
   }).immediate()

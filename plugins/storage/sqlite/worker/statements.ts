@@ -1,25 +1,25 @@
 import type { Database, Statement } from 'better-sqlite3'
 
-const MAX = 500
+const MAX_STATEMENTS = 500
 
-/** Prepared statements by SQL text, the least recently used thrown out first. */
+/** A cache of prepared statements by SQL text. It evicts the least recently used one. */
 export class Statements {
   readonly #db: Database
-  readonly #kept = new Map<string, Statement>()
+  readonly #cache = new Map<string, Statement>()
 
   constructor(db: Database) {
     this.#db = db
   }
 
   get(text: string): Statement {
-    const kept = this.#kept.get(text)
-    const statement = kept ?? this.#db.prepare(text)
-    if (kept !== undefined) this.#kept.delete(text)
-    else if (this.#kept.size >= MAX) {
-      const [oldest] = this.#kept.keys()
-      this.#kept.delete(oldest ?? '')
+    const cached = this.#cache.get(text)
+    const statement = cached ?? this.#db.prepare(text)
+    if (cached !== undefined) this.#cache.delete(text)
+    else if (this.#cache.size >= MAX_STATEMENTS) {
+      const [oldest] = this.#cache.keys()
+      this.#cache.delete(oldest ?? '')
     }
-    this.#kept.set(text, statement)
+    this.#cache.set(text, statement)
     return statement
   }
 }

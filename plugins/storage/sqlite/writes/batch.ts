@@ -1,33 +1,33 @@
 import { GuardError, type WriteOptions } from 'guard-gateway/core'
 import type { BatchValues, Failure } from '../protocol.ts'
 
-/** Who waits for a batch, and how. */
+/** The caller of a batch. */
 export interface Waiter {
   readonly resolve: (written: boolean) => void
   readonly reject: (error: Error) => void
-  /** Wait while the database cannot be written, instead of being refused. */
+  /** Keep the batch while the database cannot be written, instead of refusing it. */
   readonly hold: boolean
-  /** Present: an answer is wanted as soon as the batch is safe, and this is called should a condition fail later. */
+  /** Present: the caller wants an answer as soon as the batch is in the redo log. This is called if a condition fails later. */
   readonly onRefused?: WriteOptions['onRefused'] | undefined
 }
 
-/** A line of batches, JSON, and which of them is meant. */
+/** A batch in the redo log: the JSON text of its line, and its index there. */
 export interface LoggedBatch {
   readonly line: string
-  readonly place: number
+  readonly index: number
 }
 
-const batchIn = ({ line, place }: LoggedBatch): BatchValues => (JSON.parse(line) as BatchValues[])[place] ?? []
+const batchIn = ({ line, index }: LoggedBatch): BatchValues => (JSON.parse(line) as BatchValues[])[index] ?? []
 
-/** A batch on its way to the disk. */
+/** A batch that is not committed yet. */
 export class Batch {
   readonly id: number
-  /** Of its values, about. */
+  /** Size of its values, about. */
   readonly bytes: number
   readonly #waiter: Waiter
   readonly #mustBeSynced: boolean
-  /** Its values, or the line of the log that holds them: until its commit one text is kept, and not all that it was made of. */
-  #held: BatchValues | LoggedBatch
+  /** Its values, or the log line that holds them: one text takes less memory until the commit than all of its values. */
+  #source: BatchValues | LoggedBatch
   #isAnswered = false
 
   constructor(values: BatchValues, bytes: number, waiter: Waiter) {
@@ -35,31 +35,31 @@ export class Batch {
     this.bytes = bytes
     this.#waiter = waiter
     this.#mustBeSynced = values[1] === 1
-    this.#held = values
+    this.#source = values
   }
 
   get values(): BatchValues {
-    return Array.isArray(this.#held) ? this.#held : batchIn(this.#held)
+    return Array.isArray(this.#source) ? this.#source : batchIn(this.#source)
   }
 
-  /** Nobody waits for it any more. */
+  /** The caller has its answer. */
   get isAnswered(): boolean {
     return this.#isAnswered
   }
 
-  /** It may be answered before its commit; not so what must survive a power cut. */
-  get mayBeAhead(): boolean {
+  /** Whether it may be answered before its commit. A batch that must survive a power cut may not. */
+  get mayAnswerEarly(): boolean {
     return this.#waiter.onRefused !== undefined && !this.#mustBeSynced
   }
 
-  /** It stays until it can be written. */
+  /** Whether it is kept while the database cannot be written. */
   get isHeld(): boolean {
     return this.#waiter.hold || this.#isAnswered
   }
 
-  /** It is safe, in this line of the log, whatever becomes of its conditions. */
+  /** Answers the caller: the batch is safe in this line of the log, whether or not its conditions hold. */
   answer(logged: LoggedBatch): void {
-    this.#held = logged
+    this.#source = logged
     this.#isAnswered = true
     this.#waiter.resolve(true)
   }
@@ -68,7 +68,7 @@ export class Batch {
     this.#waiter.resolve(true)
   }
 
-  /** A condition failed. Resolves when whoever was answered ahead has done something about it, or `fault` is told that they cannot. */
+  /** A condition failed. Resolves when a caller that was answered early has handled that. `fault` gets the error if its handler throws. */
   async refused(fault: (error: unknown) => void): Promise<void> {
     if (!this.#isAnswered) return this.#waiter.resolve(false)
     try {
@@ -78,7 +78,7 @@ export class Batch {
     }
   }
 
-  /** It will not be written. An error that nobody waits for is returned. */
+  /** The batch will not be written. Returns the error if no caller waits for it. */
   fail(failure: Omit<Failure, 'id'>): Error | undefined {
     const error = refusal(failure)
     if (this.#isAnswered) return error

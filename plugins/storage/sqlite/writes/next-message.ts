@@ -1,16 +1,16 @@
-import type { AheadLog } from '../ahead/log.ts'
 import type { ToWorker } from '../protocol.ts'
+import type { RedoLog } from '../redo-log/redo-log.ts'
 import type { Batch } from './batch.ts'
 
 type Write = Extract<ToWorker, { readonly kind: 'write' }>
 
-/** Batches that are gathered for the next message to the worker. */
+/** The batches of the next message to the worker. */
 export class NextMessage {
-  readonly #log: AheadLog
+  readonly #log: RedoLog
   #batches: Batch[] = []
   #parts: Write['parts'][number][] = []
 
-  constructor(log: AheadLog) {
+  constructor(log: RedoLog) {
     this.#log = log
   }
 
@@ -18,27 +18,27 @@ export class NextMessage {
     return this.#batches.length
   }
 
-  /** Whether somebody waits for its commit. */
+  /** Whether a caller waits for its commit. */
   get isAwaited(): boolean {
     return this.#batches.some(({ isAnswered }) => !isAnswered)
   }
 
-  /** Whether it holds what somebody may already count on. */
+  /** Whether it holds a batch that was answered before its commit. */
   get hasAnswered(): boolean {
     return this.#batches.some(({ isAnswered }) => isAnswered)
   }
 
-  /** Takes batches in. Those that may be answered ahead are, if they come into the log; `committed` as there, undefined: they wait. */
+  /** Adds batches. Those that may be answered early are, once they are in the redo log. `committed`: see `RedoLog.append`; undefined: all batches wait for their commit. */
   add(batches: readonly Batch[], committed: number | undefined): void {
-    const ahead = committed === undefined ? [] : batches.filter(({ mayBeAhead }) => mayBeAhead)
-    const line = ahead.length === 0 ? undefined : this.#logged(ahead, committed ?? 0)
-    // the text is there already, and goes to another thread at once
-    const isWhole = line !== undefined && ahead.length === batches.length
+    const early = committed === undefined ? [] : batches.filter(({ mayAnswerEarly }) => mayAnswerEarly)
+    const line = early.length === 0 ? undefined : this.#appendToLog(early, committed ?? 0)
+    // the JSON text exists already, and a text is posted faster than lists
+    const isWhole = line !== undefined && early.length === batches.length
     this.#parts.push(isWhole ? line : batches.map(({ values }) => values))
     this.#batches = this.#batches.concat(batches)
   }
 
-  /** Empties it. */
+  /** Takes everything out. */
   take(): { readonly batches: readonly Batch[]; readonly parts: Write['parts'] } {
     const taken = { batches: this.#batches, parts: this.#parts }
     this.#batches = []
@@ -46,10 +46,10 @@ export class NextMessage {
     return taken
   }
 
-  #logged(batches: readonly Batch[], committed: number): string | undefined {
+  #appendToLog(batches: readonly Batch[], committed: number): string | undefined {
     const line = JSON.stringify(batches.map(({ values }) => values))
     if (!this.#log.append(line, batches.at(-1)?.id ?? 0, committed)) return undefined
-    for (const [place, batch] of batches.entries()) batch.answer({ line, place })
+    for (const [index, batch] of batches.entries()) batch.answer({ line, index })
     return line
   }
 }

@@ -1,0 +1,75 @@
+import type { Database } from 'better-sqlite3'
+import type { Table } from 'guard-gateway/core'
+import type { Shape } from '../../kysely/shape.ts'
+import type { BatchValues, OpenOptions } from '../protocol.ts'
+import { isUniqueViolation, reasonOf } from '../sqlite-errors.ts'
+import { type PreparedChange, prepareChange, runChange } from '../worker/prepared-change.ts'
+import { Statements } from '../worker/statements.ts'
+import { type BatchesLine, logFiles, type ShapesLine } from './format.ts'
+import type { LogPosition } from './log-position.ts'
+import { isWritten } from './progress.ts'
+import { readLog } from './read-log.ts'
+
+/**
+ * Writes the batches that the previous process logged and did not commit. If a condition of a batch fails, no caller waits for that
+ * answer any more: the other changes of the batch are still written. Throws errors of SQLite.
+ */
+export const replayLogs = (db: Database, { file, tables }: OpenOptions, position: LogPosition): void => {
+  const logs = logFiles(file)
+    .map(readLog)
+    .filter((log) => log.database === position.database)
+  for (const { lines } of logs.sort((one, other) => one.turn - other.turn)) {
+    const replay = new LogReplay(db, tables, position)
+    for (const line of lines) replay.apply(line)
+  }
+}
+
+/** Replays one log: writes its batches that the database does not hold, as far as possible. */
+class LogReplay {
+  readonly #statements: Statements
+  readonly #tables: ReadonlyMap<string, Table>
+  readonly #changes: (PreparedChange | undefined)[] = []
+  readonly #shapes: Shape[] = []
+  readonly #position: LogPosition
+
+  constructor(db: Database, tables: readonly Table[], position: LogPosition) {
+    this.#position = position
+    this.#statements = new Statements(db)
+    this.#tables = new Map(tables.map((table) => [table.id, table]))
+  }
+
+  apply(line: ShapesLine | BatchesLine): void {
+    if ('shapes' in line) this.#shapes.push(...line.shapes)
+    else for (const batch of line) if (!isWritten(this.#position, Number(batch[0]))) this.#write(batch)
+  }
+
+  #write(batch: BatchValues): void {
+    for (let at = 2; at < batch.length; ) {
+      const change = this.#change(Number(batch[at]))
+      // no plugin has this table any more
+      if (change === undefined) return
+      this.#run(change, batch, at + 1)
+      at += 1 + change.arity
+    }
+  }
+
+  #run(change: PreparedChange, batch: BatchValues, at: number): void {
+    try {
+      runChange(change, batch, at)
+    } catch (error) {
+      if (!isUniqueViolation(error) && reasonOf(error) !== 'fault') throw error
+    }
+  }
+
+  #change(number: number): PreparedChange | undefined {
+    const known = this.#changes[number]
+    if (known !== undefined) return known
+    const shape = this.#shapes[number]
+    const table = this.#tables.get(shape?.table ?? '')
+    if (table === undefined || (shape?.kind !== 'put' && shape?.kind !== 'patch' && shape?.kind !== 'remove'))
+      return undefined
+    const made = prepareChange(table, shape, this.#statements)
+    this.#changes[number] = made
+    return made
+  }
+}

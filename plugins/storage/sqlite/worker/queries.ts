@@ -1,0 +1,137 @@
+import type { Database } from 'better-sqlite3'
+import type { Table } from 'guard-gateway/core'
+import { type Compiled, getSql, pruneSql, pruneWordsSql } from '../../kysely/query.ts'
+import { type Shape, type SqlValue, searchColumn } from '../../kysely/shape.ts'
+import { KeyScan } from '../keys/key-scan.ts'
+import type { FromWorker, WorkerQuery } from '../protocol.ts'
+import { CompiledQuery } from './compiled-query.ts'
+import { compiler } from './compiler.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { PagedScan } from './paged-scan.ts'
+import type { Statements } from './statements.ts'
+import { SumScan } from './sum-scan.ts'
+
+type Answer = Extract<FromWorker, { readonly kind: 'answer' }>['value']
+type Step = { readonly done: false } | { readonly done: true; readonly value: Answer }
+
+/** The most pages that one removal gives back to the file system. */
+const FREED_PAGES = 2_000
+/** The most queries that stay compiled. */
+const MAX_COMPILED = 500
+
+/** Answers queries, a long one in several steps. */
+export class Queries {
+  readonly #db: Database
+  readonly #group: GroupCommit
+  readonly #statements: Statements
+  readonly #shape: (number: number) => { readonly table: Table; readonly shape: Shape }
+  readonly #gets = new Map<string, Compiled>()
+  readonly #compiled = new Map<number, CompiledQuery>()
+  readonly #scans = new Map<number, PagedScan>()
+  readonly #sums = new Map<number, SumScan>()
+  readonly #key_scans = new Map<number, KeyScan>()
+
+  constructor(
+    db: Database,
+    group: GroupCommit,
+    statements: Statements,
+    shape: (number: number) => { readonly table: Table; readonly shape: Shape },
+  ) {
+    this.#db = db
+    this.#group = group
+    this.#statements = statements
+    this.#shape = shape
+  }
+
+  /** Does one step of a query; `done: false` if more steps are needed. Throws errors of SQLite. */
+  step(query: WorkerQuery): Step {
+    if (query.kind === 'find') return this.#find(query)
+    if (query.kind === 'sum') return this.#sum(query)
+    if (query.kind === 'keys') return this.#keys(query)
+    if (query.kind === 'get') return { done: true, value: this.#get(query) }
+    return { done: true, value: query.kind === 'prune' ? this.#prune(query) : this.#bytes() }
+  }
+
+  /** Drops the state of a query that failed. */
+  drop(id: number): void {
+    this.#scans.delete(id)
+    this.#sums.delete(id)
+    this.#key_scans.delete(id)
+  }
+
+  #find(query: Extract<WorkerQuery, { readonly kind: 'find' }>): Step {
+    let scan = this.#scans.get(query.id)
+    if (scan === undefined) {
+      scan = new PagedScan(this.#compiledQuery(query.shape), query)
+      this.#scans.set(query.id, scan)
+    }
+    const value = scan.step()
+    if (value === undefined) return { done: false }
+    this.#scans.delete(query.id)
+    return { done: true, value }
+  }
+
+  #sum(query: Extract<WorkerQuery, { readonly kind: 'sum' }>): Step {
+    const scan = this.#sums.get(query.id) ?? new SumScan(this.#compiledQuery(query.shape), query)
+    const value = scan.step()
+    if (value === undefined) {
+      this.#sums.set(query.id, scan)
+      return { done: false }
+    }
+    this.#sums.delete(query.id)
+    return { done: true, value }
+  }
+
+  #keys({ id, shape }: Extract<WorkerQuery, { readonly kind: 'keys' }>): Step {
+    const scan = this.#key_scans.get(id) ?? new KeyScan(this.#shape(shape).table, this.#statements)
+    const value = scan.step()
+    if (value === undefined) {
+      this.#key_scans.set(id, scan)
+      return { done: false }
+    }
+    this.#key_scans.delete(id)
+    return { done: true, value }
+  }
+
+  #compiledQuery(number: number): CompiledQuery {
+    const cached = this.#compiled.get(number)
+    if (cached !== undefined) return cached
+    const { table, shape } = this.#shape(number)
+    if (shape.kind !== 'find' && shape.kind !== 'sum') throw new TypeError(`shape ${number} is no query`)
+    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear()
+    const query = new CompiledQuery(table, shape, this.#statements)
+    this.#compiled.set(number, query)
+    return query
+  }
+
+  #get({ shape, values }: Extract<WorkerQuery, { readonly kind: 'get' }>): readonly SqlValue[] | undefined {
+    const { table } = this.#shape(shape)
+    let get = this.#gets.get(table.id)
+    if (get === undefined) {
+      get = getSql(compiler, table)
+      this.#gets.set(table.id, get)
+    }
+    return this.#statements.get(get.sql).raw().get(values) as SqlValue[] | undefined
+  }
+
+  #prune({ shape: number, values, limit }: Extract<WorkerQuery, { readonly kind: 'prune' }>): number {
+    const { table, shape } = this.#shape(number)
+    if (shape.kind !== 'prune') throw new TypeError(`shape ${number} is no removal`)
+    const { sql, take } = pruneSql(compiler, table, shape)
+    const bound = take.map((place) => [...values, limit][place])
+    const removed = this.#group.transact(false, () => {
+      const rows = this.#statements.get(sql).pluck().all(bound)
+      if (searchColumn(table) !== undefined)
+        this.#statements.get(pruneWordsSql(compiler, table).sql).run(JSON.stringify(rows))
+      return rows.length
+    })
+    if (removed instanceof Error) throw removed
+    if (removed > 0) this.#db.pragma(`incremental_vacuum(${FREED_PAGES})`)
+    return removed
+  }
+
+  #bytes(): number {
+    const pages = ['page_count', 'freelist_count'].map((name) => Number(this.#db.pragma(name, { simple: true })))
+    return ((pages[0] ?? 0) - (pages[1] ?? 0)) * Number(this.#db.pragma('page_size', { simple: true }))
+  }
+}
