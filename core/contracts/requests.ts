@@ -2,32 +2,32 @@ import type { Envelope } from '../call.ts'
 import type { Conversation } from '../turns.ts'
 import type { ApiStyle } from './api-style.ts'
 
-/** A request as its style and the rules read it. */
+/** A request as its API style and the rules see it. */
 export interface ReadRequest {
   readonly envelope: Envelope
   readonly conversation: Conversation
 }
 
-/** Reads model requests, and knows whose memory their bodies are. */
+/** Reads model requests, and owns the memory of their bodies. */
 export interface Requests {
   readonly reader: {
     /**
-     * Reads a request body for a style; `hint` is a session's id, or empty. Of a body that begins like an earlier one of the same hint only what is new is parsed.
-     * Throws INVALID_BODY for anything but one JSON object within limits.
+     * Reads a request body for an API style; `hint` is a session id, or empty. If the body begins like an earlier one of the same hint,
+     * only its new elements are parsed. Throws INVALID_BODY unless the body is one JSON object within limits.
      */
     read(style: ApiStyle, body: Buffer, hint: string): ReadRequest
   }
   readonly bodies: BodyOwnership
 }
 
-/** Bodies whose memory is freed once their call is settled and every attempt to send them is over. */
+/** The ownership of the buffers of bodies: their memory is freed when their call is settled and all attempts to send them have ended. */
 export interface BodyOwnership {
-  /** Nobody else has this memory. */
+  /** Takes the ownership of a body. Its memory must have no other user. */
   own(body: Buffer): void
-  /** An attempt to send it begins. */
-  sending(body: Buffer): void
-  /** One that has begun reads it no more. */
-  sent(body: Buffer): void
-  /** Nobody but attempts to send it reads it any more. */
+  /** An attempt to send the body starts. */
+  sendStarted(body: Buffer): void
+  /** An attempt to send the body no longer reads it. */
+  sendEnded(body: Buffer): void
+  /** The call is settled: only attempts to send the body may still read it. */
   settled(body: Buffer): void
 }

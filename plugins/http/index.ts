@@ -1,5 +1,5 @@
 import { type Gateway, type Plugin, stages } from 'guard-gateway/core'
-import { OwnedBodies, RequestReader } from 'guard-gateway/lib/request-reader'
+import { BufferOwnership, RequestReader } from 'guard-gateway/lib/request-reader'
 import { setFace } from './face.ts'
 import { healthRoute } from './health.ts'
 import { logEvents } from './log-events.ts'
@@ -34,11 +34,11 @@ export const http = (options: HttpOptions): Plugin => ({
       addPanels(face)
     })
     logEvents(face)
-    const requests = { reader: new RequestReader(), bodies: new OwnedBodies() }
+    const requests = { reader: new RequestReader(), bodies: new BufferOwnership() }
     gateway.service('requests').provide(requests)
     freeBodies(gateway, requests.bodies)
     gateway.hooks.close.tapPromise({ name: 'http', stage: stages.close.http }, () => face.drained())
-    gateway.hooks.close.tap({ name: 'http', stage: stages.close.requests }, () => requests.reader.forget())
+    gateway.hooks.close.tap({ name: 'http', stage: stages.close.requests }, () => requests.reader.clear())
   },
 })
 

@@ -1,5 +1,5 @@
-export { OwnedBodies } from './request-reader/buffer-ownership.ts'
+export { BufferOwnership } from './request-reader/buffer-ownership.ts'
 export { argumentText, calledTool, callKey } from './request-reader/conversation/tool-calls.ts'
-export { free } from './request-reader/detach-buffer.ts'
+export { detachBuffer } from './request-reader/detach-buffer.ts'
 export { memberSpan, memberValue, type Span } from './request-reader/member.ts'
 export { RequestReader, readRequest } from './request-reader/reader.ts'

@@ -78,7 +78,7 @@ export class Sending implements UpstreamListener {
   }
 
   sent(): void {
-    if (this.#body !== undefined) this.#owned?.sent(this.#body)
+    if (this.#body !== undefined) this.#owned?.sendEnded(this.#body)
     this.#body = undefined
   }
 
@@ -91,7 +91,7 @@ export class Sending implements UpstreamListener {
     const { name, connections } = this.#upstream
     const { body } = request
     this.#body = body
-    if (body !== undefined) this.#owned?.sending(body)
+    if (body !== undefined) this.#owned?.sendStarted(body)
     try {
       return connections.send(request, this)
     } catch (cause) {

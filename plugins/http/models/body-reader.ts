@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { BodyOwnership } from 'guard-gateway/core'
 import { GuardError } from 'guard-gateway/core'
-import { free } from 'guard-gateway/lib/request-reader'
+import { detachBuffer } from 'guard-gateway/lib/request-reader'
 
 const http = process.getBuiltinModule('node:http')
 
@@ -39,7 +39,7 @@ export const readBody = (
     const [gathered, grown] = announced > 0 ? [new Sized(announced, owned), nothing] : [new Growing(), hold]
     const take = (chunk: Buffer): void => {
       const copied = gathered.add(chunk)
-      if (copied && isOnlyReader(request)) free(chunk)
+      if (copied && isOnlyReader(request)) detachBuffer(chunk)
       try {
         if (gathered.length > limit) throw tooLarge(limit)
         grown(chunk.length)

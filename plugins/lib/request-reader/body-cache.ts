@@ -1,119 +1,119 @@
-import { free } from './detach-buffer.ts'
+import { detachBuffer } from './detach-buffer.ts'
 
-const SMALLEST = 4096
-const BYTE_LIMIT = 32 * 1024 * 1024
-const COUNT_LIMIT = 4096
-const LARGEST = 8 * 1024 * 1024
-/** Of buffers that wait for another body. */
-const FREE_LIMIT = 4 * 1024 * 1024
-/** Bodies kept under one name: several conversations may share a session. */
-const PER_NAME = 16
+const MIN_BUFFER_BYTES = 4096
+const MAX_BYTES = 32 * 1024 * 1024
+const MAX_BODIES = 4096
+const MAX_BODY_BYTES = 8 * 1024 * 1024
+/** The most bytes of idle buffers, which wait for another body. */
+const MAX_IDLE_BYTES = 4 * 1024 * 1024
+/** The most bodies of one name: several conversations may share a session. */
+const MAX_PER_NAME = 16
 
-/** One request body remembered in a reused buffer, with what its reader made of it. */
-export interface KeptBody<State> {
-  /** As long as the body, or longer. */
+/** A copy of a request body in a reused buffer, with the state of its reader. */
+export interface CachedBody<State> {
+  /** The buffer, which may be longer than the body. */
   bytes: Buffer
   length: number
   state: State
-  /** Bytes that the state takes, about. */
-  weight: number
+  /** Size of the state in bytes, about. */
+  state_bytes: number
 }
 
 /**
- * Earlier request bodies by name, least recently used first out; with their states at most 32 MiB, and 4,096 bodies.
- * Buffers are freed at once: by the time they are dropped they are old, and garbage collection would leave several times as many about.
+ * A cache of earlier request bodies by name. It holds at most 4,096 bodies, and 32 MiB with their states, and evicts the least recently
+ * used ones. The memory of an evicted body is freed at once: its buffer is old by then, and garbage collection would free it much later.
  */
-export class KeptBodies<State> {
-  readonly #byName = new Map<string, KeptBody<State>[]>()
-  readonly #free = new Map<number, Buffer[]>()
-  readonly #weigh: (state: State) => number
+export class BodyCache<State> {
+  readonly #byName = new Map<string, CachedBody<State>[]>()
+  readonly #idle = new Map<number, Buffer[]>()
+  readonly #sizeOf: (state: State) => number
   #bytes = 0
-  #free_bytes = 0
+  #idle_bytes = 0
   #count = 0
 
-  /** `weigh` tells how many bytes a state takes, about. */
-  constructor(weigh: (state: State) => number) {
-    this.#weigh = weigh
+  /** `sizeOf` estimates the bytes of a state. */
+  constructor(sizeOf: (state: State) => number) {
+    this.#sizeOf = sizeOf
   }
 
-  /** Those kept under this name, the latest first. */
-  named(name: string): readonly KeptBody<State>[] {
+  /** The bodies of this name, the latest first. */
+  get(name: string): readonly CachedBody<State>[] {
     return this.#byName.get(name) ?? []
   }
 
-  /** Copies a body; `reuse`, one of those named so, then holds it instead of its own. */
-  keep(name: string, body: Buffer, state: State, reuse: KeptBody<State> | undefined): void {
-    if (body.length > LARGEST) return
-    const kept = reuse ?? { bytes: EMPTY, length: 0, state, weight: 0 }
-    if (kept.bytes.length < body.length) {
-      this.#release(kept.bytes)
-      kept.bytes = this.#take(body.length)
+  /** Adds a copy of a body. `reuse`, an entry of the same name, is overwritten with it. */
+  set(name: string, body: Buffer, state: State, reuse: CachedBody<State> | undefined): void {
+    if (body.length > MAX_BODY_BYTES) return
+    const entry = reuse ?? { bytes: EMPTY, length: 0, state, state_bytes: 0 }
+    if (entry.bytes.length < body.length) {
+      this.#release(entry.bytes)
+      entry.bytes = this.#allocate(body.length)
     }
-    body.copy(kept.bytes)
-    kept.length = body.length
-    kept.state = state
-    this.#bytes -= kept.weight
-    kept.weight = this.#weigh(state)
-    this.#bytes += kept.weight
-    this.#file(name, kept, reuse === undefined)
-    while (this.#bytes > BYTE_LIMIT || this.#count > COUNT_LIMIT) this.#dropOldest()
+    body.copy(entry.bytes)
+    entry.length = body.length
+    entry.state = state
+    this.#bytes -= entry.state_bytes
+    entry.state_bytes = this.#sizeOf(state)
+    this.#bytes += entry.state_bytes
+    this.#touch(name, entry, reuse === undefined)
+    while (this.#bytes > MAX_BYTES || this.#count > MAX_BODIES) this.#evictOldest()
   }
 
-  /** Frees all bodies, and the buffers that wait for another. */
+  /** Frees all bodies and idle buffers. */
   clear(): void {
-    for (const bodies of this.#byName.values()) for (const { bytes } of bodies) free(bytes)
-    for (const waiting of this.#free.values()) for (const bytes of waiting) free(bytes)
+    for (const bodies of this.#byName.values()) for (const { bytes } of bodies) detachBuffer(bytes)
+    for (const idle of this.#idle.values()) for (const bytes of idle) detachBuffer(bytes)
     this.#byName.clear()
-    this.#free.clear()
+    this.#idle.clear()
     this.#bytes = 0
-    this.#free_bytes = 0
+    this.#idle_bytes = 0
     this.#count = 0
   }
 
-  #file(name: string, kept: KeptBody<State>, fresh: boolean): void {
+  #touch(name: string, entry: CachedBody<State>, fresh: boolean): void {
     const bodies = this.#byName.get(name) ?? []
     if (fresh) this.#count++
-    else bodies.splice(bodies.indexOf(kept), 1)
-    bodies.unshift(kept)
-    if (bodies.length > PER_NAME) this.#drop(bodies.pop())
+    else bodies.splice(bodies.indexOf(entry), 1)
+    bodies.unshift(entry)
+    if (bodies.length > MAX_PER_NAME) this.#evict(bodies.pop())
     this.#byName.delete(name)
     this.#byName.set(name, bodies)
   }
 
-  #dropOldest(): void {
+  #evictOldest(): void {
     for (const [name, bodies] of this.#byName) {
-      this.#drop(bodies.pop())
+      this.#evict(bodies.pop())
       if (bodies.length === 0) this.#byName.delete(name)
       return
     }
   }
 
-  #drop(kept: KeptBody<State> | undefined): void {
-    if (kept === undefined) return
+  #evict(entry: CachedBody<State> | undefined): void {
+    if (entry === undefined) return
     this.#count--
-    this.#bytes -= kept.weight
-    this.#release(kept.bytes)
+    this.#bytes -= entry.state_bytes
+    this.#release(entry.bytes)
   }
 
-  #take(length: number): Buffer {
-    let size = SMALLEST
+  #allocate(length: number): Buffer {
+    let size = MIN_BUFFER_BYTES
     while (size < length) size *= 2
     this.#bytes += size
-    const waiting = this.#free.get(size)?.pop()
-    if (waiting === undefined) return Buffer.allocUnsafeSlow(size)
-    this.#free_bytes -= size
-    return waiting
+    const idle = this.#idle.get(size)?.pop()
+    if (idle === undefined) return Buffer.allocUnsafeSlow(size)
+    this.#idle_bytes -= size
+    return idle
   }
 
   #release(bytes: Buffer): void {
     const size = bytes.length
     if (size === 0) return
     this.#bytes -= size
-    if (this.#free_bytes + size > FREE_LIMIT) return void free(bytes)
-    const waiting = this.#free.get(size) ?? []
-    this.#free.set(size, waiting)
-    waiting.push(bytes)
-    this.#free_bytes += size
+    if (this.#idle_bytes + size > MAX_IDLE_BYTES) return void detachBuffer(bytes)
+    const idle = this.#idle.get(size) ?? []
+    this.#idle.set(size, idle)
+    idle.push(bytes)
+    this.#idle_bytes += size
   }
 }
 

@@ -1,53 +1,53 @@
-import { free } from './detach-buffer.ts'
+import { detachBuffer } from './detach-buffer.ts'
 
-/** Who still needs a body. */
-interface Need {
-  /** Its call is not settled yet. */
+/** The readers that a buffer still has. */
+interface BufferUse {
+  /** The call of the body is not settled yet. */
   isOpen: boolean
-  /** Attempts that may still read it. */
+  /** The number of upstream attempts that may still read it. */
   sendings: number
   wasSent: boolean
 }
 
 /**
- * Request bodies whose memory belongs to whoever read them: it is freed once the call is settled and every attempt to send it is over.
- * Of a body that nobody said to have sent, nobody knows who reads it; garbage collection frees that, and whatever is not owned.
+ * The ownership of the buffers of request bodies. The memory of an owned body is freed when its call is settled and all attempts to
+ * send it have ended. A body that was never sent may have other readers, so garbage collection frees it, like all that is not owned.
  */
-export class OwnedBodies {
-  readonly #needs = new WeakMap<Buffer, Need>()
+export class BufferOwnership {
+  readonly #uses = new WeakMap<Buffer, BufferUse>()
 
-  /** Nobody else has this memory. */
+  /** Takes the ownership of a body. Its memory must have no other user. */
   own(body: Buffer): void {
-    this.#needs.set(body, { isOpen: true, sendings: 0, wasSent: false })
+    this.#uses.set(body, { isOpen: true, sendings: 0, wasSent: false })
   }
 
-  /** An attempt to send it begins. */
-  sending(body: Buffer): void {
-    const need = this.#needs.get(body)
-    if (need === undefined) return
-    need.sendings++
-    need.wasSent = true
+  /** An attempt to send the body starts. */
+  sendStarted(body: Buffer): void {
+    const use = this.#uses.get(body)
+    if (use === undefined) return
+    use.sendings++
+    use.wasSent = true
   }
 
-  /** One that has begun reads it no more. */
-  sent(body: Buffer): void {
-    const need = this.#needs.get(body)
-    if (need === undefined) return
-    need.sendings--
-    this.#freeUnneeded(body, need)
+  /** An attempt to send the body no longer reads it. */
+  sendEnded(body: Buffer): void {
+    const use = this.#uses.get(body)
+    if (use === undefined) return
+    use.sendings--
+    this.#freeUnused(body, use)
   }
 
-  /** Nobody but attempts to send it reads it any more. */
+  /** The call is settled: only attempts to send the body may still read it. */
   settled(body: Buffer): void {
-    const need = this.#needs.get(body)
-    if (need === undefined) return
-    need.isOpen = false
-    this.#freeUnneeded(body, need)
+    const use = this.#uses.get(body)
+    if (use === undefined) return
+    use.isOpen = false
+    this.#freeUnused(body, use)
   }
 
-  #freeUnneeded(body: Buffer, { isOpen, sendings, wasSent }: Need): void {
+  #freeUnused(body: Buffer, { isOpen, sendings, wasSent }: BufferUse): void {
     if (isOpen || sendings > 0 || !wasSent) return
-    this.#needs.delete(body)
-    free(body)
+    this.#uses.delete(body)
+    detachBuffer(body)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Frees a buffer at once, if its memory is all its own; nobody may read or write it any more. Garbage collection weighs what stands
- * outside of the heap only when there is much of it, and then looks through the whole heap.
+ * Frees the memory of a buffer at once by detaching it, if it is the only view of that memory. The buffer must not be read or written
+ * afterwards. Garbage collection frees memory outside of the heap late, and walks the whole heap for it.
  */
-export const free = ({ buffer, length }: Buffer): void => {
+export const detachBuffer = ({ buffer, length }: Buffer): void => {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0)
 }

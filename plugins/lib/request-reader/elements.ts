@@ -2,17 +2,17 @@ import { isAscii } from 'node:buffer'
 import type { ApiStyle, Part } from 'guard-gateway/core'
 import { holdsRounded, readJson } from 'guard-gateway/lib/json'
 import type { Encoding } from './conversation/byte-strings.ts'
-import { type Piece, pieceOf } from './conversation/hashed-parts.ts'
-import { literal, type Wording } from './conversation/string-encoding.ts'
+import { type HashedPart, hashPart } from './conversation/hashed-parts.ts'
+import { literal, type StringEncoding } from './conversation/string-encoding.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './scanner.ts'
 
-/** How the strings of JSON are best read for a style. */
+/** The fastest encoding to parse this JSON with, for an API style. */
 export const encodingFor = (style: ApiStyle, json: Buffer): Encoding =>
-  style.bytewise !== true || isAscii(json) || escapesMore(json) ? 'utf8' : 'latin1'
+  style.bytewise !== true || isAscii(json) || hasEscapesBeyondAscii(json) ? 'utf8' : 'latin1'
 
-/** Whether an escape may stand for a character beyond ASCII: those could not be told from bytes. */
-const escapesMore = (json: Buffer): boolean => {
+/** Whether an escape may stand for a character beyond ASCII: in a byte string it would look like bytes. */
+const hasEscapesBeyondAscii = (json: Buffer): boolean => {
   for (let at = json.indexOf('\\u'); at !== -1; at = json.indexOf('\\u', at + 2))
     if (json[at + 2] !== ZERO || json[at + 3] !== ZERO || (json[at + 4] ?? 0) >= EIGHT) return true
   return false
@@ -21,19 +21,19 @@ const escapesMore = (json: Buffer): boolean => {
 const ZERO = 0x30
 const EIGHT = 0x38
 
-/** What an element of the list says, as text. */
-export const partsOf = (style: ApiStyle, element: unknown, wording: Wording): readonly Part[] =>
-  wording.told(style.parts(element))
+/** The parts of a list element, as text. */
+export const partsOf = (style: ApiStyle, element: unknown, strings: StringEncoding): readonly Part[] =>
+  strings.decode(style.parts(element))
 
-/** What the element that stands there says, as hashes. */
-export const piecesAt = (style: ApiStyle, body: Buffer, place: Span): readonly Piece[] => {
-  const encoding = encodingFor(style, body.subarray(place.start, place.end))
-  const element = parseSlice(body, place.start, place.end, encoding)
-  const parts = exactParts(style, element, 0, () => exactValue(body, place, encoding))
-  return parts.map((part) => pieceOf(part, literal[encoding]))
+/** The parts of the list element at this span, as hashes. */
+export const hashedPartsAt = (style: ApiStyle, body: Buffer, span: Span): readonly HashedPart[] => {
+  const encoding = encodingFor(style, body.subarray(span.start, span.end))
+  const element = parseSlice(body, span.start, span.end, encoding)
+  const parts = exactParts(style, element, 0, () => exactValue(body, span, encoding))
+  return parts.map((part) => hashPart(part, literal[encoding]))
 }
 
-/** The parts of an element; of what `exactly` gives for its index, if an integer in the arguments of a call may have lost digits. */
+/** The parts of an element. If an integer in the arguments of a call may have lost digits, they are taken from `exactly(index)` instead. */
 export const exactParts = (
   style: ApiStyle,
   element: unknown,
@@ -41,13 +41,13 @@ export const exactParts = (
   exactly: (index: number) => unknown,
 ): readonly Part[] => {
   const parts = style.parts(element)
-  // arguments that are text hold every digit
+  // arguments that are text have every digit
   for (const part of parts)
     if (part.kind === 'call' && typeof part.args === 'object' && holdsRounded(part.args))
       return style.parts(exactly(index))
   return parts
 }
 
-/** The value that stands there, its integers with every digit. */
+/** The value at this span, its integers with every digit. */
 export const exactValue = (body: Buffer, { start, end }: Span, encoding: Encoding): unknown =>
   readJson(body.toString(encoding, start, end))

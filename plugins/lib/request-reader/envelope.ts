@@ -1,6 +1,6 @@
 import type { ApiStyle, Envelope } from 'guard-gateway/core'
 
-/** What a style reads around the list, frozen: later requests that say the same there share it. */
+/** The envelope that a style reads from the members beside the list. It is frozen, since later requests with the same bytes share it. */
 export const envelopeOf = (style: ApiStyle, members: Readonly<Record<string, unknown>>): Envelope => {
   const envelope = style.envelope(members)
   Object.freeze(envelope.before)

@@ -1,46 +1,46 @@
 import type { ApiStyle } from 'guard-gateway/core'
-import { literal, type Wording } from './conversation/string-encoding.ts'
+import { literal, type StringEncoding } from './conversation/string-encoding.ts'
 import type { Span } from './member.ts'
 import { parseSlice } from './scanner.ts'
 
-/** The list of a body as it was parsed. */
+/** The parsed list of a body. */
 export interface ParsedList {
-  /** Undefined in a body without one. */
-  readonly place: Span | undefined
-  /** Of the strings in its elements. */
-  readonly wording: Wording
+  /** The span of the list, brackets included; undefined in a body without a list. */
+  readonly span: Span | undefined
+  /** How the strings of the elements are encoded. */
+  readonly strings: StringEncoding
   readonly elements: readonly unknown[]
 }
 
-interface Noted {
+interface LastParse {
   readonly style: ApiStyle
   readonly body: Buffer
   readonly list: ParsedList
 }
 
-/** The list of the body read last; whether it is still there is for the garbage collector to say. */
-export class LatestList {
-  #latest: WeakRef<Noted> | undefined
+/** A weak reference to the list that was parsed last; garbage collection may drop the list at any time. */
+export class LastParsedList {
+  #last: WeakRef<LastParse> | undefined
 
-  /** Notes what a style parsed the list of a body as. */
-  note(style: ApiStyle, body: Buffer, list: ParsedList): void {
-    this.#latest = new WeakRef({ style, body, list })
+  /** Sets the list that a style parsed last. */
+  set(style: ApiStyle, body: Buffer, list: ParsedList): void {
+    this.#last = new WeakRef({ style, body, list })
   }
 
   /**
-   * The list at `place`, parsed again if another was read since. A call that kept its own for as long as it is
-   * under way would have each collection of young garbage copy them, and they take several times as much memory as the bytes.
+   * The list at this span; parsed again if another list was parsed since. If each running call kept its own list, every collection of
+   * young garbage would copy them, and a parsed list takes several times the memory of its bytes.
    */
-  at(style: ApiStyle, body: Buffer, place: Span): ParsedList {
-    const known = this.#latest?.deref()
-    if (known?.body === body && known.style === style) return known.list
-    const elements = parseSlice(body, place.start, place.end) as readonly unknown[]
-    const list = { place, wording: literal.utf8, elements }
-    this.note(style, body, list)
+  get(style: ApiStyle, body: Buffer, span: Span): ParsedList {
+    const last = this.#last?.deref()
+    if (last?.body === body && last.style === style) return last.list
+    const elements = parseSlice(body, span.start, span.end) as readonly unknown[]
+    const list = { span, strings: literal.utf8, elements }
+    this.set(style, body, list)
     return list
   }
 
   clear(): void {
-    this.#latest = undefined
+    this.#last = undefined
   }
 }

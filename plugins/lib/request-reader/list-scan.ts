@@ -1,80 +1,84 @@
 import type { ApiStyle, Envelope } from 'guard-gateway/core'
-import type { KeptBody } from './body-cache.ts'
-import type { Fold, Mark } from './conversation/conversation-builder.ts'
-import type { Piece } from './conversation/hashed-parts.ts'
-import { piecesAt } from './elements.ts'
+import type { CachedBody } from './body-cache.ts'
+import type { Checkpoint, ConversationBuilder } from './conversation/conversation-builder.ts'
+import type { HashedPart } from './conversation/hashed-parts.ts'
+import { DuplicateMembers } from './duplicate-members.ts'
+import { hashedPartsAt } from './elements.ts'
 import type { Span } from './member.ts'
-import { parseSlice, type Skimmer, skimArray, skimObject, skipValue } from './scanner.ts'
-import { SingleMembers } from './single-members.ts'
+import { type MemberVisitor, parseSlice, scanArray, scanObject, skipValue } from './scanner.ts'
 
-/** Bytes of a value in its body, and what they were read as. */
+/** The span of a value in its body, with the parsed or hashed value. */
 export interface Slice<T> extends Span {
   readonly value: T
 }
 
-/** What stands around the list of a body. */
-interface Frame {
+/** The members of a body apart from its list. */
+interface EnvelopeState {
   readonly members: ReadonlyMap<string, Slice<unknown>>
-  /** How many bytes further than said those members stand that follow the list. */
+  /** The members after the list are so many bytes further than their spans say. */
   readonly moved: number
   readonly envelope: Envelope
 }
 
-/** What reading a body left behind, for the next body that begins like it. */
-export interface Known extends Frame {
-  /** Where the list stands, its brackets included; undefined without one. */
+/** The state of a body that was read, for a later body that begins like it. */
+export interface BodyState extends EnvelopeState {
+  /** The span of the list, brackets included; undefined in a body without a list. */
   readonly list: Span | undefined
-  /** Elements of the conversation as hashes. */
-  readonly elements: readonly Slice<readonly Piece[]>[]
-  readonly fold: Fold
-  /** The fold before the first element and every sixteenth from there. */
-  readonly marks: Mark[]
-  /** The fold behind the last one. */
-  end: Mark
-  /** Once asked for, and how many elements it was read from; infinite if more elements could change it. */
+  /** The elements of the list as hashed parts. */
+  readonly elements: readonly Slice<readonly HashedPart[]>[]
+  readonly builder: ConversationBuilder
+  /** Checkpoints of the builder: before the first element, and before every sixteenth after it. */
+  readonly checkpoints: Checkpoint[]
+  /** The checkpoint after the last element. */
+  end: Checkpoint
+  /** The hash of the opening, once it was needed, and the number of elements that it was read from; infinite if more elements could change it. */
   opening: { readonly hash: string; readonly span: number } | undefined
 }
 
-/** Shorter values are parsed sooner than compared. */
+/** Shorter values are parsed faster than compared. */
 const WORTH_COMPARING = 32
 
 const OPEN_ARRAY = 0x5b
 
-/** One pass over a body: every value is either recognised byte for byte from an earlier body, or parsed. */
-export class Scan implements Skimmer {
+/** One pass over a body: each value is either recognised by its bytes, which equal those of an earlier body, or parsed. */
+export class ListScan implements MemberVisitor {
   readonly members = new Map<string, Slice<unknown>>()
-  readonly elements: Slice<readonly Piece[]>[] = []
-  /** The earlier body whose conversation begins most like this one. */
-  earlier: KeptBody<Known> | undefined
-  /** How many first elements are equal to the earlier body's. */
+  readonly elements: Slice<readonly HashedPart[]>[] = []
+  /** The earlier body whose list has the longest common beginning with this one. */
+  earlier: CachedBody<BodyState> | undefined
+  /** The number of first elements that equal those of the earlier body. */
   same = 0
-  /** Where the list stands, its brackets included. */
+  /** The span of the list, brackets included. */
   list: Span | undefined
-  /** Set where an earlier body's stands around the list. */
-  frame: Frame | undefined
+  /** The envelope of an earlier body, if all bytes around the list equal those of that body. */
+  sameEnvelope: EnvelopeState | undefined
   readonly #style: ApiStyle
   readonly #body: Buffer
-  readonly #kept: readonly KeptBody<Known>[]
-  readonly #single: SingleMembers
+  readonly #cached: readonly CachedBody<BodyState>[]
+  readonly #duplicates: DuplicateMembers
 
-  constructor(style: ApiStyle, body: Buffer, kept: readonly KeptBody<Known>[]) {
+  constructor(style: ApiStyle, body: Buffer, cached: readonly CachedBody<BodyState>[]) {
     this.#style = style
     this.#body = body
-    this.#kept = kept
-    this.#single = new SingleMembers(style.list)
-    if (!this.#framed()) skimObject(body, this)
+    this.#cached = cached
+    this.#duplicates = new DuplicateMembers(style.list)
+    if (!this.#scanSameEnvelope()) scanObject(body, this)
   }
 
-  /** Reads the list alone where all around it is as in an earlier body; false if it is not. */
-  #framed(): boolean {
-    for (const { bytes, length, state } of this.#kept) {
+  /** Scans only the list, if all bytes around it equal those of an earlier body; false if they do not. */
+  #scanSameEnvelope(): boolean {
+    for (const { bytes, length, state } of this.#cached) {
       if (state.list === undefined) continue
       const { start, end } = state.list
-      const grown = this.#body.length - length
-      if (end + grown < start + 2 || !this.#same(bytes, 0, start + 1, 0) || !this.#same(bytes, end - 1, length, grown))
+      const growth = this.#body.length - length
+      if (
+        end + growth < start + 2 ||
+        !this.#isSame(bytes, 0, start + 1, 0) ||
+        !this.#isSame(bytes, end - 1, length, growth)
+      )
         continue
-      if (this.#list(start) === end + grown) {
-        this.frame = { members: state.members, moved: state.moved + grown, envelope: state.envelope }
+      if (this.#scanList(start) === end + growth) {
+        this.sameEnvelope = { members: state.members, moved: state.moved + growth, envelope: state.envelope }
         return true
       }
       this.elements.length = 0
@@ -86,87 +90,92 @@ export class Scan implements Skimmer {
   }
 
   member(name: string, at: number): number {
-    this.#single.note(name)
-    if (name === this.#style.list && this.#body[at] === OPEN_ARRAY) return this.#list(at)
-    const slice = this.#known(name, at) ?? this.#parsed(at)
+    this.#duplicates.check(name)
+    if (name === this.#style.list && this.#body[at] === OPEN_ARRAY) return this.#scanList(at)
+    const slice = this.#fromEarlier(name, at) ?? this.#parse(at)
     this.members.set(name, slice)
     return slice.end
   }
 
-  #known(name: string, at: number): Slice<unknown> | undefined {
-    for (const { bytes, state } of this.#kept) {
+  #fromEarlier(name: string, at: number): Slice<unknown> | undefined {
+    for (const { bytes, state } of this.#cached) {
       const slice = state.members.get(name)
       if (slice === undefined || slice.end - slice.start < WORTH_COMPARING) continue
       const moved = state.list !== undefined && slice.start > state.list.start ? state.moved : 0
       const start = slice.start + moved
       const end = slice.end + moved
-      if (this.#equal(at, bytes, start, end)) return { start: at, end: at + end - start, value: slice.value }
+      if (this.#isEqual(at, bytes, start, end)) return { start: at, end: at + end - start, value: slice.value }
     }
   }
 
-  #parsed(at: number): Slice<unknown> {
+  #parse(at: number): Slice<unknown> {
     const end = skipValue(this.#body, at, 1)
     return { start: at, end, value: parseSlice(this.#body, at, end) }
   }
 
-  /** Strings, objects and arrays end by themselves, so equal bytes are equal values; numbers and words are left to the parser. */
-  #equal(at: number, bytes: Buffer, start: number, end: number): boolean {
-    return at + end - start <= this.#body.length && this.#same(bytes, start, end, at - start) && closes(bytes[end - 1])
+  /** Whether the value here equals these bytes. Strings, objects and arrays end with their last byte, so equal bytes are equal values; numbers and literals are parsed instead. */
+  #isEqual(at: number, bytes: Buffer, start: number, end: number): boolean {
+    return (
+      at + end - start <= this.#body.length && this.#isSame(bytes, start, end, at - start) && isClosing(bytes[end - 1])
+    )
   }
 
-  /** Whether these bytes of another body stand here too, so many bytes further. */
-  #same(bytes: Buffer, start: number, end: number, shift: number): boolean {
+  /** Whether the bytes of another body from `start` to `end` equal those of this body, `shift` bytes further. */
+  #isSame(bytes: Buffer, start: number, end: number, shift: number): boolean {
     return this.#body.compare(bytes, start, end, start + shift, end + shift) === 0
   }
 
-  #list(at: number): number {
+  #scanList(at: number): number {
     let isFirst = true
     let equal = true
-    const behind = skimArray(this.#body, at, (start) => {
+    const listEnd = scanArray(this.#body, at, (start) => {
       if (isFirst) {
         isFirst = false
-        this.#choose(start)
-        if (this.same > 0) return this.#takeOver(start)
+        this.#chooseEarlier(start)
+        if (this.same > 0) return this.#copyElements(start)
       }
-      const known = this.earlier?.state.elements[this.elements.length]
+      const earlierElement = this.earlier?.state.elements[this.elements.length]
       if (
-        known !== undefined &&
+        earlierElement !== undefined &&
         this.earlier !== undefined &&
-        this.#equal(start, this.earlier.bytes, known.start, known.end)
+        this.#isEqual(start, this.earlier.bytes, earlierElement.start, earlierElement.end)
       ) {
         if (equal) this.same++
-        return this.#add(start, start + known.end - known.start, known.value)
+        return this.#add(start, start + earlierElement.end - earlierElement.start, earlierElement.value)
       }
       equal = false
       const end = skipValue(this.#body, start, 2)
-      return this.#add(start, end, piecesAt(this.#style, this.#body, { start, end }))
+      return this.#add(start, end, hashedPartsAt(this.#style, this.#body, { start, end }))
     })
-    this.list = { start: at, end: behind }
-    return behind
+    this.list = { start: at, end: listEnd }
+    return listEnd
   }
 
-  /** Takes the first elements from the earlier body, whose bytes up to there are equal; gives the end of the last one. */
-  #takeOver(first: number): number {
+  /** Copies the first elements, whose bytes are equal, from the earlier body. Returns the end of the last one. */
+  #copyElements(first: number): number {
     let end = first
     const shift = first - (this.earlier?.state.elements[0]?.start ?? first)
-    for (const known of this.earlier?.state.elements.slice(0, this.same) ?? []) {
-      const moved = shift === 0 ? known : { start: known.start + shift, end: known.end + shift, value: known.value }
+    for (const earlierElement of this.earlier?.state.elements.slice(0, this.same) ?? []) {
+      const moved =
+        shift === 0
+          ? earlierElement
+          : { start: earlierElement.start + shift, end: earlierElement.end + shift, value: earlierElement.value }
       this.elements.push(moved)
       end = moved.end
     }
     return end
   }
 
-  #add(start: number, end: number, value: readonly Piece[]): number {
+  #add(start: number, end: number, value: readonly HashedPart[]): number {
     this.elements.push({ start, end, value })
     return end
   }
 
-  /** The earlier body with the longest equal beginning; one that is equal for more than half of its length is taken at once. */
-  #choose(start: number): void {
+  /** Chooses the earlier body with the most equal first elements. A body with more than half of its elements equal is taken at once. */
+  #chooseEarlier(start: number): void {
     let best = -1
-    for (const earlier of this.#kept) {
-      const count = this.#leading(start, earlier)
+    for (const earlier of this.#cached) {
+      const count = this.#equalElements(start, earlier)
       if (count > best) {
         best = count
         this.earlier = earlier
@@ -176,28 +185,28 @@ export class Scan implements Skimmer {
     }
   }
 
-  /** How many of an earlier body's elements stand here unchanged, spacing between them included. */
-  #leading(start: number, { bytes, state }: KeptBody<Known>): number {
+  /** The number of first elements of an earlier body that are unchanged here, with the white space between them. */
+  #equalElements(start: number, { bytes, state }: CachedBody<BodyState>): number {
     const first = state.elements[0]
     if (first === undefined) return 0
     const shift = start - first.start
     let low = 0
     let high = state.elements.length
-    // all of them in most bodies
+    // in most bodies all elements are equal
     let middle = high
     let from = first.start
     while (low < high) {
       const to = state.elements[middle - 1]?.end ?? first.end
-      if (to + shift <= this.#body.length && this.#same(bytes, from, to, shift)) {
+      if (to + shift <= this.#body.length && this.#isSame(bytes, from, to, shift)) {
         low = middle
         from = to
       } else high = middle - 1
       middle = (low + high + 1) >> 1
     }
-    // behind a number that ended there, digits may stand here
-    while (low > 0 && !closes(bytes[(state.elements[low - 1]?.end ?? 0) - 1])) low--
+    // a number at the end may continue here with more digits
+    while (low > 0 && !isClosing(bytes[(state.elements[low - 1]?.end ?? 0) - 1])) low--
     return low
   }
 }
 
-const closes = (byte: number | undefined): boolean => byte === 0x22 || byte === 0x7d || byte === 0x5d
+const isClosing = (byte: number | undefined): boolean => byte === 0x22 || byte === 0x7d || byte === 0x5d

@@ -1,18 +1,18 @@
-import { parseSlice, skimObject, skipValue } from './scanner.ts'
+import { parseSlice, scanObject, skipValue } from './scanner.ts'
 
-/** Where a value stands in its JSON text: `start` inclusive, `end` exclusive, in bytes. */
+/** The span of a value in its JSON text, in bytes: `start` inclusive, `end` exclusive. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Where the value of a top-level member stands in the text of a JSON object; undefined if it has none of that name.
+ * The span of the value of a top-level member of a JSON object; undefined if the object has no such member.
  * Throws INVALID_BODY for text that is no JSON object.
  */
 export const memberSpan = (json: Buffer, name: string): Span | undefined => {
   let found: Span | undefined
-  skimObject(json, {
+  scanObject(json, {
     member(member, start) {
       const end = skipValue(json, start, 1)
       if (member === name) found = { start, end }
@@ -22,7 +22,7 @@ export const memberSpan = (json: Buffer, name: string): Span | undefined => {
   return found
 }
 
-/** The value of a top-level member, undefined if there is none. Throws INVALID_BODY. */
+/** The value of a top-level member; undefined if there is none. Throws INVALID_BODY. */
 export const memberValue = (json: Buffer, name: string): unknown => {
   const span = memberSpan(json, name)
   return span === undefined ? undefined : parseSlice(json, span.start, span.end)

@@ -1,53 +1,54 @@
 import { crc32 } from 'node:zlib'
 
-const NAME_LIMIT = 4096
-const PER_NAME = 4
-/** So much is looked at, right before the middle of a body: what stands at its beginning is often the same in all of a client's. */
-const STRETCH_BYTES = 1024
+const MAX_NAMES = 4096
+const MAX_PER_NAME = 4
+/** A checksum covers so many bytes, right before the middle of a body: the first bytes are often the same in all bodies of a client. */
+const WINDOW_BYTES = 1024
 
-interface BodyPrint {
-  /** Half the body's length. */
-  readonly reach: number
+interface PrefixChecksum {
+  /** Half the length of the body, in bytes. */
+  readonly prefix_bytes: number
   readonly checksum: number
 }
 
-/** Remembers so little of each body that it costs next to nothing, and enough to tell whether a later one goes on from it. */
-export class BodyPrints {
-  readonly #byName = new Map<string, BodyPrint[]>()
+/** Checksums of the beginnings of bodies, by name. They take almost no memory, and say whether a later body probably continues an earlier one. */
+export class PrefixChecksums {
+  readonly #byName = new Map<string, PrefixChecksum[]>()
 
   clear(): void {
     this.#byName.clear()
   }
 
-  /** Whether this body begins like an earlier one of this name; it is remembered either way. */
+  /** Whether this body begins like an earlier one of this name. Its checksum is remembered in any case. */
   continues(name: string, body: Buffer): boolean {
     const earlier = this.#byName.get(name) ?? []
-    const reach = body.length >> 1
-    const print = { reach, checksum: checksumOf(body, reach) }
-    const known = earlier.findIndex((other) => {
-      if (other.reach === reach) return other.checksum === print.checksum
-      return body.length >= other.reach && checksumOf(body, other.reach) === other.checksum
+    const prefix_bytes = body.length >> 1
+    const prefix = { prefix_bytes, checksum: checksumOf(body, prefix_bytes) }
+    const match = earlier.findIndex((other) => {
+      if (other.prefix_bytes === prefix_bytes) return other.checksum === prefix.checksum
+      return body.length >= other.prefix_bytes && checksumOf(body, other.prefix_bytes) === other.checksum
     })
-    if (known !== -1) earlier.splice(known, 1)
-    earlier.unshift(print)
-    if (earlier.length > PER_NAME) earlier.pop()
+    if (match !== -1) earlier.splice(match, 1)
+    earlier.unshift(prefix)
+    if (earlier.length > MAX_PER_NAME) earlier.pop()
     this.#byName.delete(name)
     this.#byName.set(name, earlier)
-    if (this.#byName.size > NAME_LIMIT) this.#byName.delete(this.#byName.keys().next().value ?? '')
-    return known !== -1
+    if (this.#byName.size > MAX_NAMES) this.#byName.delete(this.#byName.keys().next().value ?? '')
+    return match !== -1
   }
 }
 
-/** Whether a body begins like an earlier one that is at hand, as far as a print would tell. */
-export const begins = (
+/** Whether a body begins like a cached one: compares the bytes that a checksum would cover. */
+export const sharesPrefix = (
   body: Buffer,
   { bytes, length }: { readonly bytes: Buffer; readonly length: number },
 ): boolean => {
-  const reach = length >> 1
-  const start = stretchStart(reach)
-  return body.length >= reach && body.compare(bytes, start, reach, start, reach) === 0
+  const prefix_bytes = length >> 1
+  const start = windowStart(prefix_bytes)
+  return body.length >= prefix_bytes && body.compare(bytes, start, prefix_bytes, start, prefix_bytes) === 0
 }
 
-const checksumOf = (body: Buffer, reach: number): number => crc32(body.subarray(stretchStart(reach), reach))
+const checksumOf = (body: Buffer, prefix_bytes: number): number =>
+  crc32(body.subarray(windowStart(prefix_bytes), prefix_bytes))
 
-const stretchStart = (reach: number): number => Math.max(reach - STRETCH_BYTES, 0)
+const windowStart = (prefix_bytes: number): number => Math.max(prefix_bytes - WINDOW_BYTES, 0)

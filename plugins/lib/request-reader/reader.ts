@@ -1,69 +1,69 @@
 import { isUtf8 } from 'node:buffer'
 import type { ApiStyle, ReadRequest } from 'guard-gateway/core'
 import { GuardError, thrownBy } from 'guard-gateway/core'
-import { KeptBodies } from './body-cache.ts'
-import { KnownFrames } from './envelope-cache.ts'
-import { LatestList } from './last-parsed-list.ts'
-import type { Known } from './list-scan.ts'
-import { readAnew } from './parse-full.ts'
-import { readOn } from './parse-incremental.ts'
-import { BodyPrints, begins } from './prefix-checksums.ts'
-import { KnownTools } from './tools-cache.ts'
+import { BodyCache } from './body-cache.ts'
+import { EnvelopeCache } from './envelope-cache.ts'
+import { LastParsedList } from './last-parsed-list.ts'
+import type { BodyState } from './list-scan.ts'
+import { parseFull } from './parse-full.ts'
+import { parseIncremental } from './parse-incremental.ts'
+import { PrefixChecksums, sharesPrefix } from './prefix-checksums.ts'
+import { ToolsCache } from './tools-cache.ts'
 
-/** Smaller bodies are read anew each time: remembering them costs more. */
-const WORTH_KEEPING = 2048
+/** Smaller bodies are parsed in full each time: a cache entry would cost more. In bytes. */
+const MIN_CACHED_BYTES = 2048
 
-/** What is known of one element, hashes mostly. */
+/** Bytes of the state of one element, about; mostly hashes. */
 const ELEMENT_BYTES = 600
 
 /**
- * Reads request bodies, and remembers what it made of them for those that begin alike: at most 32 MiB of bodies, and little more.
- * Each gateway has one of its own. What one style made of a body is never taken for another's, were their ids the same.
+ * Reads request bodies, and caches bodies and their state for later bodies that begin alike: at most 32 MiB, and little more.
+ * Each gateway has its own reader. Entries are separate for each API style object, even if two styles have the same id.
  */
 export class RequestReader {
-  readonly #kept = new KeptBodies<Known>(({ elements }) => elements.length * ELEMENT_BYTES)
-  readonly #prints = new BodyPrints()
-  readonly #parts = { frames: new KnownFrames(), tools: new KnownTools(), latest: new LatestList() }
-  readonly #numbers = new WeakMap<ApiStyle, number>()
-  #styles = 0
+  readonly #bodies = new BodyCache<BodyState>(({ elements }) => elements.length * ELEMENT_BYTES)
+  readonly #checksums = new PrefixChecksums()
+  readonly #caches = { envelopes: new EnvelopeCache(), tools: new ToolsCache(), lastList: new LastParsedList() }
+  readonly #styleIds = new WeakMap<ApiStyle, number>()
+  #lastStyleId = 0
 
   /**
-   * Reads a request body for a style. Of a body that begins like earlier ones of the same `hint` (a session's id, or an empty text)
-   * only what is new is parsed and hashed; one that begins like no other is remembered by a print alone.
-   * Throws INVALID_BODY for anything but one JSON object within limits.
+   * Reads a request body for a style. If the body begins like an earlier one of the same `hint` (a session id, or an empty text), only
+   * its new elements are parsed and hashed. Of any other body only a checksum is remembered.
+   * Throws INVALID_BODY unless the body is one JSON object within limits.
    */
   read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
     return thrownBy(`api-style:${style.id}`, () => this.#read(style, body, hint))
   }
 
-  /** Frees all that is remembered; what is read later is remembered again. */
-  forget(): void {
-    this.#kept.clear()
-    this.#prints.clear()
-    this.#parts.frames.clear()
-    this.#parts.tools.clear()
-    this.#parts.latest.clear()
+  /** Clears all caches. Later reads fill them again. */
+  clear(): void {
+    this.#bodies.clear()
+    this.#checksums.clear()
+    this.#caches.envelopes.clear()
+    this.#caches.tools.clear()
+    this.#caches.lastList.clear()
   }
 
   #read(style: ApiStyle, body: Buffer, hint: string): ReadRequest {
     if (!isUtf8(body)) throw new GuardError('INVALID_BODY', 'The request body is not UTF-8.')
-    if (body.length < WORTH_KEEPING) return readAnew(style, body, this.#parts)
-    const name = `${this.#numberOf(style)} ${hint}`
-    const bodies = this.#kept.named(name)
-    if (!bodies.some((earlier) => begins(body, earlier)) && !this.#prints.continues(name, body))
-      return readAnew(style, body, this.#parts)
-    const { request, known, earlier } = readOn(style, body, bodies)
-    this.#kept.keep(name, body, known, earlier)
+    if (body.length < MIN_CACHED_BYTES) return parseFull(style, body, this.#caches)
+    const name = `${this.#styleId(style)} ${hint}`
+    const bodies = this.#bodies.get(name)
+    if (!bodies.some((earlier) => sharesPrefix(body, earlier)) && !this.#checksums.continues(name, body))
+      return parseFull(style, body, this.#caches)
+    const { request, state, earlier } = parseIncremental(style, body, bodies)
+    this.#bodies.set(name, body, state, earlier)
     return request
   }
 
-  #numberOf(style: ApiStyle): number {
-    const known = this.#numbers.get(style)
-    if (known !== undefined) return known
-    this.#numbers.set(style, ++this.#styles)
-    return this.#styles
+  #styleId(style: ApiStyle): number {
+    const id = this.#styleIds.get(style)
+    if (id !== undefined) return id
+    this.#styleIds.set(style, ++this.#lastStyleId)
+    return this.#lastStyleId
   }
 }
 
-/** Reads one request body by itself, as `RequestReader` does. */
+/** Reads one request body without caches, with the same result as `RequestReader`. */
 export const readRequest = (style: ApiStyle, body: Buffer): ReadRequest => new RequestReader().read(style, body, '')

@@ -10,13 +10,13 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const COMMA = 0x2c
 
-/** How deep a model request may nest: deeper values make parsers and writers overflow. */
+/** The deepest nesting of a model request: deeper values overflow the stack of parsers and writers. */
 const DEPTH_LIMIT = 512
 
-const broken = (at: number, what: string): GuardError =>
+const syntaxError = (at: number, what: string): GuardError =>
   new GuardError('INVALID_BODY', `The request body is not JSON: ${what} at byte ${at}.`)
 
-/** The first byte at or after `at` that is no JSON white space. */
+/** The index of the first byte at or after `at` that is not JSON white space. */
 export const skipBlanks = (json: Buffer, at: number): number => {
   let index = at
   for (;;) {
@@ -26,28 +26,28 @@ export const skipBlanks = (json: Buffer, at: number): number => {
   }
 }
 
-/** The end (exclusive) of the string that begins at `at`. */
+/** The end (exclusive) of the string that starts at `at`. */
 const skipString = (json: Buffer, at: number): number => {
-  let quote = near(json, at + 1)
+  let quote = nextQuote(json, at + 1)
   while (quote !== -1) {
     let first = quote
     while (json[first - 1] === BACKSLASH) first--
     if (((quote - first) & 1) === 0) return quote + 1
     quote = json.indexOf(QUOTE, quote + 1)
   }
-  throw broken(at, 'a string does not end')
+  throw syntaxError(at, 'a string does not end')
 }
 
-/** The next quote: most strings are short, so a few bytes are looked at before the native search is asked. */
-const near = (json: Buffer, at: number): number => {
+/** The index of the next quote. Most strings are short, so a few bytes are checked here before the native search is called. */
+const nextQuote = (json: Buffer, at: number): number => {
   const limit = at + 16
   for (let index = at; index < limit; index++) if (json[index] === QUOTE) return index
   return json.indexOf(QUOTE, limit)
 }
 
 /**
- * The end (exclusive) of the value that begins at `at`, found by brackets and strings alone.
- * Whether the bytes between are JSON is for the parser to say; the boundaries are exact for all that it accepts.
+ * The end (exclusive) of the value that starts at `at`, found by brackets and strings only.
+ * Only the parser decides whether the bytes are JSON; for all JSON that it accepts the end is exact.
  */
 export const skipValue = (json: Buffer, at: number, depth: number): number => {
   const first = json[at]
@@ -55,7 +55,7 @@ export const skipValue = (json: Buffer, at: number, depth: number): number => {
   if (first === OPEN_OBJECT || first === OPEN_ARRAY) return skipNested(json, at, depth)
   let index = at
   while (index < json.length && !endsScalar(json[index])) index++
-  if (index === at) throw broken(at, 'a value is missing')
+  if (index === at) throw syntaxError(at, 'a value is missing')
   return index
 }
 
@@ -68,8 +68,8 @@ const endsScalar = (byte: number | undefined): boolean =>
   byte === 0x0d ||
   byte === 0x09
 
-const opens = (byte: number | undefined): boolean => byte === OPEN_OBJECT || byte === OPEN_ARRAY
-const closes = (byte: number | undefined): boolean => byte === CLOSE_OBJECT || byte === CLOSE_ARRAY
+const isOpening = (byte: number | undefined): boolean => byte === OPEN_OBJECT || byte === OPEN_ARRAY
+const isClosing = (byte: number | undefined): boolean => byte === CLOSE_OBJECT || byte === CLOSE_ARRAY
 
 const skipNested = (json: Buffer, at: number, outer: number): number => {
   let depth = outer
@@ -81,14 +81,14 @@ const skipNested = (json: Buffer, at: number, outer: number): number => {
       continue
     }
     index++
-    if (opens(byte) && ++depth > DEPTH_LIMIT)
+    if (isOpening(byte) && ++depth > DEPTH_LIMIT)
       throw new GuardError('INVALID_BODY', `The request body nests deeper than ${DEPTH_LIMIT} levels.`)
-    if (closes(byte) && --depth === outer) return index
+    if (isClosing(byte) && --depth === outer) return index
   }
-  throw broken(at, 'an object or array does not end')
+  throw syntaxError(at, 'an object or array does not end')
 }
 
-/** Whether a parsed value, itself at this depth, nests as deep as a request may and no deeper. */
+/** Whether a parsed value, itself at this depth, stays within the nesting limit. */
 export const nestsWithin = (value: object, depth: number): boolean => {
   if (depth > DEPTH_LIMIT) return false
   if (Array.isArray(value)) {
@@ -105,63 +105,63 @@ export const nestsWithin = (value: object, depth: number): boolean => {
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** A receiver of what `skimObject` finds. */
-export interface Skimmer {
-  /** A member whose value begins at `at`; gives the end of the value. */
+/** Receives the members that `scanObject` finds. */
+export interface MemberVisitor {
+  /** Visits a member whose value starts at `at`. Returns the end of the value. */
   member(name: string, at: number): number
 }
 
-/** Walks the members of the one object that `json` must be. */
-export const skimObject = (json: Buffer, skimmer: Skimmer): void => {
+/** Scans the members of the one object that `json` must be. Throws INVALID_BODY. */
+export const scanObject = (json: Buffer, visitor: MemberVisitor): void => {
   let at = skipBlanks(json, 0)
   if (json[at] !== OPEN_OBJECT) throw new GuardError('INVALID_BODY', 'The request body must be one JSON object.')
   at = skipBlanks(json, at + 1)
-  if (json[at] !== CLOSE_OBJECT) at = skimMembers(json, at, skimmer)
-  if (skipBlanks(json, at + 1) < json.length) throw broken(at + 1, 'something follows the object')
+  if (json[at] !== CLOSE_OBJECT) at = scanMembers(json, at, visitor)
+  if (skipBlanks(json, at + 1) < json.length) throw syntaxError(at + 1, 'something follows the object')
 }
 
-const skimMembers = (json: Buffer, start: number, skimmer: Skimmer): number => {
+const scanMembers = (json: Buffer, start: number, visitor: MemberVisitor): number => {
   let at = start
   for (;;) {
-    if (json[at] !== QUOTE) throw broken(at, 'a member name is missing')
+    if (json[at] !== QUOTE) throw syntaxError(at, 'a member name is missing')
     const nameEnd = skipString(json, at)
     const name = parseSlice(json, at, nameEnd)
     const colon = skipBlanks(json, nameEnd)
-    if (json[colon] !== 0x3a) throw broken(colon, 'a colon is missing')
-    at = skipBlanks(json, skimmer.member(String(name), skipBlanks(json, colon + 1)))
+    if (json[colon] !== 0x3a) throw syntaxError(colon, 'a colon is missing')
+    at = skipBlanks(json, visitor.member(String(name), skipBlanks(json, colon + 1)))
     if (json[at] === CLOSE_OBJECT) return at
-    if (json[at] !== COMMA) throw broken(at, 'a comma is missing')
+    if (json[at] !== COMMA) throw syntaxError(at, 'a comma is missing')
     at = skipBlanks(json, at + 1)
   }
 }
 
 /**
- * Walks the elements of the array that begins at `at`; `element` gets the start of each value and gives its end.
- * Gives the end of the array.
+ * Scans the elements of the array that starts at `at`. `element` gets the start of each value and returns its end.
+ * Returns the end of the array.
  */
-export const skimArray = (json: Buffer, at: number, element: (at: number) => number): number => {
+export const scanArray = (json: Buffer, at: number, element: (at: number) => number): number => {
   let index = skipBlanks(json, at + 1)
   if (json[index] === CLOSE_ARRAY) return index + 1
   for (;;) {
     index = skipBlanks(json, element(index))
     if (json[index] === CLOSE_ARRAY) return index + 1
-    if (json[index] !== COMMA) throw broken(index, 'a comma is missing')
+    if (json[index] !== COMMA) throw syntaxError(index, 'a comma is missing')
     index = skipBlanks(json, index + 1)
   }
 }
 
-/** The parsed value of the bytes from `start` to `end`. */
+/** Parses the bytes from `start` to `end`. Throws INVALID_BODY. */
 export const parseSlice = (json: Buffer, start: number, end: number, encoding: Encoding = 'utf8'): unknown => {
   const text = json.toString(encoding, start, end)
   try {
     return JSON.parse(text) as unknown
   } catch {
-    // parts are also parsed on trial, which has to fail at no cost
+    // callers also parse parts on trial, so a failure there must be cheap
     const fault = start > 0 || text.length > MAX_SEARCHED ? undefined : syntaxErrorAt(text)
-    if (fault === undefined) throw broken(start, 'a value cannot be parsed')
-    throw broken(Buffer.byteLength(text.slice(0, fault.at), encoding), `expected ${fault.wanted}`)
+    if (fault === undefined) throw syntaxError(start, 'a value cannot be parsed')
+    throw syntaxError(Buffer.byteLength(text.slice(0, fault.at), encoding), `expected ${fault.wanted}`)
   }
 }
 
-/** The place of a fault is looked for in so many characters: to walk more would hold other requests up. */
+/** The position of a syntax error is searched in at most so many characters: more would delay other requests. */
 const MAX_SEARCHED = 1_048_576

@@ -141,7 +141,7 @@ describe('sqlite: checkpoints', () => {
     close()
   })
 
-  it('keep the journal short where there is no background', async () => {
+  it('keep the journal short where there is no background thread', async () => {
     const { close, commit, journal } = await opened('alone.db', () => ({ isRunning: false, start: () => false }))
     let longest = 0
     for (let n = 0; n < 60; n++) {

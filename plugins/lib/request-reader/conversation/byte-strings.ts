@@ -1,29 +1,26 @@
 /**
- * What the characters of strings are: those of text, or each a byte of its UTF-8. Such byte strings are read and written several
- * times as fast where text is not ASCII, and whatever looks for ASCII alone finds the same in them.
+ * The encoding of parsed strings: `utf8` strings are text, in `latin1` strings each character is one byte of UTF-8 (a byte string).
+ * Text beyond ASCII is read and written several times as fast in byte strings, and a search for ASCII finds the same in them.
  */
 export type Encoding = 'utf8' | 'latin1'
 
-/** A value whose strings are byte strings, with text in their place; the value itself if that is the same. */
+/** Decodes the byte strings of a value to text. Returns the value itself if nothing changes. */
 export const asText = <T>(value: T): T => withStrings(value, isBeyondAscii, decoded)
 
 const isBeyondAscii = (string: string): boolean => Buffer.byteLength(string) !== string.length
 
 const decoded = (string: string): string => Buffer.from(string, 'latin1').toString()
 
-/** A value with its strings changed, names of members too, where any of them is to be; else the value itself. */
-export const withStrings = <T>(
-  value: T,
-  isMeant: (string: string) => boolean,
-  change: (string: string) => string,
-): T => (holds(value, isMeant) ? (changed(value, change) as T) : value)
+/** Changes all strings of a value, names of members too, if any string meets the test; else returns the value itself. */
+export const withStrings = <T>(value: T, test: (string: string) => boolean, change: (string: string) => string): T =>
+  someString(value, test) ? (changed(value, change) as T) : value
 
-const holds = (value: unknown, isMeant: (string: string) => boolean): boolean => {
-  if (typeof value === 'string') return isMeant(value)
+const someString = (value: unknown, test: (string: string) => boolean): boolean => {
+  if (typeof value === 'string') return test(value)
   if (value === null || typeof value !== 'object') return false
-  if (Array.isArray(value)) return value.some((element) => holds(element, isMeant))
+  if (Array.isArray(value)) return value.some((element) => someString(element, test))
   const object = value as Readonly<Record<string, unknown>>
-  for (const name in object) if (isMeant(name) || holds(object[name], isMeant)) return true
+  for (const name in object) if (test(name) || someString(object[name], test)) return true
   return false
 }
 

@@ -1,63 +1,63 @@
 import type { ClosedTurn } from './turns.ts'
 
-/** A call by the turn that it stands in. */
-export interface CallPlace {
+/** A call by its turn and its index there. */
+export interface CallLocation {
   readonly turn: ClosedTurn
   readonly call: number
 }
 
-/** Where the latest call of an id stands; `earlier` is another of that id, for when turns are taken back. */
-interface IndexedPlace extends CallPlace {
+/** The location of the latest call of an id. `earlier`: an earlier call of the same id, for a rollback. */
+interface IndexedCall extends CallLocation {
   readonly position: number
-  readonly earlier: IndexedPlace | undefined
+  readonly earlier: IndexedCall | undefined
 }
 
-/** Finds calls by their ids. Most results belong to the last turn, so turns are indexed only once another one is looked for. */
+/** Finds calls by their ids. Most results belong to the last turn, so turns are indexed only when a call of another turn is searched. */
 export class CallIndex {
   readonly #turns: readonly ClosedTurn[]
-  readonly #places = new Map<string, IndexedPlace>()
-  /** Of how many first turns the calls are in the index. */
+  readonly #byId = new Map<string, IndexedCall>()
+  /** The calls of so many first turns are in the index. */
   #indexed = 0
 
-  /** `turns`: those so far; they may be taken back, and others put in their place, after `cut`. */
+  /** `turns`: the turns so far. A rollback may remove turns, and calls `truncate`. */
   constructor(turns: readonly ClosedTurn[]) {
     this.#turns = turns
   }
 
   /** The latest call of this id. */
-  find(id: string): CallPlace | undefined {
-    return callAmongFew(this.#turns.at(-1), id) ?? this.#anywhere(id)
+  find(id: string): CallLocation | undefined {
+    return findInTurn(this.#turns.at(-1), id) ?? this.#findIndexed(id)
   }
 
-  /** Only so many first turns are left. */
-  cut(turns: number): void {
+  /** Keeps only so many first turns. */
+  truncate(turns: number): void {
     this.#indexed = Math.min(this.#indexed, turns)
   }
 
-  #anywhere(id: string): CallPlace | undefined {
+  #findIndexed(id: string): CallLocation | undefined {
     for (; this.#indexed < this.#turns.length; this.#indexed++) this.#index(this.#indexed)
-    return this.#placeOf(id)
+    return this.#latest(id)
   }
 
   #index(position: number): void {
     const turn = this.#turns[position]
     turn?.calls.forEach(({ id }, call) => {
-      if (id !== null) this.#places.set(id, { turn, position, call, earlier: this.#placeOf(id) })
+      if (id !== null) this.#byId.set(id, { turn, position, call, earlier: this.#latest(id) })
     })
   }
 
-  #placeOf(id: string): IndexedPlace | undefined {
-    let place = this.#places.get(id)
-    while (place !== undefined && this.#turns[place.position] !== place.turn) place = place.earlier
-    return place
+  #latest(id: string): IndexedCall | undefined {
+    let found = this.#byId.get(id)
+    while (found !== undefined && this.#turns[found.position] !== found.turn) found = found.earlier
+    return found
   }
 }
 
-/** Turns with more calls are indexed at once: each result would look through them all. */
+/** Turns with more calls are indexed at once, since every result would search through all of them. */
 const FEW_CALLS = 8
 
-/** The last call of this id in a turn of few calls. */
-const callAmongFew = (turn: ClosedTurn | undefined, id: string): CallPlace | undefined => {
+/** The last call of this id in a turn of few calls; undefined for a turn of many. */
+const findInTurn = (turn: ClosedTurn | undefined, id: string): CallLocation | undefined => {
   if (turn === undefined || turn.calls.length > FEW_CALLS) return undefined
   for (let call = turn.calls.length - 1; call >= 0; call--) if (turn.calls[call]?.id === id) return { turn, call }
   return undefined

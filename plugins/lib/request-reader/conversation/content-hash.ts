@@ -3,28 +3,28 @@ import type { Encoding } from './byte-strings.ts'
 
 const SPACE = 0x20
 
-/** Bytes that are looked at in one step. */
+/** Bytes that one step examines. */
 const STEP = 4
 
-/** Texts up to this size are normalised in a buffer that is used again and again. */
+/** Texts up to this size are normalised in one reused buffer. */
 const SCRATCH_BYTES = 256 * 1024
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 const scratchView = new DataView(scratch.buffer)
 
-/** A UTF-16 unit takes at most three bytes. */
+/** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_UNIT = 3
 
-/** Between a text and what stands beside it: a byte of no UTF-8, so that no text looks like both. */
-const BESIDE = Buffer.of(0xff)
+/** Separates a text from its other blocks. The byte never occurs in UTF-8, so no text alone gives the same bytes. */
+const SEPARATOR = Buffer.of(0xff)
 
-/** What a text is known by, and its length in UTF-8. */
+/** The hash of a text, and its length in UTF-8 bytes. */
 export interface ContentHash {
-  /** The first 128 bits of SHA-256, hex; undefined if there is nothing but white space. */
+  /** The first 128 bits of SHA-256, hex; undefined if the text is only white space. */
   readonly hash: string | undefined
   readonly bytes: number
 }
 
-/** Hash of a text with runs of white space as one space and ends trimmed, and of the canonical text of what stands beside it. */
+/** Hashes a text with white space collapsed to single spaces and trimmed, and the canonical text of its other blocks (images, files). */
 export const contentHash = (text: string, blocks: string, encoding: Encoding): ContentHash => {
   const room = text.length * MAX_BYTES_PER_UNIT + STEP
   const fits = room <= SCRATCH_BYTES
@@ -32,11 +32,11 @@ export const contentHash = (text: string, blocks: string, encoding: Encoding): C
   const bytes = buffer.write(text, 0, encoding)
   const length = collapseBytes(fits ? scratchView : new DataView(buffer.buffer), bytes)
   const collapsed = buffer.subarray(0, length)
-  if (blocks !== '') return { hash: shortSha256(Buffer.concat([collapsed, BESIDE, Buffer.from(blocks)])), bytes }
+  if (blocks !== '') return { hash: shortSha256(Buffer.concat([collapsed, SEPARATOR, Buffer.from(blocks)])), bytes }
   return { hash: length === 0 ? undefined : shortSha256(collapsed), bytes }
 }
 
-/** Collapses in place; gives the new length. Four bytes at once where they stay as they are, which most do. */
+/** Collapses white space in place and returns the new length. Most groups of four bytes stay unchanged and are copied at once. */
 const collapseBytes = (bytes: DataView, length: number): number => {
   let at = 0
   let end = 0
@@ -65,7 +65,7 @@ const collapseBytes = (bytes: DataView, length: number): number => {
 
 const HIGH_BIT = 0x80
 
-/** The high bit of each of four bytes that is a space. */
+/** Sets the high bit of each of the four bytes that is a space. */
 const spacesIn = (four: number): number => {
   const other = four ^ 0x20202020
   return ~(((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other | 0x7f7f7f7f)

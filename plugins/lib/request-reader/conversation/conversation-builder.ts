@@ -1,29 +1,29 @@
 import type { Conversation, LooseResult } from 'guard-gateway/core'
-import { CallIndex, type CallPlace } from './call-index.ts'
-import { Link } from './hash-chain.ts'
-import type { CallPiece, MessagePiece, Piece, ResultPiece, TextPiece } from './hashed-parts.ts'
+import { CallIndex, type CallLocation } from './call-index.ts'
+import { HashChain } from './hash-chain.ts'
+import type { HashedCall, HashedMessage, HashedPart, HashedResult, HashedText } from './hashed-parts.ts'
 import { asTurn, type ClosedTurn, type OpenTurn, turnHash } from './turns.ts'
-import { tipOfBoth, WholeChain } from './whole-chain.ts'
+import { combinedTip, WholeChain } from './whole-chain.ts'
 
-/** Where a fold stood at some point; cheap to take, and enough to go back. */
-export interface Mark {
-  readonly talk: Link
+/** A checkpoint of a builder: cheap to take, and enough to roll back to. */
+export interface Checkpoint {
+  readonly talk: HashChain
   readonly turns: number
   readonly results: number
   readonly users: number
   readonly systems: number
   readonly besides: number
   readonly loose: number
-  readonly system: Link
-  readonly full: Link | null
+  readonly system: HashChain
+  readonly full: HashChain | null
   readonly bytes: number
   readonly open: OpenTurn | null
   readonly openTexts: number
   readonly openCalls: number
 }
 
-/** A conversation's hashes and turns, and the tip that covers every item of it. */
-export type Folded = Pick<
+/** The hashes and turns of a conversation. `full`: the tip that covers every item of it. */
+export type BuiltConversation = Pick<
   Conversation,
   'chain' | 'talk' | 'turns' | 'systems' | 'besides' | 'loose_results' | 'text_bytes'
 > & {
@@ -31,28 +31,28 @@ export type Folded = Pick<
 }
 
 /**
- * Turns pieces, one after another, into the hashes and turns of a conversation.
- * It can go back to an earlier mark, so that a history seen before is not folded again.
+ * Builds the hashes and turns of a conversation from hashed parts, one after another.
+ * It can roll back to a checkpoint, so that a history that was read before is not added again.
  */
-export class Fold {
+export class ConversationBuilder {
   readonly #turns: ClosedTurn[] = []
-  /** Which turn got each result, and each user message, in order. */
+  /** The turn of each result, and of each user message, in order. */
   readonly #results: ClosedTurn[] = []
   readonly #users: ClosedTurn[] = []
   readonly #systems: number[] = []
   readonly #besides: number[] = []
   readonly #loose: LooseResult[] = []
   readonly #calls = new CallIndex(this.#turns)
-  /** All items but those of the system. */
-  #talk = Link.from('')
-  /** The system items, each with its place in the talk. */
-  #system = Link.from('')
-  /** Holds what chains leave out; null while that is nothing, and the chain says it all. */
-  #full: Link | null = null
+  /** The chain of all items that are not system items. */
+  #talk = HashChain.from('')
+  /** The chain of system items, each with its position in the talk. */
+  #system = HashChain.from('')
+  /** The chain that also covers what the other chains leave out; null while they leave out nothing. */
+  #full: HashChain | null = null
   #bytes = 0
   #open: OpenTurn | null = null
 
-  mark(): Mark {
+  checkpoint(): Checkpoint {
     return {
       talk: this.#talk,
       turns: this.#turns.length,
@@ -70,41 +70,41 @@ export class Fold {
     }
   }
 
-  backTo(mark: Mark): void {
-    while (this.#results.length > mark.results) this.#changed(this.#results.pop())?.results.pop()
-    while (this.#users.length > mark.users) {
-      const turn = this.#changed(this.#users.pop())
+  rollback(checkpoint: Checkpoint): void {
+    while (this.#results.length > checkpoint.results) this.#invalidate(this.#results.pop())?.results.pop()
+    while (this.#users.length > checkpoint.users) {
+      const turn = this.#invalidate(this.#users.pop())
       if (turn !== undefined) turn.users--
     }
-    cut(this.#turns, mark.turns)
-    this.#calls.cut(mark.turns)
-    cut(this.#systems, mark.systems)
-    cut(this.#besides, mark.besides)
-    cut(this.#loose, mark.loose)
-    this.#talk = mark.talk
-    this.#system = mark.system
-    this.#full = mark.full
-    this.#bytes = mark.bytes
-    this.#open = mark.open
-    if (mark.open === null) return
-    mark.open.texts.length = mark.openTexts
-    mark.open.calls.length = mark.openCalls
+    truncate(this.#turns, checkpoint.turns)
+    this.#calls.truncate(checkpoint.turns)
+    truncate(this.#systems, checkpoint.systems)
+    truncate(this.#besides, checkpoint.besides)
+    truncate(this.#loose, checkpoint.loose)
+    this.#talk = checkpoint.talk
+    this.#system = checkpoint.system
+    this.#full = checkpoint.full
+    this.#bytes = checkpoint.bytes
+    this.#open = checkpoint.open
+    if (checkpoint.open === null) return
+    checkpoint.open.texts.length = checkpoint.openTexts
+    checkpoint.open.calls.length = checkpoint.openCalls
   }
 
-  add(piece: Piece): void {
-    this.#bytes += piece.bytes
-    if (piece.kind !== 'text' && piece.kind !== 'call') this.#item(piece)
-    else if (this.#open === null) this.#open = openedBy(piece)
-    else if (piece.kind === 'text') this.#open.texts.push(piece.full)
-    else this.#open.calls.push(piece)
+  add(part: HashedPart): void {
+    this.#bytes += part.bytes
+    if (part.kind !== 'text' && part.kind !== 'call') this.#addItem(part)
+    else if (this.#open === null) this.#open = openTurn(part)
+    else if (part.kind === 'text') this.#open.texts.push(part.full)
+    else this.#open.calls.push(part)
   }
 
-  /** The conversation so far, and the tip that covers every item; leaves the fold as it was. */
-  conversation(): Folded {
-    const mark = this.mark()
-    this.#close()
+  /** The conversation so far. The builder stays unchanged. */
+  conversation(): BuiltConversation {
+    const checkpoint = this.checkpoint()
+    this.#closeTurn()
     const systems = this.#systems.slice()
-    const folded = {
+    const built = {
       chain: new WholeChain(this.#system, this.#talk, systems),
       talk: this.#talk,
       turns: this.#turns.map(asTurn),
@@ -112,69 +112,69 @@ export class Fold {
       besides: this.#besides.slice(),
       loose_results: this.#loose.slice(),
       text_bytes: this.#bytes,
-      full: this.#full?.tip ?? tipOfBoth(this.#system, this.#talk),
+      full: this.#full?.tip ?? combinedTip(this.#system, this.#talk),
     }
-    this.backTo(mark)
-    return folded
+    this.rollback(checkpoint)
+    return built
   }
 
-  #item(piece: MessagePiece | ResultPiece): void {
-    this.#close()
-    if (piece.kind === 'result') this.#result(piece)
-    else this.#message(piece)
+  #addItem(part: HashedMessage | HashedResult): void {
+    this.#closeTurn()
+    if (part.kind === 'result') this.#addResult(part)
+    else this.#addMessage(part)
   }
 
-  #message(piece: MessagePiece): void {
-    this.#append(piece.kind, piece.full, piece.chain)
-    if (piece.chain === null) return
+  #addMessage(part: HashedMessage): void {
+    this.#append(part.kind, part.full, part.chain)
+    if (part.chain === null) return
     const turn = this.#turns.at(-1)
-    if (piece.kind === 'system') this.#systems.push(this.#last)
-    else if (piece.kind === 'beside') this.#besides.push(this.#last)
-    else if (piece.kind === 'user' && turn !== undefined) {
+    if (part.kind === 'system') this.#systems.push(this.#lastPosition)
+    else if (part.kind === 'beside') this.#besides.push(this.#lastPosition)
+    else if (part.kind === 'user' && turn !== undefined) {
       this.#users.push(turn)
-      this.#changed(turn)
+      this.#invalidate(turn)
       turn.users++
     }
   }
 
   #append(kind: string, full: string, chain: string | null): void {
-    if (this.#full === null && full !== chain) this.#full = Link.from(tipOfBoth(this.#system, this.#talk))
+    if (this.#full === null && full !== chain) this.#full = HashChain.from(combinedTip(this.#system, this.#talk))
     if (this.#full !== null) this.#full = this.#full.with(kind + full)
     if (chain === null) return
     if (kind === 'system') this.#system = this.#system.with(`${this.#talk.length}:${chain}`)
     else this.#talk = this.#talk.with(kind + chain)
   }
 
-  /** Position of the last item. */
-  get #last(): number {
+  /** The position of the last item. */
+  get #lastPosition(): number {
     return this.#system.length + this.#talk.length - 1
   }
 
-  #close(): void {
+  #closeTurn(): void {
     const open = this.#open
     if (open === null) return
     this.#open = null
     const hash = turnHash(open)
     this.#append('turn', hash, hash)
-    const turn: ClosedTurn = { calls: open.calls, item: this.#last, results: [], users: 0, made: null }
+    const turn: ClosedTurn = { calls: open.calls, item: this.#lastPosition, results: [], users: 0, cached: null }
     this.#turns.push(turn)
   }
 
-  #result(piece: ResultPiece): void {
-    this.#append('result', piece.full, piece.full)
-    const { id, result, error, passed, pending, served } = piece
-    const place = this.#callOf(id)
-    if (place !== undefined) {
-      this.#changed(place.turn)
-      const pairing = { call: place.call, result, error, passed, pending, served }
-      if (place.turn.results.length === 0) place.turn.results = [pairing]
-      else place.turn.results.push(pairing)
-      this.#results.push(place.turn)
+  #addResult(part: HashedResult): void {
+    this.#append('result', part.full, part.full)
+    const { id, result, error, passed, pending, served } = part
+    const location = this.#callOf(id)
+    if (location !== undefined) {
+      this.#invalidate(location.turn)
+      const pairing = { call: location.call, result, error, passed, pending, served }
+      if (location.turn.results.length === 0) location.turn.results = [pairing]
+      else location.turn.results.push(pairing)
+      this.#results.push(location.turn)
     } else if (id !== null) this.#loose.push({ id, result, error, passed, pending })
   }
 
-  /** The call a result belongs to: by id, else the next of the last turn's calls. */
-  #callOf(id: string | null): CallPlace | undefined {
+  /** The call that a result belongs to: the call of its id, else the next call of the last turn. */
+  #callOf(id: string | null): CallLocation | undefined {
     const named = id === null ? undefined : this.#calls.find(id)
     if (named !== undefined) return named
     const turn = this.#turns.at(-1)
@@ -184,17 +184,17 @@ export class Fold {
     return { turn, call }
   }
 
-  #changed(turn: ClosedTurn | undefined): ClosedTurn | undefined {
-    if (turn !== undefined) turn.made = null
+  #invalidate(turn: ClosedTurn | undefined): ClosedTurn | undefined {
+    if (turn !== undefined) turn.cached = null
     return turn
   }
 }
 
-/** A list that is made with its only element takes a sixth of one that it is added to. */
-const openedBy = (piece: TextPiece | CallPiece): OpenTurn =>
-  piece.kind === 'text' ? { texts: [piece.full], calls: [] } : { texts: [], calls: [piece] }
+/** An array literal with its only element takes a sixth of the memory of an array that the element is pushed to. */
+const openTurn = (part: HashedText | HashedCall): OpenTurn =>
+  part.kind === 'text' ? { texts: [part.full], calls: [] } : { texts: [], calls: [part] }
 
-/** Setting a length costs, even to what it is. */
-const cut = (list: unknown[], length: number): void => {
+/** Setting the length of an array costs time, even if it does not change. */
+const truncate = (list: unknown[], length: number): void => {
   if (list.length > length) list.length = length
 }

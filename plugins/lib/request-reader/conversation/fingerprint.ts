@@ -1,7 +1,7 @@
 import { sha256 } from 'guard-gateway/lib/ids'
 import { writeJson } from 'guard-gateway/lib/json'
 
-/** Members of bodies, messages and content blocks that change without meaning anything; without case, `_` and `-`. */
+/** Members of bodies, messages and content blocks whose changes mean nothing. Names are compared without case, `_` and `-`. */
 const volatileInBodies = new Set([
   'id',
   'callid',
@@ -28,16 +28,16 @@ const volatileInBodies = new Set([
   'clientmetadata',
 ])
 
-/** The same for tool arguments, where `id` and `timestamp` are content: fetching ticket 41, then 42, is work. */
+/** The same for tool arguments. There `id` and `timestamp` are content: to fetch ticket 41 and then 42 is work. */
 const volatileInArguments = new Set(['requestid', 'traceid', 'spanid', 'correlationid', 'idempotencykey', 'nonce'])
 
 const volatileInTools = new Set(['cachecontrol'])
 
-/** Which members canonical text leaves out. */
-export type Volatile = (name: string) => boolean
+/** Whether canonical text leaves a member of this name out. */
+export type IsVolatile = (name: string) => boolean
 
-/** Remembers its verdict per name, since requests use the same few names over and over. */
-const remembered = (names: ReadonlySet<string>): Volatile => {
+/** Caches the verdict for each name, since requests use the same few names again and again. */
+const memoised = (names: ReadonlySet<string>): IsVolatile => {
   const verdicts = new Map<string, boolean>()
   return (name) => {
     const known = verdicts.get(name)
@@ -48,45 +48,45 @@ const remembered = (names: ReadonlySet<string>): Volatile => {
   }
 }
 
-export const inBodies = remembered(volatileInBodies)
-export const inArguments = remembered(volatileInArguments)
-const inTools = remembered(volatileInTools)
-export const nothing: Volatile = () => false
+export const inBodies = memoised(volatileInBodies)
+export const inArguments = memoised(volatileInArguments)
+const inTools = memoised(volatileInTools)
+export const nothing: IsVolatile = () => false
 
 const DEPTH_LIMIT = 256
 const NODE_LIMIT = 200_000
 
 /**
- * One text for all spellings of a value: members sorted, volatile ones left out, numbers as JSON prints them.
- * What lies deeper than 256 levels, or behind 200,000 nodes, is taken as it is printed.
+ * Canonical JSON text of a value: members sorted, volatile ones left out, numbers as JSON prints them.
+ * Values deeper than 256 levels, or after 200,000 nodes, are printed as they are.
  */
-export const canonical = (value: unknown, volatile: Volatile): string => {
+export const canonical = (value: unknown, volatile: IsVolatile): string => {
   nodes = 0
-  return written(value, volatile, 0)
+  return writeCanonical(value, volatile, 0)
 }
 
-/** Objects and arrays that the text under way has come to. */
+/** The number of objects and arrays in the text that is being written. */
 let nodes = 0
 
-const written = (part: unknown, volatile: Volatile, depth: number): string => {
-  if (part === null || typeof part !== 'object') return scalar(part)
+const writeCanonical = (part: unknown, volatile: IsVolatile, depth: number): string => {
+  if (part === null || typeof part !== 'object') return writeScalar(part)
   if (depth > DEPTH_LIMIT || ++nodes > NODE_LIMIT) return writeJson(part)
-  if (Array.isArray(part)) return `[${part.map((element) => written(element, volatile, depth + 1)).join(',')}]`
+  if (Array.isArray(part)) return `[${part.map((element) => writeCanonical(element, volatile, depth + 1)).join(',')}]`
   const object = part as Readonly<Record<string, unknown>>
   let text = '{'
   const names = Object.keys(object)
   if (names.length > 1) names.sort()
   for (const name of names) {
     if (volatile(name)) continue
-    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${written(object[name], volatile, depth + 1)}`
+    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${writeCanonical(object[name], volatile, depth + 1)}`
   }
   return `${text}}`
 }
 
-const scalar = (value: unknown): string =>
+const writeScalar = (value: unknown): string =>
   typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null')
 
-/** Members to leave out of one tool definition, and nothing below it. */
+/** The canonical text of a tool definition. Volatile members are left out at its top level only. */
 const toolText = (tool: unknown): string => {
   if (tool === null || typeof tool !== 'object' || Array.isArray(tool)) return canonical(tool, nothing)
   const kept = Object.entries(tool).filter(([name]) => !inTools(name))
@@ -95,7 +95,7 @@ const toolText = (tool: unknown): string => {
 
 const toolHashes = new WeakMap<object, string>()
 
-/** SHA-256 of tool definitions, in order, without the `cache_control` of an entry; remembered while the parsed value lives. */
+/** SHA-256 of tool definitions, in order, without `cache_control` of each entry. Cached as long as the parsed value is alive. */
 export const hashTools = (tools: unknown): string => {
   if (tools === null || typeof tools !== 'object') return tools === undefined ? '' : sha256(canonical(tools, nothing))
   const known = toolHashes.get(tools)
@@ -105,33 +105,14 @@ export const hashTools = (tools: unknown): string => {
   return hash
 }
 
-/** A text as a field that NUL ends: no two lists of fields are joined to one text. */
+/** A text as a field that NUL terminates. Different lists of fields never give the same joined text. */
 export const field = (text: string): string => (text.includes('\0') || text[0] === '"' ? JSON.stringify(text) : text)
 
 const unusual = /[^\S ]| {2}/
 const blanks = /[^\S ]\s*| \s+/g
 
-/** Runs of white space as one space, ends trimmed. */
+/** Collapses white space to single spaces, and trims. */
 export const collapse = (text: string): string => {
   const trimmed = text.trim()
   return unusual.test(trimmed) ? trimmed.replace(blanks, ' ') : trimmed
-}
-
-export const REMINDER = '<system-reminder>'
-const REMINDER_END = '</system-reminder>'
-
-/** The text without reminder spans, which clients add and move as they please; an open span reaches to the end. */
-export const withoutReminders = (text: string): string => {
-  let start = text.indexOf(REMINDER)
-  if (start === -1) return text
-  let kept = ''
-  let from = 0
-  while (start !== -1) {
-    kept += text.slice(from, start)
-    const end = text.indexOf(REMINDER_END, start)
-    if (end === -1) return kept
-    from = end + REMINDER_END.length
-    start = text.indexOf(REMINDER, from)
-  }
-  return kept + text.slice(from)
 }

@@ -1,70 +1,70 @@
 import type { Chain } from 'guard-gateway/core'
 import { shortSha256 } from 'guard-gateway/lib/ids'
 
-/** So many items are hashed at once: one by one, each would cost about as much as all of them. */
-const STRETCH = 16
+/** Items are hashed in blocks of so many: to hash one item costs about as much as to hash a block. */
+const BLOCK_ITEMS = 16
 
 /**
- * A list by its last item; those before it are shared with the list that it was made from, and never change.
- * Its tip is a hash over the items since the last full stretch and over that stretch's tip: made once somebody asks.
+ * An immutable linked list of items with a hash, its tip. A longer chain shares the items of the chain that it was made from.
+ * The tip is a hash over the items after the last full block, and over the tip of that block. It is computed when it is first needed.
  */
-export class Link implements Chain {
+export class HashChain implements Chain {
   readonly length: number
-  /** The list without its last item; null if it has none. */
-  readonly before: Link | null
+  /** The chain without its last item; null if it is empty. */
+  readonly before: HashChain | null
   readonly #item: string
-  /** Where the last full stretch before this item ends. */
-  readonly #base: Link | null
+  /** The chain up to the end of the last full block before this item. */
+  readonly #block: HashChain | null
   #tip: string | undefined
 
-  private constructor(before: Link | null, item: string, tip?: string) {
+  private constructor(before: HashChain | null, item: string, tip?: string) {
     this.length = before === null ? 0 : before.length + 1
     this.before = before
     this.#item = item
-    this.#base = before === null || before.length % STRETCH === 0 ? before : before.#base
-    // at the end of each stretch at once, so that no tip needs more than one other
-    this.#tip = before !== null && this.length % STRETCH === 0 ? this.#hashed() : tip
+    this.#block = before === null || before.length % BLOCK_ITEMS === 0 ? before : before.#block
+    // at the end of a block at once, so that each tip needs at most one other
+    this.#tip = before !== null && this.length % BLOCK_ITEMS === 0 ? this.#hash() : tip
   }
 
-  /** No items yet; the tips of what is added cover `start` too. */
-  static from(start: string): Link {
-    return new Link(null, '', start)
+  /** An empty chain. The tips of longer chains also cover `start`. */
+  static from(start: string): HashChain {
+    return new HashChain(null, '', start)
   }
 
-  /** The list with one more item: a text that tells by itself where it ends. */
-  with(item: string): Link {
-    return new Link(this, item)
+  /** The chain with one more item. The end of an item must be clear from its text. */
+  with(item: string): HashChain {
+    return new HashChain(this, item)
   }
 
   get tip(): string {
-    this.#tip ??= this.#hashed()
+    this.#tip ??= this.#hash()
     return this.#tip
   }
 
   tipOf(items: number): string | undefined {
-    return items > 0 ? this.first(items)?.tip : undefined
+    return items > 0 ? this.prefix(items)?.tip : undefined
   }
 
   longestIn(tips: ReadonlySet<string>): number {
-    let link: Link = this
-    while (link.before !== null && !tips.has(link.tip)) link = link.before
-    return link.length
+    let chain: HashChain = this
+    while (chain.before !== null && !tips.has(chain.tip)) chain = chain.before
+    return chain.length
   }
 
-  /** The list of the first so many items; undefined if there are fewer. */
-  first(items: number): Link | undefined {
-    let link: Link | null = this
-    while (link !== null && link.length > items) {
-      const base: Link | null = link.#base
-      link = base !== null && base.length >= items ? base : link.before
+  /** The chain of the first so many items; undefined if there are fewer. */
+  prefix(items: number): HashChain | undefined {
+    let chain: HashChain | null = this
+    while (chain !== null && chain.length > items) {
+      const base: HashChain | null = chain.#block
+      chain = base !== null && base.length >= items ? base : chain.before
     }
-    return link?.length === items ? link : undefined
+    return chain?.length === items ? chain : undefined
   }
 
-  #hashed(): string {
+  #hash(): string {
     let items = ''
-    for (let link: Link | null = this; link !== null && link !== this.#base; link = link.before)
-      items = link.#item + items
-    return shortSha256((this.#base?.tip ?? '') + items)
+    for (let chain: HashChain | null = this; chain !== null && chain !== this.#block; chain = chain.before)
+      items = chain.#item + items
+    return shortSha256((this.#block?.tip ?? '') + items)
   }
 }

@@ -1,11 +1,12 @@
 import type { Part } from 'guard-gateway/core'
 import { sha256 } from 'guard-gateway/lib/ids'
-import { collapse, withoutReminders } from './fingerprint.ts'
+import { collapse } from './fingerprint.ts'
+import { withoutReminders } from './system-reminders.ts'
 
 const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}'
 const day = '\\d{1,2}(?:st|nd|rd|th)?'
 const half = ' ?[ap]\\.?m\\b\\.?'
-const changing = new RegExp(
+const timesAndIds = new RegExp(
   [
     '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
     `\\d{1,4}(?:[-/.:]\\d{1,4}){1,7}(?:${half})?`,
@@ -19,7 +20,7 @@ const changing = new RegExp(
   'gi',
 )
 
-/** What two requests of one conversation share when nothing names it: the system text without times and ids, and the first user text. */
+/** The hash of the opening of a conversation, which tells its requests when nothing names them: the system text without times and ids, and the first user text. */
 export const openingOf = (parts: Iterable<Part>): string => {
   let system = ''
   for (const part of parts) {
@@ -31,4 +32,4 @@ export const openingOf = (parts: Iterable<Part>): string => {
   return sha256(`${masked(system)}\0`)
 }
 
-const masked = (text: string): string => collapse(text).replace(changing, '#')
+const masked = (text: string): string => collapse(text).replace(timesAndIds, '#')

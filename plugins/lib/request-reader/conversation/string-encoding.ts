@@ -1,19 +1,19 @@
 import { asText, type Encoding } from './byte-strings.ts'
 import type { ContentHash } from './content-hash.ts'
 
-/** How the strings of a parsed list stand for texts. */
-export interface Wording {
+/** How the strings of a parsed list encode texts: as text or bytes, and with or without placeholders for long texts. */
+export interface StringEncoding {
   readonly encoding: Encoding
-  /** A string without stand-ins, its characters still those of the encoding. */
-  spelled(string: string): string
-  /** A value with texts in place of its strings. */
-  told<T>(value: T): T
-  /** What the hash of a result or message is, where that is known of a string without spelling it: its text is no error, and nothing is left out of it. */
-  known(string: string): (ContentHash & { readonly hash: string }) | undefined
+  /** Replaces the placeholders of a string by their texts. Its characters stay in the encoding. */
+  expand(string: string): string
+  /** Decodes all strings of a value to text. */
+  decode<T>(value: T): T
+  /** The hash of a result or message, if it is known without expanding the string: its text is no error and has nothing that hashes leave out. */
+  knownHash(string: string): (ContentHash & { readonly hash: string }) | undefined
 }
 
-/** Strings that hold all of their texts. */
-export const literal: Readonly<Record<Encoding, Wording>> = {
-  utf8: { encoding: 'utf8', spelled: (string) => string, told: (value) => value, known: () => undefined },
-  latin1: { encoding: 'latin1', spelled: (string) => string, told: asText, known: () => undefined },
+/** Encodings without placeholders. */
+export const literal: Readonly<Record<Encoding, StringEncoding>> = {
+  utf8: { encoding: 'utf8', expand: (string) => string, decode: (value) => value, knownHash: () => undefined },
+  latin1: { encoding: 'latin1', expand: (string) => string, decode: asText, knownHash: () => undefined },
 }

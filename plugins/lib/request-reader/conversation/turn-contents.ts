@@ -1,10 +1,10 @@
 import type { Part, TurnContent } from 'guard-gateway/core'
-import { withoutReminders } from './fingerprint.ts'
+import { withoutReminders } from './system-reminders.ts'
 import { plainResult } from './tool-calls.ts'
 
 /**
- * What the last `turns` turns said, oldest turn first. `partsAt` gives the parts of one of `count` pieces of a conversation; only as many
- * are read as it takes. Results before the first turn are one more turn: they answer calls that the body leaves out.
+ * The contents of the last `turns` turns, oldest first. `partsAt` returns the parts of one of the `count` elements of a conversation; only
+ * as many as needed are read. Results before the first turn are one more turn: they answer calls that the body leaves out.
  */
 export const turnContents = (
   turns: number,
@@ -18,7 +18,7 @@ export const turnContents = (
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** Texts in the order of reading, the last one first. */
+/** A turn that is being read. Its texts are in reading order, the last one first. */
 interface Draft {
   said: string[]
   calls: Writable<TurnContent['calls'][number]>[]
@@ -27,29 +27,29 @@ interface Draft {
   served: boolean
 }
 
-const noDraft = (): Draft => ({ said: [], calls: [], results: [], heard: [], served: false })
+const newDraft = (): Draft => ({ said: [], calls: [], results: [], heard: [], served: false })
 
-/** Reads parts from the end: results come before the turn that asked for them. */
+/** Reads parts backwards: results come before the turn of their calls. */
 class BackwardReader {
-  readonly #wanted: number
+  readonly #limit: number
   readonly #found: TurnContent[] = []
-  #draft = noDraft()
+  #draft = newDraft()
   #inTurn = false
 
-  constructor(wanted: number) {
-    this.#wanted = wanted
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
   get done(): boolean {
-    return this.#found.length >= this.#wanted
+    return this.#found.length >= this.#limit
   }
 
   take(parts: readonly Part[]): void {
     for (let index = parts.length - 1; index >= 0; index--) {
       const part = parts[index]
       if (part === undefined) continue
-      const spoken = part.kind === 'call' || part.kind === 'text'
-      if (this.#inTurn && !spoken) this.#endTurn()
+      const isOfTurn = part.kind === 'call' || part.kind === 'text'
+      if (this.#inTurn && !isOfTurn) this.#endTurn()
       if (this.done) return
       this.#note(part)
     }
@@ -91,7 +91,7 @@ class BackwardReader {
       heard: heard.reverse().join('\n'),
       served,
     })
-    this.#draft = noDraft()
+    this.#draft = newDraft()
     this.#inTurn = false
   }
 }

@@ -16,18 +16,18 @@ export interface OpenTurn {
   readonly calls: OpenCall[]
 }
 
-/** A turn that something follows. */
+/** A turn that is complete: another item follows it. */
 export interface ClosedTurn {
   readonly calls: readonly OpenCall[]
   readonly item: number
   results: Pairing[]
   /** User messages between this turn and the next. */
   users: number
-  /** As rules see it; null when something changed since. */
-  made: Turn | null
+  /** The turn as rules see it; null if the turn has changed since. */
+  cached: Turn | null
 }
 
-/** The result of the call at this place of its turn. */
+/** The result of a call, by the index of the call in its turn. */
 interface Pairing {
   readonly call: number
   readonly result: string | null
@@ -37,33 +37,33 @@ interface Pairing {
   readonly served: boolean
 }
 
-/** A turn of one call is known by its key alone. */
+/** The hash of a turn. A turn of a single call has the key of that call. */
 export const turnHash = ({ texts, calls }: OpenTurn): string => {
   const [first] = calls
   if (first !== undefined && calls.length === 1 && texts.length === 0) return first.key
   return shortSha256(`${texts.join(' ')}|${calls.map(({ key }) => key).join(' ')}`)
 }
 
-/** A turn as rules see it, made once until it changes. */
+/** The turn as rules see it. Cached until the turn changes. */
 export const asTurn = (closed: ClosedTurn): Turn => {
-  closed.made ??= made(closed)
-  return closed.made
+  closed.cached ??= makeTurn(closed)
+  return closed.cached
 }
 
-const made = (closed: ClosedTurn): Turn => {
+const makeTurn = (closed: ClosedTurn): Turn => {
   const turn = { calls: callsOf(closed), item: closed.item, user_after: closed.users > 0 }
   return closed.results.at(-1)?.served === true ? { ...turn, served: true } : turn
 }
 
-/** The calls with their latest results, distinct by key, sorted by key; most turns have one. */
+/** The calls with their latest results, without duplicate keys, sorted by key. Most turns have one call. */
 const callsOf = ({ calls, results }: ClosedTurn): ToolCall[] => {
   const [first] = calls
   if (first === undefined) return []
   if (calls.length === 1) return [withResult(first, results.at(-1))]
   const paired = new Map(results.map((pairing) => [pairing.call, pairing]))
   const distinct = new Map<string, ToolCall>()
-  calls.forEach((call, place) => {
-    if (!distinct.has(call.key)) distinct.set(call.key, withResult(call, paired.get(place)))
+  calls.forEach((call, index) => {
+    if (!distinct.has(call.key)) distinct.set(call.key, withResult(call, paired.get(index)))
   })
   return [...distinct.values()].sort((left, right) => (left.key < right.key ? -1 : 1))
 }

@@ -1,15 +1,15 @@
 import type { Chain } from 'guard-gateway/core'
-import type { Link } from './hash-chain.ts'
+import type { HashChain } from './hash-chain.ts'
 
-/** All items of a conversation. System items have links of their own: what changes in them leaves the tips of the talk as they are. */
+/** The chain of all items of a conversation. System items have a chain of their own, so that their changes do not change the tips of the talk. */
 export class WholeChain implements Chain {
   readonly length: number
-  readonly #system: Link
-  readonly #talk: Link
+  readonly #system: HashChain
+  readonly #talk: HashChain
   readonly #systems: readonly number[]
 
-  /** `systems`: the positions of system items among all. */
-  constructor(system: Link, talk: Link, systems: readonly number[]) {
+  /** `systems`: the positions of the system items among all items. */
+  constructor(system: HashChain, talk: HashChain, systems: readonly number[]) {
     this.length = system.length + talk.length
     this.#system = system
     this.#talk = talk
@@ -17,23 +17,23 @@ export class WholeChain implements Chain {
   }
 
   get tip(): string {
-    return tipOfBoth(this.#system, this.#talk)
+    return combinedTip(this.#system, this.#talk)
   }
 
   tipOf(items: number): string | undefined {
     if (items <= 0 || items > this.length) return
     let count = this.#systems.length
     while (count > 0 && (this.#systems[count - 1] ?? 0) >= items) count--
-    const system = this.#system.first(count)
-    const talk = this.#talk.first(items - count)
-    return system && talk && tipOfBoth(system, talk)
+    const system = this.#system.prefix(count)
+    const talk = this.#talk.prefix(items - count)
+    return system && talk && combinedTip(system, talk)
   }
 
   longestIn(tips: ReadonlySet<string>): number {
     let system = this.#system
     let talk = this.#talk
     let length = this.length
-    while (length > 0 && !tips.has(tipOfBoth(system, talk))) {
+    while (length > 0 && !tips.has(combinedTip(system, talk))) {
       length--
       if (this.#systems[system.length - 1] === length) system = system.before ?? system
       else talk = talk.before ?? talk
@@ -42,5 +42,5 @@ export class WholeChain implements Chain {
   }
 }
 
-/** What all items are known by, the system items and the others. */
-export const tipOfBoth = (system: Link, talk: Link): string => system.tip + talk.tip
+/** The tip of all items: of the system items and of the others. */
+export const combinedTip = (system: HashChain, talk: HashChain): string => system.tip + talk.tip

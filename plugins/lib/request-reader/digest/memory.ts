@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { program } from './program.ts'
 
-/** In every stand-in, and by itself in no text: nobody can guess it. */
-export const mark = `<${randomBytes(6).toString('base64url')}>`
+/** The marker of placeholders. It is random, so no text of a request contains it. */
+export const marker = `<${randomBytes(6).toString('base64url')}>`
 
-/** Longer lists are parsed as they are, and longer texts hashed as they are: what they are written to would be kept. */
+/** Longer lists are parsed and hashed without the program: the memory for them would never be freed. */
 export const BYTE_LIMIT = 1024 * 1024
 
-/** Behind a list and a text some bytes more are looked at, or written. */
+/** The program reads and writes a few bytes after the end of a list or text. */
 const REGION = BYTE_LIMIT + 4096
 
-/** Where things stand in the program's memory. Of a list within the limit not more than 8,192 texts can be long ones. */
-export const places = {
-  mark: 64,
+/** Offsets in the memory of the program. A list within the limit has at most 8,192 long texts. */
+export const offsets = {
+  marker: 64,
   given: 4096,
   shortened: 4096 + REGION,
   texts: 4096 + 2 * REGION,
   rows: 4096 + 3 * REGION,
 } as const
 
-/** As much of WebAssembly as is used; Node's types have none of it. */
+/** The part of WebAssembly that is used here; Node's types do not declare it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: object }
@@ -31,15 +31,15 @@ interface Program {
     at: number,
     limit: number,
     long: number,
-    mark: number,
-    marked: number,
+    marker: number,
+    marker_bytes: number,
     shortened: number,
     texts: number,
     rows: number,
   ): number
 }
 
-/** The program and its memory, as bytes and as numbers of four. */
+/** The program and its memory, as bytes and as 32-bit numbers. */
 interface Loaded {
   readonly scan: Program['scan']
   readonly bytes: Buffer
@@ -52,17 +52,17 @@ const load = (): Loaded | null => {
     const { scan, memory } = new WebAssembly.Instance(module, {}).exports as Program
     const { buffer } = memory
     const bytes = Buffer.from(buffer)
-    bytes.write(mark, places.mark, 'latin1')
+    bytes.write(marker, offsets.marker, 'latin1')
     return { scan, bytes, numbers: new Int32Array(buffer) }
   } catch {
     return null
   }
 }
 
-/** Made for the first list: most commands never read one. */
+/** Loaded for the first list: most commands never read one. */
 let loaded: Loaded | null | undefined
 
-/** Null where there is no WebAssembly, or no address space for its memory. */
+/** The loaded program; null without WebAssembly, or without address space for its memory. */
 export const loadedProgram = (): Loaded | null => {
   if (loaded === undefined) loaded = load()
   return loaded

@@ -1,17 +1,17 @@
 import { shortSha256 } from 'guard-gateway/lib/ids'
-import { BYTE_LIMIT, loadedProgram, mark, places } from './memory.ts'
+import { BYTE_LIMIT, loadedProgram, marker, offsets } from './memory.ts'
 
-/** From so many bytes on a text has a stand-in. */
-const LONG = 128
+/** Texts of so many bytes or more are replaced by placeholders. */
+const LONG_BYTES = 128
 
-/** Characters of a stand-in behind the beginning of its text: the mark and a number. */
-export const STAND_IN = mark.length + 4
+/** Characters of a placeholder after the beginning of its text: the marker and a number. */
+export const PLACEHOLDER_CHARS = marker.length + 4
 
-/** What the scan tells of each text, so many numbers a text. */
+/** The program returns a row of so many numbers for each text. */
 const ROW = 6
 
-/** A list whose long texts have stand-ins. Bytes of texts, and their hashes, can be asked for until the next scan. */
-export class Scan {
+/** A list whose long texts are replaced by placeholders. Bytes and hashes of the texts are available until the next scan. */
+export class LongTextScan {
   readonly #bytes: Buffer
   readonly #rows: Int32Array
   readonly #end: number
@@ -24,40 +24,40 @@ export class Scan {
 
   /** JSON if the list is. */
   get json(): Buffer {
-    return this.#bytes.subarray(places.shortened, this.#end)
+    return this.#bytes.subarray(offsets.shortened, this.#end)
   }
 
-  /** All texts, collapsed, one behind the other. */
+  /** All texts one after another, with white space collapsed. */
   get texts(): Buffer {
-    return this.#bytes.subarray(places.texts, this.#rows[this.#rows.length - ROW + 3] ?? places.texts)
+    return this.#bytes.subarray(offsets.texts, this.#rows[this.#rows.length - ROW + 3] ?? offsets.texts)
   }
 
-  /** Where a text goes on behind its beginning, and where it ends: offsets in the list, quotes left out. */
+  /** The span of a text after its beginning: offsets in the list, without quotes. */
   rest(text: number): { readonly start: number; readonly end: number } {
-    return { start: this.#number(text, 0) - places.given, end: this.#number(text, 1) - places.given }
+    return { start: this.#number(text, 0) - offsets.given, end: this.#number(text, 1) - offsets.given }
   }
 
-  /** With white space collapsed and trimmed. */
+  /** A text with white space collapsed and trimmed. */
   collapsed(text: number): Buffer {
     return this.#bytes.subarray(this.#number(text, 2), this.#number(text, 3))
   }
 
-  /** The first byte of what it collapses to. */
+  /** The first byte of a collapsed text. */
   first(text: number): number | undefined {
     return this.#bytes[this.#number(text, 2)]
   }
 
-  /** What it is known by. */
+  /** The hash of a collapsed text: the first 128 bits of SHA-256, hex. */
   hash(text: number): string {
     return shortSha256(this.collapsed(text))
   }
 
-  /** Its length in UTF-8. */
+  /** The length of a text in UTF-8 bytes. */
   bytes(text: number): number {
     return this.#number(text, 4)
   }
 
-  /** Characters of its beginning. */
+  /** The number of characters of the beginning that stays before the placeholder. */
   beginning(text: number): number {
     return this.#number(text, 5)
   }
@@ -68,22 +68,22 @@ export class Scan {
 }
 
 /**
- * Puts a stand-in in place of each long text of a JSON list: its beginning, which is white space and up to 32 characters of ASCII,
- * then the mark and four letters for its number. Names of members are left, and so are texts that are data URLs, nothing but white
- * space, or have characters escaped by number. Undefined for a list over 1 MiB, and where the program cannot be loaded.
+ * Replaces each long text of a JSON list by a placeholder: the beginning of the text, which is white space and up to 32 characters of
+ * ASCII, then the marker and four letters for its number. Names of members stay, and so do texts that are data URLs, only white space,
+ * or have `\u` escapes. Undefined for a list over 1 MiB, and if the program cannot be loaded.
  */
-export const scanned = (list: Buffer): Scan | undefined => {
+export const scanLongTexts = (list: Buffer): LongTextScan | undefined => {
   const program = list.length > BYTE_LIMIT ? null : loadedProgram()
   if (program === null) return
   const { bytes, numbers } = program
-  list.copy(bytes, places.given)
-  const { given, mark: place, shortened, texts, rows } = places
-  const end = program.scan(given, given + list.length, LONG, place, mark.length, shortened, texts, rows)
+  list.copy(bytes, offsets.given)
+  const { given, marker: markerOffset, shortened, texts, rows } = offsets
+  const end = program.scan(given, given + list.length, LONG_BYTES, markerOffset, marker.length, shortened, texts, rows)
   const first = (rows >> 2) + 1
-  return new Scan(bytes, numbers.slice(first, first + (numbers[first - 1] ?? 0) * ROW), end)
+  return new LongTextScan(bytes, numbers.slice(first, first + (numbers[first - 1] ?? 0) * ROW), end)
 }
 
-/** The number of a text, whose letters stand there behind its mark: from a to p, the last four bits first. */
+/** The number of a text from the four letters after its marker: `a` to `p`, the lowest four bits first. */
 export const numberAt = (string: string, at: number): number => {
   let number = 0
   for (let place = 0; place < 4; place++) number |= (string.charCodeAt(at + place) - 0x61) << (4 * place)

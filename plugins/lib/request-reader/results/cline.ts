@@ -1,6 +1,6 @@
-import type { Frame, Framed } from './frame.ts'
+import type { ResultFrame, UnframedResult } from './result-frame.ts'
 
-/** Longer results are taken as they are. */
+/** Longer results are not parsed. */
 const CHARS = 200_000
 
 interface Answer {
@@ -11,8 +11,8 @@ interface Answer {
 
 const opening = /^\[?\{"(?:query|error)":/
 
-/** Cline 3.0: one object a command or file, with `query`, `result`, `success` and perhaps `error`; what it refuses is `{"error": …}`. */
-export const cline: Frame = {
+/** Cline 3.0: one object for each command or file, with `query`, `result`, `success` and perhaps `error`. A refusal is `{"error": …}`. */
+export const cline: ResultFrame = {
   client: 'Cline 3.0: `[{"query": …, "result": …, "success": true}]`',
   read(text) {
     if (!opening.test(text) || text.length > CHARS) return
@@ -36,7 +36,7 @@ const isAnswer = (value: unknown): value is Answer =>
   value !== null &&
   (typeof (value as Answer).success === 'boolean' || typeof (value as Answer).error === 'string')
 
-const framed = (answers: readonly Answer[]): Framed => ({
+const framed = (answers: readonly Answer[]): UnframedResult => ({
   body: answers.map(bodyOf).join('\n'),
   failed: answers.some(({ success, error }) => success === false || typeof error === 'string'),
 })

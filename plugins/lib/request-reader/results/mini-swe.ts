@@ -1,11 +1,11 @@
-import { exited } from './exited.ts'
-import type { Frame } from './frame.ts'
+import { exitFailed } from './exit-code.ts'
+import type { ResultFrame } from './result-frame.ts'
 
-/** Longer results are taken as they are. */
+/** Longer results are not parsed. */
 const CHARS = 200_000
 
 /** mini-swe-agent 1: text between tags. */
-export const miniSwe: Frame = {
+export const miniSwe: ResultFrame = {
   client: 'mini-swe-agent 1: `<returncode>0</returncode>`, then `<output>…</output>`',
   read(text) {
     const [head, code] = /^[\t-\r ]*<returncode>[\t-\r ]*(-?\d{1,10})[\t-\r ]*<\/returncode>[\t-\r ]*/.exec(text) ?? []
@@ -13,19 +13,19 @@ export const miniSwe: Frame = {
     const rest = text.slice(head.length)
     const [open] = /^(?:<warning>[^<]{0,2000}<\/warning>[\t-\r ]*)?<output>/.exec(rest) ?? []
     const end = rest.lastIndexOf('</output>')
-    return { body: open === undefined || end === -1 ? rest : rest.slice(open.length, end), failed: exited(code) }
+    return { body: open === undefined || end === -1 ? rest : rest.slice(open.length, end), failed: exitFailed(code) }
   },
 }
 
 /** mini-swe-agent 2: one object. */
-export const miniSweJson: Frame = {
+export const miniSweJson: ResultFrame = {
   client: 'mini-swe-agent 2: `{"returncode": 0, "output": …}`',
   read(text) {
     const [, code] =
       /^[\t-\r ]*\{[\t-\r ]*"returncode":[\t-\r ]*(-?\d{1,10})[\t-\r ]*,[\t-\r ]*"output"/.exec(text) ?? []
     if (code === undefined || text.length > CHARS) return
     const output = outputOf(text)
-    return output === undefined ? undefined : { body: output, failed: exited(code) }
+    return output === undefined ? undefined : { body: output, failed: exitFailed(code) }
   },
 }
 

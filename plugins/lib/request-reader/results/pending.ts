@@ -1,4 +1,4 @@
-/** A longer result is more than word of how something is getting on. */
+/** A longer result is more than a report of progress. */
 const CHARS = 2048
 
 const underWay =
@@ -9,5 +9,5 @@ const pending = new RegExp(
   'i',
 )
 
-/** Whether a result says that something is still under way: whoever asks again then waits. */
+/** Whether a result says that something is still running: a repeated call is then waiting, not a loop. */
 export const isPending = (text: string): boolean => text.length <= CHARS && pending.test(text)

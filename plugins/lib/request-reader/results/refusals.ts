@@ -1,6 +1,6 @@
-import type { Frame } from './frame.ts'
+import type { ResultFrame } from './result-frame.ts'
 
-/** What clients answer in place of a tool that they did not run, or that could not do its work; seen in the recordings. */
+/** Beginnings of the texts that clients write for a tool that they did not run, or that failed. All are from recordings. */
 const beginnings = [
   // Codex 0.169
   'apply_patch verification failed',
@@ -53,8 +53,8 @@ const beginnings = [
 
 const refused = new RegExp(`^[\\t-\\r ]{0,64}(?:${beginnings.join('|')})`)
 
-/** A result that is a client's own word for a failure. It is read by how it begins: nobody's output but a failure's begins so. */
-export const refusal: Frame = {
+/** A text of the client itself that reports a failure. It is recognised by its beginning: no output of a tool begins so. */
+export const refusal: ResultFrame = {
   client: 'every client: words of its own for a call that it refused, or that failed',
   read: (text) => (refused.test(text) ? { body: text, failed: true } : undefined),
 }
@@ -62,5 +62,5 @@ export const refusal: Frame = {
 const firstWord =
   /^[\t-\r ]*(?:apply_patch|write_stdin|failed|unsupported|unable|Could|No |File |The |Model|Invalid|ripgrep|Validation|E[A-Z]{4,6}:|Failed|params|Tool |Command|Path |shellId|Error|Edit |old_string|Required|MCP |Input|Output)/
 
-/** Whether a text of which only this beginning is at hand may be such a word. */
-export const mayRefuse = (beginning: string): boolean => firstWord.test(beginning)
+/** Whether a text with this beginning may be such a report. */
+export const mayBeRefusal = (beginning: string): boolean => firstWord.test(beginning)

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { KeptBodies } from '../../../../plugins/lib/request-reader/body-cache.ts'
+import { BodyCache } from '../../../../plugins/lib/request-reader/body-cache.ts'
 
 const MIB = 1024 * 1024
 
 /** Keeps so many bodies of this size, each under a name of its own, with states that weigh this much; gives the names that are still known. */
 const kept = (count: number, bytes: number, weight: number): number[] => {
-  const bodies = new KeptBodies<number>((state) => state)
+  const bodies = new BodyCache<number>((state) => state)
   const body = Buffer.alloc(bytes)
   const names = Array.from({ length: count }, (_, index) => index)
-  for (const name of names) bodies.keep(`${name}`, body, weight, undefined)
-  return names.filter((name) => bodies.named(`${name}`).length > 0)
+  for (const name of names) bodies.set(`${name}`, body, weight, undefined)
+  return names.filter((name) => bodies.get(`${name}`).length > 0)
 }
 
 describe('kept bodies', () => {
@@ -24,49 +24,49 @@ describe('kept bodies', () => {
     assert.deepEqual(kept(10, MIB, 7 * MIB), [6, 7, 8, 9])
   })
   it('count the state that took the place of another', () => {
-    const bodies = new KeptBodies<number>((state) => state)
+    const bodies = new BodyCache<number>((state) => state)
     const body = Buffer.alloc(MIB)
-    bodies.keep('a', body, 0, undefined)
-    for (const state of [7 * MIB, 7 * MIB]) bodies.keep('b', body, state, bodies.named('b')[0])
-    for (let index = 0; index < 23; index++) bodies.keep(`${index}`, body, 0, undefined)
-    assert.equal(bodies.named('a').length, 1)
-    bodies.keep('one more', body, 0, undefined)
-    assert.deepEqual([bodies.named('a').length, bodies.named('b').length], [0, 1])
+    bodies.set('a', body, 0, undefined)
+    for (const state of [7 * MIB, 7 * MIB]) bodies.set('b', body, state, bodies.get('b')[0])
+    for (let index = 0; index < 23; index++) bodies.set(`${index}`, body, 0, undefined)
+    assert.equal(bodies.get('a').length, 1)
+    bodies.set('one more', body, 0, undefined)
+    assert.deepEqual([bodies.get('a').length, bodies.get('b').length], [0, 1])
   })
   it('are not kept if one takes more than 8 MiB', () => {
     assert.deepEqual(kept(1, 8 * MIB, 0), [0])
     assert.deepEqual(kept(1, 8 * MIB + 1, 0), [])
   })
   it('are freed at once, but for 4 MiB of buffers that later bodies are put into', () => {
-    const bodies = new KeptBodies<number>((state) => state)
+    const bodies = new BodyCache<number>((state) => state)
     const body = Buffer.alloc(MIB, 'x')
     const buffers = new Set<Buffer | undefined>()
     const keep = (name: string, weight: number) => {
-      bodies.keep(name, body, weight, undefined)
-      buffers.add(bodies.named(name)[0]?.bytes)
+      bodies.set(name, body, weight, undefined)
+      buffers.add(bodies.get(name)[0]?.bytes)
     }
     for (let index = 0; index < 40; index++) keep(`${index}`, 0)
     assert.equal(buffers.size, 33)
     keep('heavy', 31 * MIB)
     assert.equal(buffers.size, 33)
     assert.equal([...buffers].filter((bytes) => bytes?.length === 0).length, 28)
-    for (let index = 0; index < 5; index++) bodies.keep(`later ${index}`, body, 0, undefined)
-    assert.ok(bodies.named('later 4')[0]?.bytes.equals(body))
+    for (let index = 0; index < 5; index++) bodies.set(`later ${index}`, body, 0, undefined)
+    assert.ok(bodies.get('later 4')[0]?.bytes.equals(body))
   })
   it('are freed all together, and kept anew', () => {
-    const bodies = new KeptBodies<number>((state) => state)
+    const bodies = new BodyCache<number>((state) => state)
     const body = Buffer.alloc(MIB, 'x')
     // more than there is room for, so that some buffers wait for another body
-    for (let index = 0; index < 40; index++) bodies.keep(`${index}`, body, 0, undefined)
-    const buffers = Array.from({ length: 8 }, (_, index) => bodies.named(`${index + 32}`)[0]?.bytes)
+    for (let index = 0; index < 40; index++) bodies.set(`${index}`, body, 0, undefined)
+    const buffers = Array.from({ length: 8 }, (_, index) => bodies.get(`${index + 32}`)[0]?.bytes)
     bodies.clear()
     assert.deepEqual(
       buffers.map((bytes) => bytes?.length),
       buffers.map(() => 0),
     )
-    assert.equal(bodies.named('39').length, 0)
-    for (let index = 0; index < 34; index++) bodies.keep(`${index}`, body, 0, undefined)
-    assert.deepEqual([bodies.named('1').length, bodies.named('2').length], [0, 1])
-    assert.ok(bodies.named('33')[0]?.bytes.equals(body))
+    assert.equal(bodies.get('39').length, 0)
+    for (let index = 0; index < 34; index++) bodies.set(`${index}`, body, 0, undefined)
+    assert.deepEqual([bodies.get('1').length, bodies.get('2').length], [0, 1])
+    assert.ok(bodies.get('33')[0]?.bytes.equals(body))
   })
 })

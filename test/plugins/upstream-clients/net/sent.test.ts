@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { free } from 'guard-gateway/lib/request-reader'
+import { detachBuffer } from 'guard-gateway/lib/request-reader'
 import { net } from 'guard-gateway/plugins/upstream-clients/net'
 import { connectTo } from '../../../kit/upstream-client.ts'
 
@@ -27,7 +27,7 @@ const sending = async () => {
       over: over.resolve,
       sent: () => {
         told.sent++
-        free(body)
+        detachBuffer(body)
         sent.resolve()
       },
     },

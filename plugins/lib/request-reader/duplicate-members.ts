@@ -1,7 +1,7 @@
 import { GuardError } from 'guard-gateway/core'
 
-/** Members that a request of any dialect may hold once only, since sessions, rules or the reading of its reply follow from them: two readers of doubles could see two requests. */
-const single = new Set([
+/** Members that a request of any API style may have only once, since sessions, rules or the reply depend on them: of duplicates, two parsers could read different values. */
+const uniqueNames = new Set([
   'conversation',
   'function_call',
   'functions',
@@ -22,8 +22,8 @@ const single = new Set([
   'tools',
 ])
 
-/** Watches the members of one body for doubles. */
-export class SingleMembers {
+/** Checks the members of one body for duplicates. */
+export class DuplicateMembers {
   readonly #list: string
   readonly #seen = new Set<string>()
 
@@ -31,9 +31,9 @@ export class SingleMembers {
     this.#list = list
   }
 
-  /** Throws INVALID_BODY at the second of a member that must stand alone. */
-  note(name: string): void {
-    if (name !== this.#list && !single.has(name)) return
+  /** Throws INVALID_BODY for the second member of a name that may occur only once. */
+  check(name: string): void {
+    if (name !== this.#list && !uniqueNames.has(name)) return
     if (this.#seen.has(name)) {
       throw new GuardError('INVALID_BODY', `The request body holds "${name}" twice.`, { path: `/${name}` })
     }

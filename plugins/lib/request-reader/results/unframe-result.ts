@@ -1,44 +1,44 @@
-import { trimmed } from './blanks.ts'
 import { cline } from './cline.ts'
 import { codex } from './codex.ts'
-import { exited } from './exited.ts'
-import type { Frame, Framed } from './frame.ts'
+import { exitFailed } from './exit-code.ts'
 import { gemini } from './gemini.ts'
 import { miniSwe, miniSweJson } from './mini-swe.ts'
-import { mayRefuse, refusal } from './refusals.ts'
+import { mayBeRefusal, refusal } from './refusals.ts'
+import type { ResultFrame, UnframedResult } from './result-frame.ts'
+import { trimmed } from './trim-ascii.ts'
 
-/** A frame that stands before what the tool said; the first group is its exit code. */
-const before = (client: string, pattern: RegExp): Frame => ({
+/** A frame before the output. The first group of the pattern is the exit code. */
+const prefixFrame = (client: string, pattern: RegExp): ResultFrame => ({
   client,
   read(text) {
     const found = pattern.exec(text)
-    return found === null ? undefined : { body: text.slice(found[0].length), failed: exited(found[1]) }
+    return found === null ? undefined : { body: text.slice(found[0].length), failed: exitFailed(found[1]) }
   },
 })
 
-/** What stands behind what the tool said is looked for in so many characters. */
-const TAIL = 400
+/** A frame after the output is searched in the last so many characters. */
+const TAIL_CHARS = 400
 
-/** A frame that stands behind what the tool said; the first group is its exit code, and without one it failed. */
-const behind = (client: string, pattern: RegExp): Frame => ({
+/** A frame after the output. The first group of the pattern is the exit code; without one the tool failed. */
+const suffixFrame = (client: string, pattern: RegExp): ResultFrame => ({
   client,
   read(text) {
-    const found = pattern.exec(text.slice(-TAIL))
+    const found = pattern.exec(text.slice(-TAIL_CHARS))
     return found === null
       ? undefined
-      : { body: text.slice(0, text.length - found[0].length), failed: exited(found[1]) ?? true }
+      : { body: text.slice(0, text.length - found[0].length), failed: exitFailed(found[1]) ?? true }
   },
 })
 
-/** Frames of clients. Recordings of them stand in `test/data/result-frames`. */
-const frames: readonly Frame[] = [
+/** The frames of clients. Recordings are in `test/data/result-frames`. */
+const frames: readonly ResultFrame[] = [
   miniSwe,
   miniSweJson,
   {
     client: 'Claude Code 2.1: `<tool_use_error>…</tool_use_error>`',
     read: (text) => (/^[\t-\r ]*<tool_use_error>/.test(text) ? { body: text, failed: true } : undefined),
   },
-  before(
+  prefixFrame(
     'Claude Code 2.1: `Exit code 2`, then what the command said',
     /^[\t-\r ]*Exit code (-?\d{1,10})(?=[\t-\r ]|$)/,
   ),
@@ -54,29 +54,32 @@ const frames: readonly Frame[] = [
       if (code === undefined) return
       const parts = said.slice(0, fields).split(/\n(?:Error|Stderr): /)
       const body = parts.filter((part) => !isPlaceholder(trimmed(part))).join('\n')
-      // a signal ended it
-      return { body, failed: code === '(none)' ? true : exited(code) }
+      // a signal ended the process
+      return { body, failed: code === '(none)' ? true : exitFailed(code) }
     },
   },
   gemini,
   cline,
-  behind(
+  suffixFrame(
     'Copilot CLI 1.0: `<shellId: 0 completed with exit code 0>`',
     /[\t-\r ]*<(?:shellId: |command with )[^<>\n]{1,100} (?:completed|exited) with exit code (-?\d{1,10})>[\t-\r ]*$/,
   ),
-  behind(
+  suffixFrame(
     'pi 0.73: `Command exited with code 2`',
     /(?:^|\n)[\t-\r ]*Command (?:exited with code (-?\d{1,10})|timed out after [^\n]{1,80}|aborted)[\t-\r ]*$/,
   ),
-  behind(
+  suffixFrame(
     'OpenCode 1.18, Kilo 7.7: a command that took too long',
     /[\t-\r ]*<shell_metadata>[^<]{0,300}terminated command[^<]{0,300}<\/shell_metadata>[\t-\r ]*$/,
   ),
-  behind('Continue 1.5: a command that took too long', /[\t-\r ]*\[Command timed out after [^\]\n]{1,80}\][\t-\r ]*$/),
+  suffixFrame(
+    'Continue 1.5: a command that took too long',
+    /[\t-\r ]*\[Command timed out after [^\]\n]{1,80}\][\t-\r ]*$/,
+  ),
   refusal,
 ]
 
-/** What clients write where a tool has said nothing. */
+/** What clients write for a tool without output. */
 const placeholders: ReadonlySet<string> = new Set([
   '',
   // OpenCode 1.18, Kilo 7.7, pi 0.73
@@ -94,21 +97,21 @@ const placeholders: ReadonlySet<string> = new Set([
 /** Claude Code 2.1 and Qwen Code 0.24: `(Bash completed with no output)`, `(read_file completed with no output)`. */
 const completed = /^\([\w.-]{1,64} completed with no output\)$/
 
-/** The longest of them, and room around it. */
+/** No placeholder is longer. */
 const PLACEHOLDER_CHARS = 128
 
-/** Whether a text, trimmed, stands for nothing. */
+/** Whether a trimmed text means that there was no output. */
 const isPlaceholder = (text: string): boolean =>
   text.length <= PLACEHOLDER_CHARS && (placeholders.has(text) || completed.test(text))
 
-/** A frame may stand in another: Codex runs `apply_patch` in a shell. */
-const NESTED = 3
+/** At most so many frames are nested: Codex runs `apply_patch` in a shell. */
+const MAX_NESTED = 3
 
-/** Takes clients' frames away; the text itself where there is none. */
-export const unframed = (text: string): Framed => {
-  let framed: Framed = { body: text, failed: null }
-  for (let depth = 0; depth < NESTED; depth++) {
-    const inner = once(framed.body)
+/** Removes the frames of clients. A text without a frame stays as it is. */
+export const unframeResult = (text: string): UnframedResult => {
+  let framed: UnframedResult = { body: text, failed: null }
+  for (let depth = 0; depth < MAX_NESTED; depth++) {
+    const inner = unframeOnce(framed.body)
     if (inner === undefined) break
     framed = { body: inner.body, failed: inner.failed ?? framed.failed }
     if (inner.body.length === text.length) break
@@ -116,7 +119,7 @@ export const unframed = (text: string): Framed => {
   return isPlaceholder(trimmed(framed.body)) ? { ...framed, body: '' } : framed
 }
 
-const once = (text: string): Framed | undefined => {
+const unframeOnce = (text: string): UnframedResult | undefined => {
   for (const frame of frames) {
     const framed = frame.read(text)
     if (framed !== undefined) return framed
@@ -126,5 +129,5 @@ const once = (text: string): Framed | undefined => {
 const opening =
   /^[\t-\r ]*(?:[[{<(]|Exit code|Command|Output: |Stdout: |Process |Wall time|Chunk ID|Original token|Total output)/
 
-/** Whether a text that begins so may be framed, or be JSON; a frame that stands behind a text is known by its words. */
-export const opensFrame = (beginning: string): boolean => opening.test(beginning) || mayRefuse(beginning)
+/** Whether a text with this beginning may have a frame, or be JSON. A frame after the output is found by the marker words instead. */
+export const mayBeFramed = (beginning: string): boolean => opening.test(beginning) || mayBeRefusal(beginning)

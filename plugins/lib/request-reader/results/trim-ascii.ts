@@ -1,6 +1,6 @@
 const isBlank = (unit: number): boolean => unit === 32 || (unit >= 9 && unit <= 13)
 
-/** A text without ASCII blanks at its ends. Other blanks stay: the text may be a byte string, in which they are parts of letters. */
+/** Trims ASCII white space. Other white space stays: in a byte string its bytes may be parts of letters. */
 export const trimmed = (text: string): string => {
   let start = 0
   let end = text.length

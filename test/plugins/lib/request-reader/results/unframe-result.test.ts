@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { literal } from '../../../../../plugins/lib/request-reader/conversation/string-encoding.ts'
-import { type ResultPrint, resultPrint } from '../../../../../plugins/lib/request-reader/conversation/tool-calls.ts'
-import { opensFrame, unframed } from '../../../../../plugins/lib/request-reader/results/frames.ts'
+import { type ResultSummary, resultSummary } from '../../../../../plugins/lib/request-reader/conversation/tool-calls.ts'
+import { mayBeFramed, unframeResult } from '../../../../../plugins/lib/request-reader/results/unframe-result.ts'
 
 interface Recorded {
   readonly case: string
@@ -29,14 +29,14 @@ const untold = new Set([
   'copilot shell_timeout',
 ])
 
-const printOf = (text: string, flagged: boolean | null = null): ResultPrint =>
-  resultPrint(text, '', flagged, literal.utf8)
+const printOf = (text: string, flagged: boolean | null = null): ResultSummary =>
+  resultSummary(text, '', flagged, literal.utf8)
 
 const REMINDERS = /\s*<system-reminder>[\s\S]*?<\/system-reminder>/g
 
 /** What a client's results are to the rules, by their cases; what is no text is left out. */
-const printsOf = (results: readonly Recorded[]): ReadonlyMap<string, ResultPrint> => {
-  const prints = new Map<string, ResultPrint>()
+const printsOf = (results: readonly Recorded[]): ReadonlyMap<string, ResultSummary> => {
+  const prints = new Map<string, ResultSummary>()
   for (const { case: name, result, is_error = null } of results) {
     const text = textOf(result)
     if (text !== undefined) prints.set(name, printOf(text.replace(REMINDERS, ''), is_error))
@@ -82,7 +82,7 @@ describe('results as clients frame them', () => {
   })
   it('are read behind several frames', () => {
     const nested = 'Wall time: 0.1 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nno such file\n'
-    assert.deepEqual(unframed(nested), { body: 'no such file\n', failed: true })
+    assert.deepEqual(unframeResult(nested), { body: 'no such file\n', failed: true })
   })
   it('say that a command did not fail where the client says so', () => {
     assert.equal(printOf('Chunk ID: a\nProcess exited with code 0\nOutput:\nall 12 tests passed').passed, true)
@@ -118,7 +118,7 @@ describe('results as clients frame them', () => {
     assert.equal(printOf('<returncode>0</returncode>\n<output>\nhello\n</output>').result, one.result)
   })
   it('are read alike where their strings are bytes of UTF-8', () => {
-    const bytes = (text: string) => resultPrint(Buffer.from(text).toString('latin1'), '', null, literal.latin1)
+    const bytes = (text: string) => resultSummary(Buffer.from(text).toString('latin1'), '', null, literal.latin1)
     for (const text of [
       '\u00a0',
       'voilà <shellId: 12 completed with exit code 0>',
@@ -158,8 +158,8 @@ describe('results as clients frame them', () => {
       '💥',
     ])
       for (const text of [piece.repeat(1_000_000), `${piece}${'x'.repeat(10_000_000)}`]) {
-        unframed(text)
-        opensFrame(text.slice(0, 32))
+        unframeResult(text)
+        mayBeFramed(text.slice(0, 32))
       }
   })
 })
