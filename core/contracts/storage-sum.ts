@@ -1,24 +1,24 @@
 import type { AnyWhere, Order, Where } from './storage-query.ts'
 
-/** What is to be added up. Rows are walked along `order` as a query's are, which an index must serve. */
+/** What to add up. Rows are scanned in `order`, as those of a query, and an index must serve it. */
 export interface Sum<R, B extends string = string, O extends string = string> {
   readonly where?: Where<R>
-  /** By `recorded` if absent. */
+  /** `recorded` if absent. */
   readonly order?: Order<keyof R & string>
-  /** Text, integer and boolean columns: rows that are equal in all of them are added up together. */
+  /** The columns to group by: text, integer or boolean. Rows that are equal in all of them are one group. */
   readonly by: readonly B[]
-  /** Integer columns; null adds nothing. */
+  /** The integer columns to add up. Null adds nothing. */
   readonly of: readonly O[]
 }
 
-/** Rows that are equal in some columns: their values there, how many they are, and what they come to. */
+/** A group of rows that are equal in the `by` columns: these values, the number of rows, and the sums. */
 export interface Group<B extends string = string, O extends string = string> {
   readonly by: Readonly<Record<B, string | number | boolean | null>>
   readonly rows: number
   readonly sums: Readonly<Record<O, number>>
 }
 
-/** A sum as backends see it: complete, names checked, its order served by an index. */
+/** A sum, as backends receive it: complete, names are checked, and an index serves its order. */
 export interface DriverSum {
   readonly where: AnyWhere
   readonly order: Order

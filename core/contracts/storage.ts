@@ -1,33 +1,33 @@
 import type { AnyWhere, Found, Order, Query, Scalar, Where } from './storage-query.ts'
 import type { DriverSum, Group, Sum } from './storage-sum.ts'
 
-/** Row types by table name. Features merge theirs in: `declare module 'guard-gateway/core' { interface Tables { runs: Run } }`. */
+/** Row types by table name. A feature adds its own by declaration merging: `declare module 'guard-gateway/core' { interface Tables { runs: Run } }`. */
 export interface Tables {}
 
-/** What a column holds: `int64` is a bigint, `search` a list of tokens that is indexed and never returned. Any column outside the key may be null. */
+/** The type of a column. An `int64` is a bigint; `search` is a list of tokens, which is indexed and never returned. Any column outside of the key may be null. */
 export type Column = 'text' | 'integer' | 'int64' | 'real' | 'boolean' | 'json' | 'search'
 
-/** A kind of row that storage keeps. Plain data, since it is posted to other threads. */
+/** The schema of a table. It is plain data, since it is posted to other threads. */
 export interface Table {
   readonly id: string
-  /** Text columns that identify a row; `['id']` if absent. */
+  /** The text columns that identify a row; `['id']` if absent. */
   readonly key?: readonly string[]
   readonly columns: Readonly<Record<string, Column>>
-  /** Columns to order and filter by. `recorded`, the order of first put, may stand last. */
+  /** Indexes: the columns to order and filter by. `recorded`, the order of first put, may be the last column. */
   readonly indexes?: readonly (readonly string[])[]
-  /** Columns to find rows by whose value there is known, as few rows have one: a row whose first column here is null costs nothing. */
+  /** Indexes of columns that are null in most rows. A row whose first column of the index is null is not in the index and costs nothing. */
   readonly sparse?: readonly (readonly string[])[]
-  /** Columns that no two rows share, null apart. */
+  /** Unique indexes: no two rows have the same values in these columns, apart from null. */
   readonly unique?: readonly (readonly string[])[]
-  /** Columns whose values are the same in most rows, which a backend may write at less cost. */
+  /** Columns that have the same value in most rows. A backend may use that to write faster. */
   readonly repeated?: readonly string[]
-  /** Rows are often looked for by a key that none has, as when something may begin: a backend may remember which keys there are. */
+  /** Rows of this table are often looked up by a key that does not exist. A backend may keep a filter of the existing keys. */
   readonly often_absent?: boolean
-  /** Text, search and json columns that are stored without redaction: enumerations, hashes, ids already checked. */
+  /** Text, search and json columns that are stored without redaction: enumerations, hashes, and ids that were checked already. */
   readonly exact?: readonly string[]
 }
 
-/** A row as backends see it. */
+/** A row, as backends receive it. */
 export type AnyRow = Readonly<Record<string, unknown>>
 
 type Put<R> = { readonly put: R; readonly when?: 'absent'; readonly patch?: undefined; readonly remove?: undefined }
@@ -39,90 +39,94 @@ type Patch<R> = {
   readonly remove?: undefined
 }
 type Remove = { readonly key: Key; readonly remove: true; readonly put?: undefined; readonly patch?: undefined }
-/** `sync`: the batch is safe from a power cut before it is answered. */
+/** `sync`: the batch survives a power cut once its promise resolves. */
 type ChangeOf<N, R> = { readonly table: N; readonly sync?: boolean } & (Put<R> | Patch<R> | Remove)
 
-/** One step of a batch. `put` writes the whole row; what it leaves out is null. */
+/** One change of a batch. `put` writes the whole row; columns that it leaves out are null. `patch` changes some columns, `remove` deletes the row. */
 export type Change = { [N in TableName]: ChangeOf<N, Tables[N]> }[TableName]
 
-/** Values of the key columns, in the order of `table.key`. */
+/** The values of the key columns, in the order of `table.key`; a string for a key of one column. */
 export type Key = string | readonly string[]
 export type TableName = keyof Tables & string
 
-/** Busy: a commit waits over a second. Full: the disk. Failing: the database cannot be written for another reason. */
+/** `busy`: a commit takes over a second. `full`: the disk is full. `failing`: the database cannot be written for another reason. */
 export type StorageState = 'ok' | 'busy' | 'full' | 'failing'
 
-/** The zero value is the least capable. `shared`: several gateways may write the same sessions. */
+/** What a backend can do beyond the minimum. `search`: it can search tokens. `shared`: several gateways may write the same sessions. */
 export interface Capabilities {
   readonly search: 'tokens' | 'none'
   readonly shared: boolean
 }
 
 export interface WriteOptions {
-  /** While the disk is full or the database fails, wait until it can be written instead of being refused. */
+  /** While the disk is full or the database fails, keep the batch until it can be written, instead of refusing it. */
   readonly hold?: boolean
-  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are looked at: called should one fail then, and nothing be written. What was resolved is held, and after a death before the promise settles that this returns, written as far as it goes. */
+  /**
+   * Resolve as soon as the batch survives the death of the process, which may be before its conditions are tested. Called if a condition
+   * fails then; nothing of the batch is written in that case. A batch that was resolved is held. If the process dies before the promise
+   * that this returns settles, the next process writes those changes of the batch whose conditions hold.
+   */
   readonly onRefused?: () => void | Promise<void>
 }
 
 export interface Reader {
-  /** Whether there is such a table, for readers of what a feature keeps that may not be there. */
+  /** Whether the table exists: the feature that declares it may be absent. */
   has(table: TableName): boolean
   get<N extends TableName>(table: N, key: Key): Promise<Tables[N] | undefined>
   find<N extends TableName>(table: N, query?: Query<Tables[N]>): Promise<Found<Tables[N]>>
 }
 
-/** Writes what it has put off of a row, or of all rows of a table if no key is given; undefined where it has put off nothing. */
-export type PutOff = (key?: Key) => Promise<unknown> | undefined
+/** Writes the deferred changes of a row, or of all rows of a table without a key; undefined if there are none. */
+export type FlushDeferred = (key?: Key) => Promise<unknown> | undefined
 
-/** What features use. Every write is redacted on its way in. */
+/** The storage that features use. Every write is redacted before it is stored. */
 export interface Storage extends Reader {
-  /** For a writer that puts writes off: it is asked, and waited for, before anybody in this process reads a row of the table. */
-  beforeReads<N extends TableName>(table: N, putOff: PutOff): void
+  /** Registers a writer that defers its writes. `flush` is called, and awaited, before this process reads a row of the table. */
+  beforeReads<N extends TableName>(table: N, flush: FlushDeferred): void
   readonly capabilities: Capabilities
   readonly state: StorageState
-  /** What whoever runs it has to know beside the state, in sentences; mostly nothing. */
+  /** What an operator must know beside the state, in sentences; mostly empty. */
   readonly notes: readonly string[]
-  /** Length of the journal; undefined where there is none. */
+  /** Size of the journal in bytes; undefined without a journal. */
   readonly journal_bytes: number | undefined
   /**
-   * Adds up columns of all rows that meet the tests, in steps that keep no write waiting; groups come in no order.
-   * A row that is written or removed meanwhile may be in it or not.
+   * Adds up columns of all rows that meet the tests, in groups without an order. It runs in steps, so that no write waits for it.
+   * A row that is written or removed meanwhile may be counted or not.
    */
   sum<N extends TableName, B extends keyof Tables[N] & string, O extends keyof Tables[N] & string>(
     table: N,
     asked: Sum<Tables[N], B, O>,
   ): Promise<readonly Group<B, O>[]>
-  /** Calls `listener` at each change of state; the function returned ends that. */
+  /** Calls `listener` at each change of the state. The returned function removes the listener. */
   onState(listener: (state: StorageState) => void): () => void
-  /** False, and nothing written: `when: 'absent'` and the row exists, or a unique column is taken. */
+  /** Writes a row. Resolves to false, and writes nothing, if the row exists and `when` is `absent`, or if a unique column is taken. */
   put<N extends TableName>(table: N, row: Tables[N], when?: 'absent'): Promise<boolean>
-  /** Compare and set. False, and nothing written: no such row, or it does not meet `expected`. */
+  /** Compare and set. Resolves to false, and writes nothing, if the row does not exist or does not meet `expected`. */
   patch<N extends TableName>(
     table: N,
     key: Key,
     changes: Partial<Tables[N]>,
     expected?: Where<Tables[N]>,
   ): Promise<boolean>
-  /** Removes up to `limit` rows; resolves to how many. */
+  /** Removes up to `limit` rows. Resolves to the number of removed rows. */
   remove<N extends TableName>(table: N, where: Where<Tables[N]>, limit: number): Promise<number>
-  /** Resolves when nothing that was written before waits any more for its conditions to be looked at, unless it is held. */
+  /** Resolves when the conditions of all earlier batches are tested. It does not wait for held batches. */
   flush(): Promise<void>
-  /** All or nothing; resolves when durable. False, and nothing written, if one condition failed. */
+  /** Writes a batch completely or not at all. Resolves when the batch is durable; to false, with nothing written, if a condition failed. */
   write(batch: readonly Change[], options?: WriteOptions): Promise<boolean>
-  /** Runs `work` while nobody else runs it for this row, then commits the batch it returns; throws STORAGE_BUSY if that met a failed condition. */
+  /** Runs `work` under an exclusive lock on this row, then commits the batch that it returns. Throws STORAGE_BUSY if a condition of the batch failed. */
   exclusive<N extends TableName, T>(
     table: N,
     key: Key,
     work: (read: Reader) => Promise<readonly [result: T, batch: readonly Change[]]>,
   ): Promise<T>
-  /** Bytes in use, about. */
+  /** Bytes that the rows take, about. */
   bytes(): Promise<number>
-  /** Resolves when what was written before is durable; may be called again. What comes later is refused with STORAGE_UNAVAILABLE. */
+  /** Resolves when all earlier writes are durable. May be called again. Later calls are refused with STORAGE_UNAVAILABLE. */
   close(): Promise<void>
 }
 
-/** A change as backends see it: names checked, values redacted, keys as lists. */
+/** A change, as backends receive it: names are checked, values redacted, keys are lists. */
 export type DriverChange =
   | { readonly kind: 'put'; readonly table: Table; readonly row: AnyRow; readonly absent: boolean }
   | {
@@ -134,13 +138,13 @@ export type DriverChange =
     }
   | { readonly kind: 'remove'; readonly table: Table; readonly key: readonly string[] }
 
-/** Where a row stands, and where a page ends: value of the order column and `recorded`. */
+/** The position of a row in an order, or of the end of a page: the value of the order column, and `recorded`. */
 export interface Position {
   readonly value: Scalar | null
   readonly recorded: number
 }
 
-/** A query as backends see it: complete, names checked, its order served by an index. */
+/** A query, as backends receive it: complete, names are checked, and an index serves its order. */
 export interface DriverQuery {
   readonly where: AnyWhere
   readonly search: readonly string[]
@@ -151,7 +155,7 @@ export interface DriverQuery {
 
 export interface DriverPage {
   readonly rows: readonly AnyRow[]
-  /** Of each row. */
+  /** The position of each row. */
   readonly positions: readonly Position[]
   readonly next: Position | null
   readonly truncated: boolean
@@ -163,11 +167,11 @@ export interface DriverWriteOptions {
   readonly onRefused?: WriteOptions['onRefused'] | undefined
 }
 
-/** What a backend writes. Values return as they went in, bigint, null and `__proto__` members included; columns never set return null. */
+/** What a backend implements. Values are read as they were written, also bigint, null and `__proto__` members. Columns that were never set are null. */
 export interface Driver {
   readonly capabilities: Capabilities
   readonly state: StorageState
-  /** Absent: nothing to tell. */
+  /** Absent: no notes. */
   readonly notes?: readonly string[]
   /** Absent: no journal. */
   readonly journal_bytes?: number
@@ -175,12 +179,12 @@ export interface Driver {
   get(table: Table, key: readonly string[]): Promise<AnyRow | undefined>
   find(table: Table, query: DriverQuery): Promise<DriverPage>
   sum(table: Table, asked: DriverSum): Promise<readonly Group[]>
-  /** All or nothing; false if a condition failed. Order counts: a change sees those before it. */
+  /** Writes a batch completely or not at all; false if a condition failed. Changes apply in order: each sees the earlier ones. */
   write(batch: readonly DriverChange[], options: DriverWriteOptions): Promise<boolean>
-  /** Absent: nothing is answered before its conditions are looked at. */
+  /** Absent: no batch is answered before its conditions are tested. */
   flush?(): Promise<void>
   remove(table: Table, where: AnyWhere, limit: number): Promise<number>
-  /** Holds a lock on the row that other processes respect; absent where one process is enough. */
+  /** Locks the row against other processes too; absent if only one process may use the storage. */
   exclusive?<T>(
     table: Table,
     key: readonly string[],
@@ -193,20 +197,20 @@ export interface Driver {
 export type DriverReader = Pick<Driver, 'get' | 'find'>
 
 export interface DriverContext {
-  /** Reports a failure that nobody waits for. */
+  /** Reports a failure that no caller waits for. */
   readonly fault: (error: unknown, where: string) => void
-  /** A gateway may be at work on the same storage, and this one works beside it: it takes no lock that excludes the other. */
+  /** Another gateway may use the same storage at the same time: take no lock that excludes it. */
   readonly beside?: boolean
 }
 
-/** A place to keep rows in. */
+/** A kind of storage, such as SQLite or memory. */
 export interface StorageBackend {
   readonly id: string
-  /** Makes sure that the tables exist, adding what is missing and changing nothing else. */
+  /** Opens the storage. Adds missing tables, columns and indexes, and changes nothing else in them. */
   open(tables: readonly Table[], context: DriverContext): Promise<Driver>
 }
 
-/** What happens to shadow-mode requests while nothing can be recorded: refused, or let through unrecorded. */
+/** What happens to requests in shadow mode while nothing can be recorded: they are refused, or forwarded without a record. */
 export type OnStorageFailure = 'refuse' | 'forward'
 
 /** Who opens, holds and closes the storage of a gateway. */

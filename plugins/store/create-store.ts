@@ -4,8 +4,8 @@ import type {
   Driver,
   DriverChange,
   DriverReader,
+  FlushDeferred,
   Key,
-  PutOff,
   Reader,
   Storage,
   Table,
@@ -104,7 +104,7 @@ export const createStore = (
   }
   const has = (name: string): boolean => plans.has(name)
   const plain = reader(driver, driver.capabilities, has, plan, cleaning)
-  const putOff = new Map<string, PutOff>()
+  const putOff = new Map<string, FlushDeferred>()
   const read: typeof plain = {
     has,
     get: async (name, key) => {
@@ -175,7 +175,7 @@ export const createStore = (
       await putOff.get(name)?.()
       return driver.sum(found.table, checked)
     },
-    beforeReads: (name: string, write: PutOff) => void putOff.set(plan(name).table.id, write),
+    beforeReads: (name: string, write: FlushDeferred) => void putOff.set(plan(name).table.id, write),
     write,
     put: (name: string, row: AnyRow, when?: 'absent') =>
       write([{ table: name, put: row, ...(when === undefined ? {} : { when }) }]),
