@@ -1,16 +1,15 @@
-;; Finds the long texts of a JSON value and writes two things: the value with a stand-in for each of them, which is quickly parsed,
-;; and the texts one behind the other, unescaped, with white space collapsed and trimmed.
-;; What is no JSON passes as it is, for the parser to refuse.
+;; Finds the long texts of a JSON value. Writes the value with a placeholder for each of them, which is parsed quickly, and the texts one
+;; after another, unescaped, with white space collapsed and trimmed. Bytes that are no JSON are copied, so that the parser refuses them.
 (module
   (memory (export "memory") 52)
 
-  ;; what the text that was read last is
-  (global $end (mut i32) (i32.const 0))     ;; behind its closing quote
-  (global $escapes (mut i32) (i32.const 0)) ;; bytes that unescaping it takes away
-  (global $plain (mut i32) (i32.const 0))   ;; 0 where it has other escapes than those of one letter, or is no JSON
+  ;; the text that was read last
+  (global $end (mut i32) (i32.const 0))     ;; the offset after its closing quote
+  (global $escapes (mut i32) (i32.const 0)) ;; bytes that unescaping removes
+  (global $plain (mut i32) (i32.const 0))   ;; 0 if it has escapes of more than one letter, or is no JSON
   (global $blanks (mut i32) (i32.const 0))  ;; escapes in its beginning
 
-  ;; from 256 on, by its letter, the byte that a backslash and a letter stand for; 0 if they stand for none
+  ;; from offset 256 on, by letter: the byte that a backslash and this letter mean; 0 if they mean none
   (data (i32.const 0x122) "\22")
   (data (i32.const 0x12f) "/")
   (data (i32.const 0x15c) "\5c")
@@ -25,17 +24,17 @@
       (i32.eq (local.get $byte) (i32.const 0x20))
       (i32.lt_u (i32.sub (local.get $byte) (i32.const 0x09)) (i32.const 5))))
 
-  ;; writes the text whose first byte is at $at to $out; gives the end of what it wrote
+  ;; writes the text whose first byte is at $at to $out; returns the end of the written bytes
   (func $text (param $at i32) (param $limit i32) (param $out i32) (result i32)
     (local $from i32) (local $gap i32) (local $bytes v128) (local $stops i32) (local $byte i32)
     (local.set $from (local.get $out))
-    ;; white space at the beginning is dropped like that behind white space
+    ;; leading white space is dropped, as is white space after white space
     (local.set $gap (i32.const 1))
     (global.set $escapes (i32.const 0))
     (global.set $plain (i32.const 1))
     (loop $next
       (if (i32.eqz (local.get $gap)) (then
-        ;; sixteen bytes at a time as they stand, up to a quote, a backslash, a control character or a space behind a space
+        ;; copies sixteen bytes at a time, up to a quote, a backslash, a control character or a space after a space
         (loop $run
           (local.set $bytes (v128.load (local.get $at)))
           (v128.store (local.get $out) (local.get $bytes))
@@ -83,7 +82,7 @@
       (br $next))
     (unreachable))
 
-  ;; the end of a text's beginning: white space, and up to 32 ASCII characters behind it
+  ;; the end of a text's beginning: white space, and up to 32 ASCII characters after it
   (func $beginning (param $at i32) (result i32)
     (local $byte i32) (local $said i32)
     (global.set $blanks (i32.const 0))
@@ -102,7 +101,7 @@
       (local.set $said (i32.add (local.get $said) (call $said (i32.add (local.get $at) (i32.const 16)))))))
     (i32.add (local.get $at) (local.get $said)))
 
-  ;; how many of sixteen bytes stand before the first that is a quote, a backslash or beyond ASCII
+  ;; how many of sixteen bytes precede the first quote, backslash or byte beyond ASCII
   (func $said (param $at i32) (result i32)
     (local $bytes v128)
     (local.set $bytes (v128.load (local.get $at)))
@@ -121,16 +120,16 @@
       (br_if $blank (call $is_blank (local.get $byte))))
     (i32.eq (local.get $byte) (i32.const 0x3a)))
 
-  ;; whether a text begins with data:, since of such an address styles look for the comma
+  ;; whether a text begins with data: (API styles search the comma of such an address)
   (func $is_data (param $at i32) (result i32)
     (i32.and
       (i32.eq (i32.load (local.get $at)) (i32.const 0x61746164))
       (i32.eq (i32.load8_u offset=4 (local.get $at)) (i32.const 0x3a))))
 
-  ;; the quotes that begin and end strings, found sixty-four bytes at a time
-  (global $block (mut i32) (i32.const 0))    ;; where the bytes stand that were looked at last
-  (global $quotes (mut i64) (i64.const 0))   ;; a bit for each quote among them that was not given yet
-  (global $escaping (mut i64) (i64.const 0)) ;; 1 if the byte behind them is escaped
+  ;; finds the quotes that begin and end strings, sixty-four bytes at a time
+  (global $block (mut i32) (i32.const 0))    ;; the offset of the last block that was searched
+  (global $quotes (mut i64) (i64.const 0))   ;; a bit for each quote of the block that was not returned yet
+  (global $escaping (mut i64) (i64.const 0)) ;; 1 if the byte after the block is escaped
 
   (func $bits (param $at i32) (param $byte v128) (result i64)
     (i64.or
@@ -144,7 +143,7 @@
         (i64.shl (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (v128.load offset=48 (local.get $at)) (local.get $byte))))
           (i64.const 48)))))
 
-  ;; of these backslashes in a block, which bytes they escape: those behind runs of an odd number of them, found by the carries of an addition
+  ;; the bytes that the backslashes of a block escape: those after runs of an odd number, found by the carries of an addition
   (func $escaped (param $backslashes i64) (result i64)
     (local $behind i64) (local $odd i64) (local $runs i64)
     (local.set $backslashes (i64.and (local.get $backslashes) (i64.xor (global.get $escaping) (i64.const -1))))
@@ -155,7 +154,7 @@
     (global.set $escaping (i64.extend_i32_u (i64.lt_u (local.get $runs) (local.get $odd))))
     (i64.and (local.get $behind) (i64.xor (i64.const 0x5555555555555555) (i64.shl (local.get $runs) (i64.const 1)))))
 
-  ;; the next quote, or a place from $limit on
+  ;; the offset of the next quote, or one from $limit on
   (func $quote (param $limit i32) (result i32)
     (local $found i64)
     (loop $step
@@ -171,9 +170,9 @@
     (i32.add (global.get $block) (i32.wrap_i64 (i64.ctz (local.get $found)))))
 
   ;; Scans the JSON from $at to $limit. Texts of $long bytes and more are written to $out; the JSON is written to $json, with the
-  ;; $marked bytes at $mark and four letters for a number in place of all but the beginning of each. A row of six numbers at $rows
-  ;; tells of each: where its rest begins and where it ends, both in the JSON, where it was written and to what end, its own
-  ;; length and that of its beginning, both unescaped. Gives the end of the JSON written; the number of rows stands before them.
+  ;; $marked bytes at $mark and four letters for a number instead of all but the beginning of each. Writes a row of six numbers at $rows
+  ;; for each text: start of its rest and its end, both in the JSON; start and end of the written text; its length and that of its
+  ;; beginning, both unescaped. Returns the end of the written JSON. The number of rows precedes the rows.
   (func (export "scan") (param $at i32) (param $limit i32) (param $long i32) (param $mark i32) (param $marked i32)
                         (param $json i32) (param $out i32) (param $rows i32) (result i32)
     (local $copied i32) (local $start i32) (local $rest i32) (local $to i32) (local $count i32) (local $row i32)
@@ -191,7 +190,7 @@
       (br_if $next (i32.eqz (global.get $plain)))
       (local.set $at (global.get $end))
       (local.set $rest (call $beginning (local.get $start)))
-      ;; what is written must not grow
+      ;; the written JSON must not become longer
       (br_if $next (i32.lt_s (i32.sub (local.get $at) (local.get $rest)) (i32.const 64)))
       (br_if $next (i32.or (call $is_name (local.get $at)) (call $is_data (local.get $start))))
 
@@ -217,7 +216,7 @@
     (i32.store (local.get $rows) (local.get $count))
     (call $copied (local.get $copied) (local.get $limit) (local.get $json)))
 
-  ;; writes what stands from $at to $end to $to, and up to fifteen bytes more; gives the end of what is meant
+  ;; copies the bytes from $at to $end to $to, and up to fifteen more; returns the end without those
   (func $copied (param $at i32) (param $end i32) (param $to i32) (result i32)
     (loop $next
       (if (i32.lt_u (local.get $at) (local.get $end)) (then

@@ -13,7 +13,7 @@ const kept = (count: number, bytes: number, weight: number): number[] => {
   return names.filter((name) => bodies.get(`${name}`).length > 0)
 }
 
-describe('kept bodies', () => {
+describe('cached bodies', () => {
   it('take 32 MiB at most, the least recently used ones out', () => {
     assert.deepEqual(
       kept(34, MIB, 0),

@@ -5,8 +5,8 @@ import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { chatCompletions } from 'guard-gateway/plugins/api-styles/chat-completions'
 import { messages } from 'guard-gateway/plugins/api-styles/messages'
 import { responses } from 'guard-gateway/plugins/api-styles/responses'
+import { bothOf } from '../../../kit/placeholders.ts'
 import { assertReadAlike } from '../../../kit/read-alike.ts'
-import { bothOf } from '../../../kit/stand-ins.ts'
 
 const reader = new RequestReader()
 const pieces = [
@@ -114,7 +114,7 @@ const responsesElement = fc.oneof(
   fc.record({ type: fc.constant('compaction'), encrypted_content: text }),
 )
 
-/** Checks that lists of such elements are read alike with stand-ins and without, now and later. */
+/** Checks that lists of such elements are read alike with placeholders and without, now and later. */
 const readsAlike = (style: ApiStyle, element: fc.Arbitrary<unknown>) => {
   fc.assert(
     fc.property(fc.array(element, { maxLength: 6 }), spelling, (list, spelled) => {
@@ -128,7 +128,7 @@ const readsAlike = (style: ApiStyle, element: fc.Arbitrary<unknown>) => {
 }
 
 describe('long texts', () => {
-  it('tell what they tell without stand-ins, in chat_completions', () => readsAlike(chatCompletions, chatElement))
-  it('tell what they tell without stand-ins, in messages', () => readsAlike(messages, messagesElement))
-  it('tell what they tell without stand-ins, in responses', () => readsAlike(responses, responsesElement))
+  it('tell what they tell without placeholders, in chat_completions', () => readsAlike(chatCompletions, chatElement))
+  it('tell what they tell without placeholders, in messages', () => readsAlike(messages, messagesElement))
+  it('tell what they tell without placeholders, in responses', () => readsAlike(responses, responsesElement))
 })

@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import type { ApiStyle } from 'guard-gateway/core'
 import { RequestReader } from 'guard-gateway/lib/request-reader'
 import { shortSha256 } from '../../../../plugins/lib/ids.ts'
+import { bothOf } from '../../../kit/placeholders.ts'
 import { plain } from '../../../kit/plain-style.ts'
 import { assertReadAlike } from '../../../kit/read-alike.ts'
-import { bothOf } from '../../../kit/stand-ins.ts'
 
 const reader = new RequestReader()
 const run = promisify(execFile)
@@ -115,7 +115,7 @@ describe('long texts of a list whose frame is known', () => {
   it('end at the first quote that is not escaped, wherever that stands and however many backslashes do before it', () => {
     for (let before = 0; before < 70; before++) {
       for (const count of [0, 1, 2, 3, 62, 63, 64, 65]) {
-        // to whoever takes the end of the first for a beginning, what follows is a text; what then is no JSON would be read without stand-ins
+        // to whoever takes the end of the first for a beginning, what follows is a text; what then is no JSON would be read without placeholders
         const list = [[`${'x'.repeat(before)}${'\\'.repeat(count)}"`], Array(200).fill(1), long, `${count} ${long}`]
         const texts = given(JSON.stringify(list)).slice(2) as string[]
         assert.ok(
