@@ -61,11 +61,7 @@ export interface Capabilities {
 export interface WriteOptions {
   /** While the disk is full or the database fails, keep the batch until it can be written, instead of refusing it. */
   readonly hold?: boolean
-  /**
-   * Resolve as soon as the batch survives the death of the process, which may be before its conditions are tested. Called if a condition
-   * fails then; nothing of the batch is written in that case. A batch that was resolved is held. If the process dies before the promise
-   * that this returns settles, the next process writes those changes of the batch whose conditions hold.
-   */
+  /** Resolve as soon as the batch survives the death of the process, which may be before its conditions are tested. Called if a condition fails then; nothing of the batch is written in that case. A batch that was resolved is held. If the process dies before the promise that this returns settles, the next process writes those changes of the batch whose conditions hold. */
   readonly onRefused?: () => void | Promise<void>
 }
 

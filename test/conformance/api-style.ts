@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { ApiStyle, Part } from 'guard-gateway/core'
 import { RequestReader } from 'guard-gateway/lib/request-reader'
-import { assertReadAlike } from '../kit/read-alike.ts'
 import { bothOf } from '../kit/placeholders.ts'
+import { assertReadAlike } from '../kit/read-alike.ts'
 import { meterConforms, type ReplySample } from './meter.ts'
 
 /** What the suite needs to know of a style: requests that it reads, and replies of each kind. */
