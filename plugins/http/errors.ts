@@ -85,8 +85,11 @@ type Headers = Readonly<Record<string, unknown>>
 /** The body of an error on a model path, in the dialect that the path or the headers tell. */
 export const modelError = (gateway: Gateway, path: string, headers: Headers, error: unknown, id: string): object => {
   const body = errorBody(error)
+  const styles = [...gateway.apiStyles]
   const style =
-    gateway.apiStyles.get(styleOf(path, headers)) ?? [...gateway.apiStyles].find((entry) => entry.id !== 'messages')
+    styles.find(({ paths }) => paths.includes(path)) ??
+    gateway.apiStyles.get(styleOf(path, headers)) ??
+    styles.find(({ id }) => id !== 'messages')
   return style?.refusal(body, id) ?? { error: body }
 }
 

@@ -94,7 +94,7 @@ const orRefused = (read: () => unknown): GuardError | undefined => {
   return
 }
 
-/** What every export format that can be imported promises. */
+/** What every export format promises; one that reads, also that it reads what it wrote. */
 export const exportFormatConforms = (format: ExportFormat): void => {
   describe(`export format ${format.id}`, () => {
     it('names itself, its media type and its extension', () => {
@@ -132,6 +132,15 @@ export const exportFormatConforms = (format: ExportFormat): void => {
       for (const piece of writeTrace(format, trace)) assert.ok(piece.length < 40_000)
     })
 
+    it('has both halves of an import, or none', () => {
+      assert.equal(typeof format.read, typeof format.accepts)
+    })
+  })
+  if (format.read !== undefined) reads(format)
+}
+
+const reads = (format: ExportFormat): void => {
+  describe(`export format ${format.id}, read`, () => {
     it('reads back what it wrote, to the nanosecond and whatever the names', () => {
       fc.assert(
         fc.property(traces, (trace) => {

@@ -12,7 +12,8 @@ export interface StartOptions {
   readonly upstream?: string
   /** Further sections of the configuration file, as YAML. */
   readonly config?: string
-  readonly backend?: 'memory' | 'sqlite'
+  /** Id of a storage backend; memory if absent. */
+  readonly backend?: string
   /** Further members of the `storage` section, as flow YAML: `full_content_logging: true`. */
   readonly storage?: string
   /** Where the database stands; a new folder that `close` removes, if absent. */

@@ -9,9 +9,11 @@ import { guardedPaths } from './guarded-paths.ts'
 import { proxied } from './proxied.ts'
 import { countBody, handedOn, modelSchema } from './schemas.ts'
 
-/** The ways a path below /v1 is spelled by clients whose base address is off by a `/v1`, each with and without a slash at the end. */
-const spellings = (path: string): readonly string[] =>
-  [path, path.replace(/^\/v1/, ''), `/v1${path}`].flatMap((spelled) => [spelled, `${spelled}/`])
+/** The ways a path below /v1 is spelled by clients whose base address is off by a `/v1`, and another path as it is; each with and without a slash at the end. */
+const spellings = (path: string): readonly string[] => {
+  const rest = /^\/v1(\/.*)/.exec(path)?.[1]
+  return (rest === undefined ? [path] : [path, rest, `/v1${path}`]).flatMap((spelled) => [spelled, `${spelled}/`])
+}
 
 /** Serves the model paths and the probes that clients send before they show a key. */
 export const modelRoutes = (face: HttpFace, app: FastifyInstance): void => {

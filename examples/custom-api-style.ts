@@ -1,0 +1,107 @@
+import { apiStyle, type Part, totalled } from 'guard-gateway/core'
+import {
+  ArgumentText,
+  addCalls,
+  callPart,
+  callsAmong,
+  commonEnvelope,
+  contentOf,
+  type Draft,
+  errorFields,
+  noCounts,
+  noteCounts,
+  parsedEvent,
+  type ReplyReader,
+  replyMeter,
+  resultPart,
+  saidParts,
+  saysNothing,
+  strangeParts,
+} from 'guard-gateway/lib/api-style'
+import { listOf, type Shape, shapeOf, wordOf } from 'guard-gateway/lib/json'
+
+/** Cohere's Chat, version 2. */
+export const cohereChat = apiStyle({
+  id: 'cohere_chat',
+  paths: ['/v2/chat'],
+  list: 'messages',
+
+  envelope: (members) => commonEnvelope(members, 'messages'),
+
+  parts(element) {
+    const message = shapeOf(element)
+    const content = contentOf(message.content)
+    if (message.role === 'system' || message.role === 'user') return saidParts(message.role, content)
+    if (message.role === 'assistant') return [...saidParts('text', content), ...callParts(message)]
+    return message.role === 'tool' ? [resultPart(message.tool_call_id, content, null)] : strangeParts(element)
+  },
+
+  nudge: (text) => ({ role: 'user', content: text }),
+
+  meter: (about) => replyMeter(about, reader),
+
+  refusal: (error) => ({ message: error.message, error: errorFields(error) }),
+})
+
+const callParts = ({ tool_calls }: Shape): readonly Part[] => listOf(tool_calls).map(shapeOf).map(callOf)
+
+const callOf = (call: Shape): Part => {
+  const { name, arguments: args } = shapeOf(call.function)
+  return callPart(name, args, call.id)
+}
+
+/** Where the usage of a reply keeps its counts. */
+const counted = { input_tokens: ['tokens', 'input_tokens'], output_tokens: ['tokens', 'output_tokens'] } as const
+
+/** What the gateway learns from one reply, streamed or whole. */
+const reader = (draft: Draft): ReplyReader => {
+  const counts = noCounts(counted)
+  let call: Shape = {}
+  let args = new ArgumentText()
+
+  const say = (text: unknown): void => {
+    const said = wordOf(text) ?? ''
+    draft.output_bytes += Buffer.byteLength(said)
+    draft.spoke ||= said !== ''
+  }
+  const end = ({ finish_reason, usage }: Shape): void => {
+    draft.finish_reason = wordOf(finish_reason)
+    draft.complete = true
+    noteCounts(counts, counted, usage)
+  }
+  const events: Readonly<Record<string, (event: Shape, message: Shape) => void>> = {
+    'message-start': ({ id }) => {
+      draft.response_id = wordOf(id)
+    },
+    'content-delta': (_event, message) => say(shapeOf(message.content).text),
+    'tool-call-start': (_event, message) => {
+      call = shapeOf(message.tool_calls)
+      args = new ArgumentText()
+    },
+    'tool-call-delta': (_event, message) => {
+      draft.output_bytes += args.add(shapeOf(shapeOf(message.tool_calls).function).arguments)
+    },
+    'tool-call-end': () =>
+      addCalls(draft, callsAmong([callOf({ ...call, function: { ...shapeOf(call.function), arguments: args.text } })])),
+    'message-end': ({ delta }) => end(shapeOf(delta)),
+  }
+
+  return {
+    event(bytes, start, stop) {
+      const event = parsedEvent(bytes, start, stop)
+      const type = wordOf(event.type) ?? ''
+      if (Object.hasOwn(events, type)) events[type]?.(event, shapeOf(shapeOf(event.delta).message))
+    },
+    body(reply) {
+      const message = shapeOf(reply.message)
+      draft.response_id = wordOf(reply.id)
+      for (const block of listOf(message.content).map(shapeOf)) say(block.text)
+      addCalls(draft, callsAmong(callParts(message)))
+      end(reply)
+    },
+    close: () =>
+      saysNothing(counts)
+        ? null
+        : totalled({ input_tokens: counts.input_tokens ?? 0, output_tokens: counts.output_tokens ?? 0 }),
+  }
+}

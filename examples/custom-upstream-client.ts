@@ -1,0 +1,34 @@
+import { readFileSync, statSync } from 'node:fs'
+import { type UpstreamRequest, upstreamClient } from 'guard-gateway/core'
+import { net } from 'guard-gateway/plugins/upstream-clients/net'
+
+/** Shows an upstream the token that stands in a file, which something else renews: a Kubernetes service account, a login that ends each hour. */
+export const tokenFile = (path: string) =>
+  upstreamClient({
+    id: 'token_file',
+    connect(address) {
+      const connections = net.connect(address)
+      let token = ''
+      let readAt = Number.NaN
+      const fresh = (): string => {
+        const { mtimeMs } = statSync(path)
+        if (mtimeMs !== readAt) token = readFileSync(path, 'utf8').trim()
+        readAt = mtimeMs
+        return token
+      }
+      return {
+        send: (request, listener) => connections.send(withToken(request, fresh()), listener),
+        retire: () => connections.retire(),
+        close: () => connections.close(),
+      }
+    },
+  })
+
+export const serviceAccount = tokenFile(process.env.UPSTREAM_TOKEN_FILE ?? '/run/secrets/upstream-token')
+
+/** The token in place of the configured key. */
+const withToken = (request: UpstreamRequest, token: string): UpstreamRequest => {
+  const { headers } = request
+  const isKey = (at: number): boolean => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'authorization'
+  return { ...request, headers: headers.map((part, at) => (isKey(at) ? `Bearer ${token}` : part)) }
+}
