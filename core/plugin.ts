@@ -6,6 +6,7 @@ import type { McpCheck } from './contracts/mcp-check.ts'
 import type { McpTransport } from './contracts/mcp-transport.ts'
 import type { StorageBackend } from './contracts/storage.ts'
 import type { UpstreamClient } from './contracts/upstream-client.ts'
+import { checkShape } from './entry-shape.ts'
 import type { Gateway } from './gateway.ts'
 import type { Registry } from './registry.ts'
 
@@ -18,38 +19,57 @@ export interface Plugin {
   apply(gateway: Gateway): void
 }
 
-/** Makes a registry entry a plugin that registers itself, while it stays usable as the entry it is. */
+/**
+ * Makes a registry entry a plugin that registers itself, while it stays usable as the entry it is. `title`: what the registry calls the kind.
+ * The helpers throw TypeError for an entry that is none of its kind, so that the line of the file is known.
+ */
 const contribution =
-  <T extends { readonly id: string }>(kind: string, registry: (gateway: Gateway) => Registry<T>) =>
-  <E extends T>(entry: E): E & Plugin => ({
-    ...entry,
-    name: `${kind}/${entry.id}`,
-    apply: (gateway) => registry(gateway).add(entry),
-  })
+  <T extends { readonly id: string }>(kind: string, title: string, registry: (gateway: Gateway) => Registry<T>) =>
+  <E extends T>(entry: E): E & Plugin => {
+    checkShape(title, entry)
+    return { ...entry, name: `${kind}/${entry.id}`, apply: (gateway) => registry(gateway).add(entry) }
+  }
 
 /** A dialect that model requests are spoken in; the path of a request chooses it. */
 export const apiStyle = <E extends ApiStyle>(entry: E): E & Plugin => {
-  if ('speech' in entry)
+  if ('speech' in Object(entry))
     throw new TypeError(
       `"speech" of API style "${entry.id}" is called "listen" now: listen: listenBy(speech), with listenBy of guard-gateway/lib/api-style.`,
     )
-  return styleContribution(entry)
+  const style = styleContribution(entry)
+  for (const path of entry.paths)
+    if (!String(path).startsWith('/'))
+      throw new TypeError(`A path of API style "${entry.id}" is "${path}"; it begins with "/", as "/v2/chat".`)
+  return style
 }
-const styleContribution = contribution<ApiStyle>('api-style', (gateway) => gateway.apiStyles)
+const styleContribution = contribution<ApiStyle>('api-style', 'API style', (gateway) => gateway.apiStyles)
 /** A form in which runs are exported, and perhaps imported; its id chooses it. */
-export const exportFormat = contribution<ExportFormat>('export-format', (gateway) => gateway.exportFormats)
+export const exportFormat = contribution<ExportFormat>(
+  'export-format',
+  'export format',
+  (gateway) => gateway.exportFormats,
+)
 /** A way to MCP servers; `transport` of a configured server chooses it. */
-export const mcpTransport = contribution<McpTransport>('mcp-transport', (gateway) => gateway.mcpTransports)
+export const mcpTransport = contribution<McpTransport>(
+  'mcp-transport',
+  'MCP transport',
+  (gateway) => gateway.mcpTransports,
+)
 /** A place where everything is kept; `storage.backend` chooses it. */
-export const storage = contribution<StorageBackend>('storage', (gateway) => gateway.storages)
+export const storage = contribution<StorageBackend>('storage', 'storage backend', (gateway) => gateway.storages)
 /** What speaks to upstreams; `client` of an upstream chooses it. */
-export const upstreamClient = contribution<UpstreamClient>('upstream-client', (gateway) => gateway.upstreamClients)
+export const upstreamClient = contribution<UpstreamClient>(
+  'upstream-client',
+  'upstream client',
+  (gateway) => gateway.upstreamClients,
+)
 
 /**
  * A detector whose `rule.params` take their type from the schema beside them.
  * Throws TypeError where id, code or defaults are none that rules, headers and records can hold: who runs a file has not had its types checked.
  */
 export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => {
+  checkShape('detector', entry)
   checkDetector(entry)
   return {
     ...entry,
@@ -73,11 +93,10 @@ const checkDetector = ({ id, code, defaults, detect }: Detector): void => {
 }
 
 /** A check whose options take their type from the schema beside them. */
-export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCheck<O> & Plugin => ({
-  ...entry,
-  name: `mcp-check/${entry.id}`,
-  apply: (gateway) => gateway.mcpChecks.add(entry as McpCheck),
-})
+export const mcpCheck = <O extends TSchema = TSchema>(entry: McpCheck<O>): McpCheck<O> & Plugin => {
+  checkShape('MCP check', entry)
+  return { ...entry, name: `mcp-check/${entry.id}`, apply: (gateway) => gateway.mcpChecks.add(entry as McpCheck) }
+}
 
 /** A schema told as JSON, with the type that it describes: it needs nothing to be built, which takes a while to load. */
 export const plainSchema = <T>(schema: object): TUnsafe<T> => schema as TUnsafe<T>

@@ -1,3 +1,4 @@
+import { checkShape } from './entry-shape.ts'
 import { GuardError } from './errors.ts'
 
 /** Named things of one kind, in the order in which they were added. */
@@ -7,7 +8,9 @@ export class Registry<T extends { readonly id: string }> {
   constructor(kind: string) {
     this.kind = kind
   }
+  /** Throws TypeError for an entry that is none of this kind, DUPLICATE for an id that is taken. */
   add(entry: T): void {
+    checkShape(this.kind, entry)
     if (this.#entries.has(entry.id))
       throw new GuardError('DUPLICATE', `${this.kind} "${entry.id}" is registered twice.`)
     this.#entries.set(entry.id, entry)

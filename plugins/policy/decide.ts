@@ -17,7 +17,7 @@ type Draft = Writable<Row>
 
 /**
  * Judges a request and remembers it, in one step that nothing can come between.
- * A block that another plugin decided before stays, and no rule is evaluated. `styles` are needed to steer.
+ * A block that another plugin decided before stays, and no rule is evaluated; a flag stays unless a rule speaks. `styles` are needed to steer.
  */
 export const decide = (
   before: Decision,
@@ -41,7 +41,7 @@ export const decide = (
   if (before.decision === 'block') return block({ ...before, policy_version }, row, session, history)
   row.measures = measuresOf(policy, call, placed, history, fault)
   const { matches, faults } = evaluate(policy, call, session, history, placed, row, fault, beyond)
-  const decision: Writable<Decision> = { ...before, ...allowed, matches, faults, policy_version }
+  const decision: Writable<Decision> = { ...before, matches, faults, policy_version }
   const [first] = matches
   if (first === undefined && policy.streaming.length === 0) return forward(decision, row, session, history)
   const { refusal, steering } = actingOn(matches, call, session, placed, history, policy)
@@ -55,8 +55,6 @@ export const decide = (
 
 const holdsHistory = ({ envelope }: Call): boolean =>
   envelope.previous_response_id === null && envelope.conversation === null
-
-const allowed = { decision: 'allow', reason: null, rule_id: null, message: '' } as const
 
 const flagged = (decision: Writable<Decision>, match: Match | undefined): Writable<Decision> => {
   if (match === undefined) return decision

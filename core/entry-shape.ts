@@ -1,0 +1,89 @@
+/** What a member of a registered thing must be; a name with `?` may be absent. `prompt`: a function that is not waited for. */
+type Wanted = 'text' | 'number' | 'list' | 'object' | 'function' | 'prompt'
+
+const shapes: Readonly<Record<string, Readonly<Record<string, Wanted>>>> = {
+  detector: { detect: 'prompt', 'measure?': 'prompt', 'stream?': 'prompt' },
+  'API style': {
+    paths: 'list',
+    list: 'text',
+    envelope: 'prompt',
+    parts: 'prompt',
+    meter: 'prompt',
+    refusal: 'prompt',
+    'listen?': 'prompt',
+    'nudge?': 'prompt',
+  },
+  'export format': {
+    mediaType: 'text',
+    extension: 'text',
+    writer: 'prompt',
+    'accepts?': 'prompt',
+    'read?': 'prompt',
+  },
+  'storage backend': { open: 'function' },
+  'MCP check': {
+    schema: 'object',
+    find: 'function',
+    'prepare?': 'function',
+    'compile?': 'function',
+    'lint?': 'prompt',
+  },
+  'MCP transport': { open: 'function' },
+  'upstream client': { connect: 'prompt' },
+  table: { columns: 'object' },
+  command: { summary: 'text', run: 'function' },
+  page: { path: 'text', render: 'function' },
+  form: { path: 'text', page: 'text', notices: 'object', submit: 'function' },
+  panel: { order: 'number', render: 'function' },
+}
+
+const words: Readonly<Record<Wanted, string>> = {
+  text: 'a text',
+  number: 'a number',
+  list: 'a list',
+  object: 'an object',
+  function: 'a function',
+  prompt: 'a function that answers at once',
+}
+
+/**
+ * Throws TypeError where a thing of this kind lacks a member, or has it of another type: who runs a file has not had its types checked.
+ * The message names kind, id, member, what it is and what it must be.
+ */
+export const checkShape = (kind: string, entry: unknown): void => {
+  if (typeof entry !== 'object' || entry === null)
+    throw new TypeError(`The ${kind} is ${told(entry)}; it is an object.`)
+  const members = entry as Readonly<Record<string, unknown>>
+  if (typeof members.id !== 'string' || members.id === '')
+    throw new TypeError(`The id of the ${kind} is ${told(members.id)}; it is a text that is not empty.`)
+  for (const [name, wanted] of Object.entries(shapes[kind] ?? {})) {
+    const value = members[name.replace('?', '')]
+    if (!(value === undefined && name.endsWith('?')) && !isWanted(value, wanted))
+      throw new TypeError(
+        `"${name.replace('?', '')}" of ${kind} "${members.id}" is ${told(value)}; it is ${words[wanted]}.`,
+      )
+  }
+}
+
+const isWanted = (value: unknown, wanted: Wanted): boolean => {
+  switch (wanted) {
+    case 'text':
+      return typeof value === 'string'
+    case 'list':
+      return Array.isArray(value)
+    case 'object':
+      return typeof value === 'object' && value !== null
+    case 'prompt':
+      return typeof value === 'function' && !isAsync(value)
+    default:
+      return typeof value === wanted
+  }
+}
+
+const isAsync = (value: unknown): boolean => Object.prototype.toString.call(value) === '[object AsyncFunction]'
+
+const told = (value: unknown): string => {
+  if (value === null || value === undefined || value === '') return value === '' ? 'empty' : String(value)
+  if (Array.isArray(value)) return 'a list'
+  return isAsync(value) ? 'async' : `of type ${typeof value}`
+}
