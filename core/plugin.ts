@@ -69,8 +69,8 @@ export const upstreamClient = contribution<UpstreamClient>(
  * Throws TypeError where id, code or defaults are none that rules, headers and records can hold: who runs a file has not had its types checked.
  */
 export const detector = <P extends TSchema = TSchema>(entry: Detector<P>): Detector<P> & Plugin => {
+  checkDetector(Object(entry))
   checkShape('detector', entry)
-  checkDetector(entry)
   return {
     ...entry,
     name: `detector/${entry.id}`,

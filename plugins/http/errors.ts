@@ -1,6 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { errorBody, type Gateway, GuardError, isFault, statusOf } from 'guard-gateway/core'
+import {
+  type ApiStyle,
+  type ErrorBody,
+  errorBody,
+  type Gateway,
+  GuardError,
+  isFault,
+  statusOf,
+} from 'guard-gateway/core'
 import { schemaFault } from 'guard-gateway/lib/errors'
 import { refusals } from 'guard-gateway/lib/http'
 import { newId } from 'guard-gateway/lib/ids'
@@ -86,11 +94,19 @@ type Headers = Readonly<Record<string, unknown>>
 export const modelError = (gateway: Gateway, path: string, headers: Headers, error: unknown, id: string): object => {
   const body = errorBody(error)
   const styles = [...gateway.apiStyles]
-  const style =
-    styles.find(({ paths }) => paths.includes(path)) ??
-    gateway.apiStyles.get(styleOf(path, headers)) ??
-    styles.find(({ id }) => id !== 'messages')
-  return style?.refusal(body, id) ?? { error: body }
+  const own = styles.find(({ paths }) => paths.includes(path))
+  const spoken = gateway.apiStyles.get(styleOf(path, headers)) ?? styles.find((entry) => entry.id !== 'messages')
+  return refusedIn(gateway, own, body, id) ?? refusedIn(gateway, spoken, body, id) ?? { error: body }
+}
+
+/** Undefined where there is no such style, or what it gives cannot be sent. */
+const refusedIn = (gateway: Gateway, style: ApiStyle | undefined, body: ErrorBody, id: string): object | undefined => {
+  try {
+    const refusal = style?.refusal(body, id)
+    return typeof JSON.stringify(refusal) === 'string' ? refusal : undefined
+  } catch (thrown) {
+    gateway.fault(thrown, `refusal:${style?.id}`)
+  }
 }
 
 /** The dialect a model path is spoken in. */

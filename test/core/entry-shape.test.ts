@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { apiStyle, exportFormat, Gateway, mcpCheck, mcpTransport, storage, upstreamClient } from 'guard-gateway/core'
+import {
+  apiStyle,
+  exportFormat,
+  Gateway,
+  type McpCheck,
+  mcpCheck,
+  mcpTransport,
+  storage,
+  upstreamClient,
+} from 'guard-gateway/core'
 
 /** As JavaScript gives it, which no compiler has looked at. */
 const odd = <T>(value: unknown): T => value as T

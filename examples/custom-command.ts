@@ -1,0 +1,33 @@
+import type { Gateway, Plugin } from 'guard-gateway/core'
+import type {} from 'guard-gateway/plugins/sessions'
+
+/** `guard waiting`: the sessions that wait for a person. Exit code 1 if there are any, for scripts and status bars. */
+export const waiting: Plugin = {
+  name: 'waiting',
+  requires: ['sessions'],
+  apply(gateway) {
+    gateway.commands.add({
+      id: 'waiting',
+      summary: 'sessions that wait for a person',
+      options: { '--project <id>': 'of this project alone' },
+      example: 'guard waiting --project shop',
+      run: async ({ options }, { out }) => {
+        const sessions = await pausedSessions(gateway, options.project)
+        for (const { id, pause_reason } of sessions) out.write(`${id}  ${pause_reason ?? 'no reason given'}\n`)
+        return sessions.length === 0 ? 0 : 1
+      },
+    })
+  },
+}
+
+/** A command has no open gateway: it opens one beside the one that may be running, and closes it. */
+const pausedSessions = async (gateway: Gateway, project: unknown) => {
+  await gateway.open({ beside: true })
+  try {
+    const of = typeof project === 'string' ? { project_id: project } : {}
+    const { rows } = await gateway.storage.find('sessions', { where: { paused: true, ...of }, limit: 100 })
+    return rows
+  } finally {
+    await gateway.close()
+  }
+}

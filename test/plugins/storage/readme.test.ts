@@ -1,0 +1,8 @@
+import { followGuide } from '../../kit/guide.ts'
+
+followGuide({
+  readme: 'plugins/storage/README.md',
+  example: 'custom-storage',
+  tests: 40,
+  plugin: 'storage/journal',
+})

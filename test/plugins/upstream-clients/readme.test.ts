@@ -1,0 +1,8 @@
+import { followGuide } from '../../kit/guide.ts'
+
+followGuide({
+  readme: 'plugins/upstream-clients/README.md',
+  example: 'custom-upstream-client',
+  tests: ,
+  plugin: 'upstream-client/token_file',
+})
