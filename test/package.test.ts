@@ -63,6 +63,12 @@ describe('the published package', () => {
   const env = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' }
   const node = (...argv: string[]) => run(process.execPath, argv, { cwd: project(), env })
 
+  /** The examples of the guides, as their readers write them. */
+  const examples = globSync('custom-*.ts', { cwd: join(root, 'examples') }).toSorted()
+  const copyExamples = async () => {
+    for (const name of examples) await cp(join(root, 'examples', name), join(project(), name))
+  }
+
   const script = async (text: string) => {
     const file = join(project(), 'script.mjs')
     await writeFile(file, text)
@@ -145,12 +151,33 @@ describe('the published package', () => {
       noEmit: true,
       types: ['node'],
       skipLibCheck: true,
+      lib: ['es2024', 'esnext.disposable'],
     }
+    await copyExamples()
     await writeFile(
       join(project(), 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }),
+      JSON.stringify({ compilerOptions: options, files: ['consumer.ts', ...examples] }),
     )
     await node(join(modules, 'typescript/bin/tsc'), '-p', project())
+  })
+  it('takes the example of every guide, named in a configuration', async () => {
+    await copyExamples()
+    const plugins = examples.map((name) => `./${name}`).join(', ')
+    await writeFile(
+      join(project(), 'guard-config.yml'),
+      `gateway_key: guard_0123456789abcdef\nplugins: [${plugins}]\nstorage: { backend: journal }\n`,
+      { mode: 0o600 },
+    )
+    const { stdout } = await script(`
+      import { createGateway, loadConfig } from 'guard-gateway'
+      const gateway = await createGateway((await loadConfig('guard-config.yml', {})).config)
+      await gateway.open()
+      await gateway.close()
+      console.log(gateway.plugins().slice(-${examples.length}).join(' '))`)
+    assert.equal(
+      stdout.trim(),
+      'api-style/cohere_chat mcp-check/branch waiting detector/same_answer export-format/chrome_trace allowed-models models storage/journal mcp-transport/tcp upstream-client/token_file',
+    )
   })
   it('has a bench that starts its programs where it is installed', async () => {
     const bin = join(installed(), 'dist/presets/default/bin.js')

@@ -3,6 +3,6 @@ import { followGuide } from '../../kit/guide.ts'
 followGuide({
   readme: 'plugins/upstream-clients/README.md',
   example: 'custom-upstream-client',
-  tests: ,
+  tests: 108,
   plugin: 'upstream-client/token_file',
 })
