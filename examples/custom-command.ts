@@ -1,5 +1,5 @@
 import type { Gateway, Plugin } from 'guard-gateway/core'
-import type {} from 'guard-gateway/lib/session-id'
+import type {} from 'guard-gateway/lib/session'
 
 /** `guard waiting`: the sessions that wait for a person. Exit code 1 if there are any, for scripts and status bars. */
 export const waiting: Plugin = {
