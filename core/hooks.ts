@@ -21,15 +21,15 @@ export interface OpenOptions {
   readonly beside: boolean
 }
 
-/** The joints of the gateway's life and of one call. A tap's name is its plugin's. */
+/** Where the gateway calls plugins, in its life and in that of one call. A tap bears the name of its plugin. */
 export const createHooks = () => {
   const fault = silent(new SyncHook<[error: unknown, where: string]>(['error', 'where']))
   return Object.freeze({
-    /** Acquire what is needed, before anything listens. A tap that throws stops the start. */
+    /** Acquire what the plugin needs, before the gateway listens. A tap that throws stops the start. */
     open: attributed(new AsyncSeriesHook<[options: OpenOptions]>(['options']), 'open'),
     /** Register routes. */
     http: attributed(new AsyncSeriesHook<[app: FastifyInstance]>(['app']), 'http'),
-    /** The gateway answers at this address from now on: `http://127.0.0.1:8787`. Isolated. */
+    /** The gateway listens at this address: `http://127.0.0.1:8787`. Isolated: what a tap throws is a fault, and the other taps run. */
     listen: isolated(new SyncHook<[url: string]>(['url']), 'listen', fault),
     /** Fill in agent, project, session, mode and upstream. A tap that throws refuses the call; nothing is recorded. */
     request: attributed(new AsyncSeriesHook<[call: Call]>(['call']), 'request'),
@@ -39,23 +39,23 @@ export const createHooks = () => {
       'decision',
       2,
     ),
-    /** The first tap that answers, answers. A tap that throws gives 502 or 504, settled as unreachable. */
+    /** Send the call to a provider: the first tap that returns a reply wins. A tap that throws gives 502 or 504, settled as unreachable. */
     forward: attributed(
       new AsyncSeriesBailHook<[call: Call, client: Client], Reply | undefined>(['call', 'client']),
       'forward',
       2,
     ),
-    /** An unguarded request: the first tap that answers, answers; one that throws refuses it. Nothing is decided or recorded. */
+    /** Answer an unguarded request: the first tap that returns a reply wins. A tap that throws refuses the request. Nothing is decided or recorded. */
     proxy: attributed(
       new AsyncSeriesBailHook<[request: ProxyRequest, client: Client], Reply | undefined>(['request', 'client']),
       'proxy',
       2,
     ),
-    /** Exactly once a guarded call, before its reply ends. Isolated. */
+    /** Runs exactly once for each guarded call, before its reply ends. Isolated. */
     settle: isolated(new AsyncSeriesHook<[settled: Settled]>(['settled']), 'settle', fault),
-    /** A settled call is about to be recorded: push what commits with it. A tap that throws loses the record. */
+    /** Add what commits together with a call's record. A tap that throws loses the record. */
     record: attributed(new AsyncSeriesHook<[recording: Recording]>(['recording']), 'record'),
-    /** A call of a tool has ended: true if its trace is read from its record. Otherwise its writer tells of it in a fragment. Watchers come behind the store. */
+    /** A tool call has ended. True: its trace is read from its record. False: its writer sends a fragment. Watchers use a stage after `stages.tool.trace`. */
     tool: attributed(
       new SyncWaterfallHook<[isRead: boolean, recording: ToolRecording]>(['isRead', 'recording']),
       'tool',
@@ -63,15 +63,15 @@ export const createHooks = () => {
     ),
     /** Amend what a writer says of a run, before it is redacted. What a tap throws reaches the writer. */
     trace: attributed(new AsyncSeriesWaterfallHook<[fragment: Fragment]>(['fragment']), 'trace'),
-    /** Redacted fragments that are kept together or not at all. What a tap throws reaches the writer; watchers come behind the store. */
+    /** Write redacted fragments, all of them or none. What a tap throws reaches the writer. Watchers use a stage after `stages.keep.write`. */
     keep: attributed(new AsyncSeriesHook<[fragments: readonly Fragment[]]>(['fragments']), 'keep'),
-    /** The records of these traces are about to be removed for their age or their room: note what must outlive them. A tap that throws keeps them for now. */
+    /** Retention is about to remove these traces: note what must outlive them. A tap that throws keeps them for now. */
     forget: attributed(new AsyncSeriesHook<[trace_ids: readonly string[]]>(['trace_ids']), 'forget'),
-    /** Something failed that nobody waits for. What a tap throws is lost. */
+    /** Report a failure that nobody waits for. What a tap throws is lost. */
     fault,
-    /** Nothing new is taken up any more: let what is under way end. It is waited for only so long. Isolated. */
+    /** No new work begins: let the work in flight end. The gateway waits a limited time. Isolated. */
     drain: isolated(new AsyncParallelHook<[]>([]), 'drain', fault, 0),
-    /** Release what was acquired. Isolated. */
+    /** Release what the plugin acquired. Isolated. */
     close: isolated(new AsyncSeriesHook<[]>([]), 'close', fault, 0),
   })
 }
