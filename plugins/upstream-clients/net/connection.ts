@@ -1,72 +1,72 @@
 import type { Socket } from 'node:net'
 import type { UpstreamAddress } from 'guard-gateway/core'
 import { isTunnelled } from 'guard-gateway/lib/network'
-import { HangUp } from './fault.ts'
-import { directSocket, type Keeper, tunnelSocket } from './open.ts'
-import type { RequestBytes } from './request-bytes.ts'
+import { ConnectionClosed } from './errors.ts'
+import { directSocket, type TlsState, tunnelSocket } from './open-socket.ts'
+import type { EncodedRequest } from './request-encoder.ts'
 
 const PROBE_MS = 30_000
 
-/** What a connection carries: one request and its answer. */
-export interface Cargo {
-  take(bytes: Buffer): void
-  /** The request's body, where it was a buffer of its own, is not read any more. */
+/** Receives what happens on a connection while it serves one request. */
+export interface ConnectionHandler {
+  received(bytes: Buffer): void
+  /** The socket no longer reads the request's body, if that was a buffer of its own. */
   sent(): void
   /** The other side sends no more. */
   ended(): void
   /** The connection broke. */
-  lost(error: Error): void
-  /** Nothing has come for a while. */
-  silent(): void
+  failed(error: Error): void
+  /** Nothing has arrived for `idle_ms`. */
+  idle(): void
 }
 
-/** Who keeps connections between requests. */
-export interface ConnectionKeeper extends Keeper {
-  keep(connection: Connection, kept_ms: number): void
-  forget(connection: Connection): void
+/** Keeps connections between requests. */
+export interface ConnectionOwner extends TlsState {
+  addIdle(connection: Connection, keep_alive_ms: number): void
+  remove(connection: Connection): void
 }
 
-/** One connection, for as long as it lives. Bytes that come while it carries nothing end it. */
+/** One connection, for as long as it lives. Bytes that arrive without a request end it. */
 export class Connection {
-  /** While a tunnel is made, the way to its proxy. */
+  /** While a tunnel is made: the socket to its proxy. */
   #socket: Socket
-  readonly #keeper: ConnectionKeeper
-  #cargo: Cargo | undefined
-  /** What waits for the tunnel to be there. */
-  #waiting: RequestBytes | undefined
+  readonly #owner: ConnectionOwner
+  #handler: ConnectionHandler | undefined
+  /** The request that waits for the tunnel. */
+  #pending: EncodedRequest | undefined
   #isOpening: boolean
-  /** When nobody may count on it any more, by the clock of `performance.now`. */
-  expires = 0
+  /** When it may not be used again, by the clock of `performance.now`. */
+  expiresAt = 0
 
-  constructor(address: UpstreamAddress, keeper: ConnectionKeeper) {
-    this.#keeper = keeper
+  constructor(address: UpstreamAddress, owner: ConnectionOwner) {
+    this.#owner = owner
     this.#isOpening = isTunnelled(address)
-    if (this.#isOpening) this.#socket = tunnelSocket(address, keeper, (made) => this.#tunnelled(made, address.idle_ms))
+    if (this.#isOpening) this.#socket = tunnelSocket(address, owner, (made) => this.#tunnelled(made, address.idle_ms))
     else {
-      this.#socket = directSocket(address, keeper, (bytes) => this.#take(bytes))
+      this.#socket = directSocket(address, owner, (bytes) => this.#received(bytes))
       this.#listen(address.idle_ms)
     }
   }
 
-  /** It was open when it was last looked at. */
+  /** False once either side has closed it. */
   get isUsable(): boolean {
     return this.#socket.writable && !this.#socket.readableEnded
   }
 
-  /** Sends a request in one write; the cargo gets what comes back. */
-  carry(cargo: Cargo, bytes: RequestBytes): void {
-    this.#cargo = cargo
-    if (this.#isOpening) this.#waiting = bytes
-    else this.#write(cargo, bytes)
+  /** Sends a request in one write; the handler receives the response. */
+  send(handler: ConnectionHandler, bytes: EncodedRequest): void {
+    this.#handler = handler
+    if (this.#isOpening) this.#pending = bytes
+    else this.#write(handler, bytes)
   }
 
-  #write(cargo: Cargo, { head, body }: RequestBytes): void {
+  #write(handler: ConnectionHandler, { head, body }: EncodedRequest): void {
     const socket = this.#socket
     socket.ref()
     if (body === undefined) return void socket.write(head)
     socket.cork()
     socket.write(head)
-    socket.write(body, () => cargo.sent())
+    socket.write(body, () => handler.sent())
     socket.uncork()
   }
 
@@ -78,26 +78,26 @@ export class Connection {
     this.#socket.resume()
   }
 
-  /** The answer is there; 0: the connection cannot be used again. Neither can one that is still sending. */
-  release(kept_ms: number): void {
+  /** The response is complete. 0 means that the connection cannot be used again; neither can one that is still sending. */
+  release(keep_alive_ms: number): void {
     const socket = this.#socket
-    if (kept_ms <= 0 || !this.isUsable || socket.writableLength > 0) return void this.destroy()
-    this.#cargo = undefined
-    // one that is held back would hear neither the next answer nor its own end
+    if (keep_alive_ms <= 0 || !this.isUsable || socket.writableLength > 0) return void this.destroy()
+    this.#handler = undefined
+    // a paused socket would report neither the next response nor its own end
     if (socket.isPaused()) socket.resume()
     socket.unref()
-    this.#keeper.keep(this, kept_ms)
+    this.#owner.addIdle(this, keep_alive_ms)
   }
 
-  /** Closes it; the cargo hears no more. */
+  /** Closes it; the handler receives nothing more. */
   destroy(): void {
-    this.#cargo = undefined
-    this.#keeper.forget(this)
+    this.#handler = undefined
+    this.#owner.remove(this)
     this.#socket.destroy()
   }
 
-  /** Closes it; the cargo hears that it broke. */
-  breakOff(): void {
+  /** Closes it; the handler receives the failure. */
+  abort(): void {
     this.#socket.destroy()
   }
 
@@ -105,42 +105,42 @@ export class Connection {
     const socket = this.#socket
     socket.setNoDelay(true).setKeepAlive(true, PROBE_MS).setTimeout(idle_ms)
     socket.on('end', () => this.#ended())
-    socket.on('error', (error) => this.#lost(error))
-    socket.on('close', () => this.#lost(new HangUp()))
+    socket.on('error', (error) => this.#failed(error))
+    socket.on('close', () => this.#failed(new ConnectionClosed()))
     socket.on('timeout', () => {
-      // it fires once only, and the silence may yet become one that counts
+      // it fires only once, and a paused body may be resumed later
       socket.setTimeout(idle_ms)
-      this.#cargo?.silent()
+      this.#handler?.idle()
     })
   }
 
   #tunnelled(made: Socket | Error, idle_ms: number): void {
     this.#isOpening = false
-    if (made instanceof Error) return void this.#lost(made)
+    if (made instanceof Error) return void this.#failed(made)
     this.#socket = made
     this.#listen(idle_ms)
-    made.on('data', (bytes: Buffer) => this.#take(bytes))
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    // who has asked may have left meanwhile
-    if (this.#cargo === undefined || waiting === undefined) this.destroy()
-    else this.#write(this.#cargo, waiting)
+    made.on('data', (bytes: Buffer) => this.#received(bytes))
+    const pending = this.#pending
+    this.#pending = undefined
+    // the request may have been stopped meanwhile
+    if (this.#handler === undefined || pending === undefined) this.destroy()
+    else this.#write(this.#handler, pending)
   }
 
-  #take(bytes: Buffer): void {
-    if (this.#cargo === undefined) this.destroy()
-    else this.#cargo.take(bytes)
+  #received(bytes: Buffer): void {
+    if (this.#handler === undefined) this.destroy()
+    else this.#handler.received(bytes)
   }
 
   #ended(): void {
-    const cargo = this.#cargo
+    const handler = this.#handler
     this.destroy()
-    cargo?.ended()
+    handler?.ended()
   }
 
-  #lost(error: Error): void {
-    const cargo = this.#cargo
+  #failed(error: Error): void {
+    const handler = this.#handler
     this.destroy()
-    cargo?.lost(error)
+    handler?.failed(error)
   }
 }

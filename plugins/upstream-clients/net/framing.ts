@@ -1,22 +1,22 @@
 import { ChunkedFraming } from './chunked.ts'
 import type { ResponseHead } from './response-head.ts'
 
-/** Takes the pieces of a body. */
-export interface Sink {
-  piece(bytes: Buffer): void
+/** Receives the chunks of a body. */
+export interface BodySink {
+  chunk(bytes: Buffer): void
 }
 
 /** Finds the end of a body among the bytes of a connection. */
 export interface Framing {
-  /** The body has come to its end. */
+  /** The body is complete. */
   readonly isDone: boolean
   /** The end of the connection is the end of the body. */
   readonly endsWithConnection: boolean
-  /** Hands the body's bytes to the sink and gives the number of bytes that were the body's, framing included. Throws HttpFault. */
-  push(bytes: Buffer, sink: Sink): number
+  /** Hands the body's bytes to the sink. Returns how many bytes belong to the body, framing included. Throws HttpParseError. */
+  push(bytes: Buffer, sink: BodySink): number
 }
 
-/** How the body behind a head is framed. */
+/** How the body after a head is framed (RFC 9112, section 6.3). */
 export const framingOf = ({ status, length, isChunked }: ResponseHead, method: string): Framing => {
   if (method === 'HEAD' || status === 204 || status === 304) return new FixedFraming(0)
   if (isChunked) return new ChunkedFraming()
@@ -25,21 +25,21 @@ export const framingOf = ({ status, length, isChunked }: ResponseHead, method: s
 
 class FixedFraming implements Framing {
   readonly endsWithConnection = false
-  #left: number
+  #remaining: number
 
   constructor(length: number) {
-    this.#left = length
+    this.#remaining = length
   }
 
   get isDone(): boolean {
-    return this.#left === 0
+    return this.#remaining === 0
   }
 
-  push(bytes: Buffer, sink: Sink): number {
-    const length = Math.min(bytes.length, this.#left)
+  push(bytes: Buffer, sink: BodySink): number {
+    const length = Math.min(bytes.length, this.#remaining)
     if (length === 0) return 0
-    this.#left -= length
-    sink.piece(length === bytes.length ? bytes : bytes.subarray(0, length))
+    this.#remaining -= length
+    sink.chunk(length === bytes.length ? bytes : bytes.subarray(0, length))
     return length
   }
 }
@@ -48,8 +48,8 @@ class ConnectionFraming implements Framing {
   readonly endsWithConnection = true
   readonly isDone = false
 
-  push(bytes: Buffer, sink: Sink): number {
-    if (bytes.length > 0) sink.piece(bytes)
+  push(bytes: Buffer, sink: BodySink): number {
+    if (bytes.length > 0) sink.chunk(bytes)
     return bytes.length
   }
 }

@@ -1,8 +1,8 @@
 import { upstreamClient } from 'guard-gateway/core'
-import { Pool } from './pool.ts'
+import { ConnectionPool } from './connection-pool.ts'
 
 /** Speaks HTTP/1.1 to upstreams over `node:net` and `node:tls` itself: one write a request, no stream a reply. */
 export const net = upstreamClient({
   id: 'net',
-  connect: (address) => new Pool(address),
+  connect: (address) => new ConnectionPool(address),
 })

@@ -60,10 +60,10 @@ const readPieces = (pieces: readonly Buffer[]) => {
   let body = ''
   let head: ReturnType<HeadReader['push']>
   let framing: ReturnType<typeof framingOf> | undefined
-  const piece = (bytes: Buffer) => {
+  const chunk = (bytes: Buffer) => {
     body += bytes.toString('latin1')
   }
-  const sink = { piece }
+  const sink = { chunk }
   try {
     for (const piece of pieces) {
       if (framing === undefined) {

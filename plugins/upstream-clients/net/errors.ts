@@ -1,5 +1,5 @@
-/** An answer that breaks HTTP; `code` is what Node's own parser calls the same fault. */
-export class HttpFault extends Error {
+/** A response that breaks HTTP; `code` is what Node's own parser calls the same error. */
+export class HttpParseError extends Error {
   readonly code: string
   constructor(code: string, detail: string) {
     super(detail)
@@ -7,8 +7,8 @@ export class HttpFault extends Error {
   }
 }
 
-/** The connection ended before an answer was there. */
-export class HangUp extends Error {
+/** The connection ended before a response was complete. */
+export class ConnectionClosed extends Error {
   readonly code = 'ECONNRESET'
   constructor() {
     super('the connection ended without an answer')
