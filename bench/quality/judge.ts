@@ -17,7 +17,7 @@ export interface Judge {
   /** Nanoseconds that a rule took for the request in hand, what its detector measured included; 0 if it was not asked. */
   took(ruleId: string): number
   /** Bytes of what these detectors remember of the conversations that they measured since the last `forget`. */
-  remembered(detectors: ReadonlySet<string>): number
+  memoized(detectors: ReadonlySet<string>): number
   forget(): void
 }
 
@@ -53,7 +53,7 @@ export const openJudge = async (
       await gateway.hooks.settle.promise(settledOf(call, decision, ending))
     },
     took: (ruleId) => watched.spent.get(ruleId) ?? 0,
-    remembered: (ids) => {
+    memoized: (ids) => {
       let bytes = 0
       for (const [id, memories] of watched.memories)
         if (ids.has(id)) for (const memory of memories) bytes += serialize(memory).length

@@ -64,8 +64,8 @@ export const observe = async (
     }
   })
   return watched.map(({ subject }, place) => {
-    const remembered = judge.remembered(new Set(subject.rules.map(({ rule_type }) => rule_type)))
-    const state_bytes = played.row_bytes + remembered
+    const memoized = judge.memoized(new Set(subject.rules.map(({ rule_type }) => rule_type)))
+    const state_bytes = played.row_bytes + memoized
     return observationOf(one, subject, seen[place] ?? unseen(), { ...played, state_bytes }, facts)
   })
 }

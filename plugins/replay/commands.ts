@@ -1,5 +1,5 @@
 import type { Command, Gateway, Plugin } from 'guard-gateway/core'
-import type { ReplayCommandOptions } from './commands/asked.ts'
+import type { ReplayCommandOptions } from './commands/command-options.ts'
 
 /** Gives the command line the commands of `replay`; they ask the gateway that runs, else its storage. */
 export const replayCommands = (options: ReplayCommandOptions): Plugin => ({

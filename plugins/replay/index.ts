@@ -4,18 +4,18 @@ import { Automatic } from './automatic/automatic.ts'
 import { repliedTools } from './automatic/replied-tools.ts'
 import { ToolCalls } from './automatic/tool-calls.ts'
 import { Imports } from './import/imports.ts'
-import { catchUp } from './keep/catch-up.ts'
-import { Keeper } from './keep/keeper.ts'
+import { Maintenance } from './maintenance/maintenance.ts'
+import { Retention } from './maintenance/retention.ts'
 import type { ReplayOptions } from './options.ts'
 import { Pricing } from './pricing/pricing.ts'
 import { RunCache } from './read/run-cache.ts'
 import { decisionOf, eventV1 } from './stream/events.ts'
 import { Stream } from './stream/stream.ts'
 import { type RunRow, tables } from './tables.ts'
-import { Retention } from './upkeep/retention.ts'
-import { Upkeep } from './upkeep/upkeep.ts'
+import { recoverSums } from './write/recovery.ts'
+import { RunWriter } from './write/run-writer.ts'
 
-export type { ReplayCommandOptions } from './commands/asked.ts'
+export type { ReplayCommandOptions } from './commands/command-options.ts'
 export { replayCommands } from './commands.ts'
 export type { ReplayOptions } from './options.ts'
 
@@ -32,31 +32,31 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       if (row.revision === 1) retention.added()
       stream.runWritten(row)
     }
-    const keeper = new Keeper(gateway, written, options.max_open_bytes)
-    const retention = new Retention(gateway, keeper, options.retention)
+    const runWriter = new RunWriter(gateway, written, options.max_open_bytes)
+    const retention = new Retention(gateway, runWriter, options.retention)
     const idle_ms = (options.idle_timeout_minutes ?? 30) * MINUTE_MS
-    const automatic = new Automatic(gateway, keeper, idle_ms, () => stream.isHeard)
-    const tools = new ToolCalls(keeper, () => stream.isHeard)
+    const automatic = new Automatic(gateway, runWriter, idle_ms, () => stream.isHeard)
+    const tools = new ToolCalls(runWriter, () => stream.isHeard)
     const pricing = new Pricing(gateway, options.pricing)
-    const upkeep = new Upkeep(gateway, retention, keeper.staging)
-    const imports = new Imports(gateway, keeper, options.max_import_bytes ?? MAX_IMPORT_BYTES)
+    const maintenance = new Maintenance(gateway, retention, runWriter.staging)
+    const imports = new Imports(gateway, runWriter, options.max_import_bytes ?? MAX_IMPORT_BYTES)
     const cache = new RunCache(() => gateway.storage)
-    const parts = { gateway, imports, keeper, cache, retention, stream }
+    const parts = { gateway, imports, runWriter, cache, retention, stream }
     let key = ''
 
     for (const table of tables) gateway.tables.add(table)
     gateway.health.set('replay', () => ({
-      open_runs: keeper.runs.size,
-      open_run_bytes: keeper.runs.bytes,
+      open_runs: runWriter.runs.size,
+      open_run_bytes: runWriter.runs.bytes,
       listeners: stream.size,
     }))
     gateway.health.set('pricing', () => pricing.health())
     gateway.hooks.open.tapPromise('replay', async () => {
       key = await argumentKey(gateway.storage)
       await pricing.begin()
-      await catchUp(gateway)
-      keeper.late.begin()
-      await upkeep.begin()
+      await recoverSums(gateway)
+      runWriter.deferred.start()
+      await maintenance.begin()
     })
     // behind the policy, which counts the request
     gateway.hooks.decision.tapPromise({ name: 'replay', stage: stages.decision.trace }, (decision, call) => {
@@ -84,20 +84,22 @@ export const replay = (options: ReplayOptions = {}): Plugin => ({
       (isRead, recording) => isRead || tools.take(recording),
     )
     gateway.hooks.trace.tapPromise('replay', (fragment) => pricing.price(fragment))
-    gateway.hooks.keep.tapPromise({ name: 'replay', stage: stages.keep.write }, (fragments) => keeper.keep(fragments))
+    gateway.hooks.keep.tapPromise({ name: 'replay', stage: stages.keep.write }, (fragments) =>
+      runWriter.keep(fragments),
+    )
     gateway.hooks.keep.tap('replay', (fragments) => {
       if (!stream.wantsEvents) return
       // of what is imported, runs are announced and no events: they did not happen now
       for (const fragment of fragments.filter(({ stage }) => stage === undefined)) {
-        const { row, events } = keeper.outcome(fragment)
+        const { row, events } = runWriter.outcome(fragment)
         for (const event of events) stream.eventKept(eventV1(event, row))
       }
     })
     gateway.hooks.close.tap({ name: 'replay', stage: stages.close.streams }, () => stream.end())
     gateway.hooks.close.tapPromise('replay', async () => {
       pricing.end()
-      await upkeep.end()
-      await keeper.late.end()
+      await maintenance.end()
+      await runWriter.deferred.end()
       cache.forget()
     })
     gateway.hooks.http.tapPromise('replay', async (app) => {

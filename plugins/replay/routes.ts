@@ -1,27 +1,27 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Gateway } from 'guard-gateway/core'
 import { projectHeader } from 'guard-gateway/lib/http'
-import { batchAnswer, spanAnswer, traceAnswer } from './api/answer-schemas.ts'
-import { batchBody, spanBody, traceBody } from './api/ask-schemas.ts'
 import { exactJson, needJson } from './api/bodies.ts'
 import { described } from './api/described.ts'
+import { maintenanceRoutes } from './api/maintenance-routes.ts'
 import { readRoutes } from './api/read-routes.ts'
-import { upkeepRoutes } from './api/upkeep-routes.ts'
+import { batchBody, spanBody, traceBody } from './api/request-schemas.ts'
+import { batchAnswer, spanAnswer, traceAnswer } from './api/response-schemas.ts'
 import type { Imports } from './import/imports.ts'
 import { importRoute } from './import/route.ts'
 import { ingestEvents } from './ingest/batch.ts'
 import { type Ingest, ingestSpan, ingestTrace } from './ingest/ingest.ts'
-import type { Keeper } from './keep/keeper.ts'
+import type { Retention } from './maintenance/retention.ts'
 import type { ReplayOptions } from './options.ts'
 import type { RunCache } from './read/run-cache.ts'
 import type { Stream } from './stream/stream.ts'
-import type { Retention } from './upkeep/retention.ts'
+import type { RunWriter } from './write/run-writer.ts'
 
 /** What the routes serve from. */
 export interface Parts {
   readonly gateway: Gateway
   readonly imports: Imports
-  readonly keeper: Keeper
+  readonly runWriter: RunWriter
   readonly cache: RunCache
   readonly retention: Retention
   readonly stream: Stream
@@ -29,7 +29,7 @@ export interface Parts {
 
 /** The trace store's interface, below `/api/v1`. */
 export const routes = (parts: Parts, options: ReplayOptions) => async (app: FastifyInstance) => {
-  const { gateway, imports, keeper, cache, retention, stream } = parts
+  const { gateway, imports, runWriter, cache, retention, stream } = parts
   exactJson(app, options.max_body_bytes ?? 4 * 1024 * 1024)
 
   const trace = described('Ingest a trace with nested spans, events and artifacts', {
@@ -58,13 +58,13 @@ export const routes = (parts: Parts, options: ReplayOptions) => async (app: Fast
     return ingestEvents(ingestOf(request), request.body)
   })
 
-  readRoutes(app, gateway, keeper, cache)
-  upkeepRoutes(app, retention, stream)
+  readRoutes(app, gateway, runWriter, cache)
+  maintenanceRoutes(app, retention, stream)
   await app.register(importRoute(imports))
 
   const ingestOf = ({ headers }: FastifyRequest): Ingest => ({
     gateway,
-    keeper,
+    runWriter,
     project_id: projectHeader(headers, gateway.redact),
   })
 }

@@ -2,9 +2,9 @@ import { failureTags, GuardError, type Order, type Query, type Test } from 'guar
 import { datedCursor, resumed } from 'guard-gateway/lib/paging'
 import { queryTokens } from 'guard-gateway/lib/text'
 import { instantOf } from 'guard-gateway/lib/time'
-import { facet } from '../keep/words.ts'
 import type { RunRow } from '../tables.ts'
 import { NS_PER_MS, withinNs } from '../time.ts'
+import { facet } from '../write/search-words.ts'
 
 /** A query string as it is parsed: a parameter that stands several times is a list. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>

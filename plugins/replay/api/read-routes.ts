@@ -5,21 +5,21 @@ import { isShape } from 'guard-gateway/lib/json'
 import { runSummary, streamTrace, type TraceReader } from 'guard-gateway/lib/trace-file'
 import { Type } from 'typebox'
 import { editRun, readEdit, readPin } from '../ingest/edit.ts'
-import type { Keeper } from '../keep/keeper.ts'
 import { type Alignment, compare } from '../read/compare.ts'
 import { rowsOf } from '../read/rows.ts'
 import { readTrace } from '../read/run.ts'
 import type { RunCache } from '../read/run-cache.ts'
 import { runReader } from '../read/run-reader.ts'
-import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './answer-schemas.ts'
-import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './ask-schemas.ts'
-import { askedRuns } from './asked-runs.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { needJson } from './bodies.ts'
 import { comparisonText } from './comparison-text.ts'
 import { described } from './described.ts'
 import { nextCursor, type RawQuery } from './filters.ts'
 import { checkParameters } from './parameters.ts'
 import { bundleSchema } from './record-schemas.ts'
+import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './request-schemas.ts'
+import { resolvedQuery } from './resolved-query.ts'
+import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage } from './response-schemas.ts'
 
 interface Named {
   readonly Params: { readonly trace_id: string }
@@ -27,14 +27,14 @@ interface Named {
 }
 
 /** Lists, reads, exports, compares and edits runs, below `/api/v1`. */
-export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keeper, cache: RunCache): void => {
+export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: RunWriter, cache: RunCache): void => {
   const list = described('List runs with filters and pagination', {
     querystring: runsQuery,
     response: { 200: runsPage },
   })
   app.get<{ Querystring: RawQuery }>('/runs', { schema: list }, async ({ query }) => {
     const now = gateway.clock.now()
-    const asked = await askedRuns(gateway.storage, query, now)
+    const asked = await resolvedQuery(gateway.storage, query, now)
     const { rows, next_cursor, truncated } = await gateway.storage.find('runs', asked)
     return { runs: rows.map(runSummary), next_cursor: nextCursor(query, now, next_cursor), truncated }
   })
@@ -89,7 +89,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
     response: { 200: pinAnswer },
   })
   app.post<Named>('/runs/:trace_id/pin', { schema: pin }, async ({ params, body }) => {
-    const row = await editRun(gateway, keeper, params.trace_id, { pinned: readPin(body) })
+    const row = await editRun(gateway, runWriter, params.trace_id, { pinned: readPin(body) })
     return { trace_id: row.trace_id, pinned: row.pinned }
   })
 
@@ -100,7 +100,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, keeper: Keepe
   })
   app.patch<Named>('/runs/:trace_id', { schema: edit }, async (request) => {
     needJson(request)
-    return { run: runSummary(await editRun(gateway, keeper, request.params.trace_id, readEdit(request.body))) }
+    return { run: runSummary(await editRun(gateway, runWriter, request.params.trace_id, readEdit(request.body))) }
   })
 
   const both = described('Compare two runs', { body: compareBody, response: { 200: compareAnswer } })

@@ -1,12 +1,12 @@
 import type { Call, CallTrace, Gateway, Recording } from 'guard-gateway/core'
 import { givesWay, newSpanId, newTraceId, readTraceparent } from 'guard-gateway/lib/trace'
-import type { Keeper } from '../keep/keeper.ts'
-import { labelsWith } from '../keep/labels.ts'
-import { OpenRun } from '../keep/open-run.ts'
-import { callChange, runChange } from '../keep/run-change.ts'
-import { isGuarded, newRow, withProject } from '../keep/run-row.ts'
-import { type SummedCall, summedCall } from '../keep/summed-span.ts'
 import { NS_PER_MS, nowNs } from '../time.ts'
+import { labelsWith } from '../write/labels.ts'
+import { OpenRun } from '../write/open-run.ts'
+import { callChange, runChange } from '../write/run-change.ts'
+import { isGuarded, newRow, withProject } from '../write/run-row.ts'
+import type { RunWriter } from '../write/run-writer.ts'
+import { type SummedCall, summedCall } from '../write/summed-span.ts'
 
 /** A run of this many spans is not added to; the session goes on in a new one. */
 const MAX_SPANS = 5_000
@@ -19,22 +19,22 @@ interface Placed extends CallTrace {
   /** The run that it joined or was added to. */
   run?: OpenRun
   /** Its run is written later, so that it has no part in what the storage may refuse. */
-  isLate?: boolean
+  isDeferred?: boolean
 }
 
 /** Gives every model request its place in a run: the one its caller names, else that of its session, else a new one. */
 export class Automatic {
   readonly #gateway: Gateway
-  readonly #keeper: Keeper
+  readonly #runWriter: RunWriter
   readonly #idle_ms: number
   /** The run that each session goes on with. */
   readonly #sessions = new Map<string, string>()
   readonly #isWatched: () => boolean
 
   /** `isWatched`: somebody wants to be told of every change of a run. */
-  constructor(gateway: Gateway, keeper: Keeper, idle_ms: number, isWatched: () => boolean) {
+  constructor(gateway: Gateway, runWriter: RunWriter, idle_ms: number, isWatched: () => boolean) {
     this.#gateway = gateway
-    this.#keeper = keeper
+    this.#runWriter = runWriter
     this.#idle_ms = idle_ms
     this.#isWatched = isWatched
   }
@@ -76,8 +76,8 @@ export class Automatic {
   record(recording: Recording): Promise<void> | undefined {
     const { call } = recording.settled
     const trace: Placed | undefined = call.trace
-    if (trace === undefined || trace.isLate === true) return undefined
-    const { runs } = this.#keeper
+    if (trace === undefined || trace.isDeferred === true) return undefined
+    const { runs } = this.#runWriter
     if (recording.attempt > 0 && trace.run?.isOpen === true) runs.drop(trace.trace_id)
     const known = trace.run?.isOpen === true ? trace.run : runs.peek(trace.trace_id)
     if (known === undefined)
@@ -96,8 +96,8 @@ export class Automatic {
     trace.run = run
     const isLabelled = this.#label(run, recording.settled.call)
     const taken = isLabelled || this.#isWatched() ? undefined : run.take(record, trace)
-    if (taken !== undefined) this.#putOff(taken, trace, run)
-    else this.#addAnew(recording, trace, run, isLabelled)
+    if (taken !== undefined) this.#defer(taken, trace, run)
+    else this.#addNow(recording, trace, run, isLabelled)
   }
 
   /** Says whose the run is where nobody has said so; true if something is new. */
@@ -116,30 +116,30 @@ export class Automatic {
     return true
   }
 
-  #addAnew({ record, batch }: Recording, trace: Placed, run: OpenRun, isLabelled: boolean): void {
+  #addNow({ record, batch }: Recording, trace: Placed, run: OpenRun, isLabelled: boolean): void {
     const words = run.words.size
     run.addCall(record, trace, this.#gateway.redact.text)
     const hasNewWords = run.words.size !== words
-    if (!isLabelled && !hasNewWords && run.isPlain(record) && !this.#isWatched()) {
-      run.notePlain(record)
-      this.#putOff(summedCall(record, trace), trace, run)
+    if (!isLabelled && !hasNewWords && run.changesSumsOnly(record) && !this.#isWatched()) {
+      run.noteSumOnly(record)
+      this.#defer(summedCall(record, trace), trace, run)
       return
     }
-    this.#keeper.late.delete(run)
+    this.#runWriter.deferred.delete(run)
     const now_ns = nowNs(this.#gateway.clock)
     batch.push(isLabelled ? runChange(run, true, now_ns) : callChange(run, hasNewWords, now_ns))
-    this.#keeper.written(run.row)
+    this.#runWriter.written(run.row)
   }
 
-  #putOff(call: SummedCall, trace: Placed, run: OpenRun): void {
-    run.lateRecords.push(call)
-    trace.isLate = true
-    this.#keeper.late.add(run)
+  #defer(call: SummedCall, trace: Placed, run: OpenRun): void {
+    run.deferredRecords.push(call)
+    trace.isDeferred = true
+    this.#runWriter.deferred.add(run)
   }
 
   /** The run of a caller's trace; undefined if it belongs to another project. */
   async #named(call: Call, trace_id: string): Promise<OpenRun | undefined> {
-    const { runs } = this.#keeper
+    const { runs } = this.#runWriter
     const found = runs.peek(trace_id) ?? (await runs.get(trace_id))
     const run = found ?? runs.peek(trace_id) ?? this.#begin(call, trace_id)
     return isOfProject(call, run) || givesWay(run.row) ? run : undefined
@@ -147,7 +147,7 @@ export class Automatic {
 
   #remembered(call: Call, session_id: string): OpenRun | undefined {
     const trace_id = this.#sessions.get(session_id)
-    const run = trace_id === undefined ? undefined : this.#keeper.runs.peek(trace_id)
+    const run = trace_id === undefined ? undefined : this.#runWriter.runs.peek(trace_id)
     return run !== undefined && this.#goesOn(call, run) ? run : undefined
   }
 
@@ -156,7 +156,7 @@ export class Automatic {
     const { stored, open = 0 } = call.session ?? {}
     if (stored !== true && open <= 1) return undefined
     const trace_id = this.#sessions.get(session_id) ?? (await this.#newest(session_id))
-    const run = trace_id === undefined ? undefined : await this.#keeper.runs.get(trace_id)
+    const run = trace_id === undefined ? undefined : await this.#runWriter.runs.get(trace_id)
     return run !== undefined && this.#goesOn(call, run) ? run : undefined
   }
 
@@ -167,9 +167,9 @@ export class Automatic {
 
   #goesOn(call: Call, run: OpenRun): boolean {
     // what lies as far ahead is of before the clock was set back
-    const isLate = Math.abs(call.at - run.active_at) >= this.#idle_ms
+    const isDeferred = Math.abs(call.at - run.active_at) >= this.#idle_ms
     if (run.size >= MAX_SPANS) run.isFull = true
-    return isOfProject(call, run) && !run.isFull && !isLate
+    return isOfProject(call, run) && !run.isFull && !isDeferred
   }
 
   #begin(call: Call, trace_id: string): OpenRun {
@@ -180,7 +180,7 @@ export class Automatic {
       agent_id: call.agent_id,
     }
     const run = new OpenRun(newRow(about, originOf(call), BigInt(call.at) * NS_PER_MS), false)
-    this.#keeper.runs.add(run)
+    this.#runWriter.runs.add(run)
     return run
   }
 
@@ -205,7 +205,7 @@ const isOfProject = (call: Call, { row }: OpenRun): boolean => row.project_id ==
 
 const place = (call: Call, run: OpenRun, parent_span_id: string | null): void => {
   run.joined_at = Math.max(run.joined_at, call.at)
-  const placed: Placed = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id, run, isLate: false }
+  const placed: Placed = { trace_id: run.row.trace_id, span_id: newSpanId(), parent_span_id, run, isDeferred: false }
   call.trace = placed
 }
 

@@ -1,39 +1,39 @@
 import type { ToolRecording } from 'guard-gateway/core'
 import { type ToolRecord, toolRecords, toolTimes } from 'guard-gateway/lib/trace'
 import { evidenceOfEvent, evidenceOfSpan } from '../failures/tags.ts'
-import { type Keeper, MAX_SPANS } from '../keep/keeper.ts'
-import type { OpenRun } from '../keep/open-run.ts'
-import { toolWords } from '../keep/words.ts'
 import { NS_PER_MS } from '../time.ts'
+import type { OpenRun } from '../write/open-run.ts'
+import { MAX_SPANS, type RunWriter } from '../write/run-writer.ts'
+import { toolWords } from '../write/search-words.ts'
 
 /** Kinds of calls of one run that are remembered. */
 const MAX_KINDS = 200
 
 /** Takes calls of tools that say nothing new of their runs: only sums move, which are written later. */
 export class ToolCalls {
-  readonly #keeper: Keeper
+  readonly #runWriter: RunWriter
   readonly #isWatched: () => boolean
   /** Of each run, the kinds of calls that say nothing new of it. */
   readonly #kinds = new WeakMap<OpenRun, Set<string>>()
 
   /** `isWatched`: somebody wants to be told of every change. */
-  constructor(keeper: Keeper, isWatched: () => boolean) {
-    this.#keeper = keeper
+  constructor(runWriter: RunWriter, isWatched: () => boolean) {
+    this.#runWriter = runWriter
     this.#isWatched = isWatched
   }
 
   /** True: the span and the event of the call are read from its record. False: the run has to be told. */
   take({ record, written }: ToolRecording): boolean {
-    const { runs, late } = this.#keeper
+    const { runs, deferred } = this.#runWriter
     const run = record.trace_id === null ? undefined : runs.peek(record.trace_id)
     if (run === undefined || this.#isWatched() || !this.#fits(run, record)) return false
     run.addTool(record)
-    run.lateRecords.push(record)
-    late.add(run)
+    run.deferredRecords.push(record)
+    deferred.add(run)
     written.catch(() => {
-      const at = run.lateRecords.indexOf(record)
-      if (at !== -1) run.lateRecords.splice(at, 1)
-      late.addUnsure(run)
+      const at = run.deferredRecords.indexOf(record)
+      if (at !== -1) run.deferredRecords.splice(at, 1)
+      deferred.addForReload(run)
     })
     return true
   }

@@ -4,7 +4,7 @@ import { costText } from 'guard-gateway/lib/format'
 import { readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { ComparedRow, Comparison } from '../read/compare.ts'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
 
 /** Prints what the right run has more or less than the left, then their spans side by side; `--only-changed` leaves out those that ended alike. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Input, Io } from 'guard-gateway/core'
 import { outputOf } from 'guard-gateway/lib/terminal'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 import { Progress } from './progress.ts'
 
 /** Writes a run in an export format. Throws USAGE for a file that exists already. */

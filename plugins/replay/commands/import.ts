@@ -8,7 +8,7 @@ import { readJson } from 'guard-gateway/lib/json'
 import { terminalText } from 'guard-gateway/lib/text'
 import type { ImportAnswer } from '../import/import.ts'
 import { isAddressable } from '../run-address.ts'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 import { Progress } from './progress.ts'
 
 /** Takes in a file of exported runs, or what comes in for `-`: all of it or nothing. Prints the trace ids; what it passed over goes to `err`. Throws USAGE where nothing can be read. */

@@ -5,7 +5,7 @@ import { readJson } from 'guard-gateway/lib/json'
 import { columnLines, hint, terminalWidth } from 'guard-gateway/lib/terminal'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 
 /** Flag to filter. */
 const filters: Readonly<Record<string, string>> = {

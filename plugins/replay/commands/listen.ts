@@ -27,11 +27,11 @@ export interface Listening {
  */
 export async function* listen(url: string, listening: Listening): AsyncGenerator<Message> {
   const { signal } = listening
-  const place: Place = { id: undefined }
+  const cursor: StreamCursor = { id: undefined }
   let wait_ms = 0
   let stood = false
   while (!signal.aborted) {
-    const answer = await connected(url, place, signal).catch((error: unknown) => {
+    const answer = await connected(url, cursor, signal).catch((error: unknown) => {
       const passes = signal.aborted || (stood && (!(error instanceof GuardError) || statusOf(error) >= 500))
       if (!passes) throw unreachable(error, url)
       return undefined
@@ -40,7 +40,7 @@ export async function* listen(url: string, listening: Listening): AsyncGenerator
       if (stood) listening.onBack()
       stood = true
       wait_ms = 0
-      yield* messagesIn(answer, place, signal)
+      yield* messagesIn(answer, cursor, signal)
       if (!signal.aborted) listening.onLost()
     }
     wait_ms = Math.min(Math.max(wait_ms * 2, FIRST_WAIT_MS), MOST_WAIT_MS)
@@ -49,7 +49,7 @@ export async function* listen(url: string, listening: Listening): AsyncGenerator
 }
 
 /** The last id that came. */
-interface Place {
+interface StreamCursor {
   id: string | undefined
 }
 
@@ -58,7 +58,11 @@ const unreachable = (error: unknown, url: string): unknown =>
     ? error
     : new GuardError('STORAGE_UNAVAILABLE', `Nobody answers at ${url}.`, { cause: error })
 
-const connected = async (url: string, { id }: Place, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+const connected = async (
+  url: string,
+  { id }: StreamCursor,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> => {
   const headers = { accept: 'text/event-stream', ...(id === undefined ? {} : { 'last-event-id': id }) }
   const answer = await fetch(url, { headers, signal })
   if (!answer.ok || answer.body === null) throw errorIn(await answer.text())
@@ -68,13 +72,13 @@ const connected = async (url: string, { id }: Place, signal: AbortSignal): Promi
 /** Messages until the stream ends or breaks. */
 async function* messagesIn(
   body: ReadableStream<Uint8Array>,
-  place: Place,
+  cursor: StreamCursor,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
   try {
     for await (const block of blocksIn(body)) {
       const { id, event, data } = fieldsOf(block)
-      place.id = id ?? place.id
+      cursor.id = id ?? cursor.id
       if (data !== undefined) yield { event, data }
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { Input, Io } from 'guard-gateway/core'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 
 /** Sets whether a run is pinned, and so kept for good. */
 export const pinRun = async (

@@ -1,6 +1,6 @@
 import type { Input, Io } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
-import { isTerminal, type Signs, signsOf } from './terminal.ts'
+import { isTerminal, symbolsOf, type TerminalSymbols } from './terminal.ts'
 
 const FIRST_MS = 300
 const EVERY_MS = 100
@@ -11,7 +11,7 @@ export class Progress {
   readonly #label: string
   readonly #total: number | undefined
   readonly #err: NodeJS.WritableStream
-  readonly #signs: Signs
+  readonly #signs: TerminalSymbols
   readonly #now: () => number
   readonly #began: number
   readonly #shown: boolean
@@ -24,7 +24,7 @@ export class Progress {
     this.#label = label
     this.#total = total
     this.#err = io.err
-    this.#signs = signsOf(io)
+    this.#signs = symbolsOf(io)
     this.#now = now
     this.#began = now()
     this.#next = this.#began + FIRST_MS

@@ -1,5 +1,5 @@
 import type { Row } from './show-rows.ts'
-import { type Colour, colourOf, type Signs } from './terminal.ts'
+import { type Colour, colourOf, type TerminalSymbols } from './terminal.ts'
 
 const MAX_INDENT = 8
 const MIN_BAR = 10
@@ -13,12 +13,12 @@ const GAPS = 5
 export interface Drawing {
   /** Columns of a line. */
   readonly width: number
-  readonly signs: Signs
+  readonly symbols: TerminalSymbols
   paint(text: string, colour: Colour): string
 }
 
 /** The lines of rows: name, a bar over the time from the first to the last instant, duration, status, note. */
-export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing): Generator<string> {
+export function* linesOf(rows: readonly Row[], { width, symbols, paint }: Drawing): Generator<string> {
   const names = rows.map(({ depth, title }) => '  '.repeat(Math.min(depth, MAX_INDENT)) + title)
   const longest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
   const free = Math.min(longest(rows.map((row) => row.note)), MAX_NOTE, Math.floor(width / 4))
@@ -30,11 +30,11 @@ export function* linesOf(rows: readonly Row[], { width, signs, paint }: Drawing)
   const columnOf = (ns: number): number =>
     span_ns <= 0 ? 0 : Math.min(Math.max(Math.round((ns / span_ns) * (bar - 1)), 0), bar - 1)
   for (const [at, row] of rows.entries()) {
-    const title = shortened(names[at] ?? '', name, signs.cut).padEnd(name)
-    const drawn = barOf(row, columnOf, bar, signs).padEnd(bar)
+    const title = shortened(names[at] ?? '', name, symbols.cut).padEnd(name)
+    const drawn = barOf(row, columnOf, bar, symbols).padEnd(bar)
     const status = painted(cut(row.status, STATUS).padEnd(STATUS), row.status, paint)
-    const told = painted(noteOf(row, note), `${row.decided} ${row.note}`.trimStart().split(' ', 1)[0] ?? '', paint)
-    yield [title, drawn, row.took.padStart(TOOK), status, told].join(' ').trimEnd()
+    const decided = painted(noteOf(row, note), `${row.decided} ${row.note}`.trimStart().split(' ', 1)[0] ?? '', paint)
+    yield [title, drawn, row.took.padStart(TOOK), status, decided].join(' ').trimEnd()
   }
 }
 
@@ -56,11 +56,16 @@ const painted = (text: string, word: string, paint: Drawing['paint']): string =>
   return colour === undefined ? text : paint(text, colour)
 }
 
-const barOf = ({ from, until }: Row, columnOf: (ns: number) => number, width: number, signs: Signs): string => {
+const barOf = (
+  { from, until }: Row,
+  columnOf: (ns: number) => number,
+  width: number,
+  symbols: TerminalSymbols,
+): string => {
   const begin = columnOf(from)
-  if (until === undefined) return ' '.repeat(begin) + signs.event
+  if (until === undefined) return ' '.repeat(begin) + symbols.event
   const end = until === null ? width - 1 : Math.max(columnOf(until), begin)
-  if (end === begin) return ' '.repeat(begin) + signs.instant
-  const close = until === null ? signs.open : signs.end
-  return ' '.repeat(begin) + signs.begin + signs.line.repeat(end - begin - 1) + close
+  if (end === begin) return ' '.repeat(begin) + symbols.instant
+  const close = until === null ? symbols.open : symbols.end
+  return ' '.repeat(begin) + symbols.begin + symbols.line.repeat(end - begin - 1) + close
 }

@@ -90,7 +90,7 @@ const since = (ns: Ns, start_ns: Ns): number => Number(BigInt(ns) - BigInt(start
 const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): Row => {
   const from = since(span.start_ns, start_ns)
   const until = span.end_ns === null ? null : since(span.end_ns, start_ns)
-  const told = toldBy(span.events)
+  const text = decisionText(span.events)
   return {
     depth,
     title: terminalLine(span.parent_id === null ? span.name : title),
@@ -98,8 +98,8 @@ const spanRow = (span: ShownSpan, title: string, depth: number, start_ns: Ns): R
     until,
     took: durationOf(until === null ? null : until - from),
     status: span.status,
-    decided: told.decided,
-    note: told.note === '' && told.decided === '' ? terminalLine(span.label ?? '') : told.note,
+    decided: text.decided,
+    note: text.note === '' && text.decided === '' ? terminalLine(span.label ?? '') : text.note,
   }
 }
 
@@ -111,11 +111,11 @@ export const eventRow = (event: ShownEvent, depth: number, start_ns: Ns): Row =>
   until: undefined,
   took: '',
   status: event.severity,
-  ...toldBy([event]),
+  ...decisionText([event]),
 })
 
 /** What was decided, and why; what a client only says was decided is marked so. */
-const toldBy = (events: readonly ShownEvent[]): Pick<Row, 'decided' | 'note'> => {
+const decisionText = (events: readonly ShownEvent[]): Pick<Row, 'decided' | 'note'> => {
   const [reported, own] = [true, false].map((isClients) =>
     terminalLine(decisionsOf(events.filter(({ owner }) => (owner === 'client') === isClients))),
   )

@@ -4,11 +4,11 @@ import { costText } from 'guard-gateway/lib/format'
 import { isShape, readJson } from 'guard-gateway/lib/json'
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 import { durationOf } from './list.ts'
 import { linesOf } from './show-lines.ts'
 import { eventRow, type Row, rowsOfSpans, type ShownEvent, type ShownSpan, titlesOf, wanted } from './show-rows.ts'
-import { colourOf, columnsOf, painter, signsOf } from './terminal.ts'
+import { colourOf, columnsOf, painter, symbolsOf } from './terminal.ts'
 
 /** Columns where nobody says how many there are. */
 const COLUMNS = 100
@@ -33,7 +33,7 @@ export const showRun = async ({ asking }: ReplayCommandOptions, input: Input, io
   const paint = painter(input, io)
   const rows = rowsIn(bundle, input)
   io.out.write(`${headOf(bundle, (status) => paint(status, colourOf(status) ?? 'dim'))}\n`)
-  for (const line of linesOf(rows, { width, signs: signsOf(io), paint })) io.out.write(`${line}\n`)
+  for (const line of linesOf(rows, { width, symbols: symbolsOf(io), paint })) io.out.write(`${line}\n`)
   return 0
 }
 
@@ -76,8 +76,8 @@ const headOf = ({ run, spans }: Bundle, paint: (status: string) => string): stri
 const whyOf = ({ failure_evidence: evidence }: RunSummary, spans: readonly ShownSpan[]): string => {
   if (!isShape(evidence)) return ''
   const span = spans.find(({ id }) => id === evidence.span_id)
-  const told = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)
-  const reason = told?.map(({ attributes }) => attributes.reason_code).find((code) => typeof code === 'string')
+  const events = span?.events.filter(({ id }) => id === evidence.event_id).concat(span.events)
+  const reason = events?.map(({ attributes }) => attributes.reason_code).find((code) => typeof code === 'string')
   const where = span === undefined ? '' : ` in ${titlesOf(spans).get(span)}`
   return `(why: ${terminalLine((reason ?? evidence.rule) + where)})`
 }

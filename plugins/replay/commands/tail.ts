@@ -3,7 +3,7 @@ import type { AskStream, Clock, Input, Io, TraceEvent } from 'guard-gateway/core
 import { readJson, writeJson } from 'guard-gateway/lib/json'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { eventV1 } from '../stream/events.ts'
-import type { ReplayCommandOptions } from './asked.ts'
+import type { ReplayCommandOptions } from './command-options.ts'
 import { listen, type Message } from './listen.ts'
 import { decisionLine, runLine, type ToldDecision, type ToldRun } from './tail-lines.ts'
 import { painter } from './terminal.ts'

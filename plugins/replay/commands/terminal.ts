@@ -5,8 +5,8 @@ import { showsColours, terminalWidth, writesUnicode } from 'guard-gateway/lib/te
 /** Colours that mean something: green allow and ok, yellow flag, red block and error, dim for the rest. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'
 
-/** Signs for a terminal that shows them, and for one that does not. */
-const signs = {
+/** Symbols for a terminal that writes Unicode, and for one that does not. */
+const symbols = {
   unicode: {
     line: '─',
     begin: '├',
@@ -35,10 +35,10 @@ const signs = {
   },
 } as const
 
-export type Signs = (typeof signs)['unicode' | 'ascii']
+export type TerminalSymbols = (typeof symbols)['unicode' | 'ascii']
 
-/** The signs that the locale can write. */
-export const signsOf = (io: Io): Signs => (writesUnicode(io) ? signs.unicode : signs.ascii)
+/** The symbols that the locale can write. */
+export const symbolsOf = (io: Io): TerminalSymbols => (writesUnicode(io) ? symbols.unicode : symbols.ascii)
 
 /** Whether somebody looks at this stream, not a program. */
 export const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in stream && stream.isTTY === true

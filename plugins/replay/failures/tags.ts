@@ -1,24 +1,24 @@
 import { type Attributes, type FailureEvidence, type FailureTag, failureTags } from 'guard-gateway/core'
-import { type Subject, signsOf } from './signs.ts'
+import { indicatorsOf, type Subject } from './indicators.ts'
 import { type TestOutcome, type TestSubject, testOutcome } from './tests.ts'
 
 /** Evidence and when its record began; nanoseconds. */
-interface Dated {
+interface DatedEvidence {
   readonly at_ns: bigint
   readonly because: FailureEvidence
 }
 
 /** What the records of a run say of its failure so far: the earliest evidence a tag, and the last test result. Plain data, fit for a json column. */
 export interface TagState {
-  readonly evidence: Readonly<Partial<Record<FailureTag, Dated>>>
-  readonly last_test?: Dated & { readonly failed: boolean }
+  readonly evidence: Readonly<Partial<Record<FailureTag, DatedEvidence>>>
+  readonly last_test?: DatedEvidence & { readonly failed: boolean }
 }
 
 /** The state of a run without records. */
 export const noTags: TagState = Object.freeze({ evidence: Object.freeze({}) })
 
 /** What is read of a span; one as stored fits. */
-export interface SpanSigns {
+export interface SpanFacts {
   readonly id: string
   readonly name: string
   readonly label: string | null
@@ -29,7 +29,7 @@ export interface SpanSigns {
 }
 
 /** What is read of an event; one as stored fits. */
-export interface EventSigns {
+export interface EventFacts {
   readonly id: string
   readonly span_id: string | null
   readonly name: string
@@ -38,7 +38,7 @@ export interface EventSigns {
 }
 
 /** What is read of the run itself. */
-export interface RunSigns {
+export interface RunFacts {
   readonly status: string
   readonly attributes: Attributes
 }
@@ -49,8 +49,8 @@ const evidenceOf = (
   ended: bigint,
   ids: Pick<FailureEvidence, 'span_id' | 'event_id'>,
 ): TagState | undefined => {
-  let evidence: Partial<Record<FailureTag, Dated>> | undefined
-  for (const [tag, rule, field] of signsOf(subject)) {
+  let evidence: Partial<Record<FailureTag, DatedEvidence>> | undefined
+  for (const [tag, rule, field] of indicatorsOf(subject)) {
     evidence ??= {}
     evidence[tag] ??= { at_ns: began, because: { rule, ...ids, field } }
   }
@@ -62,7 +62,7 @@ const evidenceOf = (
 }
 
 /** What a span says of the failure of its run; undefined, as nearly always: nothing. */
-export const evidenceOfSpan = (span: SpanSigns): TagState | undefined =>
+export const evidenceOfSpan = (span: SpanFacts): TagState | undefined =>
   evidenceOf(
     {
       type: 'span',
@@ -78,7 +78,7 @@ export const evidenceOfSpan = (span: SpanSigns): TagState | undefined =>
   )
 
 /** The same of an event. */
-export const evidenceOfEvent = (event: EventSigns): TagState | undefined =>
+export const evidenceOfEvent = (event: EventFacts): TagState | undefined =>
   evidenceOf(
     { type: 'event', name: event.name, label: null, status: '', ended: true, attributes: event.attributes },
     event.time_ns,
@@ -86,10 +86,10 @@ export const evidenceOfEvent = (event: EventSigns): TagState | undefined =>
     { span_id: event.span_id, event_id: event.id },
   )
 
-/** The state with what one more record says; records may come in any order. Of equal times the one noted first stays first. */
-export const noted = (state: TagState, record: TagState | undefined): TagState => {
+/** The state with the evidence of one more record; records may come in any order. Of equal times the first added stays first. */
+export const withEvidence = (state: TagState, record: TagState | undefined): TagState => {
   if (record === undefined) return state
-  const evidence: Partial<Record<FailureTag, Dated>> = { ...state.evidence }
+  const evidence: Partial<Record<FailureTag, DatedEvidence>> = { ...state.evidence }
   for (const tag of failureTags) {
     const [known, more] = [state.evidence[tag], record.evidence[tag]]
     if (more !== undefined && (known === undefined || more.at_ns < known.at_ns)) evidence[tag] = more
@@ -114,7 +114,7 @@ export interface BestTag {
 }
 
 /** The first of the tags, in their order, that a record or the run itself speaks for; null if none does. */
-export const bestTag = (state: TagState, run: RunSigns): BestTag | null => {
+export const bestTag = (state: TagState, run: RunFacts): BestTag | null => {
   const own = runEvidence(run)
   for (const tag of failureTags) {
     const because =
@@ -124,13 +124,13 @@ export const bestTag = (state: TagState, run: RunSigns): BestTag | null => {
   return null
 }
 
-const runSubject = ({ status, attributes }: RunSigns): Subject => ({ type: 'run', name: '', status, attributes })
+const runSubject = ({ status, attributes }: RunFacts): Subject => ({ type: 'run', name: '', status, attributes })
 
 const aboutRun = (rule: string, field: string): FailureEvidence => ({ rule, span_id: null, event_id: null, field })
 
-const runEvidence = (run: RunSigns): ReadonlyMap<FailureTag, FailureEvidence> => {
+const runEvidence = (run: RunFacts): ReadonlyMap<FailureTag, FailureEvidence> => {
   const evidence = new Map<FailureTag, FailureEvidence>()
-  for (const [tag, rule, field] of signsOf(runSubject(run))) {
+  for (const [tag, rule, field] of indicatorsOf(runSubject(run))) {
     if (!evidence.has(tag)) evidence.set(tag, aboutRun(rule, field))
   }
   const test: TestOutcome | undefined = testOutcome({
@@ -145,7 +145,7 @@ const runEvidence = (run: RunSigns): ReadonlyMap<FailureTag, FailureEvidence> =>
 /** In a run that went well only the last test counts: failed, then passed, is how work goes. */
 const testFailure = (
   { evidence, last_test }: TagState,
-  run: RunSigns,
+  run: RunFacts,
   own: ReadonlyMap<FailureTag, FailureEvidence>,
 ): FailureEvidence | undefined => {
   if (run.status !== 'ok') return evidence.test_failure?.because ?? own.get('test_failure')

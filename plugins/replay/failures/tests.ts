@@ -1,5 +1,5 @@
 import type { Attributes } from 'guard-gateway/core'
-import { integerOf, readName, type Subject } from './signs.ts'
+import { integerOf, readName, type Subject } from './indicators.ts'
 
 /** How a test record ended, and the field that says so. */
 export interface TestOutcome {

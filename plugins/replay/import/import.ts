@@ -1,7 +1,7 @@
 import { type Fragment, type Gateway, GuardError, type ImportedRecord, type ImportWarning } from 'guard-gateway/core'
 import { Pace } from 'guard-gateway/lib/time-slice'
-import type { Keeper } from '../keep/keeper.ts'
 import { urlOf } from '../run-address.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { type Identified, identified, ownIds } from './ids.ts'
 import { checkIds, type ImportOptions, type Plan, type Planned, planned } from './plan.ts'
 import type { OpenImport } from './reader.ts'
@@ -29,16 +29,16 @@ export interface ImportAnswer {
 /** Imports the runs of a file, all of them or none; of its records a few are held at a time. Throws TRACE_EXISTS, RUN_FULL, STORAGE_BUSY, what is wrong with a record, and the signal's reason. */
 export const importRuns = (
   gateway: Gateway,
-  keeper: Keeper,
+  runWriter: RunWriter,
   file: OpenImport,
   options: ImportOptions,
   signal: AbortSignal,
 ): Promise<ImportAnswer> => {
   const ids = [...new Set(file.runs.map(({ run }) => run.trace_id))]
   // nobody else in this process begins one of these runs meanwhile
-  return keeper.exclusively(ids, async () => {
+  return runWriter.exclusively(ids, async () => {
     const { plans, skipped } = await planned(gateway, file.runs, options)
-    const taking = new Taking(gateway, keeper, plans, options, signal)
+    const taking = new Taking(gateway, runWriter, plans, options, signal)
     const digests = await taking.all(file)
     const imported: ImportAnswer['imported'][number][] = []
     const pace = new Pace()
@@ -59,20 +59,20 @@ export const importRuns = (
 class Taking {
   readonly warnings: { readonly code: string; readonly message: string }[] = []
   readonly #gateway: Gateway
-  readonly #keeper: Keeper
+  readonly #runWriter: RunWriter
   readonly #plans: ReadonlyMap<number, Planned>
   readonly #options: ImportOptions
   readonly #signal: AbortSignal
 
   constructor(
     gateway: Gateway,
-    keeper: Keeper,
+    runWriter: RunWriter,
     plans: ReadonlyMap<number, Planned>,
     options: ImportOptions,
     signal: AbortSignal,
   ) {
     this.#gateway = gateway
-    this.#keeper = keeper
+    this.#runWriter = runWriter
     this.#plans = plans
     this.#options = options
     this.#signal = signal
@@ -82,7 +82,7 @@ class Taking {
   async all(file: OpenImport): Promise<readonly string[]> {
     if (this.#options.dry_run === true) return this.#records(file)
     const ids = Array.from(this.#plans.values(), ({ trace_id }) => trace_id)
-    const { staging } = this.#keeper
+    const { staging } = this.#runWriter
     try {
       await staging.claim(ids)
       const digests = await this.#records(file)

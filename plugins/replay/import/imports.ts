@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { Queues } from 'guard-gateway/lib/keyed-queue'
-import type { Keeper } from '../keep/keeper.ts'
-import { readImportOptions } from './ask.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { type ImportAnswer, importRuns } from './import.ts'
+import { readImportOptions } from './options.ts'
 import type { ImportOptions } from './plan.ts'
 import { openImport } from './reader.ts'
 import type { Spooled } from './spool.ts'
@@ -15,14 +15,14 @@ const MAX_WAITING = 4
 export class Imports {
   readonly max_bytes: number
   readonly #gateway: Gateway
-  readonly #keeper: Keeper
+  readonly #runWriter: RunWriter
   readonly #queue = new Queues()
   readonly #closing = new AbortController()
   #taken = 0
 
-  constructor(gateway: Gateway, keeper: Keeper, max_bytes: number) {
+  constructor(gateway: Gateway, runWriter: RunWriter, max_bytes: number) {
     this.#gateway = gateway
-    this.#keeper = keeper
+    this.#runWriter = runWriter
     this.max_bytes = max_bytes
   }
 
@@ -57,7 +57,7 @@ export class Imports {
     signal.throwIfAborted()
     const file = await openImport(this.#gateway.exportFormats, spooled, signal)
     try {
-      return await importRuns(this.#gateway, this.#keeper, file, options, signal)
+      return await importRuns(this.#gateway, this.#runWriter, file, options, signal)
     } finally {
       await file.close()
     }

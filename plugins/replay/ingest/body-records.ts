@@ -22,7 +22,7 @@ export interface Warning {
 }
 
 /** Where a record stands in a request; also what reads records of import files calls a place. */
-type Place = { readonly path: JsonPath }
+type JsonLocation = { readonly path: JsonPath }
 
 type RecordCode = 'INVALID_TRACE' | 'INVALID_SPAN' | 'INVALID_EVENT'
 
@@ -57,7 +57,7 @@ export class BodyRecords {
   }
 
   /** A span and what is nested in it. */
-  addSpan(record: Shape, place: Place, parent?: string): void {
+  addSpan(record: Shape, place: JsonLocation, parent?: string): void {
     const parent_id = record.parent_id ?? record.parent_span_id ?? undefined
     if (parent !== undefined && parent_id !== undefined && parent_id !== parent)
       throw new GuardError('INVALID_SPAN', 'A nested span has the span around it as its parent, and no other.', {
@@ -86,7 +86,7 @@ export class BodyRecords {
   }
 
   /** An event; `span_id` is that of the span it stands in. */
-  addEvent(record: Shape, place: Place, span_id?: string): void {
+  addEvent(record: Shape, place: JsonLocation, span_id?: string): void {
     const id = record.id ?? `evt_${newSpanId()}`
     const draft = checked('INVALID_EVENT', () => eventDraft({ ...given(record, []), id }, place, span_id ?? null))
     const event = { ...draft, id: draft.id ?? String(id) }
@@ -97,7 +97,7 @@ export class BodyRecords {
     this.events.push(event)
   }
 
-  addArtifact(record: Shape, place: Place): void {
+  addArtifact(record: Shape, place: JsonLocation): void {
     const id = record.id ?? `art_${newSpanId()}`
     const draft = checked('INVALID_TRACE', () => artifactDraft({ ...given(record, []), id }, place))
     const artifact = { ...draft, id: draft.id ?? String(id) }
@@ -107,7 +107,7 @@ export class BodyRecords {
   }
 
   /** All of one kind that a list member holds. */
-  addAll(record: Shape, place: Place): void {
+  addAll(record: Shape, place: JsonLocation): void {
     for (const one of this.#elements(record, 'spans', place)) this.addSpan(one.record, one.place)
     for (const one of this.#elements(record, 'events', place)) this.addEvent(one.record, one.place)
     for (const one of this.#elements(record, 'artifacts', place)) this.addArtifact(one.record, one.place)
@@ -115,18 +115,18 @@ export class BodyRecords {
   }
 
   /** Throws INVALID_ID for an id that holds a secret. */
-  checkId(id: string | undefined, place: Place, key: string): void {
+  checkId(id: string | undefined, place: JsonLocation, key: string): void {
     if (id !== undefined && this.#redact.looksSecret(id))
       throw new GuardError('INVALID_ID', `"${key}" looks like a secret. Use an id that may be shown.`, {
         path: pointerOf(inside(place, key).path),
       })
   }
 
-  #elements(record: Shape, key: string, place: Place) {
+  #elements(record: Shape, key: string, place: JsonLocation) {
     return checked('INVALID_TRACE', () => [...elementsOf(record, key, place)])
   }
 
-  #take(kind: 'spans' | 'events' | 'artifacts', id: string, place: Place): void {
+  #take(kind: 'spans' | 'events' | 'artifacts', id: string, place: JsonLocation): void {
     this.checkId(id, place, 'id')
     const ids = this.#ids[kind]
     if (ids.has(id))
@@ -139,7 +139,7 @@ export class BodyRecords {
     this.pointers[kind].push(pointerOf(place.path))
   }
 
-  #checkTimes(time: bigint | undefined, key: string, place: Place): void {
+  #checkTimes(time: bigint | undefined, key: string, place: JsonLocation): void {
     if (time !== undefined && time < REALISTIC_NS)
       this.warnings.push({
         code: 'unrealistic_time',

@@ -1,10 +1,10 @@
 import { type FailureTag, failureTags, type Gateway, GuardError } from 'guard-gateway/core'
 import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { sanitise } from 'guard-gateway/lib/text'
-import type { Keeper } from '../keep/keeper.ts'
-import { runChange } from '../keep/run-change.ts'
 import type { RunRow } from '../tables.ts'
 import { nowNs } from '../time.ts'
+import { runChange } from '../write/run-change.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { checkTags } from './ingest.ts'
 
 /** What may be changed of a run by hand. */
@@ -70,10 +70,10 @@ export const readPin = (body: unknown): boolean => {
 }
 
 /** Changes a run by hand; safe from a power cut when it resolves. Throws RUN_NOT_FOUND, STORAGE_BUSY. */
-export const editRun = (gateway: Gateway, keeper: Keeper, trace_id: string, edit: Edit): Promise<RunRow> =>
-  keeper.exclusively([trace_id], async () => {
+export const editRun = (gateway: Gateway, runWriter: RunWriter, trace_id: string, edit: Edit): Promise<RunRow> =>
+  runWriter.exclusively([trace_id], async () => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const row = await attempted(gateway, keeper, trace_id, edit)
+      const row = await attempted(gateway, runWriter, trace_id, edit)
       if (row !== undefined) return row
     }
     throw new GuardError('STORAGE_BUSY')
@@ -82,24 +82,24 @@ export const editRun = (gateway: Gateway, keeper: Keeper, trace_id: string, edit
 /** Undefined: the run has changed meanwhile. */
 const attempted = async (
   gateway: Gateway,
-  keeper: Keeper,
+  runWriter: RunWriter,
   trace_id: string,
   edit: Edit,
 ): Promise<RunRow | undefined> => {
-  await keeper.late.write(trace_id)
-  const run = await keeper.runs.get(trace_id)
+  await runWriter.deferred.write(trace_id)
+  const run = await runWriter.runs.get(trace_id)
   if (run?.stored !== true) throw new GuardError('RUN_NOT_FOUND', `There is no run "${trace_id}".`)
   const row = edited(run.row, edit, gateway)
   if (same(run.row, row)) return run.row
-  const said = edit.name !== undefined || edit.tags !== undefined
-  run.describe(row, said)
-  const change = runChange(run, said, nowNs(gateway.clock))
+  const changesWords = edit.name !== undefined || edit.tags !== undefined
+  run.describe(row, changesWords)
+  const change = runChange(run, changesWords, nowNs(gateway.clock))
   const { row: changed } = run
   if (await gateway.storage.write([{ ...change, sync: true }])) {
-    keeper.written(changed)
+    runWriter.written(changed)
     return changed
   }
-  keeper.runs.drop(trace_id)
+  runWriter.runs.drop(trace_id)
   return undefined
 }
 

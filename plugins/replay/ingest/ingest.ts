@@ -3,14 +3,14 @@ import { isShape, type Shape } from 'guard-gateway/lib/json'
 import { isSessionName, namedSession } from 'guard-gateway/lib/session'
 import { newTraceId } from 'guard-gateway/lib/trace'
 import { type RunSummary, runDraft, runSummary } from 'guard-gateway/lib/trace-file'
-import type { Keeper } from '../keep/keeper.ts'
 import { urlOf } from '../run-address.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { BodyRecords, checked, type Warning } from './body-records.ts'
 
 /** What ingest needs. */
 export interface Ingest {
   readonly gateway: Gateway
-  readonly keeper: Keeper
+  readonly runWriter: RunWriter
   /** Of the request's header; the body's own goes first. */
   readonly project_id: string | undefined
 }
@@ -121,12 +121,12 @@ export const clientFragment = (run: FragmentRun, records: BodyRecords): Fragment
   artifacts: records.artifacts,
 })
 
-const keep = async ({ gateway, keeper }: Ingest, run: FragmentRun, records: BodyRecords): Promise<TraceAnswer> => {
+const keep = async ({ gateway, runWriter }: Ingest, run: FragmentRun, records: BodyRecords): Promise<TraceAnswer> => {
   const [kept] = await gateway.keep([clientFragment(run, records)]).catch((error: unknown) => {
     throw pointed(error, records)
   })
   if (kept === undefined) throw new TypeError('keep answers once a fragment')
-  const { created, row } = keeper.outcome(kept.fragment)
+  const { created, row } = runWriter.outcome(kept.fragment)
   return {
     trace_id: row.trace_id,
     created,

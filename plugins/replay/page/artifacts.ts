@@ -1,8 +1,8 @@
 import type { Trace } from 'guard-gateway/core'
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
+import { numbered, spanUrl } from './format.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { numbered, spanUrl } from './shown.ts'
 import { idMark } from './values.ts'
 
 /** What is known of the files of a run; their contents are nowhere. */

@@ -4,8 +4,8 @@ import { runSummary } from 'guard-gateway/lib/trace-file'
 import { runById } from '../read/run.ts'
 import { urlOf } from '../run-address.ts'
 import { firstStep, firstSteps } from './first-steps.ts'
+import { costMark, countMark, durationMark, lasted, middled, statusMark, timeMark, titleOf } from './format.ts'
 import { linked } from './links.ts'
-import { costMark, countMark, durationMark, lasted, middled, statusMark, timeMark, titleOf } from './shown.ts'
 
 const MAX_CHOICES = 50
 

@@ -3,8 +3,8 @@ import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html } from 'guard-gateway/lib/html'
 import type { ComparedRow, ComparedSpan, Comparison } from '../read/compare.ts'
 import { slowerText } from './compare-sums.ts'
+import { middled, numbered, spanUrl, statusMark } from './format.ts'
 import { linked } from './links.ts'
-import { middled, numbered, spanUrl, statusMark } from './shown.ts'
 
 const PAGE_ROWS = 1_000
 const KEY_CHARS = 60

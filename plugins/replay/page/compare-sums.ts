@@ -2,7 +2,7 @@ import type { Gateway } from 'guard-gateway/core'
 import { costText, countText, durationText } from 'guard-gateway/lib/format'
 import { costHead, type Html, html } from 'guard-gateway/lib/html'
 import type { Comparison } from '../read/compare.ts'
-import { statusMark } from './shown.ts'
+import { statusMark } from './format.ts'
 
 type Side = Comparison['left']
 

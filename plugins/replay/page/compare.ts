@@ -7,8 +7,8 @@ import { chooseOther } from './compare-choose.ts'
 import { comparedRows } from './compare-rows.ts'
 import { comparedSums } from './compare-sums.ts'
 import { firstStep } from './first-steps.ts'
+import { statusMark, timeMark, titleOf } from './format.ts'
 import { linked } from './links.ts'
-import { statusMark, timeMark, titleOf } from './shown.ts'
 
 /** Two runs side by side: what the right one has more or less, then span by span. Throws RUN_NOT_FOUND. */
 export const comparePage = (gateway: Gateway, cache: RunCache): Page => ({

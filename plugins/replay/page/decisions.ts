@@ -1,5 +1,5 @@
 import { type Html, html } from 'guard-gateway/lib/html'
-import type { Told } from '../read/decisions.ts'
+import type { EventDecision } from '../read/decisions.ts'
 
 const grave = new Map([
   ['block', 'error'],
@@ -11,8 +11,8 @@ const grave = new Map([
 export const decisionClass = (decision: string): string => grave.get(decision) ?? 'warning'
 
 /** A decision as one line. */
-export const decisionLine = (told: Told): Html => {
-  const { decision, reason, rule, mode, reported } = told
+export const decisionLine = (event: EventDecision): Html => {
+  const { decision, reason, rule, mode, reported } = event
   const rest = [reason, rule === '' ? '' : `rule ${rule}`, mode, reported ? 'as the client says' : ''].filter(
     (part) => part !== '',
   )

@@ -2,11 +2,11 @@ import type { Gateway, TraceEvent, TreeSpan } from 'guard-gateway/core'
 import { durationText, timeText } from 'guard-gateway/lib/format'
 import { costUnit, type Html, html } from 'guard-gateway/lib/html'
 import { spanRecord } from 'guard-gateway/lib/trace-file'
-import { toldBy } from '../read/decisions.ts'
+import { decisionIn } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
+import { costMark, counted, countMark, durationMark, numbered, sinceText, statusMark } from './format.ts'
 import { indented } from './indented.ts'
 import { spanTitle } from './shape.ts'
-import { costMark, counted, countMark, durationMark, numbered, sinceText, statusMark } from './shown.ts'
 import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { attributeTable, idMark, valueMark } from './values.ts'
@@ -44,9 +44,9 @@ const eventsOf = ({ events }: TreeSpan, start_ns: bigint): Html => {
 }
 
 const eventItem = (event: TraceEvent, start_ns: bigint): Html => {
-  const told = toldBy(event)
+  const decision = decisionIn(event)
   return html`<li id="event-${event.id}"><p><span class="quiet" title="${instantText(event.time_ns)}">${sinceText(event.time_ns - start_ns)}</span> ${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</p>
-${told !== undefined && html`<p>${decisionLine(told)}</p>`}
+${decision !== undefined && html`<p>${decisionLine(decision)}</p>`}
 <details><summary>${counted(Object.keys(event.attributes).length, 'attribute')}</summary>${attributeTable(event.attributes)}</details></li>`
 }
 

@@ -1,10 +1,10 @@
 import type { Trace, TraceEvent, TreeSpan } from 'guard-gateway/core'
 import { type Html, html } from 'guard-gateway/lib/html'
-import { toldBy } from '../read/decisions.ts'
+import { decisionIn } from '../read/decisions.ts'
 import { decisionLine } from './decisions.ts'
+import { numbered, sinceText, spanUrl } from './format.ts'
 import { linked } from './links.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { numbered, sinceText, spanUrl } from './shown.ts'
 import { attributeTable } from './values.ts'
 
 const PAGE_EVENTS = 500
@@ -33,12 +33,12 @@ const placedIn = ({ spans, events }: Trace): readonly Placed[] => {
 }
 
 const eventRow = (trace: Trace, { event, span }: Placed): Html => {
-  const told = toldBy(event)
+  const decision = decisionIn(event)
   const { trace_id, start_ns } = trace.run
   const attributes = Object.keys(event.attributes).length
   return html`<tr id="event-${event.id}" data-row><td class="figure">${sinceText(event.time_ns - start_ns)}</td>
 <th scope="row">${event.name}${event.severity === 'error' && html` <span class="error">✕ error</span>`}</th>
-<td>${told !== undefined && decisionLine(told)}</td>
+<td>${decision !== undefined && decisionLine(decision)}</td>
 <td>${span === undefined ? html`<span class="quiet">the run</span>` : html`<a href="${spanUrl(trace_id, span.id)}">${numbered(spanTitle(shapeOfTrace(trace), span))}</a>`}</td>
 <td><details><summary>${attributes}<span class="unit"> attribute${attributes !== 1 && 's'}</span></summary>${attributeTable(event.attributes)}</details></td></tr>
 `

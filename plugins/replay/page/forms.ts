@@ -1,6 +1,6 @@
 import { type Form, type Gateway, GuardError, type Posted } from 'guard-gateway/core'
 import { type Edit, editRun, readEdit } from '../ingest/edit.ts'
-import type { Keeper } from '../keep/keeper.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { tagsIn } from './tags.ts'
 
 /** What the pages of Replay say when something is done; `runs-imported` and `runs-skipped` come from the import form. */
@@ -15,7 +15,7 @@ const notices = {
 type Notice = keyof typeof notices
 
 /** The forms of a run: pin, tags, failure tag. */
-export const runForms = (gateway: Gateway, keeper: Keeper): readonly Form[] => {
+export const runForms = (gateway: Gateway, runWriter: RunWriter): readonly Form[] => {
   const form = (name: string, editOf: (fields: URLSearchParams) => readonly [Edit, Notice]): Form => ({
     id: `replay/${name}`,
     path: `/ui/runs/:trace_id/${name}`,
@@ -23,7 +23,7 @@ export const runForms = (gateway: Gateway, keeper: Keeper): readonly Form[] => {
     notices,
     submit: async ({ params, fields }: Posted) => {
       const [edit, notice] = editOf(fields)
-      await editRun(gateway, keeper, params.trace_id ?? '', edit)
+      await editRun(gateway, runWriter, params.trace_id ?? '', edit)
       return { notice, at: `run-${params.trace_id}` }
     },
   })

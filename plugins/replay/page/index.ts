@@ -1,8 +1,8 @@
 import type { Gateway } from 'guard-gateway/core'
 import type { Imports } from '../import/imports.ts'
-import type { Keeper } from '../keep/keeper.ts'
+import type { Retention } from '../maintenance/retention.ts'
 import type { RunCache } from '../read/run-cache.ts'
-import type { Retention } from '../upkeep/retention.ts'
+import type { RunWriter } from '../write/run-writer.ts'
 import { comparePage } from './compare.ts'
 import { runForms } from './forms.ts'
 import { importPage } from './import.ts'
@@ -13,16 +13,16 @@ import { runPage } from './run.ts'
 export interface PageParts {
   readonly gateway: Gateway
   readonly imports: Imports
-  readonly keeper: Keeper
+  readonly runWriter: RunWriter
   readonly cache: RunCache
   readonly retention: Retention
 }
 
 /** Adds the pages of Replay and their forms. */
-export const addPages = ({ gateway, imports, keeper, cache, retention }: PageParts): void => {
+export const addPages = ({ gateway, imports, runWriter, cache, retention }: PageParts): void => {
   gateway.pages.add(listPage(gateway, retention))
   gateway.pages.add(importPage(gateway, imports.max_bytes))
   gateway.pages.add(comparePage(gateway, cache))
   gateway.pages.add(runPage(gateway, cache))
-  for (const form of runForms(gateway, keeper)) gateway.forms.add(form)
+  for (const form of runForms(gateway, runWriter)) gateway.forms.add(form)
 }

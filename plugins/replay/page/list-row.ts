@@ -2,8 +2,8 @@ import { type Html, html } from 'guard-gateway/lib/html'
 import { shortId } from 'guard-gateway/lib/ids'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
 import { urlOf } from '../run-address.ts'
+import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './format.ts'
 import { rowPinButton } from './pin-button.ts'
-import { costMark, countMark, durationMark, lasted, middled, statusMark, tagMark, timeMark, titleOf } from './shown.ts'
 
 /** What a row needs beside its run. */
 export interface RowContext {

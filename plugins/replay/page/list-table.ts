@@ -1,9 +1,9 @@
 import type { Ask, Gateway } from 'guard-gateway/core'
 import { costHead, type Html, html } from 'guard-gateway/lib/html'
 import type { RunSummary } from 'guard-gateway/lib/trace-file'
+import { lasted } from './format.ts'
 import { FROM_START, isNewestFirst, linked } from './links.ts'
 import { listRow } from './list-row.ts'
-import { lasted } from './shown.ts'
 
 /** A page of the list. */
 export interface ListPage {

@@ -2,9 +2,9 @@ import { type Ask, type Gateway, GuardError, type Page, statusOf, type View } fr
 import { bytesText } from 'guard-gateway/lib/format'
 import { type Html, html, newsMark } from 'guard-gateway/lib/html'
 import { runSummary } from 'guard-gateway/lib/trace-file'
-import { askedRuns } from '../api/asked-runs.ts'
 import { nextCursor } from '../api/filters.ts'
-import type { Retention } from '../upkeep/retention.ts'
+import { resolvedQuery } from '../api/resolved-query.ts'
+import type { Retention } from '../maintenance/retention.ts'
 import { firstSteps } from './first-steps.ts'
 import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
 import { filterChips, filterForm, isNarrowed } from './list-filters.ts'
@@ -38,7 +38,7 @@ interface Fault {
 const foundRuns = async (gateway: Gateway, { query, now }: Ask): Promise<ListPage | Fault> => {
   try {
     const asked = listQuery(query)
-    const { rows, next_cursor } = await gateway.storage.find('runs', await askedRuns(gateway.storage, asked, now))
+    const { rows, next_cursor } = await gateway.storage.find('runs', await resolvedQuery(gateway.storage, asked, now))
     return {
       runs: rows.map(runSummary),
       next_cursor: nextCursor(asked, now, next_cursor),
@@ -55,7 +55,7 @@ const newsOf = async ({ storage }: Gateway, { query, now }: Ask): Promise<Html |
   if (!query.get('cursor') || !isNewestFirst(query)) return undefined
   const { cursor: _cursor, ...wanted } = listQuery(query)
   try {
-    const [newest] = (await storage.find('runs', { ...(await askedRuns(storage, wanted, now)), limit: 1 })).rows
+    const [newest] = (await storage.find('runs', { ...(await resolvedQuery(storage, wanted, now)), limit: 1 })).rows
     return newest && newsMark(linked('/replay', query, FROM_START), `run-${newest.trace_id}`, 'run')
   } catch (error) {
     if (!(error instanceof GuardError) || statusOf(error) !== 400) throw error

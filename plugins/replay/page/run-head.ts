@@ -1,11 +1,8 @@
 import { type Ask, failureTags, type Gateway, type Trace, type TreeSpan } from 'guard-gateway/core'
 import { costUnit, type Html, html, raw } from 'guard-gateway/lib/html'
-import { toldBy } from '../read/decisions.ts'
+import { decisionIn } from '../read/decisions.ts'
 import { urlOf } from '../run-address.ts'
 import { runLink } from './folding.ts'
-import { linked } from './links.ts'
-import { pinButton, pinForm } from './pin-button.ts'
-import { shapeOfTrace, spanTitle } from './shape.ts'
 import {
   costMark,
   counted,
@@ -17,7 +14,10 @@ import {
   statusMark,
   timeMark,
   titleOf,
-} from './shown.ts'
+} from './format.ts'
+import { linked } from './links.ts'
+import { pinButton, pinForm } from './pin-button.ts'
+import { shapeOfTrace, spanTitle } from './shape.ts'
 import { tagsText } from './tags.ts'
 
 /** The first lines of a run's page: how it ended and why, what can be done with it, its sums, its tags. */
@@ -48,11 +48,11 @@ const why = (trace: Trace, ask: Ask): Html => {
 
 /** The reason that the event gives which shows why a run failed, else the first reason among those of the span. */
 const reasonIn = ({ events }: TreeSpan, event_id: string | null): string => {
-  const told = events
+  const reasons = events
     .filter(({ id }) => id === event_id)
     .concat(events)
-    .map((event) => toldBy(event)?.reason ?? '')
-  return told.find((reason) => reason !== '') ?? ''
+    .map((event) => decisionIn(event)?.reason ?? '')
+  return reasons.find((reason) => reason !== '') ?? ''
 }
 
 const sums = (gateway: Gateway, { run }: Trace, now: number): Html =>

@@ -2,7 +2,7 @@ import type { Ask, Gateway, Reader, SessionRow } from 'guard-gateway/core'
 import { costUnit, type Html, html } from 'guard-gateway/lib/html'
 import { shownField } from 'guard-gateway/lib/terminal'
 import { NS_PER_MS } from '../time.ts'
-import { costMark, countMark, durationMark, timeMark } from './shown.ts'
+import { costMark, countMark, durationMark, timeMark } from './format.ts'
 
 /** What is known of the session whose runs are listed, with its sums; undefined where the list is not that of a session. */
 export const sessionHead = async (gateway: Gateway, { query, url, now }: Ask): Promise<Html | undefined> => {

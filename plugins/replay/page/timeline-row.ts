@@ -1,11 +1,11 @@
 import type { TreeSpan } from 'guard-gateway/core'
 import { durationText } from 'guard-gateway/lib/format'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
-import { standing } from '../read/decisions.ts'
+import { standingDecision } from '../read/decisions.ts'
 import { decisionClass } from './decisions.ts'
 import { isClosed, runLink, toggled } from './folding.ts'
+import { middled, numbered, rowId, statusMark } from './format.ts'
 import { spanTitle } from './shape.ts'
-import { middled, numbered, rowId, statusMark } from './shown.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { percentOf } from './window.ts'
 
@@ -62,7 +62,7 @@ const LAST_PERCENT = 85
 const FIRST_PERCENT = 12
 
 const decisionText = (events: TreeSpan['events'], from: number, to: number): Html | '' => {
-  const word = standing(events)
+  const word = standingDecision(events)
   if (word === undefined) return ''
   const before = from < FIRST_PERCENT ? 'start' : 'end'
   const [x, dx, anchor] = to <= LAST_PERCENT ? [to + 0.6, 4, 'start'] : [Math.max(0, from - 0.6), -2, before]

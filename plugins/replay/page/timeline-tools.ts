@@ -1,9 +1,9 @@
 import { type Ask, spanKinds } from 'guard-gateway/core'
 import { type Html, html, raw } from 'guard-gateway/lib/html'
-import { neighbours } from './finding.ts'
 import { closeAll, openAll, runLink } from './folding.ts'
+import { rowId } from './format.ts'
 import type { Changes } from './links.ts'
-import { rowId } from './shown.ts'
+import { neighbours } from './search.ts'
 import { kindMark } from './timeline-row.ts'
 import type { TimelineView } from './timeline-view.ts'
 import { isWhole, middleOf, zoomed } from './window.ts'
@@ -17,7 +17,7 @@ export const timelineTools = (view: TimelineView, ask: Ask): Html => {
 <form action="${ask.url.replace(/[?#].*$/s, '')}" role="search" class="find">
 <label><span class="hidden-label">Find spans</span><input type="search" name="find" value="${query.get('find') ?? ''}" placeholder="find spans"></label>
 ${KEPT.map((name) => query.has(name) && html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}
-${[...view.finding.kinds].map((kind) => html`<input type="hidden" name="kind" value="${kind}">`)}
+${[...view.search.kinds].map((kind) => html`<input type="hidden" name="kind" value="${kind}">`)}
 <button>Find</button>${found(view)}
 </form>
 <p class="kinds">${kindLinks(view)}</p>
@@ -42,12 +42,12 @@ ${step(view, before, '↑ previous', 'b')}${step(view, next, '↓ next', 'n')}<a
 }
 
 /** A link for each kind that the run has; chosen ones alone stay bright. */
-const kindLinks = ({ trace, query, finding }: TimelineView): readonly Html[] => {
+const kindLinks = ({ trace, query, search }: TimelineView): readonly Html[] => {
   const present = spanKinds.filter((kind) => trace.spans.some((span) => span.kind === kind))
   if (present.length < 2) return []
   return present.map((kind) => {
-    const chosen = finding.kinds.has(kind)
-    const wanted = chosen ? [...finding.kinds].filter((one) => one !== kind) : [...finding.kinds, kind]
+    const chosen = search.kinds.has(kind)
+    const wanted = chosen ? [...search.kinds].filter((one) => one !== kind) : [...search.kinds, kind]
     const bare = runLink(query, { kind: null })
     const href = [bare === '?' ? '' : bare.slice(1), ...wanted.map((one) => `kind=${one}`)]
       .filter((part) => part !== '')

@@ -1,6 +1,6 @@
 import type { Trace } from 'guard-gateway/core'
-import { type Finding, findingOf, matchesOf } from './finding.ts'
 import { type Folding, foldingOf, runLink, seenPlaces } from './folding.ts'
+import { matchesOf, type SpanSearch, spanSearch } from './search.ts'
 import { type Shape, shapeOfTrace } from './shape.ts'
 import { type Window, windowOf } from './window.ts'
 
@@ -15,7 +15,7 @@ export interface TimelineView {
   readonly shape: Shape
   readonly window: Window
   readonly folding: Folding
-  readonly finding: Finding
+  readonly search: SpanSearch
   /** Undefined: nothing is looked for. */
   readonly matches: ReadonlySet<number> | undefined
   readonly selected: number
@@ -32,9 +32,9 @@ export interface TimelineView {
 /** What the address asks to see of a run; a span that it names is shown wherever it lies. `now` in milliseconds. */
 export const timelineView = (trace: Trace, query: URLSearchParams, now: number): TimelineView => {
   const shape = shapeOfTrace(trace)
-  const finding = findingOf(query)
+  const search = spanSearch(query)
   const folding = foldingOf(query)
-  const matches = matchesOf(trace, shape, finding)
+  const matches = matchesOf(trace, shape, search)
   const selected = selectedIn(trace, shape, query, matches)
   const seen = seenPlaces(trace, shape, folding, selected)
   const page = query.has('all') ? FIRST_ROWS : PAGE_ROWS
@@ -45,7 +45,7 @@ export const timelineView = (trace: Trace, query: URLSearchParams, now: number):
     shape,
     window: windowOf(trace, query, now),
     folding,
-    finding,
+    search,
     matches,
     selected,
     seen,

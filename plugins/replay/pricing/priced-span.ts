@@ -1,7 +1,7 @@
 import type { Attributes, Fragment, Gateway, SpanDraft, Usage } from 'guard-gateway/core'
 import { noUsage } from 'guard-gateway/core'
-import { countOf } from '../keep/kind.ts'
 import type { SpanRow } from '../tables.ts'
+import { countOf } from '../write/kind.ts'
 
 /** The names under which a span's model may have a price, the one that replied first. */
 export const modelsOf = (attributes: Attributes): readonly string[] =>

@@ -10,9 +10,9 @@ import {
   type Usage,
 } from 'guard-gateway/core'
 import { inFile } from 'guard-gateway/lib/errors'
-import { countOf, mergedKind } from '../keep/kind.ts'
-import { mergedAttributes } from '../keep/merge.ts'
 import type { SpanRow } from '../tables.ts'
+import { countOf, mergedKind } from '../write/kind.ts'
+import { mergedAttributes } from '../write/merge.ts'
 import { modelsOf, storedHalves, unpriced, usageOf } from './priced-span.ts'
 import { costOf, type Prices, readPrices } from './prices.ts'
 

@@ -1,7 +1,7 @@
 import type { TraceEvent } from 'guard-gateway/core'
 
 /** A decision as an event tells it. */
-export interface Told {
+export interface EventDecision {
   readonly decision: string
   /** Empty if there is none. */
   readonly reason: string
@@ -12,7 +12,7 @@ export interface Told {
 }
 
 /** What an event says was decided; undefined for other events. */
-export const toldBy = ({ name, attributes, owner }: TraceEvent): Told | undefined => {
+export const decisionIn = ({ name, attributes, owner }: TraceEvent): EventDecision | undefined => {
   const decision = attributes.decision ?? attributes.action
   if (name !== 'policy.decision' || typeof decision !== 'string') return undefined
   const word = (key: string): string => {
@@ -29,10 +29,10 @@ export const toldBy = ({ name, attributes, owner }: TraceEvent): Told | undefine
 }
 
 /** The word of the decision that stands over these events of a span: none for what was allowed. */
-export const standing = (events: readonly TraceEvent[]): string | undefined => {
+export const standingDecision = (events: readonly TraceEvent[]): string | undefined => {
   for (const event of events) {
-    const told = toldBy(event)
-    if (told !== undefined && told.decision !== 'allow') return told.decision
+    const found = decisionIn(event)
+    if (found !== undefined && found.decision !== 'allow') return found.decision
   }
   return undefined
 }

@@ -1,5 +1,5 @@
 import type { Trace } from 'guard-gateway/core'
-import { standing } from './decisions.ts'
+import { standingDecision } from './decisions.ts'
 import { occurrencesOf } from './occurrences.ts'
 
 const PAGE = 2_000
@@ -48,7 +48,7 @@ export const rowsOf = ({ spans }: Trace, after = 0, limit = PAGE): RowsPage => {
       start_ns,
       duration,
       events.length,
-      standing(events) ?? null,
+      standingDecision(events) ?? null,
     ])
   }
   return { columns: rowColumns, rows, next: end < spans.length ? end : null }

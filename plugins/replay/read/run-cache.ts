@@ -2,9 +2,9 @@ import type { Reader, Trace } from 'guard-gateway/core'
 import { readTrace, runById } from './run.ts'
 
 /** A run that nobody asks for anew is let go. */
-const KEPT_MS = 30_000
+const CACHE_MS = 30_000
 
-interface Kept {
+interface CacheEntry {
   readonly trace_id: string
   readonly revision: number
   readonly reading: Promise<Trace>
@@ -13,7 +13,7 @@ interface Kept {
 /** Remembers the run that was read last for as long as it has not changed: pages and scripts read long ones in pieces. */
 export class RunCache {
   readonly #storage: () => Reader
-  #kept: Kept | undefined
+  #entry: CacheEntry | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(storage: () => Reader) {
@@ -23,21 +23,21 @@ export class RunCache {
   /** The whole run. Throws RUN_NOT_FOUND. */
   async trace(trace_id: string): Promise<Trace> {
     const { revision } = await runById(this.#storage(), trace_id)
-    if (this.#kept?.trace_id !== trace_id || this.#kept.revision !== revision)
-      this.#kept = { trace_id, revision, reading: readTrace(this.#storage(), trace_id) }
+    if (this.#entry?.trace_id !== trace_id || this.#entry.revision !== revision)
+      this.#entry = { trace_id, revision, reading: readTrace(this.#storage(), trace_id) }
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.forget(), KEPT_MS).unref()
-    const kept = this.#kept
+    this.#timer = setTimeout(() => this.forget(), CACHE_MS).unref()
+    const entry = this.#entry
     try {
-      return await kept.reading
+      return await entry.reading
     } catch (error) {
-      if (this.#kept === kept) this.forget()
+      if (this.#entry === entry) this.forget()
       throw error
     }
   }
 
   forget(): void {
     clearTimeout(this.#timer)
-    this.#kept = undefined
+    this.#entry = undefined
   }
 }

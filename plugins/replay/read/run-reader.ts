@@ -10,21 +10,21 @@ import { arrangePaced, autoRoot, wideRoot } from 'guard-gateway/lib/trace'
 import { type Leaving, leavingOf, type TraceReader, type TraceRecord } from 'guard-gateway/lib/trace-file'
 import type { RunRow } from '../tables.ts'
 import { runById } from './run.ts'
-import { type Source, type Told, toldByRows, toldBySpan, toldOf } from './run-records.ts'
+import { type RowRecords, recordPages, recordsOfRows, recordsOfSpan, type Source } from './run-records.ts'
 
 /** Rows of a run that are held at a time. */
 const PAGE_ROWS = 256
 
-interface SpanPlace extends Pick<TraceSpan, 'id' | 'parent_id' | 'start_ns'> {
+interface SpanOutline extends Pick<TraceSpan, 'id' | 'parent_id' | 'start_ns'> {
   readonly from: Source
 }
-interface EventPlace extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
+interface EventOutline extends Pick<TraceEvent, 'id' | 'span_id' | 'time_ns'> {
   readonly from: Source
 }
-type ArtifactPlace = Pick<Artifact, 'id' | 'span_id'>
-type Tree = Awaited<ReturnType<typeof arrangePaced<SpanPlace, EventPlace, ArtifactPlace>>>
+type ArtifactOutline = Pick<Artifact, 'id' | 'span_id'>
+type Tree = Awaited<ReturnType<typeof arrangePaced<SpanOutline, EventOutline, ArtifactOutline>>>
 type SpanInTree = Tree['spans'][number]
-type Place = Leaving<SpanInTree, EventPlace, ArtifactPlace>
+type OrderedRecord = Leaving<SpanInTree, EventOutline, ArtifactOutline>
 
 /**
  * A stored run that is never held whole: of its records what their order follows from, some hundred bytes each, and a page
@@ -35,11 +35,11 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
   const outline = new Outline()
   // a run of a page is not read twice
   let all: Records | undefined = new Records(run)
-  if (run.root_auto) outline.add(toldBySpan(autoRoot(run)))
-  for await (const page of toldOf(storage, trace_id, PAGE_ROWS)) {
-    for (const told of page) {
-      outline.add(told)
-      all?.add(told)
+  if (run.root_auto) outline.add(recordsOfSpan(autoRoot(run)))
+  for await (const page of recordPages(storage, trace_id, PAGE_ROWS)) {
+    for (const row of page) {
+      outline.add(row)
+      all?.add(row)
     }
     if (all !== undefined && all.size > PAGE_ROWS) all = undefined
   }
@@ -48,32 +48,32 @@ export const runReader = async (storage: Reader, trace_id: string): Promise<Trac
     async *pages(order) {
       const tree = await arrangePaced(run, run.root_span_id, outline)
       const hand: Hand = { id: '', node: null }
-      for (const places of pieces(leavingOf(tree, order))) {
-        const records = all ?? (await loaded(storage, run, places))
-        yield places.map((place) => recordOf(place, records, hand))
+      for (const page of pagesOf(leavingOf(tree, order))) {
+        const records = all ?? (await loaded(storage, run, page))
+        yield page.map((record) => recordOf(record, records, hand))
       }
     },
   }
 }
 
-function* pieces(places: Iterable<Place>): Generator<readonly Place[]> {
-  let piece: Place[] = []
-  for (const place of places) {
-    piece.push(place)
-    if (piece.length < PAGE_ROWS) continue
-    yield piece
-    piece = []
+function* pagesOf(records: Iterable<OrderedRecord>): Generator<readonly OrderedRecord[]> {
+  let page: OrderedRecord[] = []
+  for (const record of records) {
+    page.push(record)
+    if (page.length < PAGE_ROWS) continue
+    yield page
+    page = []
   }
-  yield piece
+  yield page
 }
 
 /** What the order of a run's records follows from. */
 class Outline {
-  readonly spans: SpanPlace[] = []
-  readonly events: EventPlace[] = []
-  readonly artifacts: ArtifactPlace[] = []
+  readonly spans: SpanOutline[] = []
+  readonly events: EventOutline[] = []
+  readonly artifacts: ArtifactOutline[] = []
 
-  add({ spans, events, artifacts, from }: Told): void {
+  add({ spans, events, artifacts, from }: RowRecords): void {
     for (const { id, parent_id, start_ns } of spans) this.spans.push({ id, parent_id, start_ns, from })
     for (const { id, span_id, time_ns } of events) this.events.push({ id, span_id, time_ns, from })
     for (const { id, span_id } of artifacts) this.artifacts.push({ id, span_id })
@@ -89,14 +89,14 @@ class Records {
 
   constructor(run: RunRow) {
     this.#run = run
-    if (run.root_auto) this.add(toldBySpan(autoRoot(run)))
+    if (run.root_auto) this.add(recordsOfSpan(autoRoot(run)))
   }
 
   get size(): number {
     return this.#spans.size + this.#events.size + this.#artifacts.size
   }
 
-  add({ spans, events, artifacts, from }: Told): void {
+  add({ spans, events, artifacts, from }: RowRecords): void {
     for (const span of spans) this.#spans.set(keyOf(span.id, from), span)
     for (const event of events) this.#events.set(keyOf(event.id, from), event)
     for (const artifact of artifacts) this.#artifacts.set(artifact.id, artifact)
@@ -108,11 +108,11 @@ class Records {
     return { ...span, parent_id, depth, ...(declared_parent_id === undefined ? {} : { declared_parent_id }) }
   }
 
-  event({ id, from }: EventPlace): TraceEvent {
+  event({ id, from }: EventOutline): TraceEvent {
     return this.#found(this.#events.get(keyOf(id, from)))
   }
 
-  artifact({ id }: ArtifactPlace): Artifact {
+  artifact({ id }: ArtifactOutline): Artifact {
     return this.#found(this.#artifacts.get(id))
   }
 
@@ -130,33 +130,33 @@ interface Hand {
   node: TreeNode | null
 }
 
-const recordOf = (place: Place, records: Records, hand: Hand): TraceRecord => {
-  if (place.kind === 'span') {
-    hand.id = place.span.id
-    hand.node = records.node(place.span)
+const recordOf = (record: OrderedRecord, records: Records, hand: Hand): TraceRecord => {
+  if (record.kind === 'span') {
+    hand.id = record.span.id
+    hand.node = records.node(record.span)
     return { kind: 'span', span: hand.node }
   }
-  const span = place.span?.id === hand.id ? hand.node : null
-  return place.kind === 'event'
-    ? { kind: 'event', event: records.event(place.event), span }
-    : { kind: 'artifact', artifact: records.artifact(place.artifact), span }
+  const span = record.span?.id === hand.id ? hand.node : null
+  return record.kind === 'event'
+    ? { kind: 'event', event: records.event(record.event), span }
+    : { kind: 'artifact', artifact: records.artifact(record.artifact), span }
 }
 
-const loaded = async (storage: Reader, run: RunRow, places: readonly Place[]): Promise<Records> => {
-  const wanted = { span: [] as string[], event: [] as string[], artifact: [] as string[] }
+const loaded = async (storage: Reader, run: RunRow, page: readonly OrderedRecord[]): Promise<Records> => {
+  const ids = { span: [] as string[], event: [] as string[], artifact: [] as string[] }
   const sources = new Map<string, NonNullable<Source>>()
-  for (const place of places) {
-    const { id, from } = sourceOf(place)
-    if (from === undefined) wanted[place.kind].push(id)
+  for (const record of page) {
+    const { id, from } = sourceOf(record)
+    if (from === undefined) ids[record.kind].push(id)
     else sources.set(`${from.table} ${from.id}`, from)
   }
-  const rows = { spans: wanted.span, events: wanted.event, artifacts: wanted.artifact, sources: sources.values() }
+  const rows = { spans: ids.span, events: ids.event, artifacts: ids.artifact, sources: sources.values() }
   const records = new Records(run)
-  for (const told of await toldByRows(storage, run.trace_id, rows)) records.add(told)
+  for (const row of await recordsOfRows(storage, run.trace_id, rows)) records.add(row)
   return records
 }
 
-const sourceOf = (place: Place): { readonly id: string; readonly from: Source } => {
-  if (place.kind === 'span') return place.span
-  return place.kind === 'event' ? place.event : { id: place.artifact.id, from: undefined }
+const sourceOf = (record: OrderedRecord): { readonly id: string; readonly from: Source } => {
+  if (record.kind === 'span') return record.span
+  return record.kind === 'event' ? record.event : { id: record.artifact.id, from: undefined }
 }

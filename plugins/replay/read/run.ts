@@ -1,7 +1,7 @@
 import { GuardError, type Reader, type Trace, type TraceEvent, type TraceSpan } from 'guard-gateway/core'
 import { arrangePaced, autoRoot, callRecords, toolRecords, traceOf, wideRoot } from 'guard-gateway/lib/trace'
-import { storedRecords } from '../keep/stored-records.ts'
 import type { RunRow } from '../tables.ts'
+import { storedRecords } from '../write/stored-records.ts'
 
 /** A stored run. Throws RUN_NOT_FOUND. */
 export const runById = async (storage: Reader, trace_id: string): Promise<RunRow> => {

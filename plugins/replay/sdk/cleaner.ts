@@ -45,7 +45,7 @@ export class Cleaner {
     const room = { chars: ALL_CHARS }
     let left = facts.leftOut
     for (const [name, value] of Object.entries(this.#redactor.value(raw))) {
-      const result = this.#plain(value, [...path, name], room)
+      const result = this.#sumOnlyCalls(value, [...path, name], room)
       if (room.chars < 0) {
         left++
         room.chars = 0
@@ -55,14 +55,14 @@ export class Cleaner {
     return clean
   }
 
-  #plain(value: Plain, path: Path, room: { chars: number }): Plain {
+  #sumOnlyCalls(value: Plain, path: Path, room: { chars: number }): Plain {
     if (typeof value !== 'object' || value === null) return this.#leaf(value, path, room)
-    if (Array.isArray(value)) return value.map((part: Plain, index) => this.#plain(part, [...path, index], room))
+    if (Array.isArray(value)) return value.map((part: Plain, index) => this.#sumOnlyCalls(part, [...path, index], room))
     const copy: Record<string, Plain> = Object.create(null)
     for (const [name, part] of Object.entries(value)) {
       const formed = cutText(sanitise(name), VALUE_CHARS)
       room.chars -= formed.length
-      copy[formed] = this.#plain(part, [...path, name], room)
+      copy[formed] = this.#sumOnlyCalls(part, [...path, name], room)
     }
     return copy
   }

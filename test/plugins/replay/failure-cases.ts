@@ -7,7 +7,7 @@ import {
   evidenceOfEvent,
   evidenceOfSpan,
   noTags,
-  noted,
+  withEvidence,
 } from '../../../plugins/replay/failures/tags.ts'
 import { anEvent, aSpan } from '../../kit/traces.ts'
 
@@ -25,7 +25,7 @@ export const best = ({ spans = [], events = [], status = 'error', attributes = {
     ...spans.map((span) => evidenceOfSpan(aSpan(span))),
     ...events.map((event) => evidenceOfEvent(anEvent(event))),
   ]
-  return bestTag(records.reduce(noted, noTags), { status, attributes })
+  return bestTag(records.reduce(withEvidence, noTags), { status, attributes })
 }
 /** The tag alone. */
 export const tagOf = (signs: Signs): FailureTag | undefined => best(signs)?.tag

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { bestTag, evidenceOfSpan, noTags, noted } from '../../../../plugins/replay/failures/tags.ts'
+import { bestTag, evidenceOfSpan, noTags, withEvidence } from '../../../../plugins/replay/failures/tags.ts'
 import { aSpan } from '../../../kit/traces.ts'
 import { best, tagOf } from '../failure-cases.ts'
 
@@ -45,13 +45,13 @@ describe('the best tag', () => {
   it('is null where nothing speaks for one, also in a run that failed', () => {
     assert.equal(best({ spans: [{}, { status: 'error', name: 'gen_ai.request' }], status: 'error' }), null)
     assert.equal(evidenceOfSpan(aSpan()), undefined)
-    assert.equal(noted(noTags, undefined), noTags)
+    assert.equal(withEvidence(noTags, undefined), noTags)
   })
 
   it('is the same after the state was kept as JSON', () => {
-    const state = noted(noTags, evidenceOfSpan(aSpan({ ...slow, start_ns: 5n })))
+    const state = withEvidence(noTags, evidenceOfSpan(aSpan({ ...slow, start_ns: 5n })))
     const kept = JSON.parse(JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? Number(value) : value)))
-    const later = noted(kept, evidenceOfSpan(aSpan({ ...slow, id: 'later', start_ns: 6n })))
+    const later = withEvidence(kept, evidenceOfSpan(aSpan({ ...slow, id: 'later', start_ns: 6n })))
     assert.equal(bestTag(later, { status: 'ok', attributes: {} })?.evidence.span_id, 't')
   })
 })

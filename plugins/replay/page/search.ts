@@ -1,0 +1,58 @@
+import { spanKinds, type Trace, type TreeSpan } from 'guard-gateway/core'
+import { type Shape, spanTitle } from './shape.ts'
+
+/** What is looked for in a run. */
+export interface SpanSearch {
+  readonly words: readonly string[]
+  readonly kinds: ReadonlySet<string>
+}
+
+export const spanSearch = (query: URLSearchParams): SpanSearch => ({
+  words: (query.get('find') ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+  kinds: new Set(query.getAll('kind').filter((kind) => spanKinds.some((known) => known === kind))),
+})
+
+/** Places of the spans that hold every word and are of one of the kinds; undefined where nothing is looked for. */
+export const matchesOf = (trace: Trace, shape: Shape, search: SpanSearch): ReadonlySet<number> | undefined => {
+  if (search.words.length === 0 && search.kinds.size === 0) return undefined
+  const places = new Set<number>()
+  for (const [at, span] of trace.spans.entries()) if (isMatch(shape, span, search)) places.add(at)
+  return places
+}
+
+const isMatch = (shape: Shape, span: TreeSpan, { words, kinds: wanted }: SpanSearch): boolean => {
+  if (wanted.size > 0 && !wanted.has(span.kind)) return false
+  if (words.length === 0) return true
+  const text = textOf(shape, span)
+  return words.every((word) => text.includes(word))
+}
+
+/** Everything of a span that can be looked for, in lower case. */
+const textOf = (shape: Shape, span: TreeSpan): string => {
+  const { id, label, status, status_message, attributes, events } = span
+  const parts = [spanTitle(shape, span), id, label, status, status_message, ...textsIn(attributes)]
+  for (const event of events) parts.push(event.name, ...textsIn(event.attributes))
+  return parts.join('\n').toLowerCase()
+}
+
+const textsIn = (attributes: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.values(attributes).flatMap((value) => (typeof value === 'object' ? [] : [String(value)]))
+
+/** The next place after `at` and the one before it, going round; undefined where there is none. */
+export const neighbours = (
+  places: Iterable<number>,
+  at: number,
+): { readonly next?: number; readonly before?: number; readonly position: number } => {
+  const all = [...places]
+  if (all.length === 0) return { position: 0 }
+  const next = all.find((place) => place > at) ?? all[0]
+  const before = all.findLast((place) => place < at) ?? all.at(-1)
+  return {
+    ...(next === undefined ? {} : { next }),
+    ...(before === undefined ? {} : { before }),
+    position: all.indexOf(at) + 1,
+  }
+}

@@ -1,0 +1,82 @@
+import type { Attributes, SpanDraft, SpanKind } from 'guard-gateway/core'
+import type { SpanRow } from '../tables.ts'
+
+const OPERATIONS: ReadonlyMap<unknown, SpanKind> = new Map<unknown, SpanKind>([
+  ['chat', 'model'],
+  ['generate_content', 'model'],
+  ['text_completion', 'model'],
+  ['embeddings', 'model'],
+  ['execute_tool', 'tool'],
+  ['invoke_agent', 'agent'],
+  ['create_agent', 'agent'],
+  ['invoke_workflow', 'agent'],
+  ['retrieval', 'retrieval'],
+])
+
+const NAMES: readonly (readonly [RegExp, SpanKind])[] = [
+  [/^agent\.run$/, 'agent'],
+  [/^gen_ai\./, 'model'],
+  [/^tool\./, 'tool'],
+  [/^command\./, 'command'],
+  [/^(?:policy|approval)\./, 'policy'],
+]
+
+/** The kind of a span without an explicit one: by its operation, else by its name, else by a requested model. */
+export const kindOf = (name: string, attributes: Attributes): SpanKind => {
+  const operation = attributes['gen_ai.operation.name']
+  return (
+    OPERATIONS.get(operation) ??
+    NAMES.find(([pattern]) => pattern.test(name))?.[1] ??
+    (operation === undefined && typeof attributes['gen_ai.request.model'] === 'string' ? 'model' : 'other')
+  )
+}
+
+/** The kind of a merged span; `attributes` are the merged ones. A derived kind is derived again. */
+export const mergedKind = (draft: SpanDraft, old: SpanRow | undefined, attributes: Attributes): SpanKind => {
+  const given = old === undefined || old.kind === kindOf(old.name, old.attributes) ? undefined : old.kind
+  return draft.kind ?? given ?? kindOf(draft.name, attributes)
+}
+
+const LABELS = ['gen_ai.tool.name', 'tool.name', 'gen_ai.request.model', 'model', 'process.command', 'command'] as const
+const LABEL_CHARS = 128
+
+/** Tool, model or command of a span, at most 128 characters; null if it names none. */
+export const labelOf = (attributes: Attributes): string | null => {
+  const label = LABELS.map((name) => attributes[name]).find((value) => typeof value === 'string' && value !== '')
+  return typeof label === 'string' ? label.slice(0, LABEL_CHARS).toWellFormed() : null
+}
+
+/** Model, tokens and cost of a model span. */
+export interface ModelUse {
+  readonly model: string | null
+  /** All input, cached included. */
+  readonly input_tokens: bigint | null
+  readonly output_tokens: bigint | null
+  readonly cost_micro: bigint | null
+}
+
+const NO_USE: ModelUse = { model: null, input_tokens: null, output_tokens: null, cost_micro: null }
+
+/** Model, tokens and cost of a span; all null for any other kind. */
+export const modelUse = (kind: SpanKind, attributes: Attributes): ModelUse => {
+  if (kind !== 'model') return NO_USE
+  const model = ['gen_ai.response.model', 'gen_ai.request.model', 'model']
+    .map((name) => attributes[name])
+    .find((value) => typeof value === 'string')
+  return {
+    model: typeof model === 'string' ? model : null,
+    input_tokens: countOf(attributes['gen_ai.usage.input_tokens']),
+    output_tokens: countOf(attributes['gen_ai.usage.output_tokens']),
+    cost_micro: countOf(attributes['guard.cost_micro']),
+  }
+}
+
+/** Larger counts do not fit their column. */
+const MAX_COUNT = 1n << 53n
+
+/** A count as a bigint; null for any other value. */
+export const countOf = (value: unknown): bigint | null => {
+  const count =
+    typeof value === 'bigint' ? value : typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : -1n
+  return count >= 0n && count <= MAX_COUNT ? count : null
+}

@@ -1,0 +1,249 @@
+import type { CallTrace } from 'guard-gateway/core'
+import { type CallRecord, callRecords, type ToolRecord, toolRecords } from 'guard-gateway/lib/trace'
+import { bestTag, evidenceOfEvent, evidenceOfSpan, noTags, type TagState, withEvidence } from '../failures/tags.ts'
+import type { ArtifactRow, EventRow, Given, RunRow, SpanRow } from '../tables.ts'
+import { NS_PER_MS } from '../time.ts'
+import { runBytes } from './run-bytes.ts'
+import { isGuarded } from './run-row.ts'
+import { RunSpans } from './run-spans.ts'
+import { addCallWords, addEventWords, addSpanWords, runWords, storedWords, toolWords } from './search-words.ts'
+import { SumOnlyCalls } from './sum-only-calls.ts'
+import { type Summary, summarize } from './summary.ts'
+import { type SummedCall, spansOfCall, summedCall, summedSpan, summedTool } from './summed-span.ts'
+
+const asItIs = (text: string): string => text
+
+/** A model request or tool call whose record may not be stored yet. */
+export type DeferredRecord = SummedCall | ToolRecord
+
+/** The call is no evidence for a failure tag. */
+const isClean = ({ decision, outcome }: CallRecord): boolean => decision === 'allow' && outcome === 'ok'
+
+/** A run in memory: its row, and the state that updates its summary without reading its records again. */
+export class OpenRun {
+  #row: RunRow
+  readonly #spans = new RunSpans()
+  /** Search words of its records. */
+  readonly words = new Set<string>()
+  /** Search words of the run itself; a change replaces the list. */
+  ownWords: readonly string[]
+  tags: TagState = noTags
+  #events = 0
+  #artifacts = 0
+  readonly #sumOnlyCalls = new SumOnlyCalls()
+  /** The row is in storage. */
+  stored: boolean
+  /** It is the instance that `OpenRuns` holds under its id. */
+  isOpen = false
+  /** Requests that changed sums only, so that the row was not written with their records. */
+  readonly deferredRecords: DeferredRecord[] = []
+  /** Last use, on the monotonic clock, in milliseconds. */
+  touched_at = 0
+  /** No more requests join, because a newer run of its session has begun. */
+  isFull = false
+  /** Arrival of the newest model request that joined. */
+  joined_at = 0
+  /** When its row or its spans end, in milliseconds since 1970; computed on demand. */
+  #ended_at: number | undefined
+
+  constructor(row: RunRow, stored: boolean) {
+    this.#row = row
+    this.stored = stored
+    this.ownWords = runWords(row)
+  }
+
+  get row(): RunRow {
+    return this.#row
+  }
+
+  set row(row: RunRow) {
+    this.#row = row
+    this.#changed()
+  }
+
+  get spans(): RunSpans {
+    if (this.#sumOnlyCalls.size > 0) this.#sumUp()
+    return this.#spans
+  }
+
+  /** Number of spans. */
+  get size(): number {
+    return this.#spans.size + this.#sumOnlyCalls.size
+  }
+
+  /** Estimated size in memory. */
+  get bytes(): number {
+    const records = Math.max(this.#sumOnlyCalls.size, this.deferredRecords.length)
+    return runBytes({ spans: this.#spans.bytes, records, words: this.words.size })
+  }
+
+  /** Time of the last activity, in milliseconds since 1970. */
+  get active_at(): number {
+    this.#ended_at ??= this.#lastEnd()
+    return Math.max(this.#ended_at, this.#sumOnlyCalls.ended_at, this.joined_at)
+  }
+
+  #lastEnd(): number {
+    const { end_ns, updated_ns } = this.#row
+    return Math.max(Number((end_ns ?? updated_ns) / NS_PER_MS), Number((this.spans.sums.end_ns ?? 0n) / NS_PER_MS))
+  }
+
+  #changed(): void {
+    this.#sumOnlyCalls.forgetTemplate()
+    this.#ended_at = undefined
+  }
+
+  addSpan(span: SpanRow): void {
+    this.#changed()
+    this.spans.set(summedSpan(span))
+    this.tags = withEvidence(this.tags, evidenceOfSpan(span))
+    addSpanWords(this.words, span)
+  }
+
+  addEvent(event: EventRow): void {
+    this.#changed()
+    this.#events++
+    this.tags = withEvidence(this.tags, evidenceOfEvent(event))
+    addEventWords(this.words, event)
+  }
+
+  /** Replaces an event that was no evidence for a tag. */
+  changeEvent(event: EventRow): void {
+    this.addEvent(event)
+    this.#events--
+  }
+
+  addArtifact(_artifact: ArtifactRow): void {
+    this.#artifacts++
+  }
+
+  /** Adds a model request, the tool calls of its reply and its decision. */
+  addCall(call: CallRecord, trace: CallTrace, redact: (text: string) => string = asItIs): void {
+    this.#changed()
+    this.#events++
+    addCallWords(this.words, call, redact)
+    if (isClean(call)) {
+      addTo(this.spans, summedCall(call, trace))
+      return
+    }
+    const { spans, event } = callRecords(call, trace)
+    for (const span of spans) this.spans.set(summedSpan(span))
+    this.tags = withEvidence(withEvidence(this.tags, evidenceOfSpan(spans[0])), evidenceOfEvent(event))
+  }
+
+  /** Remembers a request that changed sums only: requests with the same facts take the fast path. */
+  noteSumOnly(call: CallRecord): void {
+    if (this.row.status === 'ok') this.#sumOnlyCalls.setTemplate(call, Number(this.row.updated_ns / NS_PER_MS))
+  }
+
+  /** Adds a request that changes sums only. Undefined: the request needs `addCall`. */
+  take(call: CallRecord, trace: CallTrace): SummedCall | undefined {
+    const taken = this.#spans.isMissingParent(trace.span_id) ? undefined : this.#sumOnlyCalls.take(call, trace)
+    if (taken !== undefined) this.#events++
+    return taken
+  }
+
+  #sumUp(): void {
+    this.#ended_at = undefined
+    for (const call of this.#sumOnlyCalls.drain()) addTo(this.#spans, call)
+  }
+
+  /** Adds a tool call without new words and without evidence of failure. */
+  addTool(record: ToolRecord): void {
+    this.#ended_at = undefined
+    this.#events++
+    this.spans.set(summedTool(record))
+  }
+
+  /** Adds a tool call read from storage; its span may have a row of its own. */
+  addStoredTool(record: ToolRecord): void {
+    this.#changed()
+    const { span, event } = toolRecords(record)
+    this.#events++
+    this.tags = withEvidence(this.tags, evidenceOfEvent(event))
+    for (const word of toolWords(record)) this.words.add(word)
+    if (this.spans.get(span.id) !== undefined) return
+    this.spans.set(summedSpan(span))
+    this.tags = withEvidence(this.tags, evidenceOfSpan(span))
+  }
+
+  /** True if a successful call leaves the stored status unchanged. */
+  staysOk(): boolean {
+    const status = this.#status(this.row.given)
+    return this.stored && status === 'ok' && this.row.status === 'ok'
+  }
+
+  /** True if an added request changes sums only, and the row's `updated_ns` shows that it is outdated. */
+  changesSumsOnly(call: CallRecord): boolean {
+    return (
+      this.stored &&
+      isClean(call) &&
+      this.row.updated_ns < BigInt(call.ended_at) * NS_PER_MS &&
+      this.#status(this.row.given) === this.row.status
+    )
+  }
+
+  /** Adds requests that were not stored yet when this run was read. */
+  restoreDeferred(records: readonly DeferredRecord[]): void {
+    for (const record of records) {
+      if (this.spans.get(record.span_id ?? '') !== undefined) continue
+      if ('tool' in record) this.addTool(record)
+      else {
+        this.#events++
+        this.#changed()
+        addTo(this.spans, record)
+      }
+      this.deferredRecords.push(record)
+    }
+  }
+
+  /** The summary of all records added so far. */
+  summary(given: Given = this.row.given): Summary {
+    const { row, spans } = this
+    return {
+      ...summarize(spans.sums, this.#status(given), given, row.start_ns),
+      span_count: spans.size + (row.root_auto ? 1 : 0),
+      event_count: this.#events,
+      artifact_count: this.#artifacts,
+    }
+  }
+
+  #status(given: Given): string {
+    const { sums } = this.spans
+    if (given.status !== undefined) return given.status
+    if (given.root_status !== undefined) return given.root_status
+    if (sums.running > 0) return 'running'
+    if (isGuarded(this.row)) return sums.last?.status ?? 'ok'
+    return sums.failed > 0 ? 'error' : 'ok'
+  }
+
+  /** The failure tag, its source and evidence. */
+  failure(
+    status: string,
+    given: Given = this.row.given,
+  ): Pick<RunRow, 'failure_tag' | 'failure_tag_source' | 'failure_evidence' | 'tag_state'> {
+    const tag_state = this.tags === noTags ? null : this.tags
+    if (given.failure_tag !== undefined)
+      return { failure_tag: given.failure_tag, failure_tag_source: 'explicit', failure_evidence: null, tag_state }
+    const best = bestTag(this.tags, { status, attributes: this.row.attributes })
+    if (best === null) return { failure_tag: null, failure_tag_source: null, failure_evidence: null, tag_state }
+    return { failure_tag: best.tag, failure_tag_source: 'derived', failure_evidence: best.evidence, tag_state }
+  }
+
+  /** Replaces the fields of the run itself. `changesWords`: some of them are search words. */
+  describe(row: RunRow, changesWords: boolean): void {
+    this.row = row
+    if (!changesWords) return
+    const words = runWords(row)
+    if (words.join(' ') !== this.ownWords.join(' ')) this.ownWords = words
+  }
+
+  /** All search words. */
+  allWords(): string[] {
+    return storedWords(this.ownWords, this.words)
+  }
+}
+
+const addTo = (spans: RunSpans, call: SummedCall): void => {
+  for (const span of spansOfCall(call)) spans.set(span)
+}

@@ -1,0 +1,58 @@
+import type { Change } from 'guard-gateway/core'
+import type { RunRow } from '../tables.ts'
+import type { OpenRun } from './open-run.ts'
+import { writer } from './process-identity.ts'
+
+/** Updates a run's row with the summary of its records. */
+const advance = (run: OpenRun, now_ns: bigint): void => {
+  const summary = run.summary()
+  const failure = run.failure(summary.status)
+  run.row = { ...run.row, ...summary, ...failure, updated_ns: now_ns, revision: run.row.revision + 1, writer }
+}
+
+/** The change that stores the whole row of a run. */
+export const runChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
+  const { revision } = run.row
+  advance(run, now_ns)
+  if (!run.stored) return firstChange(run)
+  const { trace_id, words: _words, ...row } = run.row
+  const words = hasNewWords ? { words: run.allWords() } : {}
+  return { table: 'runs', key: trace_id, patch: { ...row, ...words }, expected: { revision } }
+}
+
+/** The change after model requests alone: only changed columns, since each written column costs its indexes. */
+export const callChange = (run: OpenRun, hasNewWords: boolean, now_ns: bigint): Change => {
+  const before = run.row
+  advance(run, now_ns)
+  if (!run.stored) return firstChange(run)
+  const patch: Record<string, unknown> = hasNewWords ? { words: run.allWords() } : {}
+  for (const name of CALL_COLUMNS) if (run.row[name] !== before[name]) patch[name] = run.row[name]
+  return { table: 'runs', key: before.trace_id, patch, expected: { revision: before.revision } }
+}
+
+const firstChange = (run: OpenRun): Change => {
+  run.stored = true
+  return { table: 'runs', put: { ...run.row, words: run.allWords() }, when: 'absent' }
+}
+
+/** Columns that a model request can change. */
+const CALL_COLUMNS = [
+  'status',
+  'failure_tag',
+  'failure_tag_source',
+  'failure_evidence',
+  'tag_state',
+  'start_ns',
+  'end_ns',
+  'duration_ns',
+  'input_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cost_micro',
+  'span_count',
+  'event_count',
+  'artifact_count',
+  'updated_ns',
+  'revision',
+  'writer',
+] as const satisfies readonly (keyof RunRow)[]

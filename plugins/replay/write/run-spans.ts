@@ -1,0 +1,170 @@
+import { SpanFlags, SpanTable } from './span-table.ts'
+
+/** Estimated size of one missing parent. */
+const MISSING_PARENT_BYTES = 100
+
+/** Tokens and cost of one model span. */
+export interface Use {
+  readonly input: bigint
+  readonly output: bigint
+  readonly cost: bigint
+}
+
+/** The fields of a span that a run's summary needs. */
+export interface SummedSpan {
+  readonly id: string
+  readonly parent: string | null
+  readonly status: string
+  readonly start_ns: bigint
+  readonly end_ns: bigint | null
+  /** Written by the gateway or the MCP proxy; clients cannot change it. */
+  readonly guarded: boolean
+  /** Null: no model span, or one without figures. */
+  readonly use: Use | null
+}
+
+/** Sums over all spans of a run. */
+export interface Sums {
+  input: bigint
+  output: bigint
+  cost: bigint
+  /** Null without spans. */
+  start_ns: bigint | null
+  end_ns: bigint | null
+  running: number
+  failed: number
+  /** The top-level span that ended last. */
+  last: SummedSpan | null
+}
+
+const emptySums = (): Sums => ({
+  input: 0n,
+  output: 0n,
+  cost: 0n,
+  start_ns: null,
+  end_ns: null,
+  running: 0,
+  failed: 0,
+  last: null,
+})
+
+/** The spans of one run, and incremental sums over them. */
+export class RunSpans {
+  readonly #spans = new SpanTable()
+  /** Parents that were named and have not arrived. */
+  readonly #missingParents = new Set<string>()
+  #sums: Sums = emptySums()
+  /** The sums must be recomputed on demand: children that arrive before their parents would cost a recount each. */
+  #stale = false
+
+  get sums(): Sums {
+    if (this.#stale) this.#recount()
+    return this.#sums
+  }
+
+  get size(): number {
+    return this.#spans.size
+  }
+
+  /** Estimated size in memory. */
+  get bytes(): number {
+    return this.#spans.bytes + this.#missingParents.size * MISSING_PARENT_BYTES
+  }
+
+  get(id: string): SummedSpan | undefined {
+    const index = this.#spans.indexOf(id)
+    return index === undefined ? undefined : this.#spans.at(index)
+  }
+
+  /** Some span names this id as its parent, and the parent has not arrived. */
+  isMissingParent(id: string): boolean {
+    return this.#missingParents.size > 0 && this.#missingParents.has(id)
+  }
+
+  /** Adds a span, or replaces the one with its id. */
+  set(span: SummedSpan): void {
+    const old = this.get(span.id)
+    const simple = old === undefined && !this.#missingParents.has(span.id)
+    const isEnd = old !== undefined && this.#onlyEnds(old, span)
+    const isAncestor = isEnd && this.#spans.hasFlag(this.#spans.indexOf(span.id) ?? 0, SpanFlags.ancestor)
+    const index = this.#spans.set(span)
+    if (isAncestor) this.#spans.setFlag(index, SpanFlags.ancestor)
+    if (span.parent !== null && !this.#spans.has(span.parent)) this.#missingParents.add(span.parent)
+    this.#missingParents.delete(span.id)
+    if (this.#stale) return
+    if (simple) this.#add(index, span, span.use)
+    else if (old !== undefined && isEnd) this.#end(index, old, span)
+    else this.#stale = true
+  }
+
+  /** The span was running and has ended, and no other sum depends on it. Long sessions do so with every call. */
+  #onlyEnds(old: SummedSpan, span: SummedSpan): boolean {
+    const { parent, start_ns, end_ns, use } = old
+    const ended = end_ns === null && span.end_ns !== null && span.end_ns !== this.#sums.last?.end_ns
+    return ended && use === null && span.use === null && parent === span.parent && start_ns === span.start_ns
+  }
+
+  #end(index: number, old: SummedSpan, span: SummedSpan): void {
+    this.#sums.running--
+    if (old.status === 'error') this.#sums.failed--
+    this.#add(index, span, null)
+  }
+
+  /** `use`: the part of its use that counts. */
+  #add(index: number, span: SummedSpan, use: Use | null): void {
+    const sums = this.#sums
+    if (sums.start_ns === null || span.start_ns < sums.start_ns) sums.start_ns = span.start_ns
+    const reached = span.end_ns ?? span.start_ns
+    if (sums.end_ns === null || reached > sums.end_ns) sums.end_ns = reached
+    if (span.end_ns === null) sums.running++
+    if (span.status === 'error') sums.failed++
+    if (this.#isTop(span) && span.end_ns !== null && (sums.last?.end_ns ?? -1n) <= span.end_ns) sums.last = span
+    if (use !== null) this.#count(index, use)
+  }
+
+  #isTop({ parent }: SummedSpan): boolean {
+    return parent === null || !this.#spans.has(parent)
+  }
+
+  /** Counts a span instead of its ancestors, which report the same use. */
+  #count(index: number, use: Use): void {
+    this.#spans.setFlag(index, SpanFlags.counted)
+    this.#sum(use, 1n)
+    this.#visitAncestors(index, (ancestor) => {
+      const counted = this.#spans.useAt(ancestor)
+      if (counted === null || !this.#spans.hasFlag(ancestor, SpanFlags.counted)) return
+      this.#spans.clearFlag(ancestor, SpanFlags.counted)
+      this.#sum(counted, -1n)
+    })
+  }
+
+  #sum(use: Use, sign: bigint): void {
+    this.#sums.input += sign * use.input
+    this.#sums.output += sign * use.output
+    this.#sums.cost += sign * use.cost
+  }
+
+  #recount(): void {
+    this.#stale = false
+    this.#sums = emptySums()
+    const spans = this.#spans
+    for (let index = 0; index < spans.size; index++) spans.clearFlag(index, SpanFlags.counted | SpanFlags.ancestor)
+    for (let index = 0; index < spans.size; index++)
+      if (spans.useAt(index) !== null) this.#visitAncestors(index, () => {})
+    for (let index = 0; index < spans.size; index++)
+      this.#add(index, spans.at(index), spans.hasFlag(index, SpanFlags.ancestor) ? null : spans.useAt(index))
+  }
+
+  /** Flags and visits the ancestors of a span, up to the root or a missing parent. No span is visited twice, however deep the tree. */
+  #visitAncestors(from: number, visit: (index: number) => void): void {
+    const spans = this.#spans
+    for (let at = from; ; ) {
+      const parent = spans.parentAt(at)
+      const ancestor = parent === null ? undefined : spans.indexOf(parent)
+      if (ancestor === undefined || ancestor === from || spans.hasFlag(ancestor, SpanFlags.ancestor)) return
+      spans.setFlag(ancestor, SpanFlags.ancestor)
+      visit(ancestor)
+      at = ancestor
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { SummedSpan, Use } from './run-spans.ts'
+
+/** Flags of a span, a bit each. */
+export const SpanFlags = {
+  /** Its use counts: no model span of known use is below it. */
+  counted: 1,
+  /** A span of known use is below it. */
+  ancestor: 2,
+} as const
+const ENDED = 4
+const GUARDED = 8
+const USED = 16
+
+/** Integers of one span: start, end, input, output, cost. */
+const VALUES = 5
+/** Estimated size of a span without its integers: its id as text and in the index, its parent, status and flags. */
+const SPAN_BYTES = 165
+const INITIAL_SPANS = 16
+
+/**
+ * Spans of one run in columns. An object per span with five bigints takes half as much memory again, and the garbage collector has to
+ * visit each. Integers are limited to 64 bits.
+ */
+export class SpanTable {
+  readonly #indexes = new Map<string, number>()
+  readonly #ids: string[] = []
+  readonly #parents: (string | null)[] = []
+  readonly #statuses: string[] = []
+  #values = new BigInt64Array(INITIAL_SPANS * VALUES)
+  #flags = new Uint8Array(INITIAL_SPANS)
+
+  get size(): number {
+    return this.#ids.length
+  }
+
+  /** Estimated size in memory. */
+  get bytes(): number {
+    return this.#values.byteLength + this.#flags.byteLength + this.#ids.length * SPAN_BYTES
+  }
+
+  /** The index of a span; undefined if it has not arrived. */
+  indexOf(id: string): number | undefined {
+    return this.#indexes.get(id)
+  }
+
+  has(id: string): boolean {
+    return this.#indexes.has(id)
+  }
+
+  /** Appends a span, or replaces the one with its id. Returns its index; its flags are cleared. */
+  set(span: SummedSpan): number {
+    const { id, parent, status, start_ns, end_ns, guarded, use } = span
+    let index = this.#indexes.get(id)
+    if (index === undefined) {
+      index = this.#ids.push(id) - 1
+      this.#indexes.set(id, index)
+      if (index === this.#flags.length) this.#grow()
+    }
+    this.#parents[index] = parent
+    this.#statuses[index] = status
+    this.#values.set([start_ns, end_ns ?? 0n, use?.input ?? 0n, use?.output ?? 0n, use?.cost ?? 0n], index * VALUES)
+    this.#flags[index] = (end_ns === null ? 0 : ENDED) | (guarded ? GUARDED : 0) | (use === null ? 0 : USED)
+    return index
+  }
+
+  at(index: number): SummedSpan {
+    const from = index * VALUES
+    return {
+      id: this.#ids[index] ?? '',
+      parent: this.parentAt(index),
+      status: this.#statuses[index] ?? '',
+      start_ns: this.#values[from] ?? 0n,
+      end_ns: this.#has(index, ENDED) ? (this.#values[from + 1] ?? 0n) : null,
+      guarded: this.#has(index, GUARDED),
+      use: this.useAt(index),
+    }
+  }
+
+  parentAt(index: number): string | null {
+    return this.#parents[index] ?? null
+  }
+
+  useAt(index: number): Use | null {
+    if (!this.#has(index, USED)) return null
+    const from = index * VALUES + 2
+    return {
+      input: this.#values[from] ?? 0n,
+      output: this.#values[from + 1] ?? 0n,
+      cost: this.#values[from + 2] ?? 0n,
+    }
+  }
+
+  hasFlag(index: number, flag: number): boolean {
+    return this.#has(index, flag)
+  }
+
+  setFlag(index: number, flag: number): void {
+    this.#flags[index] = (this.#flags[index] ?? 0) | flag
+  }
+
+  clearFlag(index: number, flag: number): void {
+    this.#flags[index] = (this.#flags[index] ?? 0) & ~flag
+  }
+
+  #has(index: number, flag: number): boolean {
+    return ((this.#flags[index] ?? 0) & flag) !== 0
+  }
+
+  #grow(): void {
+    const length = Math.ceil(this.#flags.length * 1.5)
+    const values = new BigInt64Array(length * VALUES)
+    values.set(this.#values)
+    const flags = new Uint8Array(length)
+    flags.set(this.#flags)
+    this.#values = values
+    this.#flags = flags
+  }
+}

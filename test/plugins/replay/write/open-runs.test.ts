@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Gateway, type Session } from 'guard-gateway/core'
+import { memory } from 'guard-gateway/plugins/storage/memory'
+import { foundation } from 'guard-gateway/presets/foundation'
+import { OpenRun } from '../../../../plugins/replay/write/open-run.ts'
+import { OpenRuns } from '../../../../plugins/replay/write/open-runs.ts'
+import { newRow } from '../../../../plugins/replay/write/run-row.ts'
+import { fakeClock } from '../../../kit/clock.ts'
+import { aCall, aDecision, aReading, aSession, settled } from '../../../kit/settled.ts'
+import { type Bench, expecting, startReplay } from '../kit.ts'
+
+const MIB = 1024 * 1024
+const traceId = (n: number): string => n.toString(16).padStart(32, '0')
+
+/** A run of so many spans that went well, all of the gateway's own. */
+const runOf = (n: number, spans: number): OpenRun => {
+  const run = new OpenRun(newRow({ trace_id: traceId(n) }, 'gateway', 1n), true)
+  for (let at = 0; at < spans; at++) add(run, n * 100_000 + at)
+  return run
+}
+const add = (run: OpenRun, id: number): void =>
+  run.spans.set({
+    id: id.toString(16).padStart(16, '0'),
+    parent: null,
+    status: 'ok',
+    start_ns: BigInt(id),
+    end_ns: BigInt(id + 1),
+    guarded: true,
+    use: { input: 1n, output: 2n, cost: 3n },
+  })
+
+const open = async (most?: number) => {
+  const clock = fakeClock()
+  const gateway = await new Gateway({ clock }).use(...foundation(), memory()).open()
+  return { clock, runs: new OpenRuns(gateway, most) }
+}
+
+describe('runs that are written to', () => {
+  it('take at most 32 MiB for 200,000 requests of 40 sessions, and 250 bytes a request', async () => {
+    const { runs } = await open()
+    let most = 0
+    for (let n = 0; n < 40; n++) {
+      const run = runOf(n, 5_000)
+      assert.deepEqual([run.spans.sums.input, run.size], [5_000n, 5_000])
+      assert.ok(run.bytes < 5_000 * 250, String(run.bytes))
+      runs.add(run)
+      most = Math.max(most, runs.bytes)
+    }
+    assert.ok(most <= 32 * MIB, String(most))
+    assert.ok(runs.size > 20 && runs.size < 40, String(runs.size))
+    assert.deepEqual([runs.at(traceId(39))?.size, runs.at(traceId(0))], [5_000, undefined])
+  })
+  it('give way by their bytes, longest unused first, but for the one that is in use', async () => {
+    const { runs, clock } = await open(4 * MIB)
+    for (let n = 0; n < 10; n++) {
+      clock.advance(2_000)
+      runs.add(runOf(n, 5_000))
+      runs.peek(traceId(0))
+      assert.ok(runs.bytes <= 4 * MIB)
+    }
+    assert.deepEqual(
+      Array.from({ length: 10 }, (_, n) => runs.at(traceId(n)) !== undefined)
+        .map(Number)
+        .join(''),
+      '1000000011',
+    )
+    runs.add(runOf(10, 40_000))
+    assert.deepEqual([runs.size, runs.at(traceId(10))?.size], [1, 40_000])
+  })
+  it('give way also where one grows and none comes', async () => {
+    const { runs, clock } = await open(4 * MIB)
+    for (let n = 0; n < 3; n++) runs.add(runOf(n, 5_000))
+    const growing = runs.peek(traceId(2))
+    assert.ok(growing)
+    for (let at = 5_000; at < 20_000; at++) add(growing, 200_000 + at)
+    clock.advance(1_000)
+    runs.peek(traceId(2))
+    assert.deepEqual([runs.size, runs.at(traceId(2))], [1, growing])
+  })
+  it('stay while their rows are behind their records', async () => {
+    const { runs, clock } = await open(MIB)
+    const deferred = runOf(0, 5_000)
+    deferred.deferredRecords.push({
+      span_id: 'f'.repeat(16),
+      parent_span_id: null,
+      received_at: 1,
+      ended_at: 2,
+      input_tokens: 1,
+      output_tokens: 1,
+      cost_micro: 0,
+      tool_count: 0,
+    })
+    runs.add(deferred)
+    clock.advance(3_600_000)
+    runs.add(runOf(1, 5_000))
+    assert.equal(runs.at(traceId(0)), deferred)
+    deferred.deferredRecords.length = 0
+    runs.add(runOf(2, 5_000))
+    assert.equal(runs.at(traceId(0)), undefined)
+  })
+  it('go soon once they are full, and after half an hour else', async () => {
+    const { runs, clock } = await open()
+    const full = runOf(0, 10)
+    full.isFull = true
+    runs.add(full)
+    runs.add(runOf(1, 10))
+    clock.advance(10_001)
+    runs.add(runOf(2, 10))
+    assert.deepEqual([runs.at(traceId(0)), runs.size], [undefined, 2])
+    clock.advance(30 * 60_000)
+    runs.add(runOf(3, 10))
+    assert.equal(runs.size, 1 + Number(runs.at(traceId(2)) !== undefined))
+  })
+})
+
+/** One request of each session, all under way at once, so that their runs have given way when they end; the run of each. */
+const roundOf = async (bench: Bench, sessions: readonly Session[], round: number): Promise<readonly string[]> => {
+  const at = bench.clock.now()
+  const calls = sessions.map((session, n) => aCall({ id: `guardreq_${round}_${n}`, at, session }))
+  for (const call of calls) await bench.gateway.hooks.decision.promise(aDecision(), call)
+  bench.clock.advance(1_500)
+  for (const call of calls) await bench.settle(settled({ call, ended_at: bench.clock.now(), reading: aReading() }))
+  return calls.map(({ trace }) => trace?.trace_id ?? '')
+}
+
+/** Output tokens and spans of a run, as they are told and as they follow from the records of its requests. */
+const totalsOf = async (bench: Bench, id: string) => {
+  const { run } = expecting<{ run: Record<string, unknown> }>(200, await bench.send('GET', `/api/v1/runs/${id}`))
+  const { rows } = await bench.gateway.storage.find('calls', { where: { trace_id: id }, limit: 100 })
+  const tokens = rows.reduce((sum, { output_tokens }) => sum + output_tokens, 0)
+  return { told: [run.output_tokens, run.span_count, run.status], stored: [tokens, rows.length + 1, 'ok'] }
+}
+
+/** 25 requests of each of six sessions, whose runs give way to one another; their runs. */
+const runsOf = async (bench: Bench): Promise<ReadonlySet<string>> => {
+  const sessions = Array.from({ length: 6 }, (_, n): Session => aSession({ id: `ses_${n}`, external_id: `w${n}` }))
+  const ids = new Set<string>()
+  for (let round = 0; round < 25; round++) {
+    for (const id of await roundOf(bench, sessions, round)) ids.add(id)
+    if (round % 5 === 4) await bench.send('GET', '/api/v1/runs')
+  }
+  return ids
+}
+
+describe('totals of runs that were read from storage again', () => {
+  for (const backend of ['memory', 'sqlite'] as const)
+    it(`are those of all requests, however often they gave way in between: ${backend}`, async (t) => {
+      const bench = await startReplay({ backend, max_open_bytes: 1 })
+      t.after(() => bench.close())
+      const ids = await runsOf(bench)
+      for (const id of ids) {
+        const { told, stored } = await totalsOf(bench, id)
+        assert.deepEqual(told, stored)
+        assert.equal(stored[1], 26)
+      }
+      assert.deepEqual([ids.size, bench.faults], [6, []])
+    })
+})
